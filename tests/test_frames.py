@@ -39,6 +39,10 @@ def test_agreement_and_a_comparison_take_a_frame(tmp_path: Path) -> None:
         frame, ["prior"], folds=3, seeds=1, processes=1, out=tmp_path / "out"
     )
     assert [fit.fold for fit in results.fits] == ["fold 1", "fold 2", "fold 3"]
+    scores = results.to_pandas()
+    assert sorted(set(scores["fold"])) == ["fold 1", "fold 2", "fold 3"]
+    first = scores.iloc[0]
+    assert first["score"] == results.fits[0].score(first["question"], first["metric"])
 
 
 def test_a_corpus_comes_back_as_the_table_that_was_read() -> None:
@@ -172,6 +176,11 @@ def test_scores_and_measures_are_tables_in_a_notebook() -> None:
     corpus = ds.read(LONG)
     floor = ds.methods.AnnotatorMajority().fit(corpus).predict(corpus)
     assert "<td" in ds.evaluate(floor, corpus)._repr_html_()
+    scores = ds.evaluate(floor, corpus).to_pandas()
+    assert scores.columns[:4].tolist() == ["question", "part", "method", "metric"]
+    annotators = ds.describe(corpus).to_pandas()
+    assert sorted(annotators["annotator"]) == ["ann", "bob"]
+    assert annotators["answers"].sum() == len(LONG)
     described = ds.describe(corpus)._repr_html_()
     assert "krippendorff-alpha" in described and described.count("<table>") == 3
     agreement = ds.agreement.summarise(LONG)

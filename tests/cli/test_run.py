@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+
+DATE = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
 
 
 def _table(path: Path, n_items: int, texts: bool = True, n_bare: int = 0) -> Path:
@@ -95,6 +101,46 @@ def test_a_report_of_a_file(tmp_path: Path, run: Run) -> None:
     assert (tmp_path / "report.json").exists()
     refused = run("report", table, "-o", tmp_path / "report.txt")
     assert refused.code == 1 and "ends in .html" in refused.err
+
+
+def _without_date(page: Path) -> str:
+    text = page.read_text(encoding="utf-8")
+    assert len(re.findall(DATE, text)) == 1
+    return re.sub(DATE, "", text)
+
+
+def test_the_same_file_gives_the_same_report(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        _table(tmp_path / name / "labels.csv", 12)
+        monkeypatch.chdir(tmp_path / name)
+        assert run("report", "labels.csv", "-o", "report.html").code == 0
+        pages += [_without_date(Path("report.html")), _without_date(Path("report.json"))]
+    assert pages[:2] == pages[2:]
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_report_in_another_process(tmp_path: Path) -> None:
+    pages = []
+    for name in ("one", "other"):
+        folder = tmp_path / name
+        folder.mkdir()
+        _table(folder / "labels.csv", 45)
+        typed = ["run", "labels.csv", "-o", "out", "--seeds", "1"]
+        typed += ["--methods", "prior,single,annotator-queries"]
+        random_order = {"PYTHONHASHSEED": str(len(name))}  # of sets and dictionaries of texts
+        subprocess.run(
+            [sys.executable, "-m", "dissensus", *typed],
+            cwd=folder,
+            env=os.environ | random_order,
+            check=True,
+            capture_output=True,
+        )
+        pages += [_without_date(folder / "out" / f"report.{kind}") for kind in ("html", "json")]
+    assert pages[:2] == pages[2:]
 
 
 def test_an_unknown_modality_is_refused(tmp_path: Path, run: Run) -> None:

@@ -14,7 +14,7 @@ from dissensus.description.answers_by_group import GroupDescription
 from dissensus.description.copied_answers import Duplicated
 from dissensus.description.disputed_items import Disputed
 from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
-from dissensus.frames import MOST_ROWS, html_table
+from dissensus.frames import MOST_ROWS, html_table, to_frame
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,10 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON; undefined numbers are null."""
         return {key: _json(value) for key, value in dataclasses.asdict(self).items()}
+
+    def to_pandas(self) -> Any:
+        """All annotators as a pandas DataFrame, with the rows and columns of `annotator_table`."""
+        return to_frame(self.annotator_table())
 
     def _repr_html_(self) -> str:
         """Counts and agreement, annotators and disputed items of each question, for notebooks."""

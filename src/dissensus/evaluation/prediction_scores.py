@@ -20,7 +20,7 @@ from dissensus.evaluation.report.tables import FLOORS, Cell, Row, floor_notes, h
 from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.resampling import drawing_once, nothing
 from dissensus.evaluation.significance.statistics import statistic_over_items
-from dissensus.frames import html_table
+from dissensus.frames import html_table, to_frame
 from dissensus.metrics import (
     DENSITY_METRICS,
     GOLD,
@@ -157,6 +157,10 @@ class Evaluation:
         texts = [(name, pa.string()) for name in ("question", "part", "method", "metric")]
         numbers = [(name, pa.float64()) for name in ("score", "low", "high", "perfect", "constant")]
         return pa.Table.from_pylist(rows, pa.schema([*texts, *numbers]))
+
+    def to_pandas(self) -> Any:
+        """The scores as a pandas DataFrame, with the rows and columns of `to_table`."""
+        return to_frame(self.to_table())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the notes, as JSON; undefined scores are null."""

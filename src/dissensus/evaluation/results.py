@@ -22,7 +22,7 @@ from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, 
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
 from dissensus.folders import read_json, read_table, reading, write_json, write_table
-from dissensus.frames import html_table
+from dissensus.frames import html_table, to_frame
 from dissensus.staging import staged
 
 FRONT = "results"  # the name of the JSON file
@@ -170,6 +170,26 @@ class Results:
             title = f"{question}: mean over fits; intervals and tests: evaluation.tables(results)"
             parts.append(html_table(["method", *self.about.metrics, "fits"], rows, title))
         return "".join(parts)
+
+    def to_table(self) -> pa.Table:
+        """An Arrow table with a row for each fit, question and metric; undefined scores are null.
+
+        A fit that failed has no rows; `status` and `reason` of `fits` say why.
+        """
+        names = ("method", "seed", "fold", "run", "question", "metric", "score")
+        rows = [
+            (fit.method, fit.seed, fit.fold, fit.run, question, metric, _known(score))
+            for fit in self.fits
+            for question, scores in fit.scores.items()
+            for metric, score in scores.items()
+        ]
+        kinds = (pa.string(), pa.int64(), pa.string(), pa.int64(), pa.string(), pa.string())
+        schema = pa.schema(list(zip(names, (*kinds, pa.float64()), strict=True)))
+        return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema)
+
+    def to_pandas(self) -> Any:
+        """The scores of all fits as a pandas DataFrame, with the rows and columns of `to_table`."""
+        return to_frame(self.to_table())
 
     # ---- a folder of JSON and Parquet ----
 
@@ -372,3 +392,8 @@ def _with_items(contents: list[dict[str, Any]], seconds: list[float], table: Any
 def _read_groups(folder: Path) -> dict[str, str]:
     table = read_table(folder / "groups.parquet")
     return dict(zip(table["item"].to_pylist(), table["group"].to_pylist(), strict=True))
+
+
+def _known(score: float) -> float | None:
+    """A score; None if it is undefined."""
+    return None if math.isnan(score) else score
