@@ -9,7 +9,7 @@ PARALLEL := -n logical --maxprocesses 4 --dist worksteal
 DEMO := demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-browser check bench fuzz chaos glove gpu-kit docs
+.PHONY: help install demo test test-all test-browser check audit bench fuzz chaos glove gpu-kit docs
 
 help:
 	@echo "make install    install pinned versions into .venv"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-all   run the tests, then the slow ones"
 	@echo "make test-browser   open the report in Chromium (needs: apt-get install chromium)"
 	@echo "make check      run ruff and mypy, and check the version in CHANGELOG.md"
+	@echo "make audit      compare installed versions with constraints.txt, and run pip-audit"
 	@echo "make bench      run the benchmarks"
 	@echo "make fuzz       read mutated files and folders (SEED=0 COUNT=20000 SECONDS=600)"
 	@echo "make chaos      kill and disturb commands while they write (SEED=0 COUNT=60)"
@@ -54,6 +55,9 @@ check: $(STAMP)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python .ci/check_version.py
+
+audit: $(STAMP)
+	$(BIN)/python .ci/audit.py
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

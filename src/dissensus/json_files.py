@@ -34,7 +34,10 @@ def parse_json(text: str | bytes, where: object, refuse_repeated: bool = False) 
 
     try:
         text = text.decode("utf-8") if isinstance(text, bytes) else text
-        return json.loads(text, object_pairs_hook=once if refuse_repeated else None)
+        value = json.loads(text, object_pairs_hook=once if refuse_repeated else None)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
     except json.JSONDecodeError as error:
         raise DataError(
             f"{where}, line {error.lineno}: damaged JSON, the file may be truncated ({error.msg})"
@@ -43,6 +46,10 @@ def parse_json(text: str | bytes, where: object, refuse_repeated: bool = False) 
         raise DataError(f"{where}: damaged JSON, nested too deeply") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{where}: damaged JSON, not UTF-8 ({cut(error)})") from None
+    except UnicodeEncodeError:
+        raise DataError(
+            f"{where}: damaged JSON, it contains half a letter (a lone surrogate); correct it"
+        ) from None
     except DataError:
         raise
     except ValueError:

@@ -150,7 +150,7 @@ def agreement(
                 whole = [names[0], *numbers] if by is None else []
                 show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
             else:
-                print(styled(style, names, rows, numbers, heading), end="\n\n")
+                print(console.visible(styled(style, names, rows, numbers, heading)), end="\n\n")
             place += 1
     if by is None and weights is None:
         _say_sentences(corpus, results, measure or ["krippendorff-alpha"], style)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.model_options import say_encoders
 from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, number, show
@@ -65,6 +66,8 @@ def attention(
     own = Predictions.load(predictions)
     others = [Predictions.load(folder) for folder in against or []]
     method = None if model is None else load(model)
+    if model is not None:
+        say_encoders(model, method)
     result = evaluation.evaluate_attention(
         own,
         source.read(),

@@ -291,6 +291,6 @@ def _print(
         width=shutil.get_terminal_size().columns,  # 80 in a pipe, as of other commands
         fold=sys.stdout.isatty(),
     )
-    print(console.visible(text) if style == "text" else text, end="")
+    print(console.visible(text), end="")
     for path in [] if plot is None else evaluation.save_intervals(tables, plot):
         console.say(f"{path}: plot saved")

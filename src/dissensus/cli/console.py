@@ -22,7 +22,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 _quiet = ContextVar("quiet", default=False)
-_UNSEEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)  # control characters, marks of direction, half letters
 
 
 def visible(text: str) -> str:
@@ -58,8 +60,9 @@ def width() -> int | None:
 
 
 def print_json(content: Any) -> None:
-    """Print a result as JSON to stdout."""
-    print(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=True))
+    """Print a result as JSON to stdout, with control characters escaped as JSON does."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=True)
+    print(_UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def fail(line: str, code: int) -> NoReturn:

@@ -140,3 +140,14 @@ def _numbers(path: Path, texts: list[str]) -> list[float]:
             raise DataError(f"{path}, line {row}: {text!r} is not a number")
         numbers.append(number)
     return numbers
+
+
+def say_encoders(model: Path, fitted: Any) -> None:
+    """Print what a model reads its encoders from, if that is not installed, before it is read."""
+    from dissensus.encoders.framework.catalogue import AND, outside_source
+
+    named = getattr(fitted, "encoder", None) or ()
+    names = named.values() if isinstance(named, dict) else [named] if isinstance(named, str) else ()
+    sources = [outside_source(part) for name in names for part in name.split(AND)]
+    for source in dict.fromkeys(source for source in sources if source is not None):
+        console.say(f"{model}: its encoder is read from {source}, which is not part of the model")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from dissensus.cli.console import visible
 from dissensus.errors import DataError
 from dissensus.folders import check_free
 from dissensus.staging import reserved, staged
@@ -202,7 +203,8 @@ def write_tables(tables: Sequence[Any], output: Path | None, digits: int = DIGIT
 
     Args:
         tables: an Arrow table, or cells by name of the column, for each question.
-        output: a file whose ending says the format; CSV to stdout if None.
+        output: a file whose ending says the format; if None, CSV to stdout, where control
+            characters are escaped.
         digits: significant ones, of numbers in text files.
     """
     import pyarrow as pa
@@ -211,7 +213,7 @@ def write_tables(tables: Sequence[Any], output: Path | None, digits: int = DIGIT
     whole = _joined([t if isinstance(t, pa.Table) else pa.table(t) for t in tables])
     check_table(output)
     if output is None:
-        sys.stdout.buffer.write(_delimited(whole, ",", digits).encode())
+        sys.stdout.buffer.write(visible(_delimited(whole, ",", digits)).encode())
         return
     ending = output.suffix.lower()
     if ending == ".parquet":

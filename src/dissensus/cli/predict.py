@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.model_options import say_encoders
 from dissensus.cli.outputs import (
     ENDINGS,
     answers_table,
@@ -119,6 +120,7 @@ def predict(
     if folder is None and density is not None:
         raise DataError("--density is saved in a folder; name one with -o")
     fitted = load(model)
+    say_encoders(model, fitted)
     whole = source.read(unanswered=True)
     part, line = prediction_part(whole, split, fitted.learned_.corpus, fitted.learned_.part, model)
     console.say(line)

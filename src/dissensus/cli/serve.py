@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.model_options import say_encoders
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, InstallError
 
@@ -54,6 +55,8 @@ def serve(
     kept = [folder / name for name in ("annotator-model", "model") if of_run]
     path = Path(model) if model else next((path for path in kept if path.exists()), None)
     fitted = None if path is None else load(path)
+    if path is not None:
+        say_encoders(path, fitted)
     if fitted is not None and not reads_one_text(fitted):
         if model:
             raise DataError(f"{model}: only a model that reads one text can be tried by typing")

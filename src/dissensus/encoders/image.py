@@ -21,6 +21,7 @@ from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.framework.inputs import Prepared
+from dissensus.encoders.framework.package_weights import check_package_weights
 from dissensus.encoders.framework.pictures import picture, squeezed
 from dissensus.errors import InstallError, ModelError
 from dissensus.progress import progress
@@ -196,6 +197,7 @@ class ImageEncoder(NeuralEncoder):
             from efficientnet_lite_pytorch import EfficientNet
         except ImportError:
             raise _missing() from None
+        check_package_weights(LITE, lambda: self._revision)
         model: nn.Module = EfficientNet.from_name(LITE, image_size=size)
         model.load_state_dict(torch.load(self._lite_weights, weights_only=True))
         model._fc = nn.Identity()  # the classifier of ImageNet

@@ -21,6 +21,7 @@ from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.framework.inputs import Prepared
 from dissensus.encoders.framework.media import Unreadable
+from dissensus.encoders.framework.package_weights import check_package_weights
 from dissensus.encoders.framework.sound import sound
 from dissensus.encoders.framework.whisper_file import whisper_encoder
 from dissensus.encoders.framework.whisper_packages import FILES
@@ -226,6 +227,7 @@ class SpeechEncoder(NeuralEncoder):
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def load(self) -> EncoderNetwork:
+        check_package_weights(self.name, lambda: self._revision)
         packaged = FILES.get(self.name)
         model = self._of_hub() if packaged is None else whisper_encoder(packaged())
         if hasattr(model, "embed_positions"):

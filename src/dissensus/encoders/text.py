@@ -16,6 +16,7 @@ from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.framework.inputs import Prepared
+from dissensus.encoders.framework.package_weights import check_package_weights
 from dissensus.errors import InstallError, ModelError
 
 SHORTEST = 8  # tokens: the model's special tokens need room
@@ -102,6 +103,7 @@ class TextEncoder(NeuralEncoder):
         return hub.pretrained(AutoTokenizer, self._source, self.name)
 
     def load(self) -> EncoderNetwork:
+        check_package_weights(self.name, lambda: self._revision)
         model = hub.pretrained_network(self._source, self.name)
         return _TextNetwork(model.float(), self.positions == "first")
 

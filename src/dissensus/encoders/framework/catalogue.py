@@ -157,6 +157,20 @@ def _entry(name: str) -> str:
     return next((entry for entry in WITH_PATH if name.startswith(entry)), name)
 
 
+def outside_source(name: str) -> str | None:
+    """The file, folder or model of the hub that an encoder is read from; None if it is installed.
+
+    Example:
+        >>> outside_source("minilm:max_length=64"), outside_source("words:glove.txt")
+        (None, 'glove.txt')
+    """
+    plain = _split_options(name)[0]
+    if _entry(plain).endswith(":"):
+        path = plain.removeprefix(_entry(plain))
+        return None if _is_entry(path) else path
+    return None if plain == "auto" or _is_entry(plain) else plain
+
+
 def _is_entry(name: str) -> bool:
     """Whether a name is an entry of ENCODERS, of any kind."""
     return any(_entry(name) in names for names in ENCODERS.values())

@@ -71,7 +71,8 @@ def as_texts(array: Any) -> Any:
         texts = [None if value is None else set_text(value) for value in array.to_pylist()]
         return pa.array(texts, pa.string())
     if pa.types.is_duration(array.type):
-        array = pc.divide(array.cast(pa.duration("ns")).cast(pa.int64()).cast(pa.float64()), 1e9)
+        number = array.cast(pa.int64()).cast(pa.float64(), safe=False)
+        array = pc.divide(number, {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[array.type.unit])
     if pa.types.is_floating(array.type):
         array = _whole(array.cast(pa.float64()))
     try:

@@ -169,6 +169,10 @@ class Rows:
             )
 
 
+def _has_half_letter(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: Any) -> Rows:
     """Rows from the columns of a table, whose names must be distinct.
 
@@ -178,6 +182,12 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
     twice = sorted(name for name, times in Counter(texts).items() if name and times > 1)
     if twice:
         raise DataError(f"{path}: columns share the name {listed(twice)}; rename all but one")
+    half = next((name for name in texts if _has_half_letter(name)), None)
+    if half is not None:
+        raise DataError(
+            f"{path}: the name of column {half!r} contains half a letter (a lone surrogate); "
+            "correct it"
+        )
     if len(texts) > MOST_COLUMNS:
         raise DataError(
             f"{path}: {len(texts):,} columns, more than {MOST_COLUMNS:,}; write a row for each "
