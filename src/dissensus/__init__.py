@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from dissensus.aggregation import aggregate
     from dissensus.annotations import Annotations
-    from dissensus.corpus import Corpus
+    from dissensus.corpus import Corpus, open_corpus
     from dissensus.datasets import read
     from dissensus.description import describe
     from dissensus.drawing import draw
@@ -70,6 +70,7 @@ __all__ = [
     "load",
     "methods",
     "metrics",
+    "open_corpus",
     "plot",
     "read",
     "readers",
@@ -97,6 +98,7 @@ _HOMES = {  # the module of each name that is not a module itself
     "draw": "drawing",
     "evaluate": "evaluation",
     "load": "methods",
+    "open_corpus": "corpus",
     "read": "datasets",
 }
 

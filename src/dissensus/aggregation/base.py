@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
 from dissensus.aggregation.by_value import choices, joined
-from dissensus.annotations import Annotations
+from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.prediction import Prediction
@@ -21,6 +21,7 @@ NEAREST = {  # aggregators for a kind of scale, to offer instead
     "interval": "mean, median or gaussian",
     "multi-label": "majority or dawid-skene",
 }
+IN_BLOCKS = "majority, soft-vote, dawid-skene, one-coin and mace"
 Gives = Literal["share", "probability"]
 
 
@@ -43,6 +44,7 @@ class Aggregator(ABC):
     takes_skills: ClassVar[bool] = False  # whether `fit` has the argument `skills`
     reads_sets: ClassVar[bool] = False  # whether it takes multi-label answers as a whole
     needs_annotators: ClassVar[bool] = True
+    in_blocks: ClassVar[bool] = False  # whether it counts answers that are not all in memory
     gives: ClassVar[Gives] = "share"
 
     distribution_: np.ndarray = field(init=False, repr=False)
@@ -58,12 +60,18 @@ class Aggregator(ABC):
 
         Args:
             annotations: `Annotations`, a corpus with one question, or a pandas, polars or Arrow
-                table that `dissensus.read` can read.
+                table that `dissensus.read` can read; or `AnnotationBlocks`.
         """
+        if isinstance(annotations, AnnotationBlocks):
+            self._check_blocks(annotations)
+            return self._fit_whole(cast(Annotations, annotations))
         annotations = annotations_of(annotations)
         self._check(annotations)
         if self._is_by_value(annotations):
             return self._fit_values(annotations)
+        return self._fit_whole(annotations)
+
+    def _fit_whole(self, annotations: Annotations) -> Self:
         self.distribution_ = self._fit(annotations)
         self.consensus_ = self._labels(annotations)
         return self
@@ -120,18 +128,33 @@ class Aggregator(ABC):
             gives=self.gives,
         )
 
-    def _check(self, annotations: Annotations) -> None:
-        if annotations.scale.kind not in self.scales:
-            *kinds, last = self.scales
-            known = f"{', '.join(kinds)} and {last}" if kinds else last
+    def _check_blocks(self, blocks: AnnotationBlocks) -> None:
+        if not self.in_blocks or self._is_by_value(cast(Annotations, blocks)):
+            answers = "multi-label answers" if self.in_blocks else "answers"
             raise DataError(
-                f"{self.name} is for {known} answers, "
-                f"not {annotations.scale.kind} ones; use {NEAREST[annotations.scale.kind]}"
+                f"{self.name} needs all {answers} in memory; {IN_BLOCKS} count single values in "
+                "blocks"
             )
+        self._check_scale(blocks.scale.kind)
+        if self.needs_annotators:
+            blocks.check_annotators(self.name)
+        if not blocks.n_rows:
+            raise DataError(f"{self.name}: there are no answers to aggregate")
+
+    def _check(self, annotations: Annotations) -> None:
+        self._check_scale(annotations.scale.kind)
         if self.needs_annotators:
             annotations.annotator_codes(self.name)
         if not annotations.n_rows:
             raise DataError(f"{self.name}: there are no answers to aggregate")
+
+    def _check_scale(self, kind: str) -> None:
+        if kind not in self.scales:
+            *kinds, last = self.scales
+            known = f"{', '.join(kinds)} and {last}" if kinds else last
+            raise DataError(
+                f"{self.name} is for {known} answers, not {kind} ones; use {NEAREST[kind]}"
+            )
 
     def _labels(self, annotations: Annotations) -> Annotations:
         """The consensus of the distribution, of the items that have answers."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.rows import Expected, Rows
+from dissensus.aggregation.rows import AnyRows, Expected
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -40,6 +40,7 @@ class DawidSkene(HiddenTruth):
 
     smoothing: float = 0.0
     name: ClassVar[str] = "dawid-skene"
+    in_blocks: ClassVar[bool] = True
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, answered, true)
     _start: Mapping[str, np.ndarray] | None = field(init=False, repr=False, default=None)
 
@@ -49,16 +50,18 @@ class DawidSkene(HiddenTruth):
         gold: Annotations | None = None,
         history: HiddenTruth | None = None,
         start: Mapping[str, np.ndarray] | None = None,
+        *,
+        cluster: Any | None = None,
     ) -> Self:
         """Aggregate the answers to one question.
 
         Args:
-            annotations, gold, history: as of every model of annotators.
+            annotations, gold, history, cluster: as of every model of annotators.
             start: the first confusion matrix of annotators by name, (n_values true, n_values
                 answered); others begin with their agreement with the votes.
         """
         self._start = start
-        return super().fit(annotations, gold, history)
+        return super().fit(annotations, gold, history, cluster=cluster)
 
     @property
     def confusion_(self) -> np.ndarray:
@@ -68,7 +71,7 @@ class DawidSkene(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (n_values, n_values)
 
-    def _begin(self, rows: Rows, voted: Expected) -> None:
+    def _begin(self, rows: AnyRows, voted: Expected) -> None:
         self._count(rows, voted.counts)
         for name, matrix in (self._start or {}).items():
             given = np.asarray(matrix, dtype=float)
@@ -81,19 +84,17 @@ class DawidSkene(HiddenTruth):
             if code >= 0:
                 self.counts_[code] = given.T
 
-    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
-        from dissensus.aggregation.kernels import expect, expect_few
-
+    def _pass(self, rows: AnyRows) -> tuple[float, float]:
         confusion = self._confusion().reshape(rows.n_cells, rows.n_values)
         few = rows.n_values <= FEW_VALUES
-        kernel = expect_few if few else expect
+        kernel = "expect_few" if few else "expect"
         prior = tuple(self.prior_.tolist()) if few else self.prior_
-        expected = rows.expected(kernel, confusion, prior, self._known, posterior, self._watch)
+        expected = rows.expected(kernel, confusion, prior, self._watch)
         self._count(rows, expected.counts)
         self.prior_ = shares(expected.mass)
         return expected.likelihood, expected.change
 
-    def _count(self, rows: Rows, counts: np.ndarray) -> None:
+    def _count(self, rows: AnyRows, counts: np.ndarray) -> None:
         self.counts_ = counts.reshape(rows.n_annotators, rows.n_values, rows.n_values)
         if self._history is not None:
             self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypedDict
@@ -10,14 +11,17 @@ from typing import Any, ClassVar, Self, TypedDict
 import numpy as np
 
 from dissensus.aggregation.base import Aggregator, Gives
-from dissensus.aggregation.rows import Expected, Rows
-from dissensus.annotations import Annotations
+from dissensus.aggregation.partitions import rows_of
+from dissensus.aggregation.rows import AnyRows, Expected
+from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.errors import DataError, listed
 from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.progress import progress
 from dissensus.readers.questions import annotations_of
 
+ONE_VALUE = ("nominal", "ordinal")  # kinds of scales with one value for each answer
+ON = "on a cluster; dawid-skene, one-coin and mace count nominal and ordinal ones there"
 TINY = 1e-10  # the smallest probability: what never happened may still happen
 
 
@@ -53,15 +57,16 @@ class HiddenTruth(Aggregator):
     prior_: np.ndarray = field(init=False, repr=False)  # (n_values,)
     _known: np.ndarray = field(init=False, repr=False)
     _history: HiddenTruth | None = field(init=False, repr=False, default=None)
+    _cluster: Any | None = field(init=False, repr=False, default=None)
 
     # ---- what a model writes ----
 
     @abstractmethod
-    def _begin(self, rows: Rows, voted: Expected) -> None:
+    def _begin(self, rows: Any, voted: Expected) -> None:
         """The first parameters, from the shares of votes of each cell."""
 
     @abstractmethod
-    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
+    def _pass(self, rows: Any) -> tuple[float, float]:
         """New posteriors and parameters, in place; log-likelihood and largest change."""
 
     @property
@@ -79,6 +84,8 @@ class HiddenTruth(Aggregator):
         annotations: Any,
         gold: Annotations | None = None,
         history: HiddenTruth | None = None,
+        *,
+        cluster: Any | None = None,
     ) -> Self:
         """Aggregate the answers to one question.
 
@@ -89,9 +96,15 @@ class HiddenTruth(Aggregator):
                 teach how each annotator answers.
             history: the same model, fitted on earlier answers; what it counted for annotators
                 of the same name is added to what is counted here.
+            cluster: a Dask client whose workers count a part of the items each
+                (`dissensus.cluster.connect`).
         """
-        annotations = annotations_of(annotations)
-        if self._is_by_value(annotations):
+        self._cluster = cluster
+        if not isinstance(annotations, AnnotationBlocks):
+            annotations = annotations_of(annotations)
+        if cluster is not None and not (self.in_blocks and annotations.scale.kind in ONE_VALUE):
+            raise DataError(f"{self.name} does not count {annotations.scale.kind} answers {ON}")
+        if not isinstance(annotations, AnnotationBlocks) and self._is_by_value(annotations):
             if history is not None:
                 raise DataError(f"{self.name}: a history of multi-label answers cannot be used")
             self._check(annotations)
@@ -109,23 +122,20 @@ class HiddenTruth(Aggregator):
         return super().fit(annotations)
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
-        rows = Rows.of(annotations, self.name)
         self.annotators_ = annotations.annotators
         self.values_ = annotations.scale.values  # type: ignore[attr-defined]
-        posterior = np.empty((rows.n_items, rows.n_values))
-        self._learn(rows, posterior)
-        if rows.pool is not None:
-            rows.pool.shutdown()
-        return posterior
+        with closing(rows_of(annotations, self.name, self._known, self._cluster)) as rows:
+            self._learn(rows)
+            return rows.distribution()
 
-    def _learn(self, rows: Rows, posterior: np.ndarray) -> None:
-        voted = rows.voted(self._known, posterior)
+    def _learn(self, rows: AnyRows) -> None:
+        voted = rows.voted()
         self.prior_ = shares(voted.mass)
         self._begin(rows, voted)
         self.log_likelihood_ = []
         with progress(self.name, self.iterations) as advance:
             for n_iterations in range(1, self.iterations + 1):
-                likelihood, change = self._pass(rows, posterior)
+                likelihood, change = self._pass(rows)
                 self.log_likelihood_.append(likelihood)
                 self.n_iterations_ = n_iterations
                 advance(1)

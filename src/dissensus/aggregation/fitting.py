@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any, cast
 
 import numpy as np
@@ -13,23 +14,26 @@ from dissensus.aggregation.em import HiddenTruth
 from dissensus.aggregation.ranking import RANKERS
 from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.texts import TEXT_METHODS
-from dissensus.corpus import Corpus
+from dissensus.cluster import connect
+from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.errors import DataError, listed, meant
 from dissensus.scales import Interval
 
 
 def aggregate(
-    corpus: Corpus,
+    corpus: Corpus | StoredCorpus,
     method: str | None = None,
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
     skills: Mapping[str, float] | None = None,
     start: Mapping[str, np.ndarray] | None = None,
     warm_start: HiddenTruth | None = None,
+    cluster: str | None = None,
 ) -> dict[str, Aggregator]:
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
     Args:
+        corpus: a corpus, or one whose answers stay on disk (`open_corpus`).
         method: a name of `AGGREGATORS`; if left out, the mean of ratings on an interval scale, and
             otherwise the majority.
         questions: which ones; all if left out.
@@ -37,6 +41,8 @@ def aggregate(
         skills: the weight of each annotator's votes, by name (weighted-vote).
         start: first confusion matrices of annotators by name (dawid-skene).
         warm_start: the same model, fitted on earlier answers; its counts are added.
+        cluster: address of a Dask scheduler whose workers count a part of the items each
+            (dawid-skene, one-coin and mace).
 
     Example:
         >>> from dissensus import Annotations
@@ -50,7 +56,7 @@ def aggregate(
     if method is None:
         return {
             question: aggregate(corpus, usual_method(corpus, question), [question], use_gold,
-                                skills, start, warm_start)[question]
+                                skills, start, warm_start, cluster)[question]
             for question in questions
         }  # fmt: skip
     check_method(method)
@@ -59,12 +65,18 @@ def aggregate(
     if method in TEXT_METHODS:
         raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
     given = {"skills": skills, "start": start, "history": warm_start}
-    more = {name: value for name, value in given.items() if value is not None}
+    more: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     _check_more(method, more, use_gold)
-    return {question: _fitted(method, corpus, question, use_gold, more) for question in questions}
+    if cluster is None:
+        return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
+    if not (issubclass(AGGREGATORS[method], HiddenTruth) and AGGREGATORS[method].in_blocks):
+        raise DataError(f"{method} does not run on a cluster; dawid-skene, one-coin and mace do")
+    with closing(connect(cluster)) as client:
+        more["cluster"] = client
+        return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
 
 
-def usual_method(corpus: Corpus, question: str) -> str:
+def usual_method(corpus: Corpus | StoredCorpus, question: str) -> str:
     """The aggregator of a question for which none is named."""
     return "mean" if isinstance(corpus[question].scale, Interval) else "majority"
 
@@ -103,7 +115,11 @@ def check_method(method: str) -> None:
 
 
 def _fitted(
-    method: str, corpus: Corpus, question: str, use_gold: bool, more: Mapping[str, Any]
+    method: str,
+    corpus: Corpus | StoredCorpus,
+    question: str,
+    use_gold: bool,
+    more: Mapping[str, Any],
 ) -> Aggregator:
     aggregator: Any = AGGREGATORS[method]()
     if not use_gold:
@@ -116,7 +132,7 @@ def _fitted(
     return cast(Aggregator, aggregator.fit(corpus[question], gold=corpus.gold[question], **more))
 
 
-def _check_gold(corpus: Corpus, question: str) -> None:
+def _check_gold(corpus: Corpus | StoredCorpus, question: str) -> None:
     """Refuse gold labels that are not values of the scale, because no annotator gave them."""
     scale, known = corpus[question].scale, corpus.gold[question].scale
     values = getattr(scale, "values", ())

@@ -53,7 +53,7 @@ class Glad(HiddenTruth):
         self.objective_ = []
         self._right = np.empty(len(rows.cell))
 
-    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
+    def _pass(self, rows: Rows) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect_difficulty
 
         def work(first: int, last: int) -> tuple[float, float]:
@@ -65,8 +65,8 @@ class Glad(HiddenTruth):
                 self.ability_,
                 self.log_ease_,
                 self.prior_,
-                self._known,
-                posterior,
+                rows.known,
+                rows.posterior,
                 self._right,
             )
             return result

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.rows import Expected, Rows
+from dissensus.aggregation.rows import AnyRows, Expected
 
 
 @dataclass(eq=False)
@@ -22,6 +22,7 @@ class OneCoin(HiddenTruth):
     """
 
     name: ClassVar[str] = "one-coin"
+    in_blocks: ClassVar[bool] = True
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, right and all answers)
     _n: np.ndarray = field(init=False, repr=False)
 
@@ -34,7 +35,7 @@ class OneCoin(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (2,)
 
-    def _begin(self, rows: Rows, voted: Expected) -> None:
+    def _begin(self, rows: AnyRows, voted: Expected) -> None:
         counts = voted.counts.reshape(-1, rows.n_values, rows.n_values)
         self._n = counts.sum(axis=2)
         self._count(np.trace(counts, axis1=1, axis2=2))
@@ -43,15 +44,11 @@ class OneCoin(HiddenTruth):
         self.counts_ = np.stack([right, self._n.sum(axis=1)], axis=1).astype(float)
         self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
-    def _pass(self, rows: Rows, posterior: np.ndarray) -> tuple[float, float]:
-        from dissensus.aggregation.kernels import expect_own
-
+    def _pass(self, rows: AnyRows) -> tuple[float, float]:
         accuracy = np.nan_to_num(self.accuracy_, nan=0.5)
         wrong = (1 - accuracy) / max(rows.n_values - 1, 1)
         ratio = np.repeat(accuracy / wrong, rows.n_values)[:, None]
-        expected = rows.expected(
-            expect_own, ratio, self.prior_, self._known, posterior, self._watch
-        )
+        expected = rows.expected("expect_own", ratio, self.prior_, self._watch)
         self._count(expected.counts.reshape(-1, rows.n_values).sum(axis=1))
         self.prior_ = shares(expected.mass)
         return expected.likelihood + float(self._n.sum(axis=1) @ np.log(wrong)), expected.change

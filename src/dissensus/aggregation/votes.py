@@ -23,6 +23,7 @@ class Majority(Aggregator):
     ties: Ties = "first"
     seed: int = 0
     name: ClassVar[str] = "majority"
+    in_blocks: ClassVar[bool] = True
     needs_annotators: ClassVar[bool] = False
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
@@ -37,6 +38,7 @@ class SoftVote(Aggregator):
     """The share of each value among an item's answers."""
 
     name: ClassVar[str] = "soft-vote"
+    in_blocks: ClassVar[bool] = True
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "interval", "multi-label")
     reads_sets: ClassVar[bool] = True
     needs_annotators: ClassVar[bool] = False

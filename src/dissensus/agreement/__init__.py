@@ -72,13 +72,11 @@ from dissensus.agreement.rest import (
     first_answers,
     ratings_against_rest,
 )
+from dissensus.agreement.results import Agreement, MeasureResult, QuestionAgreement
 from dissensus.agreement.scott import mean_pi, pi_matrix, scott_pi
 from dissensus.agreement.sentence import sentence
 from dissensus.agreement.spans import SPAN_MEASURES, SpanAgreement, span_agreement
 from dissensus.agreement.summary import (
-    Agreement,
-    MeasureResult,
-    QuestionAgreement,
     at_a_glance,
     interval,
     measured,

@@ -62,9 +62,16 @@ def _around(
     n = len(without)
     if n < 2 or np.isnan(without).any():
         return ConfidenceInterval(math.nan, math.nan)
+    return jackknife_from(value, n, float(((without - without.mean()) ** 2).sum()), bounds, level)
+
+
+def jackknife_from(
+    value: float, n: int, squares: float, bounds: tuple[float, float], level: float = 0.95
+) -> ConfidenceInterval:
+    """`jackknife` from the squared deviations of the values without each of n items, summed."""
     from scipy.special import stdtrit
 
-    error = math.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    error = math.sqrt((n - 1) / n * squares)
     return _within(value, error * float(stdtrit(n - 1, (1 + level) / 2)), bounds)
 
 

@@ -21,7 +21,7 @@ from dissensus.agreement.correction import holm
 from dissensus.agreement.krippendorff import prepare_krippendorff_alpha
 from dissensus.agreement.measure import Estimate, OfSums, ratio
 from dissensus.agreement.rest import Vectors, first_answers
-from dissensus.agreement.summary import or_none
+from dissensus.agreement.results import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError

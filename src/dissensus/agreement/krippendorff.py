@@ -157,23 +157,30 @@ class _Ranks:
     own: np.ndarray  # (n_items, n_values) per_pair * answers
     inside: np.ndarray  # (n_values, n_values) how often two levels meet in an item
 
-    def value(self) -> float:
-        total, own = self.counts.sum(axis=0), self.own.sum(axis=0)
-        return float(self._alphas(total[None], own[None], None)[0])
+    def totals(self) -> list[np.ndarray]:
+        return [self.counts.sum(axis=0), self.own.sum(axis=0), self.inside]
 
-    def without_each(self) -> np.ndarray:
-        total, own = self.counts.sum(axis=0), self.own.sum(axis=0)
+    def value(self, totals: list[np.ndarray] | None = None) -> float:
+        total, own, inside = self.totals() if totals is None else totals
+        return float(self._alphas(total[None], own[None], inside, None)[0])
+
+    def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
+        total, own, inside = self.totals() if totals is None else totals
         step = max(1, BLOCK // max(len(total), 1))
         blocks = (slice(begin, begin + step) for begin in range(0, len(self.counts), step))
-        alphas = [self._alphas(total - self.counts[b], own - self.own[b], b) for b in blocks]
+        alphas = [
+            self._alphas(total - self.counts[b], own - self.own[b], inside, b) for b in blocks
+        ]
         return np.concatenate(alphas) if alphas else np.empty(0)
 
-    def _alphas(self, total: np.ndarray, own: np.ndarray, left_out: slice | None) -> np.ndarray:
+    def _alphas(
+        self, total: np.ndarray, own: np.ndarray, inside: np.ndarray, left_out: slice | None
+    ) -> np.ndarray:
         """For each row of sums (n, n_values), those of an item that is left out subtracted."""
         n = total.sum(axis=1)
         rank = np.cumsum(total, axis=1) - total / 2  # differences are the answers in between
         rank -= ((rank * total).sum(axis=1) / np.maximum(n, 1.0))[:, None]
-        together = ((rank @ self.inside) * rank).sum(axis=1)
+        together = ((rank @ inside) * rank).sum(axis=1)
         if left_out is not None:
             of_item = (rank * self.per_pair[left_out]).sum(axis=1)
             together -= of_item * (rank * self.counts[left_out]).sum(axis=1)

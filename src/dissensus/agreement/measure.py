@@ -25,6 +25,22 @@ class Estimate(Protocol):
         ...
 
 
+class Summable(Estimate, Protocol):
+    """A measure that is a formula of sums over items, which may be those of more items."""
+
+    def totals(self) -> list[np.ndarray]:
+        """What is summed over items."""
+        ...
+
+    def value(self, totals: list[np.ndarray] | None = None) -> float:
+        """The measure of all items, or of those whose totals are given."""
+        ...
+
+    def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
+        """The same without one of the own items, (n_items,)."""
+        ...
+
+
 class Formula(NamedTuple):
     """A standard error, an interval and a test by formula; nan and "" where there is none.
 
@@ -53,6 +69,7 @@ class Measure:
     formula: Callable[..., Formula] | None = None  # of its standard error
     takes_weights: bool = False  # whether function, prepare and formula have the argument `weights`
     is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
+    in_blocks: tuple[str, ...] = ()  # kinds of scales on which blocks of items have `Summable`s
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,7 @@ class Breakdown:
 
 @dataclass(frozen=True, eq=False)
 class OfSums:
-    """A measure that is a formula of sums over items (an `Estimate`).
+    """A measure that is a formula of sums over items (`Summable`).
 
     Args:
         per_item: what is summed, (n_items,) or (n_items, n_columns) each.
@@ -78,11 +95,12 @@ class OfSums:
     per_item: tuple[np.ndarray, ...]
     formula: Callable[..., np.ndarray]
 
-    def value(self) -> float:
-        return float(self.formula(*(sums[None] for sums in self._totals()))[0])
+    def value(self, totals: list[np.ndarray] | None = None) -> float:
+        totals = self.totals() if totals is None else totals
+        return float(self.formula(*(sums[None] for sums in totals))[0])
 
-    def without_each(self) -> np.ndarray:
-        totals, n_items = self._totals(), len(self.per_item[0])
+    def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
+        totals, n_items = self.totals() if totals is None else totals, len(self.per_item[0])
         step = max(1, BLOCK // sum(int(total.size) for total in totals))
         values = np.empty(n_items)
         for begin in range(0, n_items, step):
@@ -91,7 +109,7 @@ class OfSums:
             values[block] = self.formula(*(total - part[block] for total, part in pairs))
         return values
 
-    def _totals(self) -> list[np.ndarray]:
+    def totals(self) -> list[np.ndarray]:
         return [np.asarray(part.sum(axis=0), dtype=float) for part in self.per_item]
 
 

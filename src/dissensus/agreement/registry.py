@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -114,6 +114,7 @@ MEASURES: dict[str, Measure] = {
         brief=True,
         bounds=(0.0, 1.0),
         formula=percent_formula,
+        in_blocks=(*_CHOICE, "multi-label"),
     ),
     "krippendorff-alpha": Measure(
         krippendorff_alpha,
@@ -125,6 +126,7 @@ MEASURES: dict[str, Measure] = {
         formula=krippendorff_formula,
         takes_weights=True,
         is_kappa=True,
+        in_blocks=_CHOICE,
     ),
     "fleiss-kappa": Measure(
         fleiss_kappa,
@@ -135,6 +137,7 @@ MEASURES: dict[str, Measure] = {
         formula=fleiss_formula,
         takes_weights=True,
         is_kappa=True,
+        in_blocks=_CHOICE,
     ),
     "conger-kappa": Measure(
         conger_kappa,
@@ -156,6 +159,7 @@ MEASURES: dict[str, Measure] = {
         formula=randolph_formula,
         takes_weights=True,
         is_kappa=True,
+        in_blocks=_CHOICE,
     ),
     "gwet-ac1": Measure(
         gwet_ac,
@@ -166,6 +170,7 @@ MEASURES: dict[str, Measure] = {
         formula=gwet_formula,
         takes_weights=True,
         is_kappa=True,
+        in_blocks=_CHOICE,
     ),
     "gwet-ac2": Measure(
         partial(gwet_ac, weights="quadratic"),
@@ -175,6 +180,7 @@ MEASURES: dict[str, Measure] = {
         (*_PAIRED, reasons.one_value),
         formula=partial(gwet_formula, weights="quadratic"),
         is_kappa=True,
+        in_blocks=("ordinal",),
     ),
     "cohen-kappa": Measure(
         mean_kappa,
@@ -225,6 +231,7 @@ MEASURES: dict[str, Measure] = {
         _PAIRED,
         brief=True,
         bounds=(0.0, math.inf),
+        in_blocks=("interval",),
     ),
     "correlation": Measure(
         mean_correlation,
@@ -348,6 +355,17 @@ def weighted(measure: Measure, weights: Weights) -> Measure:
     able = {name: part for name, part in parts.items() if part is not None}
     given: dict[str, Any] = {name: partial(part, weights=weights) for name, part in able.items()}
     return replace(measure, **given)
+
+
+def entries_of(names: Sequence[str] | None, weights: Weights) -> dict[str, Measure]:
+    """The measures by name, with the weights if they are given."""
+    if weights is None:
+        return {name: MEASURES[name] for name in names or MEASURES}
+    unfit = [name for name in names or () if not MEASURES[name].takes_weights]
+    able = [name for name, measure in MEASURES.items() if measure.takes_weights]
+    if unfit:
+        raise DataError(f"{unfit[0]} takes no weights; these do: {listed(able)}")
+    return {name: weighted(MEASURES[name], weights) for name in names or able}
 
 
 def why_unfit(measure: Measure | Breakdown, annotations: Annotations) -> str | None:

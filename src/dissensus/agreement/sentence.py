@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from dissensus.agreement.confidence import ConfidenceInterval
 from dissensus.agreement.registry import measure_named, why_unfit
 from dissensus.agreement.summary import interval, why_undefined
 from dissensus.annotations import Annotations
@@ -48,11 +49,29 @@ def sentence(annotations: Annotations | Any, measure: str = "krippendorff-alpha"
     value = math.nan if unfit else known.function(annotations)
     if math.isnan(value):
         return f"{name} is undefined: {why_undefined(measure, annotations)}"
-    ends = interval(measure, annotations)
-    n_items = int((annotations.per_item() > 0).sum())
-    size = f"{annotations.n_answers:,} answers"
+    n_annotators = None
     if annotations.annotator is not None:
         n_annotators = int((annotations.per_annotator() > 0).sum())
+    n_items = int((annotations.per_item() > 0).sum())
+    ends = interval(measure, annotations)
+    return written(measure, value, ends, n_items, annotations.n_answers, n_annotators)
+
+
+def written(
+    measure: str,
+    value: float,
+    ends: ConfidenceInterval,
+    n_items: int,
+    n_answers: int,
+    n_annotators: int | None,
+) -> str:
+    """The sentence of a value and its interval.
+
+    Args:
+        n_annotators: None if annotators are unknown.
+    """
+    name, size = NAMES.get(measure, measure), f"{n_answers:,} answers"
+    if n_annotators is not None:
         size += f" by {counted(n_annotators, 'annotator')}"
     if math.isnan(ends.low):
         return f"{name} = {value:.2f} ({n_items:,} items; {size}; too few for an interval)"

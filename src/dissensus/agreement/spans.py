@@ -24,7 +24,7 @@ from dissensus.agreement.marked_parts import (
     matched_spans,
 )
 from dissensus.agreement.measure import OfSums, ratio
-from dissensus.agreement.summary import MeasureResult
+from dissensus.agreement.results import MeasureResult
 from dissensus.corpus import Corpus
 
 SPAN_MEASURES: dict[str, str] = {

@@ -4,85 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
 from typing import Any
 
-import pyarrow as pa
-
 from dissensus.agreement.benchmarks import benchmark_word, check_benchmark
+from dissensus.agreement.block_agreement import BlockAgreement
 from dissensus.agreement.confidence import ConfidenceInterval, jackknife
 from dissensus.agreement.formulas import UNKNOWN
-from dissensus.agreement.measure import Formula, Measure
+from dissensus.agreement.measure import Measure
 from dissensus.agreement.registry import (
     MEASURES,
     check_measures,
+    entries_of,
     measure_named,
-    weighted,
     why_unfit,
 )
+from dissensus.agreement.results import Agreement, MeasureResult, QuestionAgreement, about
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError, listed
-from dissensus.frames import html_table, to_frame
+from dissensus.cluster import connect
+from dissensus.corpus import StoredCorpus
+from dissensus.errors import DataError
 from dissensus.readers.questions import corpus_of
-
-
-@dataclass(frozen=True)
-class MeasureResult:
-    """A measure of one question; `undefined` says why the value is nan, where it is."""
-
-    measure: str
-    value: float
-    interval: ConfidenceInterval | None  # None: not computed
-    undefined: str | None
-    formula: Formula | None = None  # None: not computed
-    benchmark: str | None = None  # a textbook's word for the value
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON; what is undefined is null."""
-        ends = {} if self.interval is None else self.interval._asdict()
-        if self.formula is not None:
-            error, low, high, test, p = self.formula
-            ends |= {"standard_error": error, "formula_low": low, "formula_high": high}
-            ends |= {"test": test or None, "p": p}
-        numbers = {name: or_none(number) for name, number in {"value": self.value, **ends}.items()}
-        word = {} if self.benchmark is None else {"benchmark": self.benchmark or None}
-        return {"measure": self.measure, **numbers, **word, "undefined": self.undefined}
-
-
-@dataclass(frozen=True)
-class QuestionAgreement:
-    """How much annotators agree on one question."""
-
-    question: str
-    scale: str
-    answers: int
-    items: int  # with answers
-    measures: list[MeasureResult]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON; what is undefined is null."""
-        return {**vars(self), "measures": [result.to_dict() for result in self.measures]}
-
-
-class Agreement(list[QuestionAgreement]):
-    """How much annotators agree, question by question; a table in a notebook."""
-
-    def to_table(self) -> pa.Table:
-        """An Arrow table with a row per question and measure."""
-        rows = [{"question": q.question, **r.to_dict()} for q in self for r in q.measures]
-        names = list(rows[0]) if rows else ["question", "measure", "value", "undefined"]
-        return pa.table({name: [row[name] for row in rows] for name in names})
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame with a row per question and measure."""
-        return to_frame(self.to_table())
-
-    def _repr_html_(self) -> str:
-        """All measures, for notebooks."""
-        table = self.to_table()
-        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        return html_table(table.column_names, rows)
 
 
 def summarise(
@@ -93,6 +36,7 @@ def summarise(
     formulas: bool = False,
     weights: Weights = None,
     benchmark: str | None = None,
+    cluster: str | None = None,
 ) -> Agreement:
     """How much the annotators of a corpus agree, question by question.
 
@@ -105,6 +49,9 @@ def summarise(
             a formula for them.
         weights: between levels, such as "linear"; then the measures are those that take weights.
         benchmark: whose words for values of kappa to add, a name of `BENCHMARKS`.
+        cluster: address of a Dask scheduler whose workers count a part of the items each, for
+            the measures that are sums over items: percent, alpha, the kappas of Fleiss and
+            Randolph, AC1, AC2 and mean-difference.
 
     Example:
         >>> from dissensus import Corpus
@@ -114,44 +61,26 @@ def summarise(
         >>> [(r.measure, round(r.value, 3)) for r in summarise(corpus)[0].measures[:2]]
         [('percent', 0.667), ('krippendorff-alpha', 0.444)]
     """
-    corpus = corpus_of(corpus)
+    corpus = corpus if isinstance(corpus, StoredCorpus) else corpus_of(corpus)
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     check_measures(measures or ())
     if benchmark is not None:
         check_benchmark(benchmark)
-    entries = _entries(measures, weights)
+    entries = entries_of(measures, weights)
+    if cluster is not None or isinstance(corpus, StoredCorpus):
+        if formulas:
+            raise DataError("formulas need all answers in one process; leave them out (--formulas)")
+        with ExitStack() as stack:
+            client = stack.enter_context(closing(connect(cluster))) if cluster else None
+            counting = [
+                BlockAgreement(name, corpus[name], measures, weights, client) for name in questions
+            ]
+            return Agreement(one.summarise(intervals, benchmark) for one in counting)
     return Agreement(
         _question(corpus[name], name, entries, measures is None, intervals, formulas, benchmark)
         for name in questions
     )
-
-
-def _entries(names: Sequence[str] | None, weights: Weights) -> dict[str, Measure]:
-    """The measures by name, with the weights if they are given."""
-    if weights is None:
-        return {name: MEASURES[name] for name in names or MEASURES}
-    unfit = [name for name in names or () if not MEASURES[name].takes_weights]
-    able = [name for name, measure in MEASURES.items() if measure.takes_weights]
-    if unfit:
-        raise DataError(f"{unfit[0]} takes no weights; these do: {listed(able)}")
-    return {name: weighted(MEASURES[name], weights) for name in names or able}
-
-
-def about(annotations: Annotations, question: str) -> dict[str, Any]:
-    """The question, its scale, and the number of answers and of items that have any."""
-    n_items = int((annotations.per_item() > 0).sum())
-    return {
-        "question": question,
-        "scale": annotations.scale.kind,
-        "answers": annotations.n_answers,
-        "items": n_items,
-    }
-
-
-def or_none(value: Any) -> Any:
-    """None in the place of nan, which JSON does not have."""
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _question(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,14 +23,14 @@ from dissensus.cli.outputs import (
     write_answers,
     write_tables,
 )
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.source import FromDisk, Source, reads_corpus
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from dissensus.aggregation import Aggregator
-    from dissensus.corpus import Corpus
+    from dissensus.corpus import Corpus, StoredCorpus
 
 
 @reads_corpus
@@ -87,6 +87,14 @@ def aggregate(
         bool,
         typer.Option("--history", help="Print the log-likelihood after each iteration."),
     ] = False,
+    from_disk: FromDisk = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler whose workers count the answers to some items each "
+            "(dawid-skene, one-coin and mace)."
+        ),
+    ] = None,
     json: console.Json = False,
 ) -> None:
     """Aggregate the answers in FILE to one answer and a distribution per item.
@@ -109,8 +117,14 @@ def aggregate(
     check_tables(output)
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
+    whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
+    if whole and (from_disk or cluster is not None):
+        option = "--from-disk" if from_disk else "--cluster"
+        raise DataError(f"--method {method} has no {option}; leave it out")
+    if from_disk and annotator_table is not None:
+        raise DataError("--from-disk has no --annotator-table; use --save-model")
     reserve(output)
-    corpus = source.read()
+    corpus: Any = source.open() if from_disk else source.read()
     if method in aggregation.TEXT_METHODS:
         if use_gold or annotator_table is not None:
             raise DataError(f"{method} has neither --use-gold nor --annotator-table; leave it out")
@@ -129,6 +143,7 @@ def aggregate(
         method,
         question or None,
         use_gold,
+        cluster=cluster,
         **options.arguments(corpus, method or "majority", question),
     )
     options.report(fitted)
@@ -150,14 +165,22 @@ def aggregate(
             raise DataError(f"{error}; leave --annotator-table out") from None
         write_tables(estimates, annotator_table)
     for name, aggregator in fitted.items():
-        gold = aggregation.gold_accuracy(corpus, name, aggregator)
+        gold = None if from_disk else aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
         of = method or aggregation.usual_method(corpus, name)
         console.say(f"{name}: {of} of {aggregator.consensus_.n_rows} items{accuracy}")
 
 
-def consensus_table(corpus: Corpus, question: str, aggregator: Aggregator) -> pa.Table:
+def consensus_table(
+    corpus: Corpus | StoredCorpus, question: str, aggregator: Aggregator
+) -> pa.Table:
     """The items of a question with their consensus, its confidence and the number of answers."""
+    from dissensus.corpus import Corpus
+
     prediction = aggregator.prediction_
     answers = corpus[question].per_item()[corpus.items.codes(prediction.items, "item")]
-    return answers_table(corpus, prediction, answers=answers)
+    if isinstance(corpus, Corpus):
+        return answers_table(corpus, prediction, answers=answers)
+    table = prediction.to_table()
+    place = table.column_names.index("confidence") + 1
+    return table.add_column(place, "answers", [answers])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.group_tables import Groups, attribute_names, show_comparisons
 from dissensus.cli.outputs import ENDINGS, RESULT_DIGITS, check_result, write_result, write_tables
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.source import FromDisk, Source, reads_corpus
 from dissensus.cli.tables import STYLES, columns, number, show, styled
 from dissensus.errors import DataError, counted
 
@@ -70,6 +71,14 @@ def agreement(
             "items that divide --groups (default: 5).",
         ),
     ] = None,
+    from_disk: FromDisk = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler whose workers count the answers to some items each, "
+            "for measures that are sums over items."
+        ),
+    ] = None,
     style: Annotated[
         str, typer.Option("--as", help="Format of the tables: text, csv, markdown or latex.")
     ] = "text",
@@ -110,6 +119,15 @@ def agreement(
             raise DataError(f"{option} applies to whole measures; leave out --by {by}")
         if groups and option != "--interval":
             raise DataError(f"--groups compares alpha; leave out {option}")
+    in_blocks = "--from-disk" if from_disk else "--cluster" if cluster is not None else None
+    not_in_blocks = {
+        "--by": by is not None,
+        "--groups": bool(groups),
+        "--formulas": formulas,
+        f"--measure {span_measures[0] if span_measures else ''}": bool(measure and span_measures),
+    }
+    for option in (option for option, given in not_in_blocks.items() if given and in_blocks):
+        raise DataError(f"{in_blocks} counts whole measures in blocks of items; leave out {option}")
     check_result(output)
     source.check_outputs(output)
     if groups:
@@ -120,8 +138,14 @@ def agreement(
         _compare_groups(source, groups, question, 5 if most is None else most, json, output)
         return
     most = 20 if most is None else most
-    corpus = source.read()
-    if by is None:
+    corpus: Any = source.open() if from_disk else source.read()
+    lines: list[str] | None = None
+    if by is None and in_blocks:
+        results = _block_summary(corpus, question, answer_measures, weights, benchmark, cluster)
+        lines = _block_sentences(corpus, results, measure or ["krippendorff-alpha"])
+        if not interval:
+            _drop_intervals(results)
+    elif by is None:
         results = _summary(
             corpus, question, answer_measures, interval, formulas, weights, benchmark
         )
@@ -153,7 +177,9 @@ def agreement(
                 print(console.visible(styled(style, names, rows, numbers, heading)), end="\n\n")
             place += 1
     if by is None and weights is None:
-        _say_sentences(corpus, results, measure or ["krippendorff-alpha"], style)
+        if lines is None:
+            lines = _sentences(corpus, results, measure or ["krippendorff-alpha"])
+        _say_sentences(lines, style)
     if benchmark is not None:
         from dissensus.agreement import BENCHMARKS
 
@@ -162,19 +188,77 @@ def agreement(
         )
 
 
-def _say_sentences(
-    corpus: Corpus, results: list[dict[str, Any]], measures: list[str], style: str
-) -> None:
-    """A sentence for a paper for each question; on stderr if stdout is to be copied."""
+def _sentences(corpus: Corpus, results: list[dict[str, Any]], measures: list[str]) -> list[str]:
+    """A sentence for a paper for each question."""
     from dissensus.agreement import sentence
+
+    return [
+        f"{result['question']}: {sentence(corpus[result['question']], chosen['measure'])}"
+        for result in results
+        if (chosen := _chosen(result, measures)) is not None
+    ]
+
+
+def _chosen(result: dict[str, Any], measures: list[str]) -> dict[str, Any] | None:
+    """The entry of the first of these measures that is defined."""
+    defined = {one["measure"]: one for one in result["measures"] if one["undefined"] is None}
+    return next((defined[name] for name in measures if name in defined), None)
+
+
+def _block_summary(
+    corpus: Any,
+    questions: list[str] | None,
+    measures: list[str] | None,
+    weights: Any,
+    benchmark: str | None,
+    cluster: str | None,
+) -> list[dict[str, Any]]:
+    """Measures with their intervals, counted in blocks of items."""
+    from dissensus.agreement import summarise
+
+    agreement = summarise(
+        corpus,
+        questions or None,
+        measures or None,
+        intervals=True,
+        weights=weights,
+        benchmark=benchmark,
+        cluster=cluster,
+    )
+    return [question.to_dict() | {"spans": []} for question in agreement]
+
+
+def _block_sentences(corpus: Any, results: list[dict[str, Any]], measures: list[str]) -> list[str]:
+    """A sentence for a paper for each question, from what was counted."""
+    from dissensus.agreement import ConfidenceInterval
+    from dissensus.agreement.sentence import written
 
     lines = []
     for result in results:
-        defined = {entry["measure"] for entry in result["measures"] if entry["undefined"] is None}
-        chosen = next((name for name in measures if name in defined), None)
-        if chosen is not None:
-            question = result["question"]
-            lines.append(f"{question}: {sentence(corpus[question], chosen)}")
+        chosen = _chosen(result, measures)
+        if chosen is None:
+            continue
+        annotations = corpus[result["question"]]
+        n_annotators = None
+        if annotations.n_annotators:
+            n_annotators = int((annotations.per_annotator() > 0).sum())
+        ends = ConfidenceInterval(
+            *(math.nan if chosen[end] is None else chosen[end] for end in ("low", "high"))
+        )
+        size = result["items"], result["answers"], n_annotators
+        text = written(chosen["measure"], chosen["value"], ends, *size)
+        lines.append(f"{result['question']}: {text}")
+    return lines
+
+
+def _drop_intervals(results: list[dict[str, Any]]) -> None:
+    for result in results:
+        for entry in result["measures"]:
+            del entry["low"], entry["high"]
+
+
+def _say_sentences(lines: list[str], style: str) -> None:
+    """Print sentences; on stderr if stdout is to be copied."""
     if style == "text" and lines:
         print("", *map(console.visible, lines), sep="\n")
     elif style != "text":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.outputs import Overwrite, check_not_replaced, reserve
 from dissensus.cli.source import Source, reads_corpus
+from dissensus.errors import DataError
 
 
 @reads_corpus
@@ -30,6 +32,13 @@ def convert(
             "datasets (default: by the ending of OUT)."
         ),
     ] = None,
+    by_item: Annotated[
+        bool,
+        typer.Option(
+            "--by-item",
+            help="Write the answers of a corpus folder in the order of items, for --from-disk.",
+        ),
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Convert FILE to a corpus folder, which loads faster, or to a table or another format.
@@ -42,11 +51,17 @@ def convert(
     reserve(out)
     if to == "corpus":
         check_not_replaced(out, "corpus", overwrite)
+    elif by_item:
+        raise DataError("--by-item is for corpus folders; leave it out, or name a folder")
     source.check_outputs(out)
     corpus = source.read()
     if question:
         corpus = corpus.select(questions=question)
-    notes = write(corpus, out, to)
+    notes: Sequence[str] = ()
+    if by_item:
+        corpus.save(out, by_item=True)
+    else:
+        notes = write(corpus, out, to)
     n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
     questions = ", ".join(corpus.questions)
     console.say(f"{out}: {corpus.n_items} items, {n_answers} answers to {questions}")

@@ -13,7 +13,7 @@ from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
     from dissensus.aggregation import Aggregator
-    from dissensus.corpus import Corpus
+    from dissensus.corpus import Corpus, StoredCorpus
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class ModelOptions:
                     f"--method {method} has no --{name.replace('_', '-')}; leave it out"
                 )
 
-    def arguments(self, corpus: Corpus, method: str, questions: list[str] | None) -> dict[str, Any]:
+    def arguments(
+        self, corpus: Corpus | StoredCorpus, method: str, questions: list[str] | None
+    ) -> dict[str, Any]:
         """The arguments of `aggregation.aggregate` that the files contain."""
         names = questions or list(corpus.questions)
         if (self.start or self.warm_start or self.save_model) and len(names) != 1:

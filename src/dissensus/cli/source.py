@@ -19,7 +19,7 @@ from dissensus.errors import DataError, NoAnswersError, counted
 from dissensus.staging import staged
 
 if TYPE_CHECKING:
-    from dissensus.corpus import Corpus
+    from dissensus.corpus import Corpus, StoredCorpus
 
 SOURCE_OPTIONS = "Options for reading FILE"
 _FILE = typer.Argument(
@@ -115,6 +115,14 @@ Remember = Annotated[
         help="Keep these options next to FILE, in FILE.dissensus.json; later commands use them.",
     ),
 ]
+FromDisk = Annotated[
+    bool,
+    typer.Option(
+        "--from-disk",
+        help="Count in blocks of items, without loading all answers; FILE is a folder that "
+        "convert --by-item wrote.",
+    ),
+]
 TO_CHOOSE = "; to choose: dissensus describe "  # in the note on several columns of answers
 EXPLAINING = ("describe", "convert")  # commands that also explain how each column was recognised
 _explains = ContextVar("explains", default=True)
@@ -172,6 +180,18 @@ class Source:
 
         corpora = [] if self.corpus else corpora_in(self.file)
         return [replace(self, file=file, corpus=corpus) for file, corpus in corpora] or [self]
+
+    def open(self) -> StoredCorpus:
+        """Open a corpus folder whose answers stay on disk."""
+        from dissensus.corpus import open_corpus
+
+        given = [one.name for one in fields(self)[1:] if getattr(self, one.name)]
+        if given:
+            raise DataError(
+                f"--from-disk opens a corpus folder as it is; leave out "
+                f"--{given[0].replace('_', '-')}"
+            )
+        return open_corpus(self.file)
 
     def read(self, unanswered: bool = False) -> Corpus:
         """Read FILE and print its notes, such as what was recognised, to stderr.

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.annotations import Annotations
+from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations
 from dissensus.contents import Contents
 from dissensus.corpus.answer_removal import (
     dropped_keys,
@@ -29,6 +29,8 @@ from dissensus.errors import DataError, counted, listed, meant
 from dissensus.folders import writing
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names
+
+ROWS_AT_ONCE = 1_000_000  # of a block of answers in a folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,10 +393,21 @@ class Corpus(CorpusFields):
 
     # ---- a folder of Parquet and JSON ----
 
-    def save(self, path: str | Path) -> None:
-        """Write the corpus as a folder, whole or not at all; `Corpus.load` reads it back."""
+    def save(self, path: str | Path, by_item: bool = False) -> None:
+        """Write the corpus as a folder, whole or not at all; `Corpus.load` reads it back.
+
+        Args:
+            by_item: whether to write answers in the order of items, so that `dissensus.open_corpus`
+                can count them without loading all of them.
+        """
+        blocks: dict[str, AnnotationBlocks] = {}
+        if by_item:
+            blocks = {
+                name: SplitAnnotations.of(answers, 1 + answers.n_rows // ROWS_AT_ONCE)
+                for name, answers in self.questions.items()
+            }
         with writing(path, "corpus") as folder:
-            write_corpus(self, folder)
+            write_corpus(self, folder, blocks)
 
     @classmethod
     def load(cls, path: str | Path) -> Corpus:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from dissensus.annotations import Annotations
+from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.contents import Contents
 from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.parts import Focus, LeftOut, Rationales
@@ -54,15 +57,27 @@ class _Front(TypedDict):
     columns: NotRequired[dict[str, str]]
 
 
-def write_corpus(corpus: CorpusFields, folder: Path) -> None:
-    """Write tables of items, annotators, contents and answers, and corpus.json."""
+def write_corpus(
+    corpus: CorpusFields, folder: Path, blocks: Mapping[str, AnnotationBlocks] | None = None
+) -> None:
+    """Write tables of items, annotators, contents and answers, and corpus.json.
+
+    Args:
+        blocks: the answers to all questions, to be written in blocks of items instead of those
+            of the corpus.
+    """
     tables = {"items": _item_columns(corpus), "annotators": _annotator_columns(corpus)}
     for name, columns in tables.items():
         write_table(folder / f"{name}.parquet", columns)
     for number, contents in enumerate(corpus.contents.values()):
         write_table(folder / f"content-{number}.parquet", {"value": contents.values})
-    for number, answers in enumerate(corpus.questions.values()):
-        write_table(folder / f"question-{number}.parquet", _answer_columns(answers))
+    questions: Mapping[str, Any] = blocks or corpus.questions
+    for number, answers in enumerate(questions.values()):
+        path = folder / f"question-{number}.parquet"
+        if isinstance(answers, AnnotationBlocks):
+            _write_blocks(path, answers)
+        else:
+            write_table(path, _answer_columns(answers))
     for number, label in enumerate(corpus.gold.values()):
         write_table(folder / f"gold-{number}.parquet", _answer_columns(label))
     if corpus.rationales is not None:
@@ -70,17 +85,31 @@ def write_corpus(corpus: CorpusFields, folder: Path) -> None:
         spans |= _axes("start.", spans.pop("start")) | _axes("stop.", spans.pop("stop"))
         write_table(folder / "rationales.parquet", spans)
     written = [name for name, columns in tables.items() if columns]
-    write_json(folder, "corpus", _front(corpus, written))
+    write_json(folder, "corpus", _front(corpus, written, questions))
 
 
-def _front(corpus: CorpusFields, tables: list[str]) -> dict[str, Any]:
+def _write_blocks(path: Path, blocks: AnnotationBlocks) -> None:
+    """Write a row group for each block."""
+    with ExitStack() as stack:
+        writer = None
+        for items, block in blocks:
+            columns = _answer_columns(block) | {"item": block.item + items.start}
+            table = pa.table(columns)
+            if writer is None:
+                writer = pq.ParquetWriter(path, table.schema, compression="zstd")
+                stack.enter_context(writer)
+            if table.num_rows:
+                writer.write_table(table, row_group_size=table.num_rows)
+
+
+def _front(corpus: CorpusFields, tables: list[str], questions: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": corpus.name,
         "n_items": corpus.n_items,
         "n_annotators": corpus.n_annotators,
         "tables": tables,
         "contents": [{"role": r, "kind": c.kind} for r, c in corpus.contents.items()],
-        "questions": [_question_front(q, a) for q, a in corpus.questions.items()],
+        "questions": [_question_front(q, a) for q, a in questions.items()],
         "gold": [_question_front(q, a) for q, a in corpus.gold.items()],
         "focus": corpus.focus and corpus.focus.role,
         "rationales": corpus.rationales is not None,
@@ -122,7 +151,7 @@ def _ends(columns: dict[str, Any], prefix: str) -> list[np.ndarray]:
     ]
 
 
-def _question_front(name: str, annotations: Annotations) -> dict[str, Any]:
+def _question_front(name: str, annotations: Annotations | AnnotationBlocks) -> dict[str, Any]:
     scale = annotations.scale.to_dict()
     return {"name": name, "scale": scale, "repeats": annotations.repeats}
 
@@ -136,9 +165,27 @@ def _answer_columns(annotations: Annotations) -> dict[str, Any]:
     return columns | {f"extra.{name}": column for name, column in annotations.extra.items()}
 
 
+def front_of(folder: Path) -> dict[str, Any]:
+    """What corpus.json says."""
+    return read_json(folder, "corpus", _Front)
+
+
+def names_of(folder: Path, front: dict[str, Any]) -> tuple[Names, Names]:
+    """The names of items and annotators, as they were written."""
+    names = []
+    for kind in ("items", "annotators"):
+        written = Names.range(front[f"n_{kind}"])
+        if kind in front["tables"]:
+            table = read_table(folder / f"{kind}.parquet")
+            if "name" in table.column_names:
+                written = Names.distinct(table["name"].combine_chunks())
+        names.append(written)
+    return names[0], names[1]
+
+
 def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
     """Read and check a corpus that `write_corpus` wrote."""
-    front = read_json(folder, "corpus", _Front)
+    front = front_of(folder)
     with reading(folder):
         corpus = _assembled(folder, front, make)
         corpus.check()

@@ -156,7 +156,7 @@ def refused(crowd: Corpus, tmp_path: Path, **options: Any) -> str:
 def test_a_scheduler_that_does_not_answer(
     crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    monkeypatch.setattr("dissensus.cluster.CONNECT", 0.5)
     message = refused(crowd, tmp_path, cluster="tcp://127.0.0.1:1")
     start, end = (
         "cluster tcp://127.0.0.1:1: no Dask scheduler answers there (",
@@ -187,7 +187,7 @@ def test_no_workers_and_workers_of_another_version(
         )
     from dissensus import __version__
 
-    monkeypatch.setattr(cluster, "VERSION", "9.9")
+    monkeypatch.setattr("dissensus.cluster.VERSION", "9.9")
     with threads(1) as address:
         assert refused(crowd, tmp_path, cluster=address) == (
             f"cluster {address}: 1 of 1 workers have dissensus {__version__!r}, here it is 9.9; "

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from dissensus import __version__ as VERSION
+from dissensus.cluster import connect
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, ModelError, listed
+from dissensus.errors import ModelError
 from dissensus.evaluation.execution.features import encode
 from dissensus.evaluation.execution.processes import MEMORY, Queue, one_thread
 from dissensus.evaluation.execution.task import Task, fits_of
 from dissensus.evaluation.fit import Fit, Job
 from dissensus.progress import hidden
 
-CONNECT = 15.0  # seconds to wait for a scheduler
 LOOK = 2.0  # seconds between two counts of the workers
 LOSSES = 3  # workers lost with a job, until its fits are run one by one
 ALONE = 120.0  # seconds to wait for a worker if all are gone
@@ -63,27 +63,7 @@ class Cluster:
     @classmethod
     def at(cls, address: str) -> Cluster:
         """Connect; an error in one line says what is missing."""
-        try:
-            from distributed import Client
-        except ImportError:
-            raise DataError(
-                "a cluster needs Dask, which is not installed: pip install 'dissensus[cluster]'"
-            ) from None
-        try:
-            client = Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise DataError(
-                f"cluster {address}: no Dask scheduler answers there ({reason}); start one "
-                "with `dask scheduler`, and use the address that it prints"
-            ) from None
-        cluster = cls(address, client)
-        try:
-            cluster._check_workers()
-        except BaseException:
-            cluster.close()
-            raise
-        return cluster
+        return cls(address, connect(address))
 
     def close(self) -> None:
         self.client.close()
@@ -91,29 +71,6 @@ class Cluster:
     @property
     def n_workers(self) -> int:
         return len(self.client.nthreads())
-
-    def _check_workers(self) -> None:
-        """Check that there are workers and that they have this version of dissensus."""
-
-        def version() -> str:  # sent as code: dissensus may not be installed there
-            try:
-                from dissensus import __version__
-            except ImportError:
-                return "none"
-            return __version__
-
-        if not self.n_workers:
-            raise DataError(
-                f"cluster {self.address}: has no workers; start some with "
-                f"`dask worker {self.address}`"
-            )
-        versions = list(self.client.run(version).values())
-        others = [other for other in versions if other != VERSION]
-        if others:
-            raise DataError(
-                f"cluster {self.address}: {len(others)} of {len(versions)} workers have dissensus "
-                f"{listed(sorted(set(others)))}, here it is {VERSION}; install the same version"
-            )
 
     # ---- fits ----
 

@@ -1,0 +1,167 @@
+"""Agreement counted in blocks of items: from disk, or on the workers of a cluster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from dissensus.agreement.benchmarks import benchmark_word
+from dissensus.agreement.confidence import ConfidenceInterval, jackknife_from
+from dissensus.agreement.measure import Measure, Summable
+from dissensus.agreement.registry import MEASURES, entries_of
+from dissensus.agreement.results import MeasureResult, QuestionAgreement, about
+from dissensus.agreement.weights import Weights
+from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations
+from dissensus.cluster import SentBlock, results, sent_blocks
+from dissensus.errors import DataError, listed
+
+Totals = dict[str, list[np.ndarray]]  # by measure
+UNDEFINED = ConfidenceInterval(math.nan, math.nan)
+
+
+class Deviations(NamedTuple):
+    """How the values of a measure without each item differ from its value, summed over items."""
+
+    n_items: int
+    sums: float
+    squares: float
+
+
+@dataclass(eq=False)
+class BlockAgreement:
+    """Measures of one question that are formulas of sums over items.
+
+    Args:
+        measures: names of `MEASURES`; all that can be counted in blocks if left out.
+        client: of Dask, whose workers have a block or several each; here if left out.
+    """
+
+    question: str
+    annotations: Annotations | AnnotationBlocks
+    measures: Sequence[str] | None = None
+    weights: Weights = None
+    client: Any | None = None
+
+    @cached_property
+    def blocks(self) -> AnnotationBlocks:
+        if isinstance(self.annotations, AnnotationBlocks):
+            return self.annotations
+        n_workers = 1 if self.client is None else len(self.client.nthreads())
+        return SplitAnnotations.of(self.annotations, n_workers)
+
+    @cached_property
+    def entries(self) -> dict[str, Measure]:
+        """The measures that are wanted; one that cannot be counted in blocks is refused."""
+        kind = self.blocks.scale.kind
+        wanted = entries_of(self.measures, self.weights)
+        fitting = {name: one for name, one in wanted.items() if kind in one.in_blocks}
+        other = [name for name in wanted if name not in fitting]
+        if self.measures and other:
+            able = [name for name, one in MEASURES.items() if kind in one.in_blocks]
+            raise DataError(
+                f"{other[0]}: {kind} answers must all be in one process for it; in blocks of items "
+                f"there are {listed(able) if able else 'no measures of them'}"
+            )
+        return fitting
+
+    def summarise(self, intervals: bool = False, benchmark: str | None = None) -> QuestionAgreement:
+        """Every measure, with its interval if that is wanted."""
+        names = list(self.entries)
+        given = names, self.weights
+        totals = _summed(self._each(_totals, *given))
+        first = self.blocks.block(0)
+        values = {
+            name: _estimate(first, measure).value(totals[name])
+            for name, measure in self.entries.items()
+        }
+        ends: dict[str, ConfidenceInterval] = {}
+        if intervals:
+            parts = self._each(_deviations, *given, totals, values)
+            ends = {name: self._interval(name, values[name], parts) for name in names}
+        found = [
+            MeasureResult(
+                name,
+                value,
+                ends.get(name),
+                self._why_nan(self.entries[name]) if math.isnan(value) else None,
+                None,
+                self._word(name, value, benchmark),
+            )
+            for name, value in values.items()
+        ]
+        return QuestionAgreement(**about(self.blocks, self.question), measures=found)
+
+    def _word(self, name: str, value: float, benchmark: str | None) -> str | None:
+        if benchmark is None:
+            return None
+        known = self.entries[name].is_kappa and not math.isnan(value)
+        return benchmark_word(value, benchmark) if known else ""
+
+    def _interval(
+        self, name: str, value: float, parts: list[dict[str, Deviations]]
+    ) -> ConfidenceInterval:
+        n = sum(part[name].n_items for part in parts)
+        sums = sum(part[name].sums for part in parts)
+        squares = sum(part[name].squares for part in parts)
+        if n < 2 or math.isnan(sums) or math.isnan(value):
+            return UNDEFINED
+        return jackknife_from(value, n, squares - sums**2 / n, self.entries[name].bounds)
+
+    def _why_nan(self, measure: Measure) -> str:
+        """The first reason that all blocks give."""
+        each = [[reason(block) for reason in measure.reasons] for _, block in self.blocks]
+        common = (set(reasons) for reasons in zip(*each, strict=True))
+        known = (reasons.pop() for reasons in common if len(reasons) == 1)
+        return next((why for why in known if why is not None), "the formula divides by zero")
+
+    # ---- in blocks ----
+
+    def _each(self, function: Callable[..., Any], *given: Any) -> list[Any]:
+        """Call a function of each block, here or where the block is."""
+        if self.client is None:
+            return [function(block, *given) for _, block in self.blocks]
+        submit = self.client.submit
+        return results(
+            submit(function, one.future, *given, workers=[one.worker], pure=False)
+            for one in self._sent
+        )
+
+    @cached_property
+    def _sent(self) -> list[SentBlock]:
+        return list(sent_blocks(self.client, self.blocks))
+
+
+def _estimate(block: Annotations, measure: Measure) -> Summable:
+    return cast(Summable, measure.prepare(block))
+
+
+def _totals(block: Annotations, names: list[str], weights: Weights) -> Totals:
+    entries = entries_of(names, weights)
+    return {name: _estimate(block, measure).totals() for name, measure in entries.items()}
+
+
+def _summed(parts: list[Totals]) -> Totals:
+    return {
+        name: [np.sum(sums, axis=0) for sums in zip(*(part[name] for part in parts), strict=True)]
+        for name in parts[0]
+    }
+
+
+def _deviations(
+    block: Annotations,
+    names: list[str],
+    weights: Weights,
+    totals: Totals,
+    values: dict[str, float],
+) -> dict[str, Deviations]:
+    answered = np.flatnonzero(block.per_item())
+    deviations = {}
+    for name, measure in entries_of(names, weights).items():
+        without = _estimate(block, measure).without_each(totals[name])[answered] - values[name]
+        deviations[name] = Deviations(len(without), float(without.sum()), float(without @ without))
+    return deviations

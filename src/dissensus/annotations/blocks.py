@@ -1,0 +1,154 @@
+"""Answers in blocks of whole items, to count without having all of them in memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from dissensus.annotations.annotations import Annotations
+from dissensus.annotations.labels import Ties, check_ties, most_frequent, one_of
+from dissensus.errors import DataError, counted
+from dissensus.names import Names
+from dissensus.scales import Scale
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotationBlocks(ABC):
+    """The answers to one question, block by block.
+
+    A block is `Annotations` of some consecutive items: item 0 of a block is the item `bounds[n]`.
+    Blocks have no names of items and annotators.
+    """
+
+    scale: Scale
+    items: Names
+    annotators: Names
+    n_rows: int
+    bounds: tuple[int, ...]  # the first item of each block, and the number of all items
+    is_anonymous: bool = False  # whether annotators are unknown
+    repeats: bool = False  # whether an annotator may answer an item more than once
+
+    @abstractmethod
+    def block(self, number: int) -> Annotations:
+        """The answers to the items from bounds[number] to bounds[number + 1]."""
+
+    def __iter__(self) -> Iterator[tuple[slice, Annotations]]:
+        """The items and the answers of each block."""
+        for number, (first, last) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
+            yield slice(first, last), self.block(number)
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {counted(self.n_rows, 'row')} on "
+            f"{counted(self.n_items, 'item')} in {counted(len(self), 'block')}, {self.scale.kind}>"
+        )
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    @property
+    def n_answers(self) -> int:
+        """Rows, or the sum of their counts."""
+        return int(self.per_item().sum())
+
+    def check_annotators(self, purpose: str) -> None:
+        """Refuse anonymous answers."""
+        if self.is_anonymous:
+            raise DataError(f"{purpose} needs known annotators; these answers are anonymous")
+
+    def per_annotator(self) -> np.ndarray:
+        """How many answers each annotator gave, (n_annotators,)."""
+        self.check_annotators("counting rows per annotator")
+        sizes = np.zeros(self.n_annotators, dtype=np.int64)
+        for _, block in self:
+            sizes += block.per_annotator()
+        return sizes
+
+    def per_item(self) -> np.ndarray:
+        """How many answers each item has, (n_items,)."""
+        return self._per_item
+
+    @cached_property
+    def _per_item(self) -> np.ndarray:
+        sizes = np.zeros(self.n_items, dtype=np.int64)
+        for part, block in self:
+            sizes[part] = block.per_item()
+        return sizes
+
+    def distribution(self) -> np.ndarray:
+        """The share of each value in an item's answers, (n_items, n_columns); nan without any."""
+        shares = np.empty((self.n_items, self.scale.n_columns))
+        for part, block in self:
+            shares[part] = block.distribution()
+        return shares
+
+    def majority(self, ties: Ties = "first", seed: int = 0) -> Annotations:
+        """The most frequent answer of each item, as `Annotations.majority`."""
+        check_ties(ties)
+        best = np.empty((self.n_items, self.scale.n_columns), dtype=bool)
+        for part, block in self:
+            best[part] = most_frequent(block.counts())
+        items = np.flatnonzero(self.per_item())
+        rows, answer = one_of(best[items], ties, seed)
+        answer = answer.astype(self.scale.dtype)
+        return Annotations(items[rows], None, answer, self.scale, self.items, Names.range(0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitAnnotations(AnnotationBlocks):
+    """Annotations in memory, in blocks with about the same number of rows.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t2", "ann", "no"), ("t1", "bob", "yes")]
+        >>> blocks = SplitAnnotations.of(Annotations.from_rows(rows), 2)
+        >>> [block.n_rows for items, block in blocks]
+        [2, 1]
+    """
+
+    annotations: Annotations = field(kw_only=True)
+    offsets: np.ndarray = field(kw_only=True)  # (n_items + 1,) where each item's rows begin
+
+    @classmethod
+    def of(cls, annotations: Annotations, n_blocks: int) -> SplitAnnotations:
+        """Split into so many blocks, fewer if there are fewer items."""
+        item = annotations.item
+        if (item[1:] < item[:-1]).any():
+            annotations = annotations.take(np.argsort(item, kind="stable"))
+        sizes = np.bincount(item, minlength=annotations.n_items)
+        offsets = np.r_[0, np.cumsum(sizes)]
+        cuts = np.searchsorted(offsets, np.linspace(0, len(item), n_blocks + 1)[1:-1])
+        bounds = np.unique(np.r_[0, cuts, annotations.n_items]).tolist()
+        return cls(
+            annotations.scale,
+            annotations.items,
+            annotations.annotators,
+            annotations.n_rows,
+            tuple(bounds),
+            annotations.annotator is None,
+            annotations.repeats,
+            annotations=annotations,
+            offsets=offsets,
+        )
+
+    def block(self, number: int) -> Annotations:
+        first, last = self.bounds[number], self.bounds[number + 1]
+        rows = np.arange(self.offsets[first], self.offsets[last])
+        part = self.annotations.take(rows)
+        return replace(
+            part,
+            item=part.item - first,
+            items=Names.range(last - first),
+            annotators=Names.range(self.n_annotators),
+        )
