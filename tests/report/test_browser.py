@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +14,11 @@ from typing import Any
 import pytest
 
 from dissensus import simulate
-from dissensus.methods import method
+from dissensus.methods import AnnotatorQueries, method
 from dissensus.report import make_report
+from dissensus.training import Training
 from tests.evaluation.comparisons import comparison
+from tests.tiny import tiny_bert
 
 pytestmark = pytest.mark.slow
 SECTIONS = [
@@ -80,7 +86,7 @@ def test_it_opens_without_an_error_or_a_request(
 def test_tables_are_sorted_and_filtered_and_annotators_picked(chromium: Any, report: Path) -> None:
     page = chromium.new_page()
     page.goto(report.as_uri())
-    table = page.locator("table", has=page.locator("th", has_text="kappa")).first
+    table = page.locator("table", has=page.locator("th", has_text="with the rest")).first
     header = table.locator("th", has_text="kappa")
     column = header.evaluate("header => header.cellIndex")
     header.locator("button").click()
@@ -109,4 +115,65 @@ def test_figures_and_tables_are_saved(chromium: Any, report: Path, tmp_path: Pat
         path = tmp_path / download.value.suggested_filename
         download.value.save_as(path)
         assert path.suffix == f".{kind}" and path.read_text(encoding="utf-8").startswith(start)
+    page.close()
+
+
+# ---- dissensus serve ----
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address that `dissensus serve` prints, in a process of its own."""
+    pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
+    folder = tmp_path_factory.mktemp("serve")
+    corpus = simulate.text(n_items=30, n_annotators=4, labels_per_item=3, seed=0)
+    corpus.save(folder / "corpus")
+    learner = AnnotatorQueries(
+        encoder=tiny_bert(tmp_path_factory.mktemp("tiny")), training=Training(epochs=1)
+    )
+    learner.fit(corpus).save(folder / "model")
+    typed = ["serve", str(folder / "corpus"), "--model", str(folder / "model")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "dissensus", *typed], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+def test_a_typed_text_is_answered_by_each_annotator_with_attention(
+    chromium: Any, address: str
+) -> None:
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{30,}", address)
+    page = chromium.new_page()
+    errors: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(address)
+    text = "\U0001f600 what a lovely <b>day</b>, I was so glad"
+    page.get_by_label("What would each annotator say").fill(text)
+    page.get_by_role("button", name="Predict").press("Enter")
+    rows = page.locator("#try-output tbody tr")
+    rows.first.wait_for()
+    cells = rows.evaluate_all("rows => rows.map(row => [...row.cells].map(c => c.textContent))")
+    assert [cell[0] for cell in cells] == [f"annotator-{n}" for n in (1, 2, 3, 4)]
+    assert all(0 < float(cell[2]) <= 1 and cell[3] == text for cell in cells)
+    marks = rows.first.locator("mark").all_text_contents()
+    assert "lovely" in "".join(marks) and not any(mark != mark.strip() for mark in marks)
+    assert page.locator("#try-output b").count() == 0  # what was typed is text
+    origin = address.split("?")[0]
+    assert errors == [] and all(url.startswith((origin, "data:")) for url in requests)
+    page.close()
+
+
+def test_a_wrong_token_and_paths_are_refused(chromium: Any, address: str) -> None:
+    page = chromium.new_page()
+    origin, token = address.split("?token=")
+    assert page.goto(f"{origin}?token=wrong").status == 403
+    assert "Wrong token" in page.content() and page.locator("#try").count() == 0
+    for path in ("model/config.json", "..%2f..%2fetc/passwd", "%2e%2e/corpus/corpus.json"):
+        assert page.goto(f"{origin}{path}?token={token}").status == 404
     page.close()

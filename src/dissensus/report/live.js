@@ -10,18 +10,20 @@ const cell = (row, words, kind) => {
 
 const looked = (text, parts) => {
   const shown = document.createElement("span");
+  const letters = [...text]; // places count characters, not the halves of an emoji
+  const piece = (from, to) => letters.slice(from, to).join("");
   const most = Math.max(...parts.map((part) => part[2]), 1e-9);
   let at = 0;
   for (const [begin, end, weight] of parts) {
-    shown.append(text.slice(at, begin));
+    shown.append(piece(at, begin));
     const mark = document.createElement("mark");
-    mark.textContent = text.slice(begin, end);
+    mark.textContent = piece(begin, end);
     mark.style.background = `rgba(230, 159, 0, ${(0.85 * weight) / most})`;
     mark.style.color = "inherit";
     shown.append(mark);
     at = end;
   }
-  shown.append(text.slice(at));
+  shown.append(piece(at));
   return shown;
 };
 
