@@ -797,3 +797,24 @@ def test_labels_are_dropped_from_some_items_only() -> None:
     kept = corpus.drop_labels(0.4, items=corpus.in_part("train"))
     for part, n_answers in (("train", 6), ("test", 10)):
         assert kept.part(part)["q"].per_annotator().tolist() == [n_answers] * 2
+
+
+# ---- contents as lists of texts ----
+
+
+def test_contents_may_be_the_text_of_each_item() -> None:
+    answers = Annotations.from_rows(
+        [("t1", "ann", "yes"), ("t2", "ann", "no"), ("t3", "bob", "no")]
+    )
+    corpus = Corpus.build(
+        "mine", ["t1", "t2", "t3"], {"q": answers}, contents={"text": ["a", None, "a"]}
+    )
+    assert corpus.content["text"].tolist() == [0, -1, 0] and corpus.contents["text"][0] == "a"
+    refused: tuple[tuple[Any, str], ...] = (
+        (["a"], "contents 'text': 1 texts for 3 items"),
+        ([1, 2, 3], "contents 'text' must be a list with the text of each item"),
+        ("abc", "contents 'text' must be a list with the text of each item"),
+    )
+    for wrong, message in refused:
+        with pytest.raises(DataError, match=message):
+            Corpus.build("mine", ["t1", "t2", "t3"], {"q": answers}, contents={"text": wrong})

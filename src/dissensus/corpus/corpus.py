@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ class Corpus(CorpusFields):
         questions: dict[str, Annotations],
         *,
         annotators: Names | None = None,
-        contents: dict[str, tuple[Contents, np.ndarray]] | None = None,
+        contents: Mapping[str, tuple[Contents, np.ndarray] | Sequence[str | None]] | None = None,
         item_attributes: dict[str, Any] | None = None,
         annotator_attributes: dict[str, Any] | None = None,
         gold: dict[str, Annotations] | None = None,
@@ -72,29 +72,29 @@ class Corpus(CorpusFields):
         Args:
             items: every item's name; questions and gold may be about some of them.
             annotators: every annotator; left out, those of the questions in order.
-            contents: role -> (contents, a code per item), as `Contents.distinct` gives them.
+            contents: role -> the text of each item, or (contents, a code per item), as
+                `Contents.distinct` gives them for texts and other kinds.
             facts: focus, rationales, splits, group, left_out, notes, columns.
 
         Example:
             >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no")]
             >>> questions = {"offensive": Annotations.from_rows(rows)}
-            >>> texts = {"text": Contents.distinct("text", ["so good!"])}
-            >>> corpus = Corpus.build("mine", ["t1"], questions, contents=texts)
+            >>> corpus = Corpus.build("mine", ["t1"], questions, contents={"text": ["so good!"]})
             >>> corpus["offensive"].n_rows, corpus.annotators[1]
             (2, 'bob')
         """
         items = items if isinstance(items, Names) else Names(items)
         if annotators is None:
             annotators = _union([a.annotators for a in questions.values()])
-        contents = contents or {}
+        coded = {role: _coded(role, given, len(items)) for role, given in (contents or {}).items()}
         splits = {name: _arrow(values) for name, values in facts.pop("splits", {}).items()}
         corpus = cls(
             name,
             items,
             annotators,
             {key: answers.on(items, annotators) for key, answers in questions.items()},
-            {role: of_role for role, (of_role, _) in contents.items()},
-            {role: np.asarray(codes, np.int32) for role, (_, codes) in contents.items()},
+            {role: of_role for role, (of_role, _) in coded.items()},
+            {role: np.asarray(codes, np.int32) for role, (_, codes) in coded.items()},
             {key: _arrow(values) for key, values in (item_attributes or {}).items()},
             {key: _arrow(values) for key, values in (annotator_attributes or {}).items()},
             {key: label.on(items, Names.range(0)) for key, label in (gold or {}).items()},
@@ -416,6 +416,21 @@ class Corpus(CorpusFields):
 
 
 # ---- helpers ----
+
+
+def _coded(role: str, given: Any, n_items: int) -> tuple[Contents, np.ndarray]:
+    """Contents and a code per item, of the same or of a text for each item."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Contents):
+        return given[0], np.asarray(given[1], np.int32)
+    texts = [] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    if not texts or not all(text is None or isinstance(text, str) for text in texts):
+        raise DataError(
+            f"contents {role!r} must be a list with the text of each item, or of another kind, as "
+            f'in {{"{role}": Contents.distinct("image", paths)}}'
+        )
+    if len(texts) != n_items:
+        raise DataError(f"contents {role!r}: {len(texts)} texts for {counted(n_items, 'item')}")
+    return Contents.distinct("text", texts)
 
 
 def _union(lists: list[Names]) -> Names:
