@@ -33,6 +33,7 @@ from dissensus.training.log import Log
 from dissensus.training.processes import Processes, current_processes
 from dissensus.training.settings import Schedule, Training
 from dissensus.training.sparse_tables.tables import Tables
+from dissensus.training.summation import ordered_sums
 from dissensus.training.validation import Validation
 
 
@@ -242,7 +243,8 @@ class Trainer(Resumable):
 
     def train(self, checkpoint: Checkpoint | None = None) -> Log:
         """Train to the end, from the beginning or from where a checkpoint was saved."""
-        with torch.random.fork_rng(devices=gpus(self.examples.device)):
+        device = self.examples.device
+        with torch.random.fork_rng(devices=gpus(device)), ordered_sums(device):
             torch.manual_seed(self.training.seed)
             if checkpoint is not None:
                 self.restore(checkpoint)

@@ -27,6 +27,7 @@ from dissensus.training.stacking.gradients import CompiledGradients, Gradients, 
 from dissensus.training.stacking.stacked_examples import StackedExamples, StackedIndices, at_step
 from dissensus.training.stacking.stacked_validation import StackedValidation
 from dissensus.training.stacking.weights import StackedWeights
+from dissensus.training.summation import ordered_sums
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
 
@@ -185,7 +186,7 @@ class Stack:
 
     def train(self) -> None:
         """Train all members to their ends."""
-        with torch.random.fork_rng(devices=gpus(self.device)):
+        with torch.random.fork_rng(devices=gpus(self.device)), ordered_sums(self.device):
             torch.manual_seed(self.training.seed)
             try:
                 self.train_epochs()
