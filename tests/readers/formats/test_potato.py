@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from dissensus.errors import DataError
 from dissensus.readers import read
 from tests.readers.conftest import Write, rows_of
 
@@ -66,3 +69,16 @@ def test_the_table(write: Write) -> None:
     assert rows_of(corpus, "ok:::A") == [("t1", "ann", "5"), ("t1", "user", "3")]
     assert rows_of(corpus, "ok:::B") == [("t1", "ann", "4")]
     assert any("'user' may be a test user" in note for note in corpus.notes)
+
+
+@pytest.mark.parametrize("name", ["", "mood "])
+def test_a_question_without_a_proper_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "ann").mkdir()
+    given = {"t1": {name: {"labels": {"joy": True}}}}
+    state = {"user_id": "ann", "instance_id_to_label_to_value": given}
+    (tmp_path / "ann" / "user_state.json").write_text(json.dumps(state))
+    with pytest.raises(DataError) as error:
+        read(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path}: a question is called {name!r}; give it a name without spaces at its ends"
+    )

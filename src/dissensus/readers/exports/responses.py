@@ -174,6 +174,14 @@ def responses_corpus(
         columns[ANNOTATOR] = [one.annotator for one in kept]
     if any(one.seconds for one in kept):
         columns[SECONDS] = [one.seconds for one in kept]
+    badly_named = [
+        question for question in questions if not question or question != question.strip()
+    ]
+    if badly_named:
+        raise DataError(
+            f"{path}: a question is called {listed(badly_named)}; give it a name without spaces at "
+            "its ends"
+        )
     for question, is_set in questions.items():
         columns[question] = [_cell(one.answers.get(question), is_set) for one in kept]
     keys = [key for key in dict.fromkeys(k for one in kept for k in one.item_data) if key.strip()]
