@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dissensus.agreement import krippendorff_alpha
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -705,3 +707,19 @@ def test_ten_million_rows_are_flat_arrays() -> None:
     assert np.shares_memory(annotations.answer, answer)
     assert annotations.counts().sum() == n_rows
     assert annotations.majority().n_rows == n_rows // n_annotators
+
+
+def test_too_many_values_to_count_are_refused_before_memory_is_taken() -> None:
+    n = 100_000
+    answers = Annotations.from_arrays(
+        np.arange(n), None, np.arange(n), Nominal(tuple(map(str, range(n)))), items=Names.range(n)
+    )
+    message = (
+        "100,000 items x 100,000 values take 80 GB to count, more than 8 GB; are these answers "
+        "free texts? Choose another question, or use fewer values or items"
+    )
+    for count in (answers.counts, answers.distribution, answers.majority):
+        with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+            count()
+    with pytest.raises(DataError, match="^agreement compares all pairs of values, 100,000 are "):
+        krippendorff_alpha(answers)

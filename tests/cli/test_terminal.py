@@ -46,6 +46,15 @@ def test_no_control_characters_are_printed(run: Run, table: Path, command: tuple
         )
 
 
+def test_a_label_of_megabytes_is_cut_when_it_is_shown(run: Run, tmp_path: Path) -> None:
+    rows = [f"i{n},{who},{'L' * 3_000_000 if n == 3 else 'no'}" for n in range(6) for who in "ab"]
+    table = tmp_path / "labels.csv"
+    table.write_text("\n".join(["item,annotator,answer", *rows]) + "\n", encoding="utf-8")
+    ended = run("describe", table, "--scale", "nominal")
+    assert ended.code == 0 and f"{'L' * 100}" in ended.out.replace("\n", "").replace(" ", "")
+    assert len(ended.out) + len(ended.err) < 20_000
+
+
 def test_cells_that_a_spreadsheet_would_run(run: Run, tmp_path: Path) -> None:
     """CSV contains values as they are, as pandas writes them; in .xlsx every text is a text."""
     answers = ["=1+1", "+1", "@x", "-1.5"]

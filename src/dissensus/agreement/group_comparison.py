@@ -22,6 +22,7 @@ from dissensus.agreement.krippendorff import prepare_krippendorff_alpha
 from dissensus.agreement.measure import Estimate, OfSums, ratio
 from dissensus.agreement.rest import Vectors, first_answers
 from dissensus.agreement.results import or_none
+from dissensus.agreement.weights import unequal
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
@@ -286,7 +287,7 @@ def _within(
     scale = annotations.scale
     distance: Any = None
     if isinstance(scale, Nominal):
-        distance = 1.0 - np.eye(scale.n_columns)
+        distance = unequal(scale.n_columns)
     elif isinstance(scale, Ordinal):
         rank = _ranks(annotations)
         distance = (rank[:, None] - rank) ** 2

@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.agreement.masi import masi_distance
 from dissensus.agreement.measure import BLOCK, Estimate, OfSums, ratio
 from dissensus.agreement.percent import groups
-from dissensus.agreement.weights import Weights, differing, disagreement, numbers
+from dissensus.agreement.weights import Weights, differing, disagreement, numbers, unequal
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
@@ -82,7 +82,7 @@ def prepare_krippendorff_alpha(
         return _by_function(annotations, annotations.answer, masi_distance)
     if wanted == "nominal":
         own = scale.distance if isinstance(scale, Nominal) and level is None else None
-        return _by_values(annotations, 1.0 - np.eye(scale.n_columns) if own is None else own)
+        return _by_values(annotations, unequal(scale.n_columns) if own is None else own)
     number = numbers(scale, annotations.answer, f"Krippendorff's alpha on {wanted} level")
     if wanted == "ratio":
         return _by_function(annotations, number, _ratio_distance)

@@ -6,6 +6,7 @@ import numpy as np
 
 from dissensus.agreement.beyond_chance import counted
 from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
+from dissensus.agreement.weights import unequal
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval, MultiLabel
 
@@ -39,7 +40,7 @@ def prepare_percent_agreement(annotations: Annotations) -> Estimate:
 def equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """Each item's share of equal pairs, 0 without pairs; and 1 where there are pairs."""
     if not isinstance(annotations.scale, MultiLabel):
-        counts = counted(annotations, 1.0 - np.eye(annotations.scale.n_columns))
+        counts = counted(annotations, unequal(annotations.scale.n_columns))
         return counts.agreeing, counts.several
     n = annotations.per_item().astype(float)  # (n_items,)
     item, _, alike = groups(annotations)

@@ -16,6 +16,19 @@ NamedWeights = Literal[
 Weights = NamedWeights | np.ndarray | None
 
 
+MOST_VALUES = 20_000  # that all pairs of are compared
+
+
+def unequal(n_values: int) -> np.ndarray:
+    """1 for different values, 0 for the same, (n_values, n_values); too many are refused."""
+    if n_values > MOST_VALUES:
+        raise DataError(
+            f"agreement compares all pairs of values, {n_values:,} are more than {MOST_VALUES:,}; "
+            "are these answers free texts? Choose another question, or use fewer values"
+        )
+    return 1.0 - np.eye(n_values)
+
+
 def disagreement(weights: Weights, scale: Scale, what: str) -> np.ndarray:
     """How much two values disagree, (n_values, n_values): 0 for a value with itself, at most 1.
 
@@ -37,7 +50,7 @@ def disagreement(weights: Weights, scale: Scale, what: str) -> np.ndarray:
         raise DataError(f"{what} needs nominal or ordinal answers, not {scale.kind}")
     n = len(scale)
     if weights is None:
-        return 1.0 - np.eye(n)
+        return unequal(n)
     if isinstance(weights, str):
         far = _by_steps(weights, scale)
     else:

@@ -24,6 +24,8 @@ from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names, order_of, string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, has_value
 
+MOST_CELLS = 1_000_000_000  # of a table of items x values
+
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
@@ -247,6 +249,7 @@ class Annotations:
             raise DataError(
                 "counts() needs one value per answer; multi-label answers have marginals()"
             )
+        self._check_counts()
         bins = self.scale.bins(self.answer) if isinstance(self.scale, Interval) else self.answer
         width = self.scale.n_columns
         flat = np.bincount(
@@ -254,10 +257,21 @@ class Annotations:
         )
         return flat.reshape(self.n_items, width).astype(float, copy=False)  # ints if no rows
 
+    def _check_counts(self) -> None:
+        """Refuse a table of counts that does not fit into memory, before memory is taken."""
+        cells = self.n_items * self.scale.n_columns
+        if cells > MOST_CELLS:
+            raise DataError(
+                f"{self.n_items:,} items x {self.scale.n_columns:,} values take "
+                f"{cells * 8 / 1e9:,.0f} GB to count, more than {MOST_CELLS * 8 / 1e9:.0f} GB; are "
+                "these answers free texts? Choose another question, or use fewer values or items"
+            )
+
     def marginals(self) -> np.ndarray:
         """How many annotators chose each value of a multi-label scale, (n_items, n_values)."""
         if not isinstance(self.scale, MultiLabel):
             raise DataError(f"marginals() are for multi-label answers; {self.scale.kind}: counts()")
+        self._check_counts()
         chosen = np.empty((self.n_items, len(self.scale)))
         for value in range(len(self.scale)):
             on = self.weight * has_value(self.answer, value)

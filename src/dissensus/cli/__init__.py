@@ -156,6 +156,8 @@ def main() -> None:
         fail(f"Error: {error}", 1)
     except KeyboardInterrupt:  # while the command line was still being read
         fail("Stopped.", 130)
+    except MemoryError:
+        fail("Error: not enough memory; use fewer items, annotators or values", 1)
     except BrokenPipeError:  # dissensus describe FILE | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -67,7 +67,7 @@ def print_json(content: Any) -> None:
 
 def fail(line: str, code: int) -> NoReturn:
     """End the command with one line on stderr."""
-    print(visible(line), file=sys.stderr, flush=True)
+    print(visible(" ".join(line.splitlines())), file=sys.stderr, flush=True)
     sys.exit(code)
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 GAP = 2  # between columns; 1 if only that makes a table fit
 LEAST = 14  # width of a column of texts that are wrapped
+MOST_CELL = 200  # characters of a cell that are shown
+MOST_VALUE = 2000  # characters of a value that stands alone in its row
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Table:
@@ -25,7 +27,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
     table.add_column(overflow="fold", max_width=44)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(Text(visible(name)), Text(visible(value)))
+        table.add_row(Text(_cell(name)), Text(_cell(value, MOST_VALUE)))
     return table
 
 
@@ -44,7 +46,7 @@ def columns(
     from rich.table import Table
     from rich.text import Text
 
-    rows = [[visible(cell) for cell in row] for row in rows]
+    rows = [[_cell(cell) for cell in row] for row in rows]
     cells = [_widest(row[at] for row in rows) for at in range(len(names))]
     headings, widths, gap = _laid_out(names, cells, numbers, whole)
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
@@ -54,6 +56,11 @@ def columns(
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
+
+
+def _cell(text: str, most: int = MOST_CELL) -> str:
+    """What is shown of a text: its beginning, with control characters escaped."""
+    return visible(text if len(text) <= most else f"{text[:most]}...")
 
 
 def _laid_out(
