@@ -213,6 +213,7 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
     assert len(outcomes(tmp_path / "parts")) == 12
 
 
+@pytest.mark.slow
 def test_processes_end_the_same(
     quick: list[tuple[str, str]], corpora: dict[str, Corpus], tmp_path: Path
 ) -> None:

@@ -263,6 +263,7 @@ with joined() as processes:
 """
 
 
+@pytest.mark.slow
 def test_processes_that_do_not_see_the_same_state_are_refused(tmp_path: Path) -> None:
     run, checkpoint = _judged(), Checkpoint(tmp_path, "this", 0)
     run.train_batch(next(batch_indices(run.examples, run.learned, run.training, run.order)))
@@ -295,6 +296,7 @@ with joined() as processes:
 """
 
 
+@pytest.mark.slow
 def test_one_process_predicts_without_the_others() -> None:
     ended = in_processes(2, FIRST)
     assert [(one.returncode, one.stdout, one.stderr) for one in ended] == [
@@ -329,6 +331,7 @@ with joined() as processes:
 """
 
 
+@pytest.mark.slow
 def test_the_first_gives_its_weights_and_encodes_and_one_raises_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
