@@ -9,6 +9,7 @@ annotators. Rows that are done are kept: the same call resumes.
 """
 
 import argparse
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +51,7 @@ def scores(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     predictions, begin = [], time.perf_counter()
     methods = []
     for seed in range(options.seeds):
-        method = AnnotatorQueries(init_seed=seed, **SETTINGS)
+        method = AnnotatorQueries(init_seed=seed, spread=math.inf, **SETTINGS)  # as measured
         training = replace(method.training, seed=seed, epochs=options.epochs)
         methods.append(method.set_params(training=training).fit(train))
         predictions.append(

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from dissensus import Corpus, load
+from dissensus.contents import Contents
 from dissensus.errors import ModelError
 from dissensus.methods import (
     AnnotatorEmbedding,
@@ -145,16 +146,19 @@ CROWD = {"panel": 4}  # with more annotators, heads are low-rank
 OTHERS = [(embedding, {}, "own"), (queries, {}, "queries"), (queries, CROWD, "queries")]
 
 
-def squares_of(parameters: dict[str, torch.Tensor]) -> torch.Tensor:
+def squares_of(parameters: dict[str, torch.Tensor], of_queries: float = 1) -> torch.Tensor:
     """The squares of what annotators have of their own, as many times as the prior counts them."""
     times = {
         "own": 1,
-        "queries": 1,
-        "embedding": 1,  # of low-rank heads
+        "queries": of_queries,
         "classifiers.0.head.bias": 1,
         "classifiers.0.head.weight": 64,  # their number
     }
     own = [times[name] * p.square().sum() for name, p in parameters.items() if name in times]
+    if "embedding" in parameters:  # of low-rank heads
+        basis = parameters["classifiers.0.head.basis"]
+        heads_of_all = torch.einsum("ar,row->aow", parameters["embedding"], basis)
+        own.append(64 * heads_of_all.square().sum())
     return torch.stack(own).sum()
 
 
@@ -168,6 +172,8 @@ def test_the_loss_of_others_is_the_likelihood_with_the_prior(
     network = run.network.train()
     with torch.no_grad():
         network.get_parameter(table).add_(0.3)
+        if settings:
+            network.get_parameter("classifiers.0.head.basis").normal_()
     [(batch, _)] = batches(run.examples, np.arange(few.n_items), few.n_items)
     outputs = network(batch)
     [loss] = run.losses
@@ -175,6 +181,41 @@ def test_the_loss_of_others_is_the_likelihood_with_the_prior(
     plain = likelihood(few["q"].scale).loss(outputs.rows["q"], batch.rows.answer["q"]).sum()
     prior = squares_of(dict(network.named_parameters()))
     torch.testing.assert_close(value, plain + 0.5 / 0.7**2 * prior, rtol=1e-5, atol=1e-3)
+
+
+def test_queries_that_choose_between_positions_may_deviate_more(few: Corpus) -> None:
+    vectors = np.random.default_rng(0).normal(size=(few.n_items, 3, 8)).astype(np.float32)
+    contents, content = Contents.distinct("features", list(vectors))
+    corpus = replace(few, contents={"x": contents}, content={"x": content})
+    fitted = queries(spread=0.7, dropout=0.0, vector_dropout=0.0)
+    fitted.begin_fit(corpus, None, None)
+    run = fitted.trainer(corpus, None)
+    network = run.network.train()
+    with torch.no_grad():
+        network.get_parameter("queries").add_(0.3)
+    [(batch, _)] = batches(run.examples, np.arange(corpus.n_items), corpus.n_items)
+    outputs = network(batch)
+    value, _ = run.losses[0].weighted(outputs, batch)
+    plain = likelihood(corpus["q"].scale).loss(outputs.rows["q"], batch.rows.answer["q"]).sum()
+    prior = squares_of(dict(network.named_parameters()), of_queries=1 / 4)
+    torch.testing.assert_close(value, plain + 0.5 / 0.7**2 * prior, rtol=1e-5, atol=1e-3)
+
+
+def test_low_rank_heads_of_few_answers_are_close_to_the_common_one(few: Corpus) -> None:
+    """A prior of the embedding alone would have no effect: the basis could grow instead."""
+    lengths = {}
+    for spread in (0.1, math.inf):
+        weights = heads(rank=2, spread=spread).fit(few).weights()
+        own = np.einsum("ar,row->aow", weights["embedding"], weights["heads_0.basis"])
+        lengths[spread] = np.sqrt((own**2).sum(axis=(1, 2)))
+    assert (lengths[0.1] < 0.5 * lengths[math.inf]).all()
+
+
+def test_methods_that_know_annotators_have_a_prior_by_default() -> None:
+    assert [cls().spread for cls in (AnnotatorHeads, AnnotatorEmbedding, AnnotatorQueries)] == [
+        *(0.5, 0.5, 0.25)
+    ]
+    assert not AnnotatorQueries.published().has_prior
 
 
 @pytest.mark.parametrize(("method", "settings", "table"), OTHERS)

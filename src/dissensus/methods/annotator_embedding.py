@@ -200,7 +200,7 @@ class AnnotatorEmbedding(TrunkMethod):
     gated: bool = True
     attributes: str = ""
     unseen: float = 0.1
-    spread: float = math.inf
+    spread: float = 0.5
     shrink: float = 0.0
     contrast: float = 0.0
     training: Training = Training(epochs=20, least_steps=1000)

@@ -69,7 +69,7 @@ class _HeadsNet(PriorNetwork):
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
-        embedding = self.embedding[annotator] if hasattr(self, "embedding") else None
+        embedding = self._embedding(annotator)
         rows = {}
         for number, question in enumerate(self.questions):
             own, item = self._own(number, features), batch.rows.item
@@ -77,13 +77,18 @@ class _HeadsNet(PriorNetwork):
             assert isinstance(of_question, heads.AnnotatorHeads)
             rows[question] = of_question(own, item, annotator, embedding)
             if self.precision and self.training:
-                squares = of_question.squares(batch.annotators)
+                own_embedding = self._embedding(batch.annotators)
+                squares = of_question.squares(batch.annotators, own_embedding)
                 rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
             if self.pretrains and self.training and of_question.common is not None:
                 rows[f"{question}{COMMON}"] = of_question.common(own)[item]
         if self.temperature is None:
             return Outputs(rows=rows)
         return Outputs(rows=rows, items={TEMPERATURE: self.temperature(len(batch.items))})
+
+    def _embedding(self, annotators: Tensor) -> Tensor | None:
+        """The weights of the basis heads of these annotators, if heads are low-rank."""
+        return self.embedding[annotators] if hasattr(self, "embedding") else None
 
     def _own(self, number: int, features: Tensor) -> Tensor:
         """The features of items after the layers of a question, if it has its own."""

@@ -138,14 +138,21 @@ class AnnotatorHeads(nn.Module):
         """Parameters with a row for each annotator."""
         return [self.bias] if self.rank else [self.weight, self.bias]
 
-    def squares(self, annotators: Tensor) -> Tensor:
+    def squares(self, annotators: Tensor, embedding: Tensor | None = None) -> Tensor:
         """The squared deviation of these annotators' heads from 0, (n_annotators,): of the bias,
-        and of the weights times their number, so that both count alike in the output."""
+        and of the weights times their number, so that both count alike in the output.
+
+        Args:
+            embedding: of these annotators, (n_annotators, rank), if there is a rank.
+        """
         squares = self.bias[annotators].square().sum(dim=-1)
-        if self.rank:
-            return squares
-        weights = self.weight[annotators]
-        return squares + weights.shape[-1] * weights.square().sum(dim=(-2, -1))
+        if not self.rank:
+            weights = self.weight[annotators]
+            return squares + weights.shape[-1] * weights.square().sum(dim=(-2, -1))
+        basis = self.basis.flatten(1)
+        products = basis @ basis.T  # (rank, rank)
+        of_weights = torch.einsum("ar,rs,as->a", embedding, products, embedding)
+        return squares + self.basis.shape[-1] * of_weights
 
     def forward(
         self, features: Tensor, item: Tensor, annotator: Tensor, embedding: Tensor | None = None

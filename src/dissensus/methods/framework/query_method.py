@@ -47,7 +47,8 @@ class QueryMethod(AnnotatorMethod):
         common: whether a query, and a head, that all annotators share are added to each one's own.
         spread: the standard deviation of a normal prior of the difference between an annotator's
             query and head and the common ones; inf for none. The fewer answers an annotator gave,
-            the closer are they to the common ones. It has an effect with `common`, with answers
+            the closer are they to the common ones. It is doubled for queries if contents have
+            several positions, to choose between them. It has an effect with `common`, with answers
             that are learned by their likelihood, and with their mean as loss.
         rank: the number of basis heads of "low-rank".
         panel: how many annotators attend to one another, or how many landmarks there are.
@@ -84,7 +85,7 @@ class QueryMethod(AnnotatorMethod):
     normalise: bool = False
     classifier: ClassifierKind = "auto"
     common: bool = True
-    spread: float = math.inf
+    spread: float = 0.25
     rank: int = 8
     panel: int = 64
     reads: Literal["focus", "content"] = "focus"

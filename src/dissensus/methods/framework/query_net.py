@@ -22,6 +22,7 @@ from dissensus.networks.qformer import QFormer, Seen, blip_weights, interpolated
 from dissensus.training import Batch, Outputs, Sizes
 from dissensus.training.fine_tuning import positions_of_items
 
+TIMES_OF_QUERIES = 2  # the prior's spread, where contents have several positions
 CROWD_SPREAD = 0.1  # of first queries in a crowd: few answers change little of the common query
 
 
@@ -269,31 +270,37 @@ class QueryNet(PriorNetwork):
         return [self.queries, *embeddings, *(table for tables in own for table in tables)]
 
     def forward(self, batch: Batch) -> Outputs:
-        rows = self.rows_of(batch)
-        features = self.features(self.seen(self.read(batch), rows).queries)
-        embedding = self.embedding[rows.annotator] if hasattr(self, "embedding") else None
+        rows, read = self.rows_of(batch), self.read(batch)
+        features = self.features(self.seen(read, rows).queries)
+        embedding = self._embedding(rows.annotator)
         answers = {
             question: classifier(features, rows, embedding)
             for question, classifier in zip(self.questions, self.classifiers, strict=True)
         }
         if self.precision and self.training:
             for number, question in enumerate(self.questions):
-                squares = self._squares(number, batch.annotators)
+                squares = self._squares(number, batch.annotators, read.mask.shape[1])
                 answers[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
         if self.temperature is None:
             return Outputs(rows=answers)
         return Outputs(rows=answers, items={TEMPERATURE: self.temperature(len(batch.items))})
 
-    def _squares(self, number: int, annotators: Tensor) -> Tensor:
+    def _embedding(self, annotators: Tensor) -> Tensor | None:
+        """The weights of the basis heads of these annotators, if heads are low-rank."""
+        return self.embedding[annotators] if hasattr(self, "embedding") else None
+
+    def _squares(self, number: int, annotators: Tensor, n_positions: int) -> Tensor:
         """The squared deviations of these annotators from what all share, (n_annotators,): of
-        their heads for a question, and a share of those of what all questions have in common,
-        their queries and embeddings."""
-        squares = self.queries[annotators].square().sum(dim=-1)
-        if hasattr(self, "embedding"):
-            squares = squares + self.embedding[annotators].square().sum(dim=-1)
-        squares = squares / len(self.questions)
+        their heads for a question, and a share of those of their queries, which all questions
+        have in common. Queries that choose between positions may deviate more than those that
+        only shift the answers."""
+        squares = self.queries[annotators].square().sum(dim=-1) / len(self.questions)
+        if n_positions > 1:
+            squares = squares / TIMES_OF_QUERIES**2
         head = self.classifiers[number].head
-        return squares + head.squares(annotators) if isinstance(head, AnnotatorHeads) else squares
+        if not isinstance(head, AnnotatorHeads):
+            return squares
+        return squares + head.squares(annotators, self._embedding(annotators))
 
     def features(self, queries: Tensor) -> Tensor:
         """What classifiers read, (n_items, n_queries, width)."""

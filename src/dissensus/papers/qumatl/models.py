@@ -22,10 +22,10 @@ _BASELINES = {
     "madl": Model("MaDL", "madl"),
 }
 _FURTHER = {
-    "embedding": Model("Annotator embedding", "annotator-embedding"),
+    "embedding": Model("Annotator embedding", "annotator-embedding", NO_PRIOR),
     HEADS: Model("Annotator heads", "annotator-heads", NO_PRIOR),
 }
-_OURS = {QUERIES: Model("Annotator queries", "annotator-queries")}
+_OURS = {QUERIES: Model("Annotator queries", "annotator-queries", NO_PRIOR)}
 _TUNED = {
     f"{name}-tuned": Model(
         f"{model.title}, encoder tuned", model.method, {**model.settings, **TUNED}
@@ -33,10 +33,10 @@ _TUNED = {
     for name, model in ((HEADS, _FURTHER[HEADS]), (QUERIES, _OURS[QUERIES]))
 }
 _ABLATIONS = {
-    "unified": Model("w/ U-cls", "annotator-queries", {"classifier": "shared"}),
-    "alone": Model("w/o S-Attn", "annotator-queries", {"self_attention": False}),
-    "pre-mv": Model("Pre-mv", "annotator-queries", {"learn": "majority"}),
-    "post-mv": Model("Post-mv", "annotator-queries", {"vote": "majority"}),
+    "unified": Model("w/ U-cls", "annotator-queries", NO_PRIOR | {"classifier": "shared"}),
+    "alone": Model("w/o S-Attn", "annotator-queries", NO_PRIOR | {"self_attention": False}),
+    "pre-mv": Model("Pre-mv", "annotator-queries", NO_PRIOR | {"learn": "majority"}),
+    "post-mv": Model("Post-mv", "annotator-queries", NO_PRIOR | {"vote": "majority"}),
 }
 _FLOORS = {
     "prior": Model("Prior", "prior"),
