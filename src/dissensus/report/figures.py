@@ -275,7 +275,7 @@ class Density:
 
 
 def contours(panels: Sequence[Density], questions: Sequence[str], alt: str, across: int = 3) -> str:
-    """Densities next to each other: darker where more ratings are, with contours around regions."""
+    """Densities next to each other: more colour where more ratings are, with contours."""
     width, height = SQUARE + 78, SQUARE + 72
     n_columns = max(1, min(across, len(panels)))
     n_rows = -(-len(panels) // n_columns)

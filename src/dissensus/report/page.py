@@ -101,7 +101,7 @@ class _Page:
     def figure(self, figure: Figure, key: str) -> str:
         number = self.add(figure, key)
         return (
-            f'<figure><h3>{escape(figure.title)}</h3><div class="scroll">{figure.svg}</div>'
+            f"<figure><h3>{escape(figure.title)}</h3>{_scroll(figure.title)}{figure.svg}</div>"
             f"<figcaption>{escape(figure.alt)}</figcaption>"
             f'<div class="tools"><button type="button" data-svg="{number}">SVG</button>'
             f'<button type="button" data-csv="{number}">CSV</button></div></figure>\n'
@@ -127,7 +127,7 @@ class _Page:
         rest = f'<p class="more">and {more:,} more; report.json has the same rows</p>' * (more > 0)
         return (
             f'<h3>{escape(table.title)}</h3>{_key(table)}<div class="tools">{tools}</div>'
-            f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead>'
+            f'{_scroll(table.title)}<table id="{name}"><thead><tr>{head}</tr></thead>'
             f"<tbody>{rows}</tbody></table></div>{rest}\n"
         )
 
@@ -136,6 +136,11 @@ class _Page:
         owner = "" if name is None else f' data-annotator="{escape(name)}"'
         cells = "".join(_cell(value, table.annotators == at) for at, value in enumerate(row))
         return f"<tr{owner}>{cells}</tr>"
+
+
+def _scroll(title: str) -> str:
+    """The start of a part that is scrolled sideways on small screens, with the keyboard too."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">'
 
 
 def _words(table: Table, column: int) -> str:

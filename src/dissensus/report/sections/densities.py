@@ -60,7 +60,7 @@ def together(corpus: Corpus, questions: Sequence[str]) -> list[Block]:
     first, second = questions
     alt = (
         f"The density of the ratings on {first} (across) and {second} (up), over all items and "
-        "annotators: the darker, the more ratings."
+        "annotators: the more colour, the more ratings."
     )
     svg = contours([Density("all ratings", mass, grid)], questions, alt)
     coarse = pool(mass, grid, COARSE)
