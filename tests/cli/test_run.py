@@ -94,6 +94,13 @@ def test_the_time_limit_is_in_the_summary(tmp_path: Path, run: Run) -> None:
     assert ended.code == 0 and "Time limit" not in ended.out
 
 
+def test_a_file_is_not_a_folder_for_the_report(tmp_path: Path, run: Run) -> None:
+    table, out = _table(tmp_path / "labels.csv", 12), tmp_path / "out"
+    out.write_text("mine", encoding="utf-8")
+    refused = run("run", table, "-o", out)
+    assert refused.code == 1 and refused.err.endswith(f"Error: {out}: is a file; name a folder\n")
+
+
 def test_a_report_of_a_file(tmp_path: Path, run: Run) -> None:
     table = _table(tmp_path / "labels.csv", 12)
     ended = run("report", table, "-o", tmp_path / "report.html")

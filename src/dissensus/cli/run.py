@@ -123,6 +123,8 @@ def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
 
 def _make_folder(output: Path) -> None:
     """Refuse a folder that cannot be written, before any work is done."""
+    if output.is_file():
+        raise DataError(f"{output}: is a file; name a folder")
     try:
         output.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=output):
@@ -153,7 +155,7 @@ def _compared(
             command=choices.command,
         )
     except Unfinished as unfinished:
-        note = str(unfinished).replace("the same command", "the same command with more time")
+        note = str(unfinished)
         console.say(f"{folder}: {note}")
         try:
             return evaluation.Results.load(folder, unfinished=True), note

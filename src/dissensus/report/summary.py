@@ -133,14 +133,15 @@ def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
 
 
 def _methods(results: Results | None, note: str) -> str:
+    why = f"{note[:1].upper()}{note[1:]}."
     if results is None:
-        return f"{note[:1].upper()}{note[1:] or 'No method was compared on these answers'}."
+        return why if note else "No method was compared on these answers."
     table = comparison_tables(results)[0]
     metric = table.metrics[0]
     rows = [row for row in table.rows if not row.floor and metric in row.cells]
     best = [row for row in rows if row.cells[metric].best] or rows[:1]
     if not best:
-        return "No method could be fitted."
+        return why if note else "No method could be fitted."
     row, cell = best[0], best[0].cells[metric]
     better = "higher" if higher_is_better(metric) else "lower"
     ends = "" if math.isnan(cell.low) else f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
