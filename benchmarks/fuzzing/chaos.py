@@ -392,9 +392,9 @@ def lines(content: dict[str, Any]) -> Iterator[str]:
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(content["kinds"].items()))
     yield f"{content['count']} disturbances of {len(content['commands'])} commands: {kinds}"
     yield f"seed {content['seed']}, {content['minutes']:.0f} minutes; {content['ends']}"
-    yield f"findings: {sum(map(len, content['findings'].values()))}"
-    for finding, numbers in content["findings"].items():
-        yield f"  {finding} ({len(numbers)}; --only {numbers[0]})"
+    yield f"findings: {sum(count for count, _ in content['findings'].values())}"
+    for finding, (count, first) in content["findings"].items():
+        yield f"  {finding} ({count}; --only {first})"
     yield from content.get("notes", [])
 
 
@@ -425,7 +425,7 @@ def main() -> None:
         "commands": options.commands,
         "kinds": dict(tally.kinds),
         "ends": dict(tally.ends),
-        "findings": {finding: n[:20] for finding, n in sorted(tally.findings.items())},
+        "findings": {name: (len(n), n[0]) for name, n in sorted(tally.findings.items())},
     }
     print("\n".join(lines(content)))
     if options.keep:

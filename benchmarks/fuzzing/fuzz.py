@@ -263,9 +263,9 @@ def lines(content: dict[str, Any]) -> Iterator[str]:
     """What was kept, as a text."""
     yield f"{content['count']:,} inputs, seed {content['seed']}, {content['minutes']:.0f} minutes"
     yield f"read {content['read']:,}, refused in one line {content['refused']:,}"
-    yield f"findings: {sum(map(len, content['findings'].values()))}"
-    for finding, numbers in content["findings"].items():
-        yield f"  {finding} ({len(numbers)}; --only {numbers[0]})"
+    yield f"findings: {sum(count for count, _ in content['findings'].values())}"
+    for finding, (count, first) in content["findings"].items():
+        yield f"  {finding} ({count}; --only {first})"
     yield from content.get("notes", [])
 
 
@@ -280,7 +280,7 @@ def kept_form(tally: Tally, seed: int, seconds: float) -> dict[str, Any]:
             name: [tally.read[name], tally.refused[name]]
             for name in sorted({*tally.read, *tally.refused})
         },
-        "findings": {finding: numbers[:20] for finding, numbers in sorted(tally.findings.items())},
+        "findings": {name: (len(n), n[0]) for name, n in sorted(tally.findings.items())},
     }
 
 
