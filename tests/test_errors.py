@@ -5,6 +5,10 @@ from __future__ import annotations
 from dissensus.errors import DataError
 
 
+def test_a_message_is_one_line() -> None:
+    assert str(DataError("item 'a\nb\x1ec': blank")) == "item 'a b c': blank"
+
+
 def test_a_long_message_is_cut() -> None:
     assert str(DataError("no column 'mood'")) == "no column 'mood'"
     message = str(DataError(f"no column {'a' * 5000}"))

@@ -10,11 +10,12 @@ class DissensusError(ValueError):
     """Base of every error that the input causes, not a bug.
 
     The command line prints it as one line and ends with exit code 1. A message that would be longer
-    than 2,000 characters, such as one that names a column of that length, is cut.
+    than 2,000 characters, such as one that names a column of that length, is cut; line breaks are
+    spaces.
     """
 
     def __str__(self) -> str:
-        message = super().__str__()
+        message = " ".join(super().__str__().splitlines())
         return message if len(message) <= MOST_MESSAGE else f"{message[: MOST_MESSAGE - 3]}..."
 
 

@@ -67,6 +67,8 @@ def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -
     if short_rows:
         data = _filled_up(data, delimiter)
     table = _parsed(data, delimiter, path)
+    if not table.num_rows:  # nothing but marks of the byte order
+        raise DataError(f"{path}: the file is empty")
     header = [column[0].as_py() for column in table.columns]
     return make_rows(
         header,

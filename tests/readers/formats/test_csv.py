@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -237,3 +238,10 @@ def test_files_that_end_near_the_end_of_a_block(write: Write, ending: str, more:
     corpus = read(write(f"{text}\nlast,a,{'y' * padding}{ending}"), answer="label")
     assert (corpus.n_items, corpus["label"].n_rows) == (1501, 3001)
     assert corpus["label"].answers()[-1] == "y" * padding
+
+
+def test_a_file_of_byte_order_marks(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"\xef\xbb\xbf\xef\xbb\xbf")
+    with pytest.raises(DataError, match="labels.csv: the file is empty$"):
+        read(path)
