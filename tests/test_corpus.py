@@ -768,7 +768,7 @@ def test_a_failing_save_leaves_the_old_corpus(
         raise OSError("disk is full")
 
     monkeypatch.setattr("dissensus.corpus.folder.write_json", fail)
-    with pytest.raises(OSError, match="disk is full"):
+    with pytest.raises(DataError, match="cannot be written \\(disk is full\\)$"):
         crowd().save(folder)
     assert Corpus.load(folder).equals(whole())
     assert [path.name for path in tmp_path.iterdir()] == ["corpus"]

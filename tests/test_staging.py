@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -139,3 +140,13 @@ def test_a_full_disk_names_the_path(tmp_path: Path) -> None:
         full.flush()
     assert str(error.value) == f"{target}: cannot be written (No space left on device)"
     assert names(tmp_path) == []
+
+
+def test_a_file_does_not_take_the_place_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    message = f"^{re.escape(str(folder))}: cannot be written \\(Is a directory\\)$"
+    with pytest.raises(DataError, match=message), staged(folder) as path:
+        path.write_text("new")
+    assert (folder / "mine.txt").read_text() == "mine"

@@ -180,7 +180,7 @@ def _recover(folder: Path, place: Path) -> None:
 
 
 def _move(new: Path, place: Path) -> None:
-    if not place.is_dir():
+    if not (new.is_dir() and place.is_dir()):  # a file never takes the place of a folder
         os.replace(new, place)
     elif not exchanged(new, place):
         old = new.parent.with_name(REPLACED)
