@@ -12,7 +12,7 @@ from dissensus.cli.outputs import check_folder
 from dissensus.cli.run import Choices, whole_way
 from dissensus.errors import DataError, listed
 
-SIZES = {"text": 300, "image": 150, "sequence": 300, "ratings": 300}  # items
+SIZES = {"text": 500, "image": 150, "sequence": 300, "ratings": 300}  # items
 
 
 def demo(
@@ -27,7 +27,7 @@ def demo(
 ) -> None:
     """Simulate annotators, compare methods, predict, and write a report.
 
-    It takes two to three minutes on two cores. Run it again to resume.
+    It takes about two minutes on two cores. Run it again to resume.
     """
     from dissensus.simulate import PRESETS
 
@@ -36,7 +36,7 @@ def demo(
         raise DataError(f"no modality {modality!r}; there are {listed(SIZES)}")
     corpus = PRESETS[modality](n_items=items or SIZES[modality], seed=seed)
     command = f"dissensus demo {out} --modality {modality} --seed {seed}"
-    whole_way(corpus, out, Choices(command, seeds=1))
+    whole_way(corpus, out, Choices(command, seeds=2))
     console.say(
         f"\nOpen {out / 'report.html'} in a browser. With a file of your own:\n"
         "  dissensus describe labels.csv               counts, agreement, annotators to look at\n"
