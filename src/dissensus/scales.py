@@ -88,6 +88,14 @@ class _Values(Scale):
         if len(set(values)) != len(values):
             names = listed(values, 20)
             raise DataError(f"the values of this {self.kind} scale are not distinct: {names}")
+        for value in values:
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise DataError(
+                    f"value {value!r} of this {self.kind} scale contains half a letter (a lone "
+                    "surrogate); correct it"
+                ) from None
 
     def encode(self, answers: Any) -> np.ndarray:
         texts = string_array(answers)
