@@ -140,7 +140,11 @@ def compare(
         typer.Option(help="Address of a Dask scheduler whose workers run the fits."),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(help="Time after which no new fit begins, e.g. 90s, 10m or 2h.")
+        str | None,
+        typer.Option(
+            help="Time for the fits, e.g. 90s, 10m or 2h. Then none begins, and those of other "
+            "processes stop; run again to resume."
+        ),
     ] = None,
     show: Annotated[
         Path | None, typer.Option(help="Show the results in this folder; nothing is run.")
