@@ -45,7 +45,7 @@ def test_a_truncated_file_is_refused(sample_folder: SampleFolder) -> None:
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(DataError) as caught:
         jester5k.load(folder)
-    assert str(caught.value).startswith(f"{path}: damaged (")
+    assert str(caught.value).startswith(f"{path}: damaged gzip (")
     assert "\n" not in str(caught.value)
 
 

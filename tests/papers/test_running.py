@@ -172,6 +172,7 @@ def files(folder: Path) -> dict[str, Any]:
     return results
 
 
+@pytest.mark.slow
 def test_what_was_stopped_goes_on_and_ends_the_same(
     quick: list[tuple[str, str]],
     corpora: dict[str, Corpus],

@@ -193,6 +193,7 @@ def _assert_same(folder: Path, n: int, cases: list[str]) -> None:
                 np.testing.assert_allclose(together[part], value, rtol=0, atol=1e-8, err_msg=says)
 
 
+@pytest.mark.slow
 def test_two_processes_end_where_one_does(tmp_path: Path) -> None:
     """20 steps in float64: ragged rows, CCC, per-annotator means, dropout, a batch of one item."""
     _assert_same(tmp_path, 2, list(CASES))

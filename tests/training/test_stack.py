@@ -127,7 +127,9 @@ def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> N
 
 @pytest.mark.parametrize("kind", [ByRow, AllAtOnce])
 @pytest.mark.parametrize("optimiser", ["adamw", "adam", "radam", "sgd"])
-@pytest.mark.parametrize("name", ["single", "annotator-heads"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("single", marks=pytest.mark.slow), "annotator-heads"]
+)
 def test_biases_without_decay(
     name: str, optimiser: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,6 +362,7 @@ def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
                 np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decay_biases", [True, False])
 @pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
 def test_compiled_heads_are_the_same(optimiser: str, decay_biases: bool) -> None:
@@ -566,9 +569,17 @@ IN_PARTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", [ByRow, AllAtOnce])
-@pytest.mark.parametrize("optimiser", ["adamw", "radam", "sgd"])
-@pytest.mark.parametrize("name", IN_PARTS)
+@pytest.mark.parametrize(
+    ("name", "optimiser", "kind"),
+    [
+        ("annotator-heads", "adamw", ByRow),
+        ("annotator-heads", "sgd", AllAtOnce),
+        ("madl", "radam", AllAtOnce),
+        pytest.param("madl", "sgd", ByRow, marks=pytest.mark.slow),
+        ("annot-mix", "radam", ByRow),
+        ("soft-label", "adamw", AllAtOnce),
+    ],
+)
 def test_losses_of_a_part_of_the_training_are_the_same(
     name: str, optimiser: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
