@@ -182,7 +182,8 @@ def test_codes_outside_and_codes_that_are_none() -> None:
 def test_a_scale_has_values_and_has_each_once() -> None:
     assert message(Nominal, ()) == "this nominal scale has no values"
     assert message(Nominal, ("a", "\ud800")) == (
-        "value '\\ud800' of this nominal scale contains half a letter (a lone surrogate); correct it"
+        "value '\\ud800' of this nominal scale contains half a letter (a lone surrogate); "
+        "correct it"
     )
     assert message(Ordinal, ("a", "a")) == (
         "the values of this ordinal scale are not distinct: 'a', 'a'"
