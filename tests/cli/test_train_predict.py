@@ -318,7 +318,7 @@ def test_ctrl_c_ends_in_one_line_and_keeps_what_was_trained(crowd: Path, tmp_pat
     command = [sys.executable, "-c", "from dissensus.cli import main; main()"]
     typed = ["train", str(crowd), "-o", str(tmp_path / "model"), "--encoder", "features"]
     process = subprocess.Popen(
-        [*command, *typed, "--set", "training.epochs=100000"],
+        [*command, *typed, "--set", "training.epochs=100000", "--set", "training.save_every=0.1"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -327,10 +327,12 @@ def test_ctrl_c_ends_in_one_line_and_keeps_what_was_trained(crowd: Path, tmp_pat
     for line in process.stderr:
         if line.startswith("training on"):
             break
-    time.sleep(3)  # into the first epochs
+    kept = tmp_path / "model.unfinished"
+    end = time.monotonic() + 60
+    while not kept.exists() and time.monotonic() < end:  # until it is into the first epochs
+        time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    kept = tmp_path / "model.unfinished"
     line = f"Stopped; checkpoint saved in {kept}; resume with --resume.\n"
     assert (process.returncode, out, err) == (130, "", line)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd", kept.name]
