@@ -8,10 +8,11 @@ seed, or the one that is expected if cells were drawn by chance.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ MANY = 20.0  # violations by chance from which a single one is tolerated
 MOST_COMPARED = 10  # columns that are compared with one another
 MOST_ONE_HOT = 50  # values above which only numbers are compared
 
+T = TypeVar("T")
 _deviations: ContextVar[dict[tuple[Column, Column], Deviation] | None] = ContextVar(
     "_deviations", default=None
 )
@@ -38,6 +40,20 @@ def cached_comparisons() -> Iterator[None]:
     """Compare each pair of columns at most once within a `with` block."""
     with cached_within(_deviations), cached_within(_n_distinct):
         yield
+
+
+def _once(
+    compare: Callable[[Column, Column], T],
+    one: Column,
+    other: Column,
+    cache: dict[tuple[Column, Column], T] | None,
+) -> T:
+    """The comparison of two columns, from the cache if there is one that has it."""
+    if cache is None:
+        return compare(one, other)
+    if (one, other) not in cache:
+        cache[one, other] = compare(one, other)
+    return cache[one, other]
 
 
 @dataclass(frozen=True)
@@ -56,12 +72,7 @@ class Deviation:
 
 def from_function(column: Column, groups: Column) -> Deviation:
     """The rows whose cell is not the most frequent of their group; blank cells are not counted."""
-    cache = _deviations.get()
-    if cache is None:
-        return _from_function(column, groups)
-    if (column, groups) not in cache:
-        cache[column, groups] = _from_function(column, groups)
-    return cache[column, groups]
+    return _once(_from_function, column, groups, _deviations.get())
 
 
 def _from_function(column: Column, groups: Column) -> Deviation:
@@ -164,12 +175,7 @@ def usual_codes(column: Column, groups: Column) -> np.ndarray:
 
 def n_distinct_pairs(one: Column, other: Column) -> int:
     """How many pairs of cells are distinct; a blank cell is like a value."""
-    cache = _n_distinct.get()
-    if cache is None:
-        return _count_distinct_pairs(one, other)
-    if (one, other) not in cache:
-        cache[one, other] = _count_distinct_pairs(one, other)
-    return cache[one, other]
+    return _once(_count_distinct_pairs, one, other, _n_distinct.get())
 
 
 def _count_distinct_pairs(one: Column, other: Column) -> int:
