@@ -6,7 +6,7 @@
 Simulated crowds of benchmarks/gpu/crowds.py, of four classes and three answers per item, 30 % of
 the annotators are spammers; and a panel. Methods have their default prior, or none (spread inf).
 Scores are those of each annotator's answers to a fifth of the items, which are not learned, for
-three crowds each. The defaults were chosen on crowds of other seeds (0 to 2).
+three crowds each. The defaults were chosen on crowds of other seeds (0 to 2, and 10 to 15).
 """
 
 from __future__ import annotations

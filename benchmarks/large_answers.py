@@ -1,8 +1,10 @@
 """Dawid-Skene and agreement of many simulated answers: from disk, and on a Dask cluster.
 
-`disk` writes a corpus folder block by block, and counts it without loading it: seconds, and the
-peak memory of the process that counts. `cluster` compares one process with a scheduler and two
-workers on this machine: seconds, the largest difference of a posterior, and the bytes over the
+`csv` writes a table with ids and labels as texts, in no order, and converts and counts it with the
+commands that a user types: seconds, and the peak memory of each command, which may not take more
+than LIMIT. `disk` writes a corpus folder block by block, and counts it without loading it: seconds,
+and the peak memory of the process that counts. `cluster` compares one process with a scheduler and
+two workers on this machine: seconds, the largest difference of a posterior, and the bytes over the
 loopback. `show` prints what was found last.
 """
 
@@ -19,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
 
 from dissensus.aggregation import DawidSkene
 from dissensus.agreement import summarise
@@ -28,12 +33,23 @@ from dissensus.names import Names
 from dissensus.scales import Nominal
 from keeping import keep, kept
 
-ROWS = {"disk": 100_000_000, "cluster": 10_000_000}
+ROWS = {"csv": 100_000_000, "disk": 100_000_000, "cluster": 10_000_000}
 VALUES = ("anger", "fear", "joy", "neutral")
 PER_ITEM = 5
 N_ANNOTATORS = 2000
 ITEMS_AT_ONCE = 200_000
 ITERATIONS = 10
+LIMIT = 6_000_000_000  # bytes of private memory of a command
+STRIDE = 61_803_399  # rows are in the order of its multiples, modulo their number
+COMMANDS = {
+    "convert": ("convert", "{table}", "{folder}", "--by-item"),
+    "describe": ("describe", "{folder}", "--from-disk"),
+    "agreement": ("agreement", "{folder}", "--from-disk"),
+    "dawid-skene": (
+        *("aggregate", "{folder}", "--from-disk", "--method", "dawid-skene"),
+        *("--output", "{consensus}"),
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,6 +129,59 @@ def from_disk(n_rows: int) -> dict[str, Any]:
     return about | json.loads(printed)
 
 
+def write_table(path: Path, n_rows: int) -> None:
+    """A table with a row for each answer; each item has PER_ITEM of them, far from one another."""
+    draw = np.random.default_rng(0)
+    skill = draw.uniform(0.35, 0.95, N_ANNOTATORS)
+    annotators = pa.array([f"worker-{n:04d}" for n in range(N_ANNOTATORS)])
+    with path.open("wb") as file:
+        for first in range(0, n_rows, ITEMS_AT_ONCE):
+            row = np.arange(first, min(first + ITEMS_AT_ONCE, n_rows)) * STRIDE % n_rows
+            item, slot = np.divmod(row, PER_ITEM)
+            annotator = (item * 7919 + slot * 401) % N_ANNOTATORS
+            right = draw.random(len(row)) < skill[annotator]
+            other = draw.integers(len(VALUES), size=len(row))
+            columns = {
+                "item": pc.binary_join_element_wise("tweet-", pa.array(item).cast(pa.string()), ""),
+                "annotator": annotators.take(pa.array(annotator)),
+                "label": pa.array(VALUES).take(pa.array(np.where(right, item % 4, other))),
+            }
+            options = pyarrow.csv.WriteOptions(include_header=not first, quoting_style="none")
+            pyarrow.csv.write_csv(pa.table(columns), file, options)
+
+
+def limited() -> None:
+    """Give this process no more than LIMIT bytes of private memory."""
+    resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT))
+
+
+def command_cost(words: list[str]) -> dict[str, Any]:
+    """Seconds and peak memory of a command."""
+    begin = time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "dissensus", *words], preexec_fn=limited)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"dissensus {' '.join(words)} failed")
+    return {"seconds": time.perf_counter() - begin, "peak_gb": usage.ru_maxrss / 1e6}
+
+
+def from_table(n_rows: int) -> dict[str, Any]:
+    """Convert and count a table with the commands."""
+    row: dict[str, Any] = {"rows": n_rows, "limit_gb": LIMIT / 1e9}
+    with tempfile.TemporaryDirectory() as place:
+        paths = {
+            "table": f"{place}/labels.csv",
+            "folder": f"{place}/answers",
+            "consensus": f"{place}/consensus.parquet",
+        }
+        _, row["write_seconds"] = timed(write_table, Path(paths["table"]), n_rows)
+        row["table_gb"] = Path(paths["table"]).stat().st_size / 1e9
+        for name, words in COMMANDS.items():
+            row[name] = command_cost([word.format(**paths) for word in words])
+            print(name, row[name], flush=True)
+    return row
+
+
 def carried() -> int:
     """Bytes that the loopback of this machine has carried."""
     lines = Path("/proc/net/dev").read_text().splitlines()
@@ -145,7 +214,7 @@ def on_cluster(n_rows: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["disk", "cluster", "show", "count"])
+    parser.add_argument("part", choices=[*ROWS, "show", "count"])
     parser.add_argument("--rows", type=int)
     parser.add_argument("--folder")
     options = parser.parse_args()
@@ -156,7 +225,7 @@ def main() -> None:
         print(json.dumps(kept("large_answers"), indent=1))
         return
     n_rows = options.rows or ROWS[options.part]
-    row = from_disk(n_rows) if options.part == "disk" else on_cluster(n_rows)
+    row = {"csv": from_table, "disk": from_disk, "cluster": on_cluster}[options.part](n_rows)
     print(json.dumps(row, indent=1))
     if n_rows == ROWS[options.part]:
         parts = kept("large_answers").get("parts", {}) | {options.part: row}

@@ -6,16 +6,18 @@ import importlib
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
 from dissensus.papers import qumatl, seedbert
+from dissensus.papers.framework.conditions import ComparisonCondition
 from dissensus.papers.framework.verdicts import holds, interval, points, spread
 from dissensus.papers.qumatl.claims import ACCURACY, EVERYWHERE
 from dissensus.papers.qumatl.claims import CLAIMS as QUERY_CLAIMS
-from dissensus.papers.qumatl.conditions import COUNTED
+from dissensus.papers.qumatl.conditions import COUNTED, PRINTED
 from dissensus.papers.qumatl.corpora import DELETED
 from dissensus.papers.qumatl.models import COMPARED, QUERIES
 from dissensus.papers.qumatl.models import MODELS as QUERY_MODELS
@@ -292,23 +294,36 @@ def _looks(found: dict[str, Any]) -> str:
 
 def _queries(found: dict[str, Any]) -> str:
     """Scores of annotators on the counted corpora, and how often queries are better."""
-    counted = {c.name: found["conditions"][c.name] for c in COUNTED
-               if c.name in found["conditions"]}  # fmt: skip
+    counted = _conditions(found, COUNTED)
+    verdicts = [
+        _verdict(counted, _tests_of_claims(found), *metric) for metric in QUERY_METRICS.items()
+    ]
+    return "\n".join([*_query_table(counted), "", *verdicts, ""])
+
+
+def _not_counted(found: dict[str, Any]) -> str:
+    """The same scores on corpora that do not count."""
+    return "\n".join([*_query_table(_conditions(found, PRINTED)), ""])
+
+
+def _conditions(found: dict[str, Any], wanted: Sequence[ComparisonCondition]) -> dict[str, Any]:
+    kept = found["conditions"]
+    return {c.name: kept[c.name] for c in wanted if c.name in kept}
+
+
+def _query_table(conditions: dict[str, Any]) -> list[str]:
+    """Scores of annotators by model and condition."""
     headings = [
         f"{name}: {held['n_items']:,} items, {held['n_folds']} fold{'s' * (held['n_folds'] > 1)}, "
         f"{len(held['seeds'])} seed{'s' * (len(held['seeds']) > 1)}"
-        for name, held in counted.items()
+        for name, held in conditions.items()
     ]
-    lines = [f"| | {' | '.join(headings)} |", f"|---|{'---|' * len(counted)}"]
+    lines = [f"| | {' | '.join(headings)} |", f"|---|{'---|' * len(conditions)}"]
     for model in COMPARED:
-        cells = [_scores(held, model) for held in counted.values()]
+        cells = [_scores(held, model) for held in conditions.values()]
         lines.append(f"| {' | '.join([QUERY_MODELS[model].title, *cells])} |")
-    floors = [f"{_floor(held):.2f}" if _floor(held) else "" for held in counted.values()]
-    lines += [f"| DIC of noise alone | {' | '.join(floors)} |", ""]
-    lines += [
-        _verdict(counted, _tests_of_claims(found), *metric) for metric in QUERY_METRICS.items()
-    ]
-    return "\n".join([*lines, ""])
+    floors = [f"{_floor(held):.2f}" if _floor(held) else "" for held in conditions.values()]
+    return [*lines, f"| DIC of noise alone | {' | '.join(floors)} |"]
 
 
 def _query_parts(found: dict[str, Any]) -> str:
@@ -387,15 +402,18 @@ def _mean(held: dict[str, Any], model: str, metric: str) -> float:
 
 
 def _scores(held: dict[str, Any], model: str) -> str:
-    figures = [_mean(held, model, metric) for metric in QUERY_METRICS]
-    digits = (3, 3, 3, 2)
-    texts = (f"{figure:.{n}f}" for figure, n in zip(figures, digits, strict=True))
-    return " / ".join(text.removeprefix("0") for text in texts)
+    """A model's scores of annotators; "-" where one is not defined, as DIC without common items."""
+    (of_model,) = held["models"][model].values()
+    digits = dict(zip(QUERY_METRICS, (3, 3, 3, 2), strict=True))
+    return " / ".join(
+        f"{of_model[metric]['mean']:.{n}f}".removeprefix("0") if metric in of_model else "-"
+        for metric, n in digits.items()
+    )
 
 
 def _floor(held: dict[str, Any]) -> float | None:
     (floors,) = held["floors"].values() if held["floors"] else ({},)
-    return floors["noise floor"]["DIC"]["mean"] if floors else None
+    return floors.get("noise floor", {}).get("DIC", {}).get("mean")
 
 
 def _verdict(
@@ -433,6 +451,7 @@ def updated(text: str) -> str:
         "seedbert-members": _members(whole),
         "qumatl": _queries(of_queries),
         "qumatl-parts": _query_parts(of_queries),
+        "qumatl-not-counted": _not_counted(of_queries),
         "qumatl-simulated": _simulated(json.loads((RESULTS / "queries.json").read_text())),
         "seedbert-looks": _looks(seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")),
     }

@@ -39,6 +39,27 @@ def crowd(
     return Annotations.from_rows(rows, Interval(-5, 5) if ratings else None)
 
 
+def of_sets(seed: int, camps: bool, n_items: int = 150) -> Annotations:
+    """Twelve annotators who choose sets of four values, some lenient; camps see half of the truth
+    alike."""
+    generator = np.random.default_rng(seed)
+    n, values = 12, ("anger", "fear", "joy", "trust")
+    reliability = generator.uniform(0.5, 0.95, n)
+    lenient = generator.uniform(0.1, 0.5, n)
+    truth = generator.random((2, n_items, 4)) < 0.35
+    truth[0, :, 3] |= truth[0, :, 2]  # joy comes with trust
+    alike = generator.random(n_items) < 0.5 if camps else np.ones(n_items, dtype=bool)
+    truth[1] = np.where(alike[:, None], truth[0], truth[1])
+    rows = []
+    for item in range(n_items):
+        for who in generator.choice(n, 8, replace=False):
+            sure = generator.random() < reliability[who]
+            chosen = truth[who % 2, item] if sure else generator.random(4) < lenient[who]
+            own = tuple(value for value, on in zip(values, chosen, strict=True) if on)
+            rows.append((f"t{item}", f"p{who:02}", own))
+    return Annotations.from_rows(rows, MultiLabel(values))
+
+
 @pytest.mark.parametrize("ratings", [False, True])
 def test_two_camps_are_told_apart(ratings: bool) -> None:
     result = cluster_annotators(crowd(1, camps=True, ratings=ratings, n_items=250), 59)
@@ -50,6 +71,15 @@ def test_two_camps_are_told_apart(ratings: bool) -> None:
     assert len(members) >= 10 and sorted([*members, *result.others]) == sorted(
         set(members) | set(result.others)
     )
+
+
+def test_two_camps_of_sets_are_told_apart() -> None:
+    result = cluster_annotators(of_sets(1, camps=True, n_items=250), 59)
+    assert result is not None and result.significant and len(result.clusters) == 2
+    assert result.measure == "Cohen's kappa (MASI)"
+    for cluster in result.clusters:
+        assert len({int(name[1:]) % 2 for name in cluster.annotators}) == 1
+        assert cluster.within > cluster.outside + 0.1
 
 
 def test_annotators_who_answer_at_random_make_no_cluster() -> None:
@@ -75,10 +105,15 @@ def test_what_cannot_be_compared_has_no_clusters() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ratings", [False, True])
-def test_false_alarms_are_as_rare_as_p_says(ratings: bool) -> None:
-    results = [cluster_annotators(crowd(s, False, ratings, lowest=0.1)) for s in range(60)]
+@pytest.mark.parametrize("kind", ["values", "ratings", "sets"])
+def test_false_alarms_are_as_rare_as_p_says(kind: str) -> None:
+    def crowds(camps: bool, n: int, lowest: float = 0.4) -> list[Annotations]:
+        if kind == "sets":
+            return [of_sets(seed, camps) for seed in range(n)]
+        return [crowd(seed, camps, kind == "ratings", lowest=lowest) for seed in range(n)]
+
+    results = [cluster_annotators(answers) for answers in crowds(False, 60, lowest=0.1)]
     alarms = sum(result is not None and result.significant for result in results)
     assert alarms <= 8  # 3 are expected; 9 or more of 60 have a probability of 0.002
-    power = [cluster_annotators(crowd(s, True, ratings)) for s in range(20)]
+    power = [cluster_annotators(answers) for answers in crowds(True, 20)]
     assert sum(result is not None and result.significant for result in power) >= 14

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +25,15 @@ from dissensus.aggregation import (
     SoftVote,
     aggregate,
 )
+from dissensus.aggregation.cluster_rows import ClusterRows
 from dissensus.agreement import MEASURES, summarise
-from dissensus.annotations import AnnotationBlocks, SplitAnnotations
+from dissensus.annotations import AnnotationBlocks, PackedAnnotations, SplitAnnotations
 from dissensus.cluster import connect
-from dissensus.corpus import open_corpus, save_blocks
-from dissensus.errors import DataError
+from dissensus.corpus import LeftOut, open_corpus, save_blocks
+from dissensus.corpus import corpus as corpus_module
+from dissensus.description import describe, describe_stored
+from dissensus.errors import DataError, ModelError
+from tests.saved_folders import without_checksums
 
 VALUES = ("a", "b", "c", "d")
 SCALES = [Nominal(VALUES), Ordinal(VALUES)]
@@ -137,13 +144,15 @@ def test_what_needs_all_answers_in_memory_is_refused() -> None:
 # ---- agreement ----
 
 
-@pytest.mark.parametrize("scale", [*SCALES, Interval(0, 3)], ids=["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize(
+    "scale", [*SCALES, Interval(0, 3), MultiLabel(VALUES)], ids=lambda scale: scale.kind
+)
 def test_agreement_is_the_same_from_disk(scale: Any, tmp_path: Path) -> None:
     answers = crowd(scale)
     names = [name for name, one in MEASURES.items() if scale.kind in one.in_blocks]
-    assert names
+    assert "krippendorff-alpha" in names
     whole = summarise(corpus_with(answers), measures=names, intervals=True)
-    from_disk = summarise(stored(answers, tmp_path / "crowd", 6), intervals=True)
+    from_disk = summarise(stored(answers, tmp_path / "crowd", 6), measures=names, intervals=True)
     assert [vars(one) | {"measures": 0} for one in from_disk] == [
         vars(one) | {"measures": 0} for one in whole
     ]
@@ -153,19 +162,43 @@ def test_agreement_is_the_same_from_disk(scale: Any, tmp_path: Path) -> None:
         assert one.interval == pytest.approx(other.interval, abs=1e-9)
 
 
+def test_sets_of_many_values_have_no_alpha_in_blocks(tmp_path: Path) -> None:
+    answers = crowd(MultiLabel(tuple(map(str, range(13)))))
+    opened = stored(answers, tmp_path / "crowd", 3)
+    assert [one.measure for one in summarise(opened)[0].measures] == ["percent"]
+    with pytest.raises(DataError, match="^krippendorff-alpha: sets of more than 12 values must"):
+        summarise(opened, measures=["krippendorff-alpha"])
+
+
 def test_undefined_agreement_has_a_reason_in_blocks(tmp_path: Path) -> None:
     rows = [(f"t{n}", "ann", "yes") for n in range(5)]
     results = summarise(stored(Annotations.from_rows(rows), tmp_path / "crowd", 3))[0].measures
     assert {one.undefined for one in results} == {"no item has two answers"}
 
 
-def test_a_measure_of_pairs_is_refused_in_blocks(tmp_path: Path) -> None:
+def test_a_measure_that_is_no_sum_is_refused_in_blocks(tmp_path: Path) -> None:
+    opened = stored(crowd(), tmp_path / "crowd", 3)
     with pytest.raises(DataError) as caught:
-        summarise(stored(crowd(), tmp_path / "crowd", 3), measures=["cohen-kappa"])
+        summarise(opened, measures=["conger-kappa"])
     assert str(caught.value) == (
-        "cohen-kappa: nominal answers must all be in one process for it; in blocks of items there "
-        "are 'percent', 'krippendorff-alpha', 'fleiss-kappa', 'randolph-kappa', 'gwet-ac1'"
+        "conger-kappa: nominal answers must all be in one process for it; in blocks of items there "
+        "are 'percent', 'krippendorff-alpha', 'fleiss-kappa', 'randolph-kappa', 'gwet-ac1', "
+        "'cohen-kappa', 'scott-pi'"
     )
+    many = replace(opened["q"], annotators=Names.range(3000))
+    with pytest.raises(DataError, match="^cohen-kappa: the pairs of 3,000 annotators are too many"):
+        summarise(replace(opened, questions={"q": many}), measures=["cohen-kappa"])
+
+
+def test_weighted_kappas_are_the_same_from_disk(tmp_path: Path) -> None:
+    answers = crowd(SCALES[1])
+    names = ["cohen-kappa", "scott-pi", "krippendorff-alpha"]
+    options: dict[str, Any] = {"measures": names, "weights": "linear", "intervals": True}
+    whole = summarise(corpus_with(answers), **options)[0].measures
+    from_disk = summarise(stored(answers, tmp_path / "crowd", 4), **options)[0].measures
+    for one, other in zip(from_disk, whole, strict=True):
+        assert one.value == pytest.approx(other.value, abs=1e-12)
+        assert one.interval == pytest.approx(other.interval, abs=1e-9)
 
 
 # ---- a folder ----
@@ -191,6 +224,16 @@ def test_multi_label_answers_from_disk(tmp_path: Path) -> None:
     assert summarise(opened)[0].measures[0].value == 0.0
 
 
+def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    stored(crowd(), tmp_path / "crowd", 3)
+    path = tmp_path / "crowd" / "question-0.parquet"
+    content = path.read_bytes()
+    for damaged in (content[:4] + bytes(64) + content[68:], content[:-20] + bytes(20), b""):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"question-0.parquet: damaged \(.*\); make the folder"):
+            aggregate(open_corpus(tmp_path / "crowd"), "one-coin")
+
+
 def test_a_folder_in_another_order_is_refused(tmp_path: Path) -> None:
     answers = crowd()
     folder = tmp_path / "crowd"
@@ -203,6 +246,7 @@ def test_a_folder_in_another_order_is_refused(tmp_path: Path) -> None:
     groups = [pq.ParquetFile(path).read_row_group(n) for n in (1, 0)]
     table = pa.concat_tables(groups)
     pq.write_table(table, path, row_group_size=groups[0].num_rows)
+    without_checksums(folder / "corpus.json")
     with pytest.raises(DataError) as caught:
         open_corpus(folder)
     assert str(caught.value) == (
@@ -264,3 +308,63 @@ def test_what_does_not_run_on_a_cluster_is_refused() -> None:
         )
     with pytest.raises(DataError, match="^formulas need all answers in one process; leave them ou"):
         summarise(corpus, formulas=True, cluster="tcp://127.0.0.1:1")
+
+
+# ---- a description ----
+
+
+@pytest.mark.parametrize("scale", [*SCALES, Interval(0, 3)], ids=["nominal", "ordinal", "interval"])
+def test_a_description_from_disk_counts_the_same(
+    scale: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "ROWS_AT_ONCE", 100)
+    answers = crowd(scale)
+    code = np.arange(0, 300, 7)
+    labels = (code % 4).astype(scale.dtype)
+    gold = Annotations.from_arrays(code, None, labels, scale, items=answers.items)
+    left_out = (LeftOut("q", "no answer", 3),)
+    bare = corpus_with(answers)
+    corpus = Corpus.build(
+        "crowd", bare.items, bare.questions, annotators=bare.annotators, gold={"q": gold},
+        left_out=left_out,
+    )  # fmt: skip
+    corpus.save(tmp_path / "crowd", by_item=True)
+    whole = describe(corpus, most=7).questions[0]
+    from_disk = describe_stored(open_corpus(tmp_path / "crowd"), most=7).questions[0]
+    assert from_disk.gold == len(code)
+    counts = ("loaded", "left_out", "items", "items_without_answers", "annotators", "gold")
+    for name in (*counts, "per_item", "per_annotator", "shares", "disputed_by", "disputed"):
+        assert getattr(from_disk, name) == getattr(whole, name), name
+    assert from_disk.ratings == pytest.approx(whole.ratings)
+    assert from_disk.agreement == pytest.approx(whole.agreement)
+
+
+@pytest.mark.slow
+def test_a_lost_worker_ends_it_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    count, passes = ClusterRows.expected, []
+    options = {"processes": True, "dashboard_address": ":0", "threads_per_worker": 1}
+    with distributed.LocalCluster(n_workers=2, silence_logs=50, **options) as cluster:
+        with closing(connect(cluster.scheduler_address)) as client:
+            process = next(iter(client.run(os.getpid).values()))
+
+            def losing(rows: ClusterRows, *given: Any) -> Any:
+                passes.append(given[0])
+                if len(passes) == 3:
+                    os.kill(process, signal.SIGKILL)
+                return count(rows, *given)
+
+            monkeypatch.setattr(ClusterRows, "expected", losing)
+            with pytest.raises(ModelError, match=r"^the cluster lost a worker \(.*\); run the sam"):
+                DawidSkene().fit(crowd(), cluster=client)
+    assert len(passes) == 3
+
+
+def test_packed_annotations_are_the_same() -> None:
+    for scale in (*SCALES, Interval(0, 3), MultiLabel(VALUES)):
+        answers = crowd(scale)
+        unpacked = PackedAnnotations.of(answers).unpacked()
+        expected = answers.take(np.argsort(answers.item, kind="stable"))
+        for name in ("item", "annotator", "answer"):
+            np.testing.assert_array_equal(getattr(unpacked, name), getattr(expected, name))
+        assert unpacked.scale == scale and unpacked.n_items == answers.n_items

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,21 @@ def test_ctrl_c_while_the_command_is_loaded_is_one_line() -> None:
     command = [sys.executable, "-c", LOADING, "--version"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
+
+
+ENDING = """
+import atexit, signal
+atexit.register(signal.raise_signal, signal.SIGINT)
+from dissensus.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_after_the_command_is_no_traceback() -> None:
+    command = [sys.executable, "-c", ENDING, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"dissensus {__version__}\n", "")
+    assert done.returncode == -signal.SIGINT
 
 
 def test_a_command_that_is_not_to_hear_ctrl_c_does_not() -> None:

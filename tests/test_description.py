@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import MOST_CELLS
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
 from dissensus.description import describe, one_line
+from dissensus.description.texts import shares_of
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
@@ -345,3 +347,18 @@ def test_printed_in_short() -> None:
     assert lines[0] == "mine: 150 items, 5 annotators"
     assert [line for line in lines if "eve" in line][0].startswith("  at chance: eve: agrees 0.")
     assert len(lines) == 4
+
+
+def test_values_are_counted_without_a_table_of_items_and_values() -> None:
+    n = 40_000
+    values = Nominal(tuple(f"v{number}" for number in range(n)))
+    codes = np.arange(n)
+    annotations = Annotations.from_arrays(codes, None, codes, values, items=Names.range(n))
+    assert n * n > MOST_CELLS
+    shares = shares_of(annotations)
+    assert shares is not None and set(shares.values()) == {1 / n}
+
+
+def test_the_beginning_of_a_very_long_text_is_shown() -> None:
+    assert one_line("so " * 10**6, most=12) == "so so so..."
+    assert one_line("x " * 10**6 + "[[here]]" + " y" * 10**6, most=20) == "...x x x [[here]]..."

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dissensus import Corpus, Predictions, simulate
 from dissensus.errors import DataError
 from dissensus.folders import (
     FORMAT,
@@ -21,6 +24,8 @@ from dissensus.folders import (
     write_table,
     writing,
 )
+from dissensus.methods import AnnotatorMajority
+from tests.saved_folders import without_checksums
 
 
 def written(path: Path, text: str = "old") -> Path:
@@ -191,7 +196,7 @@ def test_a_truncated_front_page_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "mine") / "corpus.json"
     path.write_text(path.read_text()[:-9])
     result = message(read_json, tmp_path / "mine", "corpus")
-    assert result.startswith(f"{path}, line 4: damaged JSON, the file may be truncated (")
+    assert result.startswith(f"{path}, line 6: damaged JSON, the file may be truncated (")
     assert result.endswith("); make the folder again")
 
 
@@ -231,3 +236,56 @@ def test_what_does_not_fit_together_is_one_line_with_the_folder(tmp_path: Path) 
     )
     named = f"{tmp_path / 'rows.parquet'}: missing"
     assert message(break_with, DataError(named)) == named
+
+
+# ---- checksums ----
+
+
+def _corpus_folder(path: Path) -> Path:
+    simulate.text(n_items=30).save(path)
+    return path
+
+
+def _predictions_folder(path: Path) -> Path:
+    corpus = simulate.text(n_items=30)
+    AnnotatorMajority().fit(corpus).predict(corpus).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "load"), [(_corpus_folder, Corpus.load), (_predictions_folder, Predictions.load)]
+)
+def test_a_flipped_bit_anywhere_in_a_folder_is_noticed(
+    make: Callable[[Path], Path], load: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    folder = make(tmp_path / "saved")
+    random = Random(0)
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        end = content.find(b'"checksums"')  # without them it is a folder of an earlier version
+        for _ in range(12):
+            at = random.randrange(end if end > 0 else len(content))
+            changed = bytearray(content)
+            changed[at] ^= 1 << random.randrange(8)
+            path.write_bytes(changed)
+            if not bytes([content[at], changed[at]]).isspace():  # else it is the same JSON
+                with pytest.raises(DataError, match="saved"):
+                    load(folder)
+        path.write_bytes(content)
+    load(folder)
+
+
+def test_folders_of_earlier_versions_have_no_checksums(tmp_path: Path) -> None:
+    folder = _corpus_folder(tmp_path / "saved")
+    before = Corpus.load(folder)
+    without_checksums(folder / "corpus.json")
+    assert Corpus.load(folder).equals(before)
+
+
+def test_checksums_of_names_that_no_file_can_have(tmp_path: Path) -> None:
+    folder = _corpus_folder(tmp_path / "saved")
+    before = Corpus.load(folder)
+    content = json.loads((folder / "corpus.json").read_text())
+    content["checksums"] |= {"": "0", "x" * 300: "0", "a/b": "0"}
+    (folder / "corpus.json").write_text(json.dumps(content))
+    assert Corpus.load(folder).equals(before)

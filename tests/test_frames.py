@@ -170,7 +170,7 @@ def test_a_bar_in_a_notebook_is_one_output_that_is_empty_at_the_end(
         advance(2, "loss 0.5")
         advance(2)
     assert states == [
-        f"training [{'#' * 15}{'.' * 15}] 2/4 loss 0.5", f"training [{'#' * 30}] 4/4", "",
+        f"training [{'#' * 15}{'.' * 15}] 2/4 loss 0.5", f"training [{'#' * 30}] 4/4 loss 0.5", "",
     ]  # fmt: skip
 
 

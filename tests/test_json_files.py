@@ -12,11 +12,13 @@ import pytest
 
 import dissensus as ds
 from dissensus import Corpus, Predictions
-from dissensus.errors import DataError, DissensusError
+from dissensus.errors import DataError, DissensusError, ModelError
 from dissensus.evaluation import Results, compare
 from dissensus.json_files import parse_json
-from dissensus.methods import AnnotatorMajority
+from dissensus.methods import AnnotatorMajority, Single
 from dissensus.methods.framework.model_folder import checksum
+from dissensus.training import Training
+from tests.crowds import feature_crowd
 
 WRONG: tuple[Any, ...] = (
     None,
@@ -143,3 +145,18 @@ def test_a_repeated_key_among_many_is_found_at_once() -> None:
     keys = [f'"{number}": 0' for number in range(200_000)]
     with pytest.raises(DataError, match="^a.json: key '199999' occurs twice in one object$"):
         parse_json("{" + ",".join([*keys, '"199999": 1']) + "}", "a.json", refuse_repeated=True)
+
+
+def test_a_network_that_is_larger_than_its_weights_is_not_built(tmp_path: Path) -> None:
+    corpus = feature_crowd()
+    Single(encoder="features", training=Training(epochs=1)).fit(corpus).save(tmp_path / "m")
+    path = tmp_path / "m" / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config["widths"] = dict.fromkeys(config["widths"], 10**10)
+    config["checksum"] = checksum(config, (tmp_path / "m" / "model.safetensors").read_bytes())
+    path.write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        ds.load(tmp_path / "m")
+    assert str(caught.value) == (
+        f"{tmp_path / 'm'}: damaged (its network would be larger than its weights); train again"
+    )

@@ -91,3 +91,15 @@ def test_showing_needs_nothing_heavy(
 
 def test_the_look_at_loaded_modules_sees_a_heavy_one() -> None:
     assert loaded_by("import pandas") == ["pandas"]
+
+
+def test_a_plan_without_methods_needs_no_torch(tmp_path: Path) -> None:
+    """`dissensus run` on answers alone starts at once."""
+    table = tmp_path / "labels.csv"
+    table.write_text("item,annotator,answer\na,ann,yes\nb,ann,no\n", encoding="utf-8")
+    program = (
+        "import dissensus, dissensus.cli.run, dissensus.report.encoding_time\n"
+        "from dissensus.report.project import plan\n"
+        f"assert not plan(dissensus.read({str(table)!r})).methods"
+    )
+    assert "torch" not in loaded_by(program)

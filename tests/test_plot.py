@@ -16,7 +16,7 @@ from dissensus.agreement import kappa_matrix
 from dissensus.errors import DataError
 from dissensus.methods import method
 from dissensus.plot import Figure
-from dissensus.prediction import Predictions
+from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from tests.evaluation.comparisons import comparison
 
 
@@ -114,7 +114,60 @@ def test_what_cannot_be_plotted_is_said(corpus: ds.Corpus, tmp_path: Path) -> No
     with pytest.raises(DataError, match=r"cannot be written \(No such file or directory\)"):
         ds.plot.answers(corpus).save(tmp_path / "none" / "figure.svg")
     one = ds.Annotations.from_rows([("t1", "ann", "yes")])
-    with pytest.raises(DataError, match="nothing to plot: annotators cannot be compared"):
+    with pytest.raises(DataError, match="nothing to plot: answers of two known annotators"):
         ds.plot.agreement(one)
     with pytest.raises(DataError, match="no item has two answers that differ"):
         ds.plot.disputed(one)
+
+
+def test_many_values_are_cut_to_the_most_frequent() -> None:
+    rows = [(f"t{i}", who, f"v{i:02}") for i in range(40) for who in "ab"]
+    rows += [(f"u{i}", who, value) for i in range(9) for who, value in (("a", "v39"), ("b", "v38"))]
+    answers = ds.Annotations.from_rows(rows)
+    figure = ds.plot.answers(answers)
+    assert len(figure.rows) == 30 and [row[0] for row in figure.rows[:2]] == ["v38", "v39"]
+    assert "The 30 most frequent of 40 values." in figure.alt
+    disputed = ds.plot.disputed(answers)
+    assert ">other<" in disputed.svg and disputed.svg.count('height="11"') == 10  # the key
+    assert len(disputed.columns) == 2 + 40
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "multi-label"])
+def test_each_figure_shows_every_scale_or_says_why_not(scale: str) -> None:
+    """Annotators who are predicted as they answered have the same matrix."""
+    kinds: dict[str, ds.Scale] = {
+        "nominal": ds.Nominal(("x", "y", "z")),
+        "ordinal": ds.Ordinal(("x", "y", "z")),
+        "interval": ds.Interval(0, 2),
+        "multi-label": ds.MultiLabel(("x", "y", "z")),
+    }
+    generator = np.random.default_rng(0)
+    item, annotator = (part.ravel() for part in np.indices((30, 4)))
+    code = np.where(generator.random(120) < 0.6, item % 3, generator.integers(3, size=120))
+    answer = code.astype(float) if scale == "interval" else 1 << code
+    answers = ds.Annotations.from_arrays(
+        item, annotator, answer if scale in ("interval", "multi-label") else code, kinds[scale],
+        items=ds.Names([f"t{i}" for i in range(30)]), annotators=ds.Names(["a", "b", "c", "d"]),
+    )  # fmt: skip
+    mass = answers.distribution()
+    pairs = ByAnnotator(answers.item, annotator, answers.annotators, answers.answer)
+    consensus = answers.consensus().answer
+    own = Prediction(answers.scale, answers.items, mass, consensus, pairs)
+    predictions = Predictions({"q": own}, "perfect", "c")
+    corpus = ds.Corpus.build("c", answers.items, {"q": answers})
+    for plot in (ds.plot.answers, ds.plot.agreement):
+        assert plot(corpus).rows
+    assert ds.plot.item(corpus, "t0").rows and ds.plot.calibration(predictions, corpus).rows
+    kappas = ds.plot.predicted_kappas(predictions, corpus)
+    assert len(kappas.rows) == 6 and all(row[2] == row[3] for row in kappas.rows)
+    assert ("DIC" in kappas.alt) == (scale in ("nominal", "ordinal"))
+    if scale == "interval":
+        with pytest.raises(DataError, match=r"plot\.item shows those of one item"):
+            ds.plot.disputed(corpus)
+    else:
+        assert ds.plot.disputed(corpus).rows
+    if scale in ("interval", "multi-label"):
+        with pytest.raises(DataError, match="on a nominal or ordinal scale"):
+            ds.plot.confusion(corpus)
+    else:
+        assert ds.plot.confusion(corpus).rows

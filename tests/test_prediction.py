@@ -343,6 +343,7 @@ def test_a_folder_with_places_for_each_pair_is_read(tmp_path: Path) -> None:
     Predictions({"q": replace(built, attention=())}, "m", "c").save(tmp_path)
     front = json.loads((tmp_path / "predictions.json").read_text())
     front["questions"][0]["attention"] = "text"
+    del front["checksums"]  # folders of that version had none
     (tmp_path / "predictions.json").write_text(json.dumps(front))
     places = np.concatenate([text.places_of(item) for item in built.by_annotator.item])
     flat = pa.FixedSizeListArray.from_arrays(pa.array(places.reshape(-1)), 2)

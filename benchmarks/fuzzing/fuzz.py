@@ -291,7 +291,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", type=int, help="number of one input")
-    parser.add_argument("--keep", action="store_true", help="keep the counts in results/fuzz.json")
+    parser.add_argument(
+        "--keep",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        help="keep the counts in fuzz.json, in benchmarks/results or a folder",
+    )
+    parser.add_argument("--commit", help="of the code, if this is not a git clone")
     parser.add_argument("--show", action="store_true", help="print what was kept")
     parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -311,8 +318,9 @@ def main() -> None:
     tally = run(options.seed, options.count, options.seconds, options.processes)
     content = kept_form(tally, options.seed, time.time() - begin)
     print("\n".join(lines(content)))
-    if options.keep:
-        keep("fuzz", f"fuzzing/fuzz.py --count {options.count} --seed {options.seed}", content)
+    if options.keep is not None:
+        given = f"--count {options.count} --seed {options.seed} --processes {options.processes}"
+        keep("fuzz", f"fuzzing/fuzz.py {given}", content, options.keep, options.commit)
     sys.exit(bool(tally.findings))
 
 

@@ -1,6 +1,6 @@
 """A small sample of everything that dissensus reads, and how it is read.
 
-Files and folders are mutated and then read again. A sample of a model or of cached features also
+Files and folders are mutated and then read again. A sample of a folder that dissensus wrote also
 has the values that it must have, if it is read at all.
 """
 
@@ -13,8 +13,10 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -305,27 +307,144 @@ def folders() -> dict[str, dict[str, str | bytes]]:
 
 
 def own_folders(folder: Path) -> list[Sample]:
-    """A corpus, a model, predictions, results and a cache, and how each is read."""
+    """A sample of every folder and file that dissensus writes and reads, and how each is read."""
     from dissensus import simulate
+    from dissensus.aggregation import DawidSkene
     from dissensus.evaluation import compare
-    from dissensus.methods import AnnotatorMajority, Single
+    from dissensus.evaluation.fit import Fit
+    from dissensus.methods import AnnotatorMajority, AnnotatorQueries, Single
     from dissensus.training import Training
 
     corpus = simulate.text(n_items=40, n_annotators=4, labels_per_item=3)
     corpus.save(folder / "corpus")
+    corpus.save(folder / "by-item", by_item=True)
+    DawidSkene().fit(corpus["emotion"]).save(folder / "aggregation")
     os.environ["DISSENSUS_CACHE"] = str(folder / "cache")
-    model = Single(encoder="characters", training=Training(epochs=1)).fit(corpus)
+    training = Training(epochs=1)
+    model = Single(encoder="characters", training=training).fit(corpus)
     model.save(folder / "model")
     model.predict(corpus).save(folder / "predictions")
+    queries = AnnotatorQueries(encoder="characters", training=training).fit(corpus)
+    queries.predict(corpus, attention=True).save(folder / "attention")
     compare(corpus, {"majority": AnnotatorMajority()}, out=folder / "results", seeds=1, processes=1)
-    shutil.rmtree(folder / "results" / "fits", ignore_errors=True)
+    read_results(folder / "results").fits[0].save(folder / "fits")
+    next((folder / "fits").iterdir()).rename(folder / "fit")
+    saved: dict[str, Callable[[Path], Any]] = {
+        "corpus": read_corpus,
+        "by-item": read_blocks,
+        "aggregation": lambda path: DawidSkene().restore(path),
+        "predictions": read_predictions,
+        "attention": read_predictions,
+        "results": read_results,
+        "fit": Fit.load,
+    }
     return [
-        Sample("corpus", folder / "corpus", read_corpus),
-        Sample("predictions", folder / "predictions", read_predictions),
-        Sample("results", folder / "results", read_results),
+        *(
+            Sample(name, folder / name, checked(read, folder / name))
+            for name, read in saved.items()
+        ),
         Sample("model", folder / "model", checked_model(folder / "model")),
         Sample("cache", folder / "cache", checked_cache(folder / "cache")),
+        resumed_training(folder / "checkpoint", corpus),
+        *read_by_commands(folder / "commands", corpus),
     ]
+
+
+def read_blocks(path: Path) -> Any:
+    """Count answers on disk."""
+    from dissensus.aggregation import aggregate
+    from dissensus.corpus import open_corpus
+
+    return aggregate(open_corpus(path), "one-coin")
+
+
+def resumed_training(folder: Path, corpus: Any) -> Sample:
+    """The checkpoint of a training, from which it resumes."""
+    from dissensus.methods import Single
+    from dissensus.training import Training
+
+    def resume(path: Path) -> Any:
+        training = Training(epochs=2, save_every=0)
+        return Single(encoder="characters", training=training).fit(corpus, checkpoint=path)
+
+    resume(folder)
+    return Sample("checkpoint", folder, resume)
+
+
+def read_by_commands(folder: Path, corpus: Any) -> Iterator[Sample]:
+    """Files that only the options of commands read, and commands that show what they read."""
+    from dissensus.encoders.words import read_vectors
+    from dissensus.evaluation.outside_predictions import read_predictions as read_outside
+
+    folder.mkdir()
+    corpus.save(folder / "crowd")
+    crowd = str(folder / "crowd")
+    names, items = list(corpus.annotators), list(corpus.items)
+    values = list(corpus["emotion"].scale.values)
+    confusions = [(who, true, value, 1 / len(values)) for who in names for true in values
+                  for value in values]  # fmt: skip
+    vectors = "".join(f"word{n} 0.5 -1e-3 {n}\n" for n in range(9))
+    long = delimited([HEADER, *ROWS])
+    files: dict[str, str | bytes] = {
+        "skills.csv": delimited([("annotator", "skill"), *((who, 0.5) for who in names)]),
+        "start.csv": delimited([("annotator", "true", "answer", "probability"), *confusions]),
+        "outside.csv": delimited([("item", "answer"), *((item, values[0]) for item in items)]),
+        "outside.jsonl": "".join(
+            json.dumps({"item": item, "annotator": names[0], "answer": values[0]}) + "\n"
+            for item in items
+        ),
+        "vectors.txt": vectors,
+        "vectors.gz": gzip.compress(vectors.encode(), mtime=0),
+        "describe.csv": long,
+        "agreement.csv": long,
+        "aggregate.csv": long,
+        "convert.csv": long,
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    readers: dict[str, Callable[[Path], Any]] = {
+        "skills.csv": command("aggregate", crowd, "--method", "weighted-vote", "--skills"),
+        "start.csv": command("aggregate", crowd, "--method", "dawid-skene", "--start"),
+        "outside.csv": lambda path: read_outside(path, corpus),
+        "outside.jsonl": lambda path: read_outside(path, corpus),
+        "vectors.txt": read_vectors,
+        "vectors.gz": read_vectors,
+        "describe.csv": command("describe"),
+        "agreement.csv": command("agreement"),
+        "aggregate.csv": command("aggregate"),
+        "convert.csv": lambda path: command("convert", str(path))(path.with_suffix(".xlsx")),
+    }
+    for name, read in readers.items():
+        yield Sample(f"command {name}", folder / name, read)
+    (folder / "remembered").mkdir()
+    (folder / "remembered" / "long.csv").write_text(long, encoding="utf-8")
+    remembered = command("describe", "--item", "item", "--remember")
+    remembered(folder / "remembered" / "long.csv")
+    describe = command("describe")
+    yield Sample(
+        "command remembered", folder / "remembered", lambda path: describe(path / "long.csv")
+    )
+
+
+@cache
+def all_commands() -> Any:
+    """The command line, which takes a while to build."""
+    from typer.main import get_command
+
+    from dissensus.cli import app
+
+    return get_command(app)
+
+
+def command(*arguments: str) -> Callable[[Path], Any]:
+    """A command of the command line, whose last argument is the path."""
+    group = all_commands()
+
+    def run(path: Path) -> Any:
+        with open(os.devnull, "w") as nothing, redirect_stderr(nothing), redirect_stdout(nothing):
+            return group.main([*arguments, str(path)], standalone_mode=False)
+
+    return run
 
 
 def read_corpus(path: Path) -> Any:
@@ -359,6 +478,50 @@ def read_results(path: Path) -> Any:
     from dissensus.evaluation import Results
 
     return Results.load(path)
+
+
+def checked(read: Callable[[Path], Any], original: Path) -> Callable[[Path], Any]:
+    """Read a folder; if it still has its checksums, it must contain what was written."""
+    expected = read(original)
+
+    def check(path: Path) -> Any:
+        content = read(path)
+        if has_checksums(path) and not same(content, expected):
+            raise SilentChange("other content was read")
+        return content
+
+    return check
+
+
+def has_checksums(path: Path) -> bool:
+    """Whether no checksum of a folder is missing; without them it is one of an earlier version."""
+    for file in path.rglob("*.json"):
+        try:
+            sums = json.loads(file.read_bytes())["checksums"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return False
+        names = {table.name for table in file.parent.glob("*.parquet")} | {file.name}
+        if not isinstance(sums, dict) or not names <= sums.keys():
+            return False
+    return True
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two objects have the same content, down to their arrays; times do not count."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if isinstance(one, pa.Table | pa.Array | pa.ChunkedArray | pa.Scalar):
+        return bool(one.equals(other))
+    if isinstance(one, Mapping):
+        keys = [key for key in one if key not in ("when", "seconds")]
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in keys)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if hasattr(one, "__dict__"):
+        return same(vars(one), vars(other))
+    return bool(one == other) or one != one
 
 
 def checked_model(original: Path) -> Callable[[Path], Any]:

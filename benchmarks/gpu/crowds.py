@@ -323,7 +323,8 @@ def run(given: argparse.Namespace) -> None:
     done = resumed(given.out[0] / ARCHIVE, KIT / ARCHIVE)
     quick = {"items": given.items}
     names = given.corpora.split(",") if given.corpora else CORPORA
-    cells = [(n, m) for n in names for m in methods_of(n) if given.methods in ("", m)]
+    methods = given.methods.split(",") if given.methods else METHODS
+    cells = [(n, m) for n in names for m in methods_of(n) if m in methods]
     first = [Piece(_path(done, n, m, "defaults"), write_default, (n, m, quick)) for n, m in cells]
     second = [
         Piece(_path(done, n, m, "tuned"), write_tuned, (n, m, quick, default.path), (default.path,))
@@ -517,7 +518,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=500, help="nothing is begun after them")
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--corpora", default="", help="with commas between; all if left out")
-    parser.add_argument("--methods", default="", help="only this one")
+    parser.add_argument("--methods", default="", help="likewise")
     parser.add_argument("--items", type=int, help="only so many, one epoch: to try the script")
     parser.add_argument("--here", action="store_true", help="without a GPU")
     given = parser.parse_args()

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -206,8 +207,10 @@ def fitted(part: Part, settings: list[dict[str, Any]], corpus: Any, seeds: range
     from dissensus.methods.framework.settings import changed, seeded
 
     folder = KIT / part.encoder
-    encoder = str(folder) if folder.is_dir() else part.encoder
-    models = [changed(method(part.method)(), {"encoder": encoder} | one) for one in settings]
+    common: dict[str, Any] = {"encoder": str(folder) if folder.is_dir() else part.encoder}
+    if part.method == "annotator-queries":
+        common["spread"] = math.inf  # as measured: without a prior
+    models = [changed(method(part.method)(), common | one) for one in settings]
     return fit_many([Job(seeded(model, seed), corpus) for model in models for seed in seeds])
 
 

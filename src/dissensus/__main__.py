@@ -2,22 +2,33 @@
 
 import os
 import signal
+import sys
+from contextlib import suppress
 from typing import NoReturn
 
 
 def main() -> None:
     """Load the command line and run it."""
     handler = signal.getsignal(signal.SIGINT)
-    if handler is signal.default_int_handler:  # not ignored, as in a background job
+    usual = handler is signal.default_int_handler  # not ignored, as in a background job
+    if usual:
         signal.signal(signal.SIGINT, _stopped)
     from dissensus.cli import main as run
 
-    signal.signal(signal.SIGINT, handler)
-    run()
+    try:
+        signal.signal(signal.SIGINT, handler)
+        run()
+    except KeyboardInterrupt:  # before or after what `run` itself guards
+        _stopped()
+    finally:
+        if usual:  # the interpreter would end with a traceback
+            with suppress(OSError, ValueError):
+                sys.stdout.flush()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _stopped(*_: object) -> NoReturn:
-    """End on Ctrl-C while modules are loaded; some of them would raise another error."""
+    """End at once on Ctrl-C: modules that are being loaded would raise another error."""
     os.write(2, b"Stopped.\n")
     os._exit(130)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dissensus.arrow_files import parquet_table
 from dissensus.errors import DataError, DissensusError, cut
 from dissensus.json_files import check_types, parse_json
 from dissensus.plain_files import open_plain, plain_bytes
@@ -18,7 +20,11 @@ from dissensus.staging import staged
 
 WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
 FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it
+TIMES = ("when", "seconds")  # what differs from run to run has no checksum
+CHECKSUMS = "checksums"  # in the JSON of a folder: of itself and of the tables, by name
 NEWEST = {"predictions": 3}  # the highest format number that is read, if not FORMAT
+
+_CHUNK = 1 << 20  # bytes that are read at a time
 
 DAMAGE: tuple[type[Exception], ...] = (  # what the content of a damaged folder can cause
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
@@ -58,8 +64,16 @@ def _replaceable(target: Path, kind: str) -> bool:
 
 
 def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = FORMAT) -> None:
-    """Write `kind`.json, which says what the folder is, with the format number."""
-    text = json.dumps({"format": number, "kind": kind, **content}, ensure_ascii=False, indent=1)
+    """Write `kind`.json, which says what the folder is, with the format number.
+
+    It has a checksum of itself and of each table in the folder, so it is written last. The content
+    of a model has a checksum already.
+    """
+    front = json.loads(json.dumps({"format": number, "kind": kind, **content}))
+    sums = {path.name: _file_checksum(path) for path in sorted(folder.glob("*.parquet"))}
+    if "checksum" not in content:
+        front[CHECKSUMS] = {f"{kind}.json": _json_checksum(front)} | sums
+    text = json.dumps(front, ensure_ascii=False, indent=1)
     (folder / f"{kind}.json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -90,9 +104,38 @@ def read_json(folder: str | Path, kind: str, schema: Any = dict[str, Any]) -> di
         )
     try:
         check_types(content, schema, path)
+        sums = content.pop(CHECKSUMS, {})  # folders of earlier versions have none
+        check_types(sums, dict[str, str], path, CHECKSUMS)
+        if sums:
+            _check_sums(path, content, sums)
     except DataError as error:
         raise DataError(f"{error}; make the folder again") from None
     return dict(content)
+
+
+def _check_sums(path: Path, content: dict[str, Any], sums: dict[str, str]) -> None:
+    """Refuse a JSON file or tables of its folder that are not as they were written."""
+    if sums.get(path.name) != _json_checksum(content):
+        raise DataError(f"{path}: damaged (its checksum does not match)")
+    for table in sorted(path.parent.iterdir()):
+        written = sums.get(table.name)
+        if written is None or table == path or not table.is_file():
+            continue
+        if _file_checksum(table) != written:
+            raise DataError(f"{table}: damaged (its checksum in {path.name} does not match)")
+
+
+def _json_checksum(content: dict[str, Any]) -> str:
+    kept = {key: value for key, value in content.items() if key not in TIMES}
+    return f"{zlib.crc32(json.dumps(kept, sort_keys=True).encode()):08x}"
+
+
+def _file_checksum(path: Path) -> str:
+    checksum = 0
+    with open_plain(path) as file:
+        while chunk := file.read(_CHUNK):
+            checksum = zlib.crc32(chunk, checksum)
+    return f"{checksum:08x}"
 
 
 @contextmanager
@@ -104,6 +147,9 @@ def reading(folder: Path) -> Iterator[None]:
         if str(folder) in str(error):
             raise
         raise DataError(f"{folder}: damaged ({error}); make the folder again") from None
+    except OSError as error:
+        reason = cut(f"{error.filename}: {error.strerror}" if error.filename else error)
+        raise DataError(f"{folder}: damaged ({reason}); make the folder again") from None
     except DAMAGE as error:
         reason = cut(f"{type(error).__name__}: {error}")
         raise DataError(f"{folder}: damaged ({reason}); make the folder again") from None
@@ -119,7 +165,7 @@ def read_table(path: Path) -> Any:
     """Read a Parquet file of a saved folder; a damaged one is refused in one line."""
     try:
         with open_plain(path) as file:
-            return pq.read_table(file)
+            return parquet_table(file, path, ratio_only=True)
     except FileNotFoundError:
         raise DataError(f"{path}: missing; the folder is incomplete, make it again") from None
     except (pa.ArrowException, OSError) as error:

@@ -7,6 +7,7 @@ import json
 import types
 import typing
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError, cut
@@ -79,7 +80,7 @@ def check_types(value: Any, hint: Any, where: object, place: str = "") -> None:
 
     Args:
         hint: a type such as `list[str]`, `dict[str, float] | None`, a `TypedDict` or a dataclass.
-            What is neither, such as `Any`, is not checked.
+            A path is a text. What is none of these, such as `Any`, is not checked.
         where: the file, for the message.
         place: where in the file the value is.
 
@@ -99,7 +100,7 @@ def check_types(value: Any, hint: Any, where: object, place: str = "") -> None:
         return None
     if typing.is_typeddict(hint) or dataclasses.is_dataclass(hint):
         return _check_object(value, hint, where, place)
-    plain = origin or hint
+    plain = str if hint is Path else origin or hint
     if plain in (list, tuple, Sequence):
         return _check_list(value, plain, arguments, where, place)
     if plain in (dict, Mapping):

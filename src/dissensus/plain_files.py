@@ -113,6 +113,19 @@ def _too_large(path: Path, size: str, n_packed: int, n_bytes: int) -> DataError:
     )
 
 
+def check_unpacked(path: Path, size: int, n_packed: int, ratio_only: bool = False) -> None:
+    """Refuse a file of `n_packed` bytes that declares to unpack to `size` bytes, if it may not.
+
+    Args:
+        ratio_only: whether any size is allowed that is not many times that of the file.
+    """
+    most = _most(n_packed)
+    if ratio_only and _limit.get() is None:
+        most = max(MOST_UNPACKED, MOST_RATIO * n_packed)
+    if size > most:
+        raise _too_large(path, f"{size / 1e6:,.0f} MB", n_packed, size)
+
+
 # ---- compressed files ----
 
 
@@ -170,6 +183,35 @@ def unpacked(data: bytes, path: Path) -> bytes:
     if buffer.tell() > most:
         raise _too_large(path, f"more than {most / 1e6:,.0f} MB", len(data), most)
     return buffer.getvalue()
+
+
+class Unpacked:
+    """A file that is unpacked while it is read; too many bytes are refused."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self._path, self._n_packed = path, os.fstat(file.fileno()).st_size
+        start = file.read(16)
+        file.seek(0)
+        self._source = _opened(start, file)
+        self._what = compression(start)
+        self._file, self._n_read = file, 0
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, none at the end."""
+        if self._source is None:
+            return self._file.read(size)
+        try:
+            data = bytes(self._source.read(size))
+        except _DAMAGE as error:
+            raise DataError(
+                f"{self._path}: damaged {self._what} ({cut(error)}); is the file cut off?"
+            ) from None
+        self._n_read += len(data)
+        most = _most(self._n_packed)
+        if self._n_read > most:
+            size_text = f"more than {most / 1e6:,.0f} MB"
+            raise _too_large(self._path, size_text, self._n_packed, most)
+        return data
 
 
 def _opened(start: bytes, file: BinaryIO) -> Any:

@@ -20,7 +20,7 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
 from dissensus.prediction import Prediction, Predictions
 from dissensus.readers.questions import corpus_of
-from dissensus.report.blocks import Block, Figure
+from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled, stacked
 from dissensus.report.sections.agreement import confused, who_agrees
 from dissensus.report.sections.comparison import comparison_tables, scores_figure
@@ -43,6 +43,8 @@ __all__ = [
     "scores",
 ]
 
+MOST_COLOURS = 10  # of values in a figure
+
 
 def answers(source: Any, question: str | None = None) -> Figure:
     """How often each value was given, or a histogram of ratings.
@@ -64,13 +66,16 @@ def answers(source: Any, question: str | None = None) -> Figure:
 def agreement(source: Any, question: str | None = None) -> Figure:
     """How much each two annotators agree: Cohen's kappa, or the correlation of ratings.
 
-    Annotators who answer alike stand next to each other; the 40 with most answers are shown.
+    For multi-label answers kappa has the MASI distances of two sets as weights. Annotators who
+    answer alike stand next to each other; the 40 who share items with most others are shown.
 
     Args:
         source, question: as of `answers`.
     """
     corpus, question = _question(source, question)
-    return _first(who_agrees(corpus[question], question), "annotators cannot be compared")
+    return _first(
+        who_agrees(corpus[question], question), "answers of two known annotators or more are needed"
+    )
 
 
 def confusion(source: Any, question: str | None = None) -> Figure:
@@ -97,7 +102,10 @@ def disputed(source: Any, question: str | None = None, most: int = 20) -> Figure
     annotations = corpus[question]
     values = tuple(getattr(annotations.scale, "values", ()))
     if isinstance(annotations.scale, Interval):
-        raise DataError(f"{question}: votes need values; ratings are shown by plot.ratings")
+        raise DataError(
+            f"{question}: votes need values, and these answers are ratings; plot.item shows those "
+            "of one item, plot.answers all of them"
+        )
     entries = most_disputed(corpus, annotations, most)
     if not entries:
         raise DataError(f"{question}: no item has two answers that differ")
@@ -110,8 +118,18 @@ def disputed(source: Any, question: str | None = None, most: int = 20) -> Figure
     ]
     alt = f"The share of each value among the answers to {question}, for the most disputed items."
     rows = [[e.item, e.text, *row] for e, row in zip(entries, shares.tolist(), strict=True)]
-    svg = stacked(names, values, shares, alt)
+    svg = stacked(names, *_most_frequent(values, shares), alt)
     return Figure(f"Most disputed, {question}", alt, svg, ("item", "text", *values), rows)
+
+
+def _most_frequent(values: tuple[str, ...], shares: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The values as they can be told apart by colours: the rarest together as "other"."""
+    if len(values) <= MOST_COLOURS:
+        return list(values), shares
+    order = np.argsort(-shares.sum(axis=0), kind="stable")
+    kept, rest = np.sort(order[: MOST_COLOURS - 1]), order[MOST_COLOURS - 1 :]
+    other = shares[:, rest].sum(axis=1, keepdims=True)
+    return [*(values[at] for at in kept), "other"], np.hstack([shares[:, kept], other])
 
 
 def ratings(source: Any, questions: Sequence[str] | None = None) -> Figure:
@@ -193,6 +211,8 @@ def calibration(predictions: Predictions, source: Any, question: str | None = No
 def predicted_kappas(predictions: Predictions, source: Any, question: str | None = None) -> Figure:
     """Cohen's kappa of each two annotators, and of their predicted answers, with DIC.
 
+    For ratings the correlation, and for multi-label answers kappa with MASI distances, without DIC.
+
     Args:
         predictions, source, question: as of `calibration`.
     """
@@ -234,5 +254,6 @@ def _first(blocks: Sequence[Block], why_not: str) -> Figure:
     """The figure among the blocks; an error says why there is none."""
     figures = [block for block in blocks if isinstance(block, Figure)]
     if not figures:
-        raise DataError(f"there is nothing to plot: {why_not}")
+        reasons = [block.text for block in blocks if isinstance(block, Text)]
+        raise DataError(f"there is nothing to plot: {' '.join(reasons) or why_not}")
     return figures[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -14,10 +14,18 @@ REDRAW = 0.2  # seconds between two states of it
 _hidden = ContextVar("hidden", default=False)
 
 
-class Advance(Protocol):
-    """Moves a bar by some steps, and shows a note next to it."""
+Note = str | Callable[[], str]  # a function is called whenever the bar is drawn
 
-    def __call__(self, steps: int, note: str = "") -> None: ...
+
+class Advance(Protocol):
+    """Moves a bar by some steps, and shows a note next to it; without one, the last note stays."""
+
+    def __call__(self, steps: int, note: Note | None = None) -> None: ...
+
+
+def text_of(note: Note) -> str:
+    """The text next to a bar, now."""
+    return note() if callable(note) else note
 
 
 @contextmanager
@@ -52,23 +60,31 @@ def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    class NoteColumn(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(text_of(task.fields["note"]))
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         *([TimeRemainingColumn()] if clock else []),
-        TextColumn("{task.fields[note]}"),
+        NoteColumn(),
     )
     shown = Progress(*columns, console=Console(stderr=True), transient=True)
     with hidden(), shown as bar:
         task = bar.add_task(what, total=total, note="")
 
-        def advance(steps: int, note: str = "") -> None:
-            bar.update(task, advance=steps, note=note)
+        def advance(steps: int, note: Note | None = None) -> None:
+            shown_note = bar.tasks[0].fields["note"] if note is None else note
+            bar.update(task, advance=steps, note=shown_note)
 
         yield advance
 
@@ -80,16 +96,18 @@ def _line(what: str, total: int) -> Iterator[Advance]:
     from IPython.display import display
 
     done, shown_at = 0, -REDRAW
+    last_note: Note = ""
     handle = display({"text/plain": ""}, raw=True, display_id=True)
 
-    def advance(steps: int, note: str = "") -> None:
-        nonlocal done, shown_at
+    def advance(steps: int, note: Note | None = None) -> None:
+        nonlocal done, shown_at, last_note
         done += steps
+        last_note = last_note if note is None else note
         if time.monotonic() - shown_at < REDRAW and done < total:
             return
         filled = BAR * min(done, total) // max(total, 1)
-        text = f"{what} [{'#' * filled}{'.' * (BAR - filled)}] {done}/{total} {note}".rstrip()
-        handle.update({"text/plain": text}, raw=True)
+        bar = f"{what} [{'#' * filled}{'.' * (BAR - filled)}] {done}/{total}"
+        handle.update({"text/plain": f"{bar} {text_of(last_note)}".rstrip()}, raw=True)
         shown_at = time.monotonic()
 
     try:
@@ -98,5 +116,5 @@ def _line(what: str, total: int) -> Iterator[Advance]:
         handle.update({"text/plain": ""}, raw=True)
 
 
-def _nowhere(steps: int, note: str = "") -> None:
+def _nowhere(steps: int, note: Note | None = None) -> None:
     """Advance no bar."""

@@ -118,8 +118,12 @@ def test_first_confusion_matrices_as_crowd_kit() -> None:
     with pytest.raises(DataError) as error:
         DawidSkene().fit(annotations, start={"p0": np.eye(2)})
     assert str(error.value) == (
-        "dawid-skene: a first confusion matrix is 3 x 3 and not negative, found (2, 2) for 'p0'"
+        "dawid-skene: a first confusion matrix is 3 x 3, not negative and finite, found another "
+        "for 'p0' (2, 2)"
     )
+    never = {"p0": np.array([[1.0, 0, 0]] * 3)}  # but p0 has given all three answers
+    fitted = DawidSkene().fit(annotations, start=never)
+    np.testing.assert_allclose(fitted.distribution_.sum(axis=1), 1)
 
 
 def exact_posterior(answer: np.ndarray) -> np.ndarray:

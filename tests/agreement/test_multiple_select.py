@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from dissensus.agreement import kappa_of_any, kappa_per_value, mean_kappa_per_value
+from dissensus.agreement import (
+    kappa_of_any,
+    kappa_per_value,
+    masi_kappa_matrix,
+    mean_kappa_per_value,
+)
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import MultiLabel
@@ -50,9 +55,33 @@ def test_a_value_that_nobody_chose_is_left_out() -> None:
     assert np.isnan(kappa_of_any(table))
 
 
+def test_sets_as_in_nltk() -> None:
+    from nltk.metrics.agreement import AnnotationTask
+    from nltk.metrics.distance import masi_distance
+
+    for seed in range(5):
+        table = random_table(np.random.default_rng(seed), SCALE, np.arange(8)).annotations
+        kappas = masi_kappa_matrix(table)
+        rows = table.to_table().to_pylist()
+        for k, m in combinations(range(table.n_annotators), 2):
+            pair = [table.annotators[k], table.annotators[m]]
+            items = [{r["item"] for r in rows if r["annotator"] == name} for name in pair]
+            data = [
+                (r["annotator"], r["item"], frozenset(r["answer"]))
+                for r in rows
+                if r["annotator"] in pair and r["item"] in items[0] & items[1]
+            ]
+            if {answer for _, _, answer in data} <= {frozenset()} or len(data) < 4:
+                continue
+            reference = AnnotationTask(
+                data, distance=lambda a, b: 0.0 if a == b else masi_distance(a, b)
+            )
+            assert kappas[k, m] == pytest.approx(reference.weighted_kappa_pairwise(*pair))
+
+
 def test_single_answers_are_refused() -> None:
     single = Annotations.from_rows([("t1", "ann", "joy")])
-    for function in (mean_kappa_per_value, kappa_of_any):
+    for function in (mean_kappa_per_value, kappa_of_any, masi_kappa_matrix):
         with pytest.raises(DataError) as error:
             function(single)
         assert str(error.value) == "kappa per value needs multi-label answers, not nominal"

@@ -74,10 +74,14 @@ def test_models_on_the_command_line(run: Run, tmp_path: Path) -> None:
     assert run("aggregate", path, *options, "--warm-start", model).code == 0
     start = tmp_path / "start.csv"
     start.write_text("annotator,true,answer,probability\np0,a,a,0.8\np0,a,b,often\n")
+    damaged = tmp_path / "damaged.csv"
+    damaged.write_bytes(b"annotator,skill\xff\np\xff,0.9\n")
     for more, message in (
         (("--start", start), f"{start}, line 3: 'often' is not a number"),
         (("--skills", skills), "dawid-skene does not take skills; use weighted-vote"),
         (("--warm-start", tmp_path), f"{tmp_path}: "),
+        (("--start", damaged), f"{damaged}: cannot be read as a table ("),
+        (("--start", "/dev/zero"), "/dev/zero: a pipe, a device or a socket, not a file; "),
         (("--start", path), f"{path}: no column 'true', 'answer', 'probability'; it has 'item', "
                             "'annotator', 'label'"),
     ):  # fmt: skip

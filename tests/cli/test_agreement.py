@@ -237,9 +237,7 @@ def test_votes_without_annotators(run: Run, tmp_path: Path) -> None:
     ]
     ended = run("agreement", tmp_path / "votes", "--by", "pair")
     assert ended.err.splitlines()[-2:] == [
-        "q: left out, no measure by pair: it needs known annotators; these answers are "
-        "anonymous; it is for ordinal answers, not nominal; "
-        "it is for ordinal and interval answers, not nominal",
+        "q: left out, no measure by pair: it needs known annotators; these answers are anonymous",
         "Error: votes: no question has a measure by pair",
     ]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dissensus.readers.streaming import conversion
 from tests.cli.conftest import Run
 
 LINES = """item,annotator,label
@@ -34,6 +35,38 @@ def test_aggregate_from_disk_writes_the_same_table(run: Run, folder: Path, metho
     assert from_disk.out == run("aggregate", folder, "--method", method).out
 
 
+def test_the_table_of_annotators_is_the_same_from_disk(run: Run, folder: Path) -> None:
+    table = folder.parent / "annotators.csv"
+    words = ("aggregate", folder, "--method", "dawid-skene", "--annotator-table", table)
+    assert run(*words, "--from-disk").code == 0
+    from_disk = table.read_text()
+    assert run(*words).code == 0
+    assert from_disk == table.read_text() and from_disk.count("\n") == 4
+
+
+def test_gold_labels_are_used_from_disk(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    lines = LINES.splitlines()
+    gold = [f"{line},{'yes' if line[:2] == 't1' else 'no'}" for line in lines[1:]]
+    table.write_text("\n".join([f"{lines[0]},gold", *gold, ""]))
+    folder = tmp_path / "answers"
+    assert run("convert", table, folder, "--by-item").code == 0
+    for options in ((), ("--use-gold",)):
+        words = ("aggregate", folder, "--method", "dawid-skene", *options)
+        from_disk = run(*words, "--from-disk")
+        whole = run(*words)
+        assert from_disk.out == whole.out
+        assert from_disk.err.splitlines()[-1] == whole.err.splitlines()[-1]
+        assert "on 3 gold labels" in from_disk.err
+
+
+def test_describe_from_disk_counts_the_same(run: Run, folder: Path) -> None:
+    from_disk = run("describe", folder, "--from-disk").out.splitlines()
+    whole = run("describe", folder).out.splitlines()
+    assert from_disk == whole[: len(from_disk)]
+    assert "krippendorff-alpha" in "".join(from_disk) and "most disputed" in "".join(from_disk)
+
+
 def test_agreement_from_disk_has_the_same_numbers_and_sentence(run: Run, folder: Path) -> None:
     from_disk = run("agreement", folder, "--from-disk", "--interval", "--json")
     entries = json.loads(from_disk.out)["questions"][0]["measures"]
@@ -51,8 +84,11 @@ def test_agreement_from_disk_has_the_same_numbers_and_sentence(run: Run, folder:
     [
         (("aggregate", "--method", "glad"), "glad needs all answers in memory; majority, soft-vot"),
         (("aggregate", "--method", "all"), "--method all has no --from-disk; leave it out"),
-        (("aggregate", "--annotator-table", "a.csv"), "--from-disk has no --annotator-table; use"),
         (("aggregate", "--item", "x"), "--from-disk opens a corpus folder as it is; leave out --i"),
+        (
+            ("describe", "--by", "all"),
+            "--from-disk does not describe groups of annotators; leave ou",
+        ),
         (("agreement", "--by", "item"), "--from-disk counts whole measures in blocks of items; le"),
         (("agreement", "--measure", "span-f1"), "--from-disk counts whole measures in blocks of i"),
     ],
@@ -63,6 +99,26 @@ def test_what_cannot_be_counted_from_disk(
     ended = run(words[0], folder, "--from-disk", *words[1:])
     assert ended.code == 1
     assert ended.err.startswith(f"Error: {message}")
+
+
+def test_a_large_table_is_converted_in_batches(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "labels.csv"
+    table.write_text(LINES)
+    whole = run("convert", table, tmp_path / "whole", "--by-item")
+    monkeypatch.setattr(conversion, "WHOLE", 0)
+    streamed = run("convert", table, tmp_path / "streamed", "--by-item")
+    assert streamed.err.replace("streamed", "whole") == whole.err and streamed.code == 0
+    for file in (tmp_path / "whole").iterdir():
+        assert file.read_bytes() == (tmp_path / "streamed" / file.name).read_bytes()
+    wide = tmp_path / "wide.csv"
+    wide.write_text("item,annotator_1,annotator_2\nt1,yes,no\nt2,no,no\n")
+    ended = run("convert", wide, tmp_path / "third", "--by-item")
+    assert ended.err.startswith(
+        "wide.csv: loaded into memory as a whole, because it has no row for each answer\n"
+    )
+    assert ended.code == 0 and (tmp_path / "third" / "corpus.json").is_file()
 
 
 def test_by_item_is_for_folders(run: Run, folder: Path) -> None:

@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 DATE = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
 
 
-def _table(path: Path, n_items: int, texts: bool = True, n_bare: int = 0) -> Path:
+def labels_table(path: Path, n_items: int, texts: bool = True, n_bare: int = 0) -> Path:
     """A long table; the last items have no answers."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -34,10 +34,11 @@ def _table(path: Path, n_items: int, texts: bool = True, n_bare: int = 0) -> Pat
 
 @pytest.mark.slow
 def test_from_a_table_to_a_report_a_model_and_a_consensus(tmp_path: Path, run: Run) -> None:
-    table, out = _table(tmp_path / "my labels.csv", 47, n_bare=2), tmp_path / "my report"
+    table, out = labels_table(tmp_path / "my labels.csv", 47, n_bare=2), tmp_path / "my report"
     typed = ("run", table, "-o", out, "--methods", "prior,single,annotator-heads", "--seeds", "1")
     ended = run(*typed)
     assert ended.code == 0 and "the best of the comparison" in ended.err
+    assert ended.err.endswith(f"  dissensus predict '{out}/model' new.csv -o answers.csv\n")
     names = {path.name for path in out.iterdir()}
     assert names >= {"report.html", "report.json", "consensus.csv", "comparison", "model"}
     assert len((out / "predictions.csv").read_text(encoding="utf-8").splitlines()) == 3
@@ -55,7 +56,7 @@ def test_from_a_table_to_a_report_a_model_and_a_consensus(tmp_path: Path, run: R
 
 
 def test_answers_alone_still_have_a_report(tmp_path: Path, run: Run) -> None:
-    table, out = _table(tmp_path / "labels.csv", 40, texts=False), tmp_path / "out"
+    table, out = labels_table(tmp_path / "labels.csv", 40, texts=False), tmp_path / "out"
     ended = run("run", table, "-o", out)
     assert ended.code == 0 and "no texts or other contents" in ended.err
     assert "No method is compared: there are no texts or other contents" in ended.out
@@ -69,9 +70,9 @@ def test_answers_alone_still_have_a_report(tmp_path: Path, run: Run) -> None:
 def test_a_folder_of_another_file_is_refused_unchanged(tmp_path: Path, run: Run) -> None:
     out = tmp_path / "out"
     options = ("-o", out, "--methods", "prior", "--seeds", "1")
-    assert run("run", _table(tmp_path / "first.csv", 45), *options).code == 0
+    assert run("run", labels_table(tmp_path / "first.csv", 45), *options).code == 0
     before = (out / "corpus" / "corpus.json").read_bytes()
-    refused = run("run", _table(tmp_path / "second.csv", 40), *options)
+    refused = run("run", labels_table(tmp_path / "second.csv", 40), *options)
     assert refused.code == 1 and "contains another comparison" in refused.err
     assert (out / "corpus" / "corpus.json").read_bytes() == before
 
@@ -87,7 +88,7 @@ def test_images_that_are_missing_leave_a_report_on_the_answers(tmp_path: Path, r
 
 def test_the_time_limit_is_in_the_summary(tmp_path: Path, run: Run) -> None:
     out = tmp_path / "out"
-    typed = ("run", _table(tmp_path / "labels.csv", 45), "-o", out, "--methods", "prior")
+    typed = ("run", labels_table(tmp_path / "labels.csv", 45), "-o", out, "--methods", "prior")
     stopped = run(*typed, "--budget", "0s")
     assert stopped.code == 0 and "Time limit reached: 0 of 3 fits done" in stopped.out
     ended = run(*typed)
@@ -95,14 +96,25 @@ def test_the_time_limit_is_in_the_summary(tmp_path: Path, run: Run) -> None:
 
 
 def test_a_file_is_not_a_folder_for_the_report(tmp_path: Path, run: Run) -> None:
-    table, out = _table(tmp_path / "labels.csv", 12), tmp_path / "out"
+    table, out = labels_table(tmp_path / "labels.csv", 12), tmp_path / "out"
     out.write_text("mine", encoding="utf-8")
     refused = run("run", table, "-o", out)
     assert refused.code == 1 and refused.err.endswith(f"Error: {out}: is a file; name a folder\n")
 
 
+def test_a_folder_with_something_else_is_refused_before_any_work(tmp_path: Path, run: Run) -> None:
+    labels, model = labels_table(tmp_path / "labels.csv", 40), tmp_path / "out" / "model"
+    model.mkdir(parents=True)
+    (model / "mine.txt").write_text("mine", encoding="utf-8")
+    refused = run("run", labels, "-o", tmp_path / "out")
+    assert refused.code == 1 and refused.err.endswith(
+        f"Error: {model}: already exists and is not a dissensus model folder; choose another path\n"
+    )
+    assert "methods:" not in refused.err and [*(tmp_path / "out").iterdir()] == [model]
+
+
 def test_a_report_of_a_file(tmp_path: Path, run: Run) -> None:
-    table = _table(tmp_path / "labels.csv", 12)
+    table = labels_table(tmp_path / "labels.csv", 12)
     ended = run("report", table, "-o", tmp_path / "report.html")
     assert ended.code == 0 and "36 answers by 3 annotators" in ended.out
     assert (tmp_path / "report.json").exists()
@@ -122,7 +134,7 @@ def test_the_same_file_gives_the_same_report(
     pages = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        _table(tmp_path / name / "labels.csv", 12)
+        labels_table(tmp_path / name / "labels.csv", 12)
         monkeypatch.chdir(tmp_path / name)
         assert run("report", "labels.csv", "-o", "report.html").code == 0
         pages += [_without_date(Path("report.html")), _without_date(Path("report.json"))]
@@ -135,7 +147,7 @@ def test_the_same_seed_gives_the_same_report_in_another_process(tmp_path: Path) 
     for name in ("one", "other"):
         folder = tmp_path / name
         folder.mkdir()
-        _table(folder / "labels.csv", 45)
+        labels_table(folder / "labels.csv", 45)
         typed = ["run", "labels.csv", "-o", "out", "--seeds", "1"]
         typed += ["--methods", "prior,single,annotator-queries"]
         random_order = {"PYTHONHASHSEED": str(len(name))}  # of sets and dictionaries of texts

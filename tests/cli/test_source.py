@@ -106,6 +106,15 @@ def test_how_to_read_a_file_is_remembered(run: Run, tmp_path: Path) -> None:
         f"Error: {kept}: does not say how to read mine.csv; delete it, or write it again with "
         "--remember\n"
     )
+    for content, reason in [
+        ("[" * 100_000, "damaged JSON, nested too deeply"),
+        ('{"items": ["a"]}', "damaged ('items' must be a text, found a list)"),
+    ]:
+        kept.write_text(content)
+        refused = run("agreement", table)
+        assert refused.err == (
+            f"Error: {kept}: {reason}; delete it, or write it again with --remember\n"
+        )
     assert run("agreement", table, "--answer", "mood", "--remember").code == 0
     people = tmp_path / "people.csv"
     people.write_text("annotator,gender\nann,f\nbob,m\n")

@@ -350,7 +350,12 @@ def test_too_few_answers_for_a_method(run: Run, tmp_path: Path) -> None:
         "one answers; try --method annotator-heads or annotator-confusions, or repeated-label, "
         "which does not use the annotator" in said
     )
-    assert "too few" not in run(*common, tmp_path / "heads").err
+    default = run(*common, tmp_path / "heads").err
+    assert (
+        "label: 20 of 20 annotators gave 5 answers or fewer, too few to learn how each one "
+        "answers: annotator-heads predicts each of them much like all annotators together; compare "
+        "it with repeated-label, which does not use the annotator" in default
+    )
     embedding = ("--method", "annotator-embedding")
     hint = "answers; try --set spread=0.5, --method annotator-heads or annotator-confusions, or"
     without = run(*common, tmp_path / "embedding", *embedding, "--set", "spread=inf")
@@ -358,7 +363,10 @@ def test_too_few_answers_for_a_method(run: Run, tmp_path: Path) -> None:
     base = run(*common, tmp_path / "base", "--method", "base-heads").err
     assert "answers; try --method annotator-heads" in base  # no head that annotators share
     prior = run(*common, tmp_path / "prior", *embedding, "--set", "spread=0.5")
-    assert "too few" not in prior.err
+    assert "annotator-embedding predicts each of them much like all" in prior.err
+    more = tmp_path / "more.csv"  # 6 answers each
+    more.write_text(path.read_text().replace(",p1", ",p").replace(",p,", ",p1,"))  # p10 is p0
+    assert "too few" not in run("train", more, *common[2:], tmp_path / "more").err
 
 
 def test_files_of_a_model_have_the_modes_of_the_umask(tmp_path: Path) -> None:

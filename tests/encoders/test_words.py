@@ -243,3 +243,16 @@ def test_the_same_file_elsewhere_is_the_same_encoder(tmp_path: Path) -> None:
     assert WordsEncoder(str(here)).identity == WordsEncoder(str(there)).identity
     written(tmp_path / "other", LINES[:-1])
     assert WordsEncoder(str(here)).identity != WordsEncoder(str(there)).identity
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.gz"
+    path.write_bytes(gzip.compress(b"so 1 2\n" + b"x" * 5 * 10**6))
+    with pytest.raises(DataError) as refused:
+        read_vectors(path)
+    assert str(refused.value) == f"{path}: a line is too long for a file of word vectors"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dissensus.encoders.words.MOST_UNPACKED", 10**6)
+        path.write_bytes(gzip.compress(b"so 1 2\n" * 10**6))
+        with pytest.raises(DataError, match="vectors.gz: unpacks to too much for a file of word"):
+            read_vectors(path)

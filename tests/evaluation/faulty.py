@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import torch
 
 from dissensus import Corpus
 from dissensus.evaluation.fit import Job, Key
@@ -83,6 +84,28 @@ class Blended(Prior):
         super().learn_from(corpus, validation)
         for question, prior in self.prior_.items():
             self.prior_[question] = (1 - self.even) * prior + self.even / len(prior)
+
+
+@dataclass(eq=False)
+class Faulting(Prior):
+    """Breaks the GPU of its process, as an invalid memory access does: the first `times` times."""
+
+    tally: str = ""  # a file that counts
+    times: int = 1
+    name: ClassVar[str] = "faulting"
+
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
+        path = Path(self.tally)
+        begun = int(path.read_text()) if path.exists() else 0
+        path.write_text(str(begun + 1))
+        if begun < self.times:
+            vars(torch.cuda).update(is_initialized=lambda: True, synchronize=_lost)
+            _lost()
+        super().learn_from(corpus, validation)
+
+
+def _lost() -> None:
+    raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
 
 @dataclass

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 
 from dissensus import Annotations, Corpus, Ordinal, simulate
 from dissensus.errors import DataError, ModelError, Unfinished
@@ -30,7 +31,7 @@ from dissensus.methods.single import Single
 from dissensus.methods.soft_label import SoftLabel
 from dissensus.training import Training
 from tests.crowds import anonymous, feature_crowd
-from tests.evaluation.faulty import Blended, Broken, Crowded, Dying, Endless, Nowhere
+from tests.evaluation.faulty import Blended, Broken, Crowded, Dying, Endless, Faulting, Nowhere
 
 QUICK = Training(epochs=2, device="cpu")
 
@@ -263,13 +264,13 @@ def test_what_is_missing_is_done_and_the_rest_is_left(crowd: Corpus, tmp_path: P
 
 
 class Clock:
-    """A second passes whenever somebody looks."""
+    """A minute passes whenever somebody looks."""
 
     def __init__(self) -> None:
         self.now = 0.0
 
     def monotonic(self) -> float:
-        self.now += 1
+        self.now += 60
         return self.now
 
 
@@ -280,8 +281,9 @@ def test_a_budget_stops_and_the_same_again_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr("dissensus.evaluation.comparison.time", clock)
         patch.setattr("dissensus.evaluation.execution.scheduler.time", clock)
+        patch.setattr("dissensus.time_limit.time", clock)
         with pytest.raises(Unfinished) as caught:
-            run(crowd, tmp_path / "out", budget=2.5)
+            run(crowd, tmp_path / "out", budget=6.5 * 60)
     assert str(caught.value) == (
         "time limit reached: 2 of 6 fits done; run the same command again to resume"
     )
@@ -429,17 +431,37 @@ def test_the_best_of_several_questions_has_the_best_mean_rank() -> None:
 # ---- processes ----
 
 
-def test_a_process_that_dies_takes_only_its_fit_with_it(crowd: Corpus, tmp_path: Path) -> None:
-    once = Dying(tally=str(tmp_path / "once"))
-    always = Dying(tally=str(tmp_path / "always"), times=99)
+@pytest.mark.parametrize(("method", "cause"), [(Dying, "signal 9"), (Faulting, "error of the GPU")])
+def test_a_process_that_dies_takes_only_its_fit_with_it(
+    method: type[Dying] | type[Faulting], cause: str, crowd: Corpus, tmp_path: Path
+) -> None:
+    once = method(tally=str(tmp_path / "once"))
+    always = method(tally=str(tmp_path / "always"), times=99)
     methods = {"once": once, "always": always, "blended": Blended()}
     results = run(crowd, tmp_path / "out", methods, processes=2, folds=k_fold(crowd, 2)[:1])
     assert results.counts("once") == {"ok": 1, "failed": 0, "diverged": 0}
     assert results.counts("blended") == {"ok": 2, "failed": 0, "diverged": 0}
     assert {fit.reason for fit in results.of("always")} == {
-        "its process died 2 times (signal 9); perhaps there was too little memory"
+        f"its process died 2 times ({cause}); perhaps there was too little memory"
     }
     assert not (tmp_path / "out" / ".corpus").exists()
+
+
+def test_a_lost_gpu_ends_a_comparison_in_this_process(
+    crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("is_initialized", "synchronize"):  # restored afterwards
+        monkeypatch.setattr(torch.cuda, name, getattr(torch.cuda, name))
+    faulting = Faulting(tally=str(tmp_path / "tally"))
+    with pytest.raises(ModelError) as caught:
+        run(crowd, tmp_path / "out", {"faulting": faulting}, processes=1)
+    assert str(caught.value) == (
+        "the GPU cannot be used by this process any more (CUDA error: an illegal memory access was "
+        "encountered); run the same command again to resume"
+    )
+    monkeypatch.undo()
+    again = run(crowd, tmp_path / "out", {"faulting": faulting}, processes=1)
+    assert again.counts("faulting")["failed"] == 0
 
 
 def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Path) -> None:
@@ -474,7 +496,7 @@ def test_a_comparison_that_was_begun_before_a_setting_existed_resumes(tmp_path: 
     compare(corpus, ["annotator-majority"], **arguments)
     path = tmp_path / "a" / "comparison.json"
     front = json.loads(path.read_text())
-    del front["facts"]["annotator-majority's smoothing"]
+    del front["facts"]["annotator-majority's smoothing"], front["checksums"]
     path.write_text(json.dumps(front))
     compare(corpus, ["annotator-majority"], **arguments)
     other = {"annotator-majority": AnnotatorMajority(smoothing=3.0)}
@@ -489,6 +511,7 @@ def begun_earlier(out: Path, *settings: str) -> None:
     front = json.loads(path.read_text())
     for name in [name for name in front["facts"] if name.endswith(settings)]:
         del front["facts"][name]
+    front.pop("checksums", None)
     path.write_text(json.dumps(front))
 
 

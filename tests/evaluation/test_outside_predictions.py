@@ -156,3 +156,23 @@ def test_a_lewidi_submission_is_scored_by_the_formulas_of_the_task(
         again, notes = read_predictions(tmp_path / "2023.tsv", corpus)
         np.testing.assert_allclose(again["q"].distribution, soft)
         assert notes[1].endswith("matched by order with the items of all items")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("p.csv", b"item,answer\nt\xa71,joy\n", "cannot be read ('utf-8' codec can't decode"),
+        ("p.csv", b"item,answer\r\nt1,a\rb\r\n", "cannot be read (new-line character"),
+        ("p.tsv", b"t1\t[" + b"[" * 5000, "a second column is not a list of numbers"),
+        ("p.json", b"[1, 2]", "must be a list of objects, one for each prediction"),
+        ("p.json", b"5", "must be a list of objects, one for each prediction"),
+        ("p.parquet", b"PAR1", "cannot be read (Parquet file size is 4 bytes"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(
+    name: str, content: bytes, reason: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError) as refused:
+        read_predictions(tmp_path / name, example_corpus(n_items=4))
+    assert str(refused.value).startswith(f"{tmp_path / name}: {reason}")

@@ -12,10 +12,12 @@ import pytest
 
 from dissensus import Names
 from dissensus.errors import DataError
+from dissensus.evaluation import results as results_module
 from dissensus.evaluation.fit import Fit, Key, fits_in, folder_name, item_table, keys_in, plain
 from dissensus.evaluation.protocols import k_fold
 from dissensus.evaluation.results import Results, code_commit, here
 from tests.evaluation.comparisons import METHODS, comparison, corpus, diverged, fit
+from tests.saved_folders import without_checksums
 
 # ---- one fit ----
 
@@ -252,6 +254,9 @@ def test_damaged_results_are_refused_in_one_line(tmp_path: Path) -> None:
     short = comparison(n_seeds=1)
     short.save(tmp_path / "short")
     (tmp_path / "short" / "items.parquet").replace(tmp_path / "out" / "items.parquet")
+    with pytest.raises(DataError, match=r"out/items.parquet: damaged \(its checksum in results"):
+        Results.load(tmp_path / "out")
+    without_checksums(tmp_path / "out" / "results.json")
     with pytest.raises(DataError) as caught:
         Results.load(tmp_path / "out")
     rows = sum(f.items.num_rows for f in short.fits)
@@ -276,3 +281,21 @@ def test_fits_of_another_comparison_and_fits_made_twice_are_refused() -> None:
 def test_when_and_where_and_which_code() -> None:
     assert sorted(here()) == ["date", "machine"]
     assert code_commit()
+
+
+def test_results_are_saved_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    built = comparison()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(results_module, "write_json", stopped)
+        built.save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    built.save(tmp_path / "out")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(results_module, "write_json", stopped)
+        comparison(n_seeds=1).save(tmp_path / "out")
+    assert Results.load(tmp_path / "out").equals(built)

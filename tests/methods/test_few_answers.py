@@ -276,3 +276,27 @@ def test_others_with_a_prior_run_as_a_stack_and_by_rows(
             np.testing.assert_allclose(
                 other.weights()[table], one.weights()[table], rtol=1e-3, atol=1e-4
             )
+
+
+# ---- first biases ----
+
+
+@pytest.mark.parametrize(("method", "n_added"), [(heads, 64), (queries, 256)])
+def test_biases_start_as_if_the_prior_were_answers(
+    few: Corpus, method: Any, n_added: float
+) -> None:
+    """As many answers of the crowd as the prior is worth, 16 / spread^2, are added to one's own."""
+    rows = few["q"]
+    of_crowd = np.bincount(rows.answer, minlength=3)
+    own = np.bincount(rows.answer[rows.annotator_codes("test") == 9], minlength=3)
+    assert own.sum() == 3
+    for fitted, added in ((method(), n_added), (method(spread=math.inf), 5)):
+        drawn = own + (added + 1) * (of_crowd + 1) / (of_crowd + 1).sum()
+        expected = np.log(drawn / drawn.sum())
+        np.testing.assert_allclose(fitted.start(few, "q")[1 + 9], expected, rtol=1e-6)
+
+
+def test_biases_of_ratings_start_alike_with_and_without_a_prior() -> None:
+    corpus = feature_crowd("interval", 32)
+    starts = [heads(spread=spread).start(corpus, "q") for spread in (0.5, math.inf)]
+    np.testing.assert_array_equal(starts[0], starts[1])

@@ -23,6 +23,7 @@ from dissensus.papers.soft_labels.items import Items
 from dissensus.papers.soft_labels.outcome import Outcome, Trained, letters
 from dissensus.papers.soft_labels.printed import CELLS, MODELS, TABLES
 from tests.papers.tiny import stems, tweets, vectors
+from tests.saved_folders import without_checksums
 
 SHARE = {"stl": 0.70, "kl": 0.75, "inverse-kl": 0.95, "ce": 0.70}  # of right answers
 SEEDS = (1000, 2000, 3000, 4000, 5000)
@@ -295,6 +296,7 @@ def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -
     some = tmp_path / "some"
     shutil.copytree(folder, some)
     fit = some / "fits" / "kl@1000@pos-cv" / "fit.json"
+    without_checksums(fit)
     whole = fit.read_text()
     fit.write_text(whole.replace("fold 3", "fold 9"))
     with pytest.raises(DataError) as caught:

@@ -446,12 +446,22 @@ def test_what_is_said_about_individual_annotators_is_what_is_kept() -> None:
         for what in ("temperature", "bandwidth", "noise"):
             against = conditions["variants"]["against"][f"{name}-{what}"][own]
             assert all(against[m]["adjusted"] < 0.01 for m in ("density TVD", "density JSD"))
-    n_fits = [
-        next(iter(next(iter(model.values())).values()))["n_fits"]
-        for condition in conditions.values()
-        for model in condition["models"].values()
-    ]
-    assert f"{sum(n_fits)} fits" in output
+    learned = "learned-temperature"
+    of_learned, noise, construction = (
+        [mean(learned, m, own, f"density {metric}") for metric in ("TVD", "JSD")]
+        for m in ("heads-learned", "heads-noise", "mt-both")
+    )
+    finer = f"{joint} (method:bins=8)"
+    fine = [mean(learned, m, finer, "density TVD") for m in ("heads-learned", "heads-noise")]
+    against = conditions[learned]["against"]["heads-learned"]
+    p = [f"{against[r]['density TVD']['adjusted']:.3f}".lstrip("0") for r in (own, finer)]
+    assert (
+        f"has {of_learned[0]} (JSD {of_learned[1]}): less than the paper's construction "
+        f"({construction[0]}, JSD {construction[1]}) there, but more than calibrated noise "
+        f"(p = {p[0]}; with 8 x 8 cells {fine[0]} to {fine[1]}, p = {p[1]})"
+    ) in output and f"calibrated noise ({noise[0]} there)" in output
+    n_fits = sum(sum(condition["n_fits"].values()) for condition in conditions.values())
+    assert f"{n_fits} fits" in output
 
 
 def test_what_is_said_about_other_ratings_is_what_is_kept() -> None:
@@ -589,6 +599,28 @@ def test_what_is_said_about_queries_is_what_is_kept() -> None:
     assert better == {("speech", "embedding", "DIC")}
     worse = {("speech", m, "annotator cross-entropy") for m in ("base", "padl", "madl", "heads")}
     assert verdicts["the reverse holds"] == worse
+    assert "no model has a lower cross-entropy than each annotator's most frequent" in output
+    for name in ("armis", "faces"):
+        entropy = {
+            model: next(iter(questions.values()))["annotator cross-entropy"]["mean"]
+            for model, questions in found["conditions"][name]["models"].items()
+        }
+        assert min(entropy, key=lambda model: entropy[model]) == "annotator-majority"
+    scenes = found["conditions"]["labelme"]
+    scores = {model: questions["scene"] for model, questions in scenes["models"].items()}
+    for metric, best in (("accuracy, weighted", max), ("macro-F1", max), ("cross-entropy", min)):
+        of_model = {model: of[f"annotator {metric}"]["mean"] for model, of in scores.items()}
+        assert best(of_model, key=lambda model: of_model[model]) == "embedding"
+    differences = {
+        model: questions["scene"]["annotator cross-entropy"]
+        for model, questions in scenes["against"].items()
+    }
+    assert {m for m, d in differences.items() if holds(d, -1) == "holds"} == {
+        *("padl", "madl", "embedding", "heads")
+    }
+    assert {m for m, d in differences.items() if holds(d, -1) == "the reverse holds"} == {
+        *("base", "d-lema", "prior", "annotator-majority")
+    }
     simulated = json.loads((RESULTS / "queries.json").read_text(encoding="utf-8"))["rows"]
     of_text = {name: [row["emotion"] for row in simulated[f"{name}: final"]["seeds"]]
                for name in PARTS_OF_TEXT}  # fmt: skip

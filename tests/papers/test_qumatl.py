@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import Annotations, Corpus
+from dissensus import Annotations, Corpus, datasets
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
 from dissensus.papers.qumatl import CONDITIONS, PAPER
@@ -59,3 +59,15 @@ def test_answers_are_deleted_from_training_items_alone(data_folder: Path) -> Non
     np.testing.assert_array_equal(answers(whole, "dev"), answers(sparse, "dev"))
     left = answers(sparse, "train") / answers(whole, "train")
     np.testing.assert_allclose(left, 0.6, atol=0.001)
+
+
+@pytest.mark.parametrize("name", ["faces", "labelme"])
+def test_every_item_and_annotator_that_is_compared_has_answers(
+    data_folder: Path, name: str
+) -> None:
+    (condition,) = (condition for condition in CONDITIONS if condition.name == name)
+    source = PAPER.sources[condition.corpus]
+    corpus = source.prepared(datasets.read(data_folder / source.folder))
+    (question,) = corpus.questions
+    assert corpus[question].per_annotator().all() and corpus[question].per_item().all()
+    assert condition.folds is not None and condition.folds(corpus)

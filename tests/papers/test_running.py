@@ -166,6 +166,7 @@ def files(folder: Path) -> dict[str, Any]:
     for path in sorted(folder.rglob("*.json")):
         content = json.loads(path.read_text())
         content.pop("seconds", None)
+        content.pop("checksums", None)  # of the folds' seconds, too
         for fold in content["folds"] if path.name == "fit.json" else ():
             fold.pop("seconds")
         results[str(path.relative_to(folder))] = content

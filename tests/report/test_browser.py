@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,16 +94,39 @@ def test_tables_are_sorted_and_filtered_and_annotators_picked(chromium: Any, rep
     cells = f"rows => rows.map(row => Number(row.cells[{column}].dataset.sort))"
     values = table.locator("tbody tr").evaluate_all(cells)
     assert values == sorted(values, reverse=True)
+    bar = table.locator(".bar").first
+    bar.hover()
+    cell = bar.locator("xpath=ancestor::td")
+    assert cell.get_attribute("title") == bar.get_attribute("aria-label")
     header.locator("button").press("Enter")
     assert table.locator("tbody tr").evaluate_all(cells) == sorted(values)
     name = table.locator("tbody tr").first.get_attribute("data-annotator")
     table.locator("tbody tr").first.locator("button").click()
     picked = page.locator(".picked").evaluate_all("all => all.map(one => one.dataset.annotator)")
     assert len(picked) > 2 and set(picked) == {name}
+    page.get_by_role("button", name="Mark none").press("Enter")
+    assert page.locator(".picked").count() == 0
+    page.get_by_label("Mark annotators").press_sequentially(str(name).upper())
+    page.keyboard.press("Enter")
+    assert page.locator(".picked").count() == len(picked)
+    assert page.locator("#picked").text_content() == name
+    page.get_by_label("Mark annotators").fill("nobody")
+    page.keyboard.press("Enter")
+    assert "no annotator" in page.locator("#picked").text_content()
     page.locator(f"#{table.get_attribute('id')}").evaluate("table => table.scrollIntoView()")
     search = page.locator(f"input[data-filter={table.get_attribute('id')}]")
     search.fill(str(name))
     assert table.locator("tbody tr:visible").count() == 1
+    page.close()
+
+
+def test_printed_pages_cut_nothing_off(chromium: Any, report: Path) -> None:
+    page = chromium.new_page(viewport={"width": 700, "height": 900})  # A4 without its margins
+    page.goto(report.as_uri())
+    page.emulate_media(media="print")
+    reach = "parts => parts.map(part => part.firstElementChild.getBoundingClientRect().right)"
+    assert max(page.locator(".scroll").evaluate_all(reach)) <= 700
+    assert page.get_by_role("button", name="SVG").first.is_hidden()
     page.close()
 
 
@@ -132,14 +156,21 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         encoder=tiny_bert(tmp_path_factory.mktemp("tiny")), training=Training(epochs=1)
     )
     learner.fit(corpus).save(folder / "model")
-    typed = ["serve", str(folder / "corpus"), "--model", str(folder / "model")]
-    with subprocess.Popen(
-        [sys.executable, "-m", "dissensus", *typed], stdout=subprocess.PIPE, text=True
-    ) as process:
+    with served(folder / "corpus", "--model", str(folder / "model")) as (printed, _):
+        yield printed
+
+
+@contextmanager
+def served(*typed: str | Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address that `dissensus serve` prints, and its process."""
+    command = [sys.executable, "-m", "dissensus", "serve", *map(str, typed)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
+        try:
+            yield process.stdout.readline().strip(), process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
 
 
 def test_a_typed_text_is_answered_by_each_annotator_with_attention(
@@ -164,6 +195,8 @@ def test_a_typed_text_is_answered_by_each_annotator_with_attention(
     marks = rows.first.locator("mark").all_text_contents()
     assert "lovely" in "".join(marks) and not any(mark != mark.strip() for mark in marks)
     assert page.locator("#try-output b").count() == 0  # what was typed is text
+    rows.first.locator("button").press("Enter")  # marks the annotator in the whole report
+    assert page.locator("#picked").text_content() == "annotator-1"
     origin = address.split("?")[0]
     assert errors == [] and all(url.startswith((origin, "data:")) for url in requests)
     page.close()
@@ -176,4 +209,38 @@ def test_a_wrong_token_and_paths_are_refused(chromium: Any, address: str) -> Non
     assert "Wrong token" in page.content() and page.locator("#try").count() == 0
     for path in ("model/config.json", "..%2f..%2fetc/passwd", "%2e%2e/corpus/corpus.json"):
         assert page.goto(f"{origin}{path}?token={token}").status == 404
+    page.close()
+
+
+def test_long_texts_and_a_server_that_ended_are_answered_in_words(
+    chromium: Any, tmp_path: Path
+) -> None:
+    corpus = simulate.text(n_items=30, n_annotators=4, labels_per_item=3, seed=0)
+    corpus.save(tmp_path / "corpus")
+    learner = AnnotatorQueries(encoder=tiny_bert(tmp_path / "tiny"), training=Training(epochs=1))
+    learner.fit(corpus).save(tmp_path / "model")
+    page = chromium.new_page()
+    model = ("--model", tmp_path / "model")
+    with served(tmp_path / "corpus", *model) as (printed, process):
+        page.goto(printed)
+        output = page.locator("#try-output")
+        for text, words in (("a" * 70_000, "longer than 64 kB"), (" ", "Type a text.")):
+            page.locator("#try-text").fill(text)
+            page.locator("#try-text").press("Control+Enter")
+            output.get_by_text(words).wait_for()
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+        page.locator("#try-text").fill("so good")
+        page.locator("#try-text").press("Control+Enter")
+        output.get_by_text("Is dissensus serve still running?").wait_for()
+    page.close()
+
+
+def test_a_comparison_is_served(chromium: Any, tmp_path: Path) -> None:
+    comparison(n_seeds=2).save(tmp_path / "comparison")
+    page = chromium.new_page()
+    with served(tmp_path / "comparison") as (printed, _):
+        page.goto(printed)
+        assert page.locator("h2").all_text_contents()[0] == "Methods compared"
+        assert page.locator("#try").count() == 0
     page.close()

@@ -9,17 +9,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, MultiLabel, simulate
-from dissensus.agreement import positive_agreement
+from dissensus.agreement import masi_kappa_matrix, positive_agreement
 from dissensus.contents import Contents
 from dissensus.errors import DataError
 from dissensus.methods import AnnotatorQueries, method
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.report import Report, make_report
 from dissensus.report.project import (
-    best_method,
     columns_of_text,
     held_out,
     plan,
@@ -29,14 +29,14 @@ from dissensus.report.project import (
 from dissensus.report.sections.agreement import similar_order
 from dissensus.training import Training
 from tests.evaluation.comparisons import comparison
-from tests.test_annotator_clusters import crowd
+from tests.test_annotator_clusters import crowd, of_sets
 from tests.tiny import tiny_bert
 
 
 class Page(HTMLParser):
     """The elements of a page, and whether every one of them is closed."""
 
-    EMPTY = {"meta", "link", "input"}
+    EMPTY = {"meta", "link", "input", "img"}
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -170,6 +170,17 @@ def test_a_comparison_alone(tmp_path: Path) -> None:
         report.save(tmp_path / "report.pdf")
 
 
+def test_settings_that_were_chosen_are_said() -> None:
+    results = comparison(n_seeds=2)
+    first, *others = [dataclasses.replace(fit, settings={}) for fit in results.fits]
+    untuned = dataclasses.replace(results, fits=(first, *others))
+    assert "all have defaults" in make_report(results=untuned).to_html()
+    tuned = dataclasses.replace(first, settings={"training.learning_rate": 0.01})
+    html = make_report(results=dataclasses.replace(results, fits=(tuned, *others))).to_html()
+    chosen = f"{first.method}: training.learning_rate = 0.01 (1); the others have their defaults"
+    assert chosen in html
+
+
 def test_a_large_crowd_is_cut_and_that_is_said() -> None:
     generator = np.random.default_rng(0)
     n = 500
@@ -202,10 +213,15 @@ def test_a_plan_says_why() -> None:
     assert bare.methods == () and "no texts" in bare.reasons[0]
 
 
-def test_the_best_method_is_no_floor() -> None:
-    best = best_method(comparison(n_seeds=2))
-    assert best is not None and best.method in ("single", "soft_label")
-    assert str(best).startswith(f"{best.method} (highest ") or "(lowest " in str(best)
+def test_means_over_pairs_are_left_out_if_there_are_very_many() -> None:
+    rows = [(f"t{i % 3}", f"a{i // 2}", "yes" if i % 2 else "no") for i in range(402)]
+    annotations = Annotations.from_rows(rows)
+    pages = []
+    for few in (annotations.take(annotations.annotator_codes("a test") < 200), annotations):
+        corpus = Corpus.build("many", few.items, {"q": few})
+        pages.append(make_report(corpus).to_html())
+    assert "cohen-kappa" in pages[0] and "are not computed here" not in pages[0]
+    assert "are not computed here (cohen-kappa, " in pages[1]
 
 
 def test_columns_that_look_like_texts_are_named() -> None:
@@ -219,6 +235,16 @@ def test_columns_that_look_like_texts_are_named() -> None:
     corpus = Corpus.build("bare", answers.items, {"q": answers}, item_attributes=attributes)
     assert columns_of_text(corpus) == ["headline"]
     assert plan(corpus).reasons[0].endswith("name it: --text headline")
+
+
+def test_items_called_by_letters_are_not_taken_for_texts() -> None:
+    names = [chr(97 + i // 26) + chr(97 + i % 26) for i in range(40)]
+    answers = Annotations.from_rows([(name, "ann", "yes") for name in names])
+    corpus = Corpus.build("bare", answers.items, {"q": answers})
+    corpus = dataclasses.replace(corpus, columns={"item": "id"})
+    assert columns_of_text(corpus) == []
+    few = plan(corpus.select(items=list(names[:3])))
+    assert few.reasons == ("no method is compared: 3 items have answers; at least 30 are needed",)
 
 
 def test_anonymous_answers_have_no_methods_of_annotators() -> None:
@@ -260,7 +286,20 @@ def test_annotators_who_answer_alike_are_named_with_the_evidence() -> None:
     assert table["columns"][:3] == ["cluster", "annotators", "Cohen's kappa within"]
     assert sum(row[1] for row in table["rows"]) >= 10
     assert any("simulated crowds" in b.get("text", "") for b in blocks)
-    assert "Some answer alike, more than chance would give: p" in " ".join(report.summary)
+    assert "Some annotators answer alike, more than chance explains: p" in " ".join(report.summary)
+
+
+def test_sets_have_a_matrix_and_clusters() -> None:
+    answers = of_sets(1, camps=True, n_items=120)
+    report = make_report(Corpus.build("camps", answers.items, {"emotions": answers}))
+    blocks = report.sections[1].to_dict()["blocks"]
+    (matrix,) = [b for b in blocks if b.get("figure", "").startswith("Who agrees with whom")]
+    names = matrix["columns"][1:]
+    kappas = masi_kappa_matrix(answers)
+    order = answers.annotators.codes(names)
+    expected = kappas[order[0], order[1]]
+    assert matrix["rows"][0][2] == pytest.approx(expected, abs=1e-6)
+    assert any(b.get("table", "").startswith("Annotators who answer alike") for b in blocks)
 
 
 def test_agreement_on_each_value(whole: Report, corpus: Corpus) -> None:
@@ -287,7 +326,9 @@ def test_ratings_on_two_questions_have_densities_and_predicted_ones() -> None:
     ]
     assert _titles(report, "predictions") == [
         "Mean ratings, valence",
+        "Agreement of annotators and of predictions, valence",
         "Mean ratings, activation",
+        "Agreement of annotators and of predictions, activation",
         "Densities of valence and activation",
     ]
     section = next(section for section in report.sections if section.key == "densities")
@@ -348,3 +389,39 @@ def test_many_questions_keep_the_page_small() -> None:
     first = next(iter(questions.values()))
     page = make_report(Corpus.build("many", first.items, questions)).to_html()
     assert len(page.encode()) < 3_000_000
+
+
+def test_annotators_who_share_items_are_compared() -> None:
+    """Fifty who answered much and share nothing do not hide a few who share everything."""
+    rows = [(f"own-{who}-{i}", f"lone-{who}", "ab"[i % 2]) for who in range(50) for i in range(20)]
+    rows += [(f"t{i}", who, "ab"[i % 2]) for i in range(10) for who in ("ann", "bob", "cleo")]
+    answers = Annotations.from_rows(rows)
+    report = make_report(Corpus.build("crowd", answers.items, {"q": answers}))
+    blocks = report.sections[1].to_dict()["blocks"]
+    (text,) = [b["text"] for b in blocks if "can be compared" in b.get("text", "")]
+    assert "q: of the 780 pairs of the 40 annotators who share items with most others, 3 " in text
+    few = answers.take(np.flatnonzero(answers.item >= 46 * 20))  # four of the fifty
+    report = make_report(Corpus.build("crowd", few.items, {"q": few}))
+    (figure,) = [b for b in report.sections[1].to_dict()["blocks"] if "Who agrees" in str(b)[:30]]
+    assert {"ann", "bob", "cleo"} <= set(figure["columns"])
+
+
+def test_disputed_pictures_are_shown_small() -> None:
+    pictured = simulate.image(n_items=12, n_annotators=4, labels_per_item=3, seed=0)
+    report = make_report(pictured)
+    page = Page(report.to_html())
+    images = [about for tag, about in page.elements if tag == "img"]
+    section = next(section for section in report.sections if section.key == "disputed")
+    table = section.to_dict()["blocks"][0]
+    assert table["columns"].index("picture") == 1
+    assert [about["alt"] for about in images] == [f"item {row[0]}" for row in table["rows"]]
+    assert all((about["src"] or "").startswith("data:image/jpeg;base64,") for about in images)
+    assert "<th" in report.to_html() and ">text</button>" not in report.to_html()
+    files = pa.array([b"no picture"] * 12, pa.binary())
+    damaged = dataclasses.replace(
+        pictured,
+        contents={"image": Contents("image", files)},
+        content={"image": np.arange(12)},
+        rationales=None,
+    )
+    assert "<img" not in make_report(damaged).to_html()

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save
 
 from dissensus.encoders.framework.digest import data_digest
-from dissensus.errors import ModelError
+from dissensus.errors import CheckpointError, ModelError
 from dissensus.methods import AnnotatorHeads, load
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.trained import LATER, LATER_OF_METHOD
@@ -176,6 +177,24 @@ def test_a_damaged_state_is_refused_in_one_line(tmp_path: Path) -> None:
     kept.path.write_bytes(kept.path.read_bytes()[:-5])
     with pytest.raises(ModelError, match=r"state.safetensors: cannot be read \(.*\); remove "):
         kept.read()
+
+
+@pytest.mark.parametrize("change", ["state", "tensor"])
+def test_a_checkpoint_with_other_content_is_refused_in_one_line(
+    change: str, tmp_path: Path
+) -> None:
+    corpus = feature_crowd()
+    _method().fit(corpus, checkpoint=tmp_path / "c")
+    path = tmp_path / "c" / STATE
+    with safe_open(path, framework="pt") as file:
+        facts, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if change == "state":
+        facts["state"] = '{"epoch": "two"}'
+    else:
+        tensors["random.cpu"] = torch.zeros_like(tensors["random.cpu"])
+    path.write_bytes(save(tensors, metadata=facts))
+    with pytest.raises(CheckpointError, match=r"c: a damaged checkpoint \(.*\); remove it and"):
+        _method().fit(corpus, checkpoint=tmp_path / "c")
 
 
 SCRIPT = """

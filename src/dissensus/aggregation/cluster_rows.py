@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from dissensus.aggregation.rows import Expected, Rows, joined, rounded
-from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations
-from dissensus.cluster import SentBlock, results, sent_blocks
+from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations, packed
+from dissensus.cluster import SentBlock, results, sent, sent_blocks
 
 
 @dataclass(eq=False)
@@ -38,10 +38,10 @@ class ClusterRows:
         if isinstance(annotations, Annotations):
             annotations = SplitAnnotations.of(annotations, len(client.nthreads()))
         parts = []
-        for items, block, worker in sent_blocks(client, annotations):
+        for items, block, worker in sent_blocks(client, packed(annotations)):
             labels = None
             if (known[items] >= 0).any():
-                labels = client.scatter(known[items], workers=[worker], hash=False)
+                labels = sent(client, known[items], worker)
             rows = client.submit(_rows, block, labels, purpose, workers=[worker], pure=False)
             parts.append(SentBlock(items, rows, worker))
         return cls(annotations.scale.n_columns, annotations.n_annotators, client, parts)
@@ -60,8 +60,8 @@ class ClusterRows:
         prior: np.ndarray | tuple[float, ...],
         watch: bool,
     ) -> Expected:
-        sent = self.client.scatter(parameters, broadcast=True, hash=False)
-        sums = self._each(_expected, kernel, sent, prior, watch)
+        given = kernel, prior, watch
+        sums = results(self.client, self.parts, _expected, *given, shared=parameters)
         return rounded(joined(Expected(*one) for one in sums))
 
     def keep(self) -> None:
@@ -78,10 +78,7 @@ class ClusterRows:
 
     def _each(self, function: Callable[..., Any], *given: Any) -> list[Any]:
         """Call a function of each part where the part is."""
-        return results(
-            self.client.submit(function, part, *given, workers=[worker], pure=False)
-            for _, part, worker in self.parts
-        )
+        return results(self.client, self.parts, function, *given)
 
 
 # ---- in a worker ----
@@ -96,5 +93,7 @@ def _voted(rows: Rows) -> tuple[Any, ...]:
     return tuple(rows.sum_of_votes())
 
 
-def _expected(rows: Rows, *given: Any) -> tuple[Any, ...]:
-    return tuple(rows.sum_of_expected(*given))
+def _expected(
+    rows: Rows, parameters: np.ndarray, kernel: str, prior: Any, watch: bool
+) -> tuple[Any, ...]:
+    return tuple(rows.sum_of_expected(kernel, parameters, prior, watch))

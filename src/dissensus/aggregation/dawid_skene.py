@@ -75,14 +75,16 @@ class DawidSkene(HiddenTruth):
         self._count(rows, voted.counts)
         for name, matrix in (self._start or {}).items():
             given = np.asarray(matrix, dtype=float)
-            if given.shape != self.counts_.shape[1:] or not (given >= 0).all():
+            same_shape = given.shape == self.counts_.shape[1:]
+            if not (same_shape and (given >= 0).all() and np.isfinite(given.sum())):
                 raise DataError(
-                    f"{self.name}: a first confusion matrix is {rows.n_values} x {rows.n_values} "
-                    f"and not negative, found {given.shape} for {name!r}"
+                    f"{self.name}: a first confusion matrix is {rows.n_values} x {rows.n_values}, "
+                    f"not negative and finite, found another for {name!r} {given.shape}"
                 )
             code = int(self.annotators_.find(Names([name]))[0])
-            if code >= 0:
-                self.counts_[code] = given.T
+            if code >= 0:  # what the annotator has answered is never impossible
+                answered = self.counts_[code].any(axis=1, keepdims=True)
+                self.counts_[code] = np.maximum(given.T, TINY * answered)
 
     def _pass(self, rows: AnyRows) -> tuple[float, float]:
         confusion = self._confusion().reshape(rows.n_cells, rows.n_values)

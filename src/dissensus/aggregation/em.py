@@ -160,11 +160,11 @@ class HiddenTruth(Aggregator):
     def save(self, path: str | Path) -> None:
         """Write what was learned of annotators as a folder; `restore` reads it back."""
         with writing(path, "aggregation") as folder:
-            write_json(folder, "aggregation", {"method": self.name, "values": list(self.values_)})
             state = getattr(self, self.state)
             flat = state.reshape(len(state), -1)
             columns = {"annotator": self.annotators_.array, "state": list(flat)}
             write_table(folder / "annotators.parquet", columns)
+            write_json(folder, "aggregation", {"method": self.name, "values": list(self.values_)})
 
     def restore(self, path: str | Path) -> Self:
         """Take back what `save` wrote, to serve as a history."""

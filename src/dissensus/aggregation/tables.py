@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.by_value import CHOSEN
-from dissensus.annotations import Annotations
-from dissensus.corpus import Corpus
+from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.errors import DataError
 
 ESTIMATES = (
@@ -21,6 +24,7 @@ ESTIMATES = (
     "bias_",
     "spread_",
 )
+ROWS_AT_ONCE = 100_000  # gold labels that are compared together
 
 
 def consensus_table(
@@ -41,7 +45,7 @@ def consensus_table(
 
 
 def annotator_table(
-    annotations: Annotations, fitted: Aggregator, question: str
+    annotations: Annotations | AnnotationBlocks, fitted: Aggregator, question: str
 ) -> dict[str, list[Any]]:
     """Columns question, annotator, answers, and every estimate that is one number each."""
     columns: dict[str, list[Any]] = {
@@ -77,7 +81,9 @@ def _estimates(fitted: Aggregator, values: Sequence[str]) -> dict[str, list[Any]
     return estimates
 
 
-def gold_accuracy(corpus: Corpus, question: str, fitted: Aggregator) -> tuple[float, int] | None:
+def gold_accuracy(
+    corpus: Corpus | StoredCorpus, question: str, fitted: Aggregator
+) -> tuple[float, int] | None:
     """The share of consensus labels that equal the gold label, and how many there are.
 
     None without gold labels, and for ratings, which are hardly ever equal.
@@ -85,7 +91,13 @@ def gold_accuracy(corpus: Corpus, question: str, fitted: Aggregator) -> tuple[fl
     if question not in corpus.gold or corpus[question].scale.kind == "interval":
         return None
     gold, consensus = corpus.gold[question], fitted.consensus_
-    answers = dict(zip(consensus.item.tolist(), consensus.answers(), strict=True))
-    labels = zip(gold.item.tolist(), gold.answers(), strict=True)
-    right = [answers[item] == label for item, label in labels if item in answers]
-    return (sum(right) / len(right), len(right)) if right else None
+    row_of = np.full(len(corpus.items), -1, dtype=np.int64)
+    row_of[consensus.item] = np.arange(consensus.n_rows)
+    labelled = np.flatnonzero(row_of[gold.item] >= 0)
+    n_right = 0
+    for begin in range(0, len(labelled), ROWS_AT_ONCE):
+        rows = labelled[begin : begin + ROWS_AT_ONCE]
+        labels = gold.scale.decode(gold.answer[rows])
+        answers = consensus.scale.decode(consensus.answer[row_of[gold.item[rows]]])
+        n_right += sum(map(operator.eq, answers, labels))
+    return (n_right / len(labelled), len(labelled)) if len(labelled) else None

@@ -33,9 +33,15 @@ from dissensus.agreement.kappa import cohen_kappa, kappa_matrix, mean_kappa
 from dissensus.agreement.krippendorff import krippendorff_alpha
 from dissensus.agreement.masi import masi_distance
 from dissensus.agreement.measure import Breakdown, Formula, Measure
-from dissensus.agreement.multiple_select import kappa_of_any, kappa_per_value, mean_kappa_per_value
+from dissensus.agreement.multiple_select import (
+    kappa_of_any,
+    kappa_per_value,
+    masi_kappa_matrix,
+    mean_kappa_per_value,
+)
 from dissensus.agreement.pairs import common_items
 from dissensus.agreement.per_annotator import (
+    agreement_of_answers,
     agreement_with_consensus,
     agreement_with_rest,
     confusion,
@@ -78,6 +84,7 @@ from dissensus.agreement.sentence import sentence
 from dissensus.agreement.spans import SPAN_MEASURES, SpanAgreement, span_agreement
 from dissensus.agreement.summary import (
     at_a_glance,
+    at_a_glance_in_blocks,
     interval,
     measured,
     summarise,
@@ -107,10 +114,12 @@ __all__ = [
     "QuestionBreakdown",
     "SpanAgreement",
     "against_rest",
+    "agreement_of_answers",
     "agreement_with_consensus",
     "agreement_with_rest",
     "alpha_of_values",
     "at_a_glance",
+    "at_a_glance_in_blocks",
     "benchmark_word",
     "break_down",
     "check_measures",
@@ -142,6 +151,7 @@ __all__ = [
     "leniency",
     "majority_share",
     "masi_distance",
+    "masi_kappa_matrix",
     "mean_concordance",
     "mean_correlation",
     "mean_difference",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
@@ -16,7 +16,7 @@ from dissensus.agreement.measure import Measure, Summable
 from dissensus.agreement.registry import MEASURES, entries_of
 from dissensus.agreement.results import MeasureResult, QuestionAgreement, about
 from dissensus.agreement.weights import Weights
-from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations
+from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations, packed
 from dissensus.cluster import SentBlock, results, sent_blocks
 from dissensus.errors import DataError, listed
 
@@ -37,7 +37,8 @@ class BlockAgreement:
     """Measures of one question that are formulas of sums over items.
 
     Args:
-        measures: names of `MEASURES`; all that can be counted in blocks if left out.
+        measures: names of `MEASURES`; all that are sums over items if left out. Kappas of pairs of
+            annotators are counted only if they are named, and not on a cluster.
         client: of Dask, whose workers have a block or several each; here if left out.
     """
 
@@ -57,31 +58,36 @@ class BlockAgreement:
     @cached_property
     def entries(self) -> dict[str, Measure]:
         """The measures that are wanted; one that cannot be counted in blocks is refused."""
-        kind = self.blocks.scale.kind
         wanted = entries_of(self.measures, self.weights)
-        fitting = {name: one for name, one in wanted.items() if kind in one.in_blocks}
-        other = [name for name in wanted if name not in fitting]
+        why_not = {name: self._why_not(one) for name, one in wanted.items()}
+        other = [name for name, why in why_not.items() if why is not None]
         if self.measures and other:
-            able = [name for name, one in MEASURES.items() if kind in one.in_blocks]
+            able = [name for name, one in MEASURES.items() if self._why_not(one) is None]
             raise DataError(
-                f"{other[0]}: {kind} answers must all be in one process for it; in blocks of items "
-                f"there are {listed(able) if able else 'no measures of them'}"
+                f"{other[0]}: {why_not[other[0]]}; in blocks of items there are "
+                f"{listed(able) if able else 'no measures of them'}"
             )
-        return fitting
+        return {
+            name: one
+            for name, one in wanted.items()
+            if why_not[name] is None and (self.measures or not one.by_pairs)
+        }
+
+    def _why_not(self, measure: Measure) -> str | None:
+        """None, or why a measure cannot be counted in these blocks."""
+        if measure.by_pairs and self.client is not None:
+            return "pairs of annotators are not counted on a cluster"
+        return measure.why_not_in_blocks(self.blocks)
 
     def summarise(self, intervals: bool = False, benchmark: str | None = None) -> QuestionAgreement:
         """Every measure, with its interval if that is wanted."""
         names = list(self.entries)
         given = names, self.weights
         totals = _summed(self._each(_totals, *given))
-        first = self.blocks.block(0)
-        values = {
-            name: _estimate(first, measure).value(totals[name])
-            for name, measure in self.entries.items()
-        }
+        values = self._values(totals)
         ends: dict[str, ConfidenceInterval] = {}
         if intervals:
-            parts = self._each(_deviations, *given, totals, values)
+            parts = list(self._each(_deviations, *given, totals, values))
             ends = {name: self._interval(name, values[name], parts) for name in names}
         found = [
             MeasureResult(
@@ -95,6 +101,17 @@ class BlockAgreement:
             for name, value in values.items()
         ]
         return QuestionAgreement(**about(self.blocks, self.question), measures=found)
+
+    def values(self) -> dict[str, float]:
+        """Every measure without anything else; nan where undefined."""
+        return self._values(_summed(self._each(_totals, list(self.entries), self.weights)))
+
+    def _values(self, totals: Totals) -> dict[str, float]:
+        first = self.blocks.block(0)
+        return {
+            name: _estimate(first, measure).value(totals[name])
+            for name, measure in self.entries.items()
+        }
 
     def _word(self, name: str, value: float, benchmark: str | None) -> str | None:
         if benchmark is None:
@@ -121,23 +138,19 @@ class BlockAgreement:
 
     # ---- in blocks ----
 
-    def _each(self, function: Callable[..., Any], *given: Any) -> list[Any]:
+    def _each(self, function: Callable[..., Any], *given: Any) -> Iterable[Any]:
         """Call a function of each block, here or where the block is."""
         if self.client is None:
-            return [function(block, *given) for _, block in self.blocks]
-        submit = self.client.submit
-        return results(
-            submit(function, one.future, *given, workers=[one.worker], pure=False)
-            for one in self._sent
-        )
+            return (function(block, *given) for _, block in self.blocks)
+        return results(self.client, self._sent, function, *given)
 
     @cached_property
     def _sent(self) -> list[SentBlock]:
-        return list(sent_blocks(self.client, self.blocks))
+        return list(sent_blocks(self.client, packed(self.blocks)))
 
 
 def _estimate(block: Annotations, measure: Measure) -> Summable:
-    return cast(Summable, measure.prepare(block))
+    return cast(Summable, (measure.prepare_block or measure.prepare)(block))
 
 
 def _totals(block: Annotations, names: list[str], weights: Weights) -> Totals:
@@ -145,11 +158,17 @@ def _totals(block: Annotations, names: list[str], weights: Weights) -> Totals:
     return {name: _estimate(block, measure).totals() for name, measure in entries.items()}
 
 
-def _summed(parts: list[Totals]) -> Totals:
-    return {
-        name: [np.sum(sums, axis=0) for sums in zip(*(part[name] for part in parts), strict=True)]
-        for name in parts[0]
-    }
+def _summed(parts: Iterable[Totals]) -> Totals:
+    """The totals of all parts, added one after another."""
+    totals: Totals = {}
+    for part in parts:
+        for name, sums in part.items():
+            if name not in totals:
+                totals[name] = [np.array(one, dtype=float) for one in sums]
+                continue
+            for total, one in zip(totals[name], sums, strict=True):
+                total += one
+    return totals
 
 
 def _deviations(

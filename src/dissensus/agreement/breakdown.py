@@ -83,7 +83,11 @@ def break_down(
         unfit = {n: why_unfit(entry, annotations) for n, entry in chosen.items()}
         fitting = {n: chosen[n] for n, why in unfit.items() if why is None}
         if not fitting:
-            broken.left_out[name] = "; ".join(dict.fromkeys(why for why in unfit.values() if why))
+            kind = annotations.scale.kind
+            for_scale = [n for n, entry in chosen.items() if kind in entry.scales]
+            broken.left_out[name] = "; ".join(
+                dict.fromkeys(unfit[n] or "" for n in for_scale or chosen)
+            )
             continue
         rows, total = _rows(annotations, by, fitting, most)
         if by == "annotator" and measures is None and most is None:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
-from dissensus.agreement.weights import numbers
+from dissensus.agreement.weights import middle, numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 
@@ -59,6 +59,12 @@ def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
     if not annotations.n_rows or not crossed(annotations):
         return Undefined(annotations.n_items)
     return _two_way(annotations, number, form)
+
+
+def prepare_icc1_of_block(annotations: Annotations) -> Estimate:
+    """Form "icc1" of a block of items, whose sums can be added to those of others."""
+    number = numbers(annotations.scale, annotations.answer, "ICC")
+    return _one_way(annotations, number, mean=False, centre=middle(annotations.scale))
 
 
 class MeanSquares(NamedTuple):
@@ -127,9 +133,11 @@ def _has_repeats(annotations: Annotations) -> bool:
     return len(np.unique(key)) < len(key)
 
 
-def _one_way(annotations: Annotations, number: np.ndarray, mean: bool) -> Estimate:
+def _one_way(
+    annotations: Annotations, number: np.ndarray, mean: bool, centre: float | None = None
+) -> Estimate:
     least, item, weight = _rounding(number), annotations.item, annotations.weight
-    number = _centred(number, weight)
+    number = _centred(number, weight) if centre is None else number - centre
     size = annotations.per_item().astype(float)
     total = np.bincount(item, weight * number, minlength=len(size)).astype(float, copy=False)
     own = total / np.maximum(size, 1)  # (n_items,) means

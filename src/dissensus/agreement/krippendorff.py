@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.agreement.masi import masi_distance
 from dissensus.agreement.measure import BLOCK, Estimate, OfSums, ratio
 from dissensus.agreement.percent import groups
-from dissensus.agreement.weights import Weights, differing, disagreement, numbers, unequal
+from dissensus.agreement.weights import Weights, differing, disagreement, middle, numbers, unequal
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
@@ -87,6 +87,19 @@ def prepare_krippendorff_alpha(
     if wanted == "ratio":
         return _by_function(annotations, number, _ratio_distance)
     return _by_moments(annotations, number)
+
+
+def prepare_alpha_of_block(annotations: Annotations, weights: Weights = None) -> Estimate:
+    """`krippendorff_alpha` of a block of items, whose sums can be added to those of others."""
+    scale = annotations.scale
+    if weights is not None:
+        return prepare_krippendorff_alpha(annotations, weights=weights)
+    if isinstance(scale, Interval):
+        return _by_moments(annotations, annotations.answer, middle(scale))
+    if isinstance(scale, MultiLabel):
+        sets = np.arange(1 << len(scale))
+        return _by_function(annotations, annotations.answer, masi_distance, sets)
+    return prepare_krippendorff_alpha(annotations)
 
 
 def _level(level: Level | None, scale: Scale) -> str:
@@ -189,13 +202,19 @@ class _Ranks:
         return _alpha(apart, np.where(expected > 1e-9 * n**3, expected, 0.0), n)
 
 
-def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
-    """Squared differences of `number` (n_rows,), without looking at pairs."""
+def _by_moments(
+    annotations: Annotations, number: np.ndarray, centre: float | None = None
+) -> Estimate:
+    """Squared differences of `number` (n_rows,), without looking at pairs.
+
+    Args:
+        centre: what numbers are centred at; their mean if left out.
+    """
     n = annotations.per_item().astype(float)  # (n_items,)
     paired = n[annotations.item] >= 2
     item, weight, number = annotations.item[paired], annotations.weight[paired], number[paired]
-    if number.size:
-        number = number - np.average(number, weights=weight)  # sums of squares keep their digits
+    if number.size:  # sums of squares keep their digits
+        number = number - (np.average(number, weights=weight) if centre is None else centre)
 
     def over_items(values: np.ndarray) -> np.ndarray:
         return np.bincount(item, weight * values, minlength=len(n)).astype(float, copy=False)
@@ -219,12 +238,20 @@ def _by_function(
     annotations: Annotations,
     answer: np.ndarray,
     distance: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    every: np.ndarray | None = None,
 ) -> Estimate:
-    """Any distance between stored answers: those given are compared with one another once."""
+    """Any distance between stored answers: those given are compared with one another once.
+
+    Args:
+        every: all answers there can be, in order, if sums are to be added to those of others.
+    """
     from scipy.sparse import csr_array
 
     several = annotations.per_item()[annotations.item] >= 2  # (n_rows,)
-    values, code = np.unique(answer[several], return_inverse=True)
+    if every is None:
+        values, code = np.unique(answer[several], return_inverse=True)
+    else:
+        values, code = every, np.searchsorted(every, answer[several])
     if len(values) > MOST_DIFFERENT:
         raise DataError(
             f"{len(values):,} different answers have too many distances to compare all with all "
@@ -234,7 +261,7 @@ def _by_function(
     counts = csr_array((times, (item, place)), (annotations.n_items, len(values)))
     n = np.maximum(annotations.per_item(), 2)
     apart = np.zeros(annotations.n_items)
-    for a, b in _pairs_within(item):
+    for a, b in pairs_within(item):
         far = 2 * times[a] * times[b] * distance(values[place[a]], values[place[b]])
         apart += np.bincount(item[a], far, minlength=len(apart))
     return _Distances(values, counts, apart, n - 1.0, distance)
@@ -250,37 +277,41 @@ class _Distances:
     others: np.ndarray  # (n_items,) answers - 1, at least 1
     distance: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-    def value(self) -> float:
-        total = self._total()
-        expected = total @ self._far(total) / 2
+    def totals(self) -> list[np.ndarray]:
         observed = (self.apart / self.others).sum()
+        return [np.array(observed), np.asarray(self.counts.sum(axis=0), dtype=float).reshape(-1)]
+
+    def value(self, totals: list[np.ndarray] | None = None) -> float:
+        observed, total = self.totals() if totals is None else totals
+        expected = total @ self._far(total) / 2
         return float(_alpha(*(np.array([x]) for x in (observed, expected, total.sum())))[0])
 
-    def without_each(self) -> np.ndarray:
-        total = self._total()
+    def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
+        observed, total = self.totals() if totals is None else totals
         far = self._far(total)
         whole = total @ far / 2
         expected = whole - self.counts @ far + self.apart
         expected = np.where(expected > 1e-12 * whole, expected, 0.0)  # not rounding
         apart = self.apart / self.others
-        return _alpha(apart.sum() - apart, expected, total.sum() - self.counts.sum(axis=1))
-
-    def _total(self) -> np.ndarray:
-        return np.asarray(self.counts.sum(axis=0)).reshape(-1)
+        return _alpha(observed - apart, expected, total.sum() - self.counts.sum(axis=1))
 
     def _far(self, total: np.ndarray) -> np.ndarray:
-        """From each answer to all answers, and back, (n_different,)."""
-        far = np.zeros(len(total))
-        step = max(1, BLOCK // max(len(total), 1))
-        for begin in range(0, len(total), step):
+        """From each answer to all answers, and back, (n_different,); 0 for one not given."""
+        given = np.flatnonzero(total)
+        values, times = self.values[given], total[given]
+        far = np.zeros(len(given))
+        step = max(1, BLOCK // max(len(given), 1))
+        for begin in range(0, len(given), step):
             block = slice(begin, begin + step)
-            distances = self.distance(self.values[:, None], self.values[None, block])
-            far += distances @ total[block]
-            far[block] += total @ distances
-        return far
+            distances = self.distance(values[:, None], values[None, block])
+            far += distances @ times[block]
+            far[block] += times @ distances
+        every = np.zeros(len(total))
+        every[given] = far
+        return every
 
 
-def _pairs_within(item: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def pairs_within(item: np.ndarray, at_once: int = BLOCK) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Positions of each two rows of one item, a block at a time; `item` (n,) rises."""
     end = np.searchsorted(item, item, side="right")
     later = end - np.arange(len(item)) - 1  # rows of the same item that follow
@@ -288,7 +319,7 @@ def _pairs_within(item: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     begin = 0
     while begin < len(item):
         done = cumulated[begin - 1] if begin else 0
-        stop = max(int(np.searchsorted(cumulated, done + BLOCK, side="right")), begin + 1)
+        stop = max(int(np.searchsorted(cumulated, done + at_once, side="right")), begin + 1)
         a = np.repeat(np.arange(begin, stop), later[begin:stop])
         before = (cumulated - later - done)[a]  # pairs of this block with rows before a
         yield a, a + 1 + np.arange(len(a)) - before

@@ -8,9 +8,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from dissensus.annotations import Annotations
+from dissensus.annotations import AnnotationBlocks, Annotations
 
 BLOCK = 1 << 20  # numbers at a time
+MOST_PAIRS = 1 << 26  # of annotators and values, that are counted in blocks
 
 
 class Estimate(Protocol):
@@ -70,6 +71,25 @@ class Measure:
     takes_weights: bool = False  # whether function, prepare and formula have the argument `weights`
     is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
     in_blocks: tuple[str, ...] = ()  # kinds of scales on which blocks of items have `Summable`s
+    prepare_block: Callable[[Annotations], Estimate] | None = None  # of a block, if not `prepare`
+    most_values: int | None = None  # of a multi-label scale, in blocks
+    by_pairs: bool = False  # whether blocks count pairs of annotators
+
+    def why_not_in_blocks(self, blocks: AnnotationBlocks) -> str | None:
+        """None, or why these answers cannot be counted in blocks of items."""
+        kind = blocks.scale.kind
+        if kind not in self.in_blocks:
+            return f"{kind} answers must all be in one process for it"
+        if self.most_values is not None and kind == "multi-label":
+            if blocks.scale.n_columns > self.most_values:
+                return f"sets of more than {self.most_values} values must all be in one process"
+        if self.needs_ids and blocks.is_anonymous:
+            return "it needs known annotators; these answers are anonymous"
+        if self.by_pairs and blocks.repeats:
+            return "repeated answers must all be in one process for it"
+        if self.by_pairs and (blocks.n_annotators * blocks.scale.n_columns) ** 2 > MOST_PAIRS:
+            return f"the pairs of {blocks.n_annotators:,} annotators are too many to be counted"
+        return None
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,21 @@
-"""Kappa of a question with several answers at once: each value is a question of its own."""
+"""Kappa of multi-label answers: of each value on its own, and of whole sets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dissensus.agreement.kappa import kappa_matrix
+from dissensus.agreement.masi import masi_distance
 from dissensus.agreement.measure import Estimate, ratio
 from dissensus.agreement.pairs import PairMeasure, Pairs
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.scales import MultiLabel, has_value
+from dissensus.scales import MultiLabel, Nominal, has_value
 
 BINARY = 1.0 - np.eye(2)
+MOST_SETS = 5_000  # different ones, of which each two are compared
 
 
 def kappa_per_value(annotations: Annotations) -> dict[str, float]:
@@ -54,6 +57,35 @@ def kappa_of_any(annotations: Annotations) -> float:
     nan where no pair has a kappa, as where no answer is empty.
     """
     return prepare_kappa_of_any(annotations).value()
+
+
+def masi_kappa_matrix(annotations: Annotations) -> np.ndarray:
+    """Cohen's kappa of every pair of annotators, weighted by how far apart two sets are (MASI).
+
+    (n_annotators, n_annotators). 1 is perfect agreement, 0 what the shares of their sets would give
+    by chance; sets that overlap disagree in part. nan where undefined, as of `kappa_matrix`.
+
+    Example:
+        >>> scale = MultiLabel(("joy", "fear"))
+        >>> rows = [("t1", "ann", "joy"), ("t1", "bob", "joy, fear"), ("t2", "ann", "fear"),
+        ...         ("t2", "bob", "fear"), ("t3", "ann", ""), ("t3", "bob", "")]
+        >>> masi_kappa_matrix(Annotations.from_rows(rows, scale)).round(4).tolist()
+        [[1.0, 0.6842], [0.6842, 1.0]]
+
+    Reference: Passonneau (2006), Measuring agreement on set-valued items (MASI) for semantic and
+    pragmatic annotation; Cohen (1968), doi:10.1037/h0026256.
+    """
+    _scale(annotations)
+    empty = np.zeros(1, dtype=annotations.answer.dtype)  # a scale needs a value
+    sets = np.unique(np.concatenate([annotations.answer, empty]))
+    if len(sets) > MOST_SETS:
+        raise DataError(
+            f"kappa of sets compares all pairs of sets, {len(sets):,} different ones are more than "
+            f"{MOST_SETS:,}; select fewer annotators or items"
+        )
+    code = np.searchsorted(sets, annotations.answer)
+    named = replace(annotations, scale=Nominal(tuple(map(str, sets))), answer=code)
+    return kappa_matrix(named, masi_distance(sets[:, None], sets[None]))
 
 
 def prepare_mean_kappa_per_value(annotations: Annotations) -> Estimate:

@@ -24,15 +24,28 @@ def agreement_with_rest(annotations: Annotations) -> np.ndarray:
         >>> agreement_with_rest(Annotations.from_rows(rows)).tolist()
         [0.5, 0.5, 0.0]
     """
+    annotator = annotations.annotator_codes("agreement with the rest")
+    return _mean_by(annotator, *agreement_of_answers(annotations), annotations.n_annotators)
+
+
+def agreement_of_answers(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """The share of the others' answers to the same item that equal an answer, (n_rows,).
+
+    Also whether there are others, (n_rows,). The mean over an annotator's answers is their
+    `agreement_with_rest`.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
+        >>> agreement_of_answers(Annotations.from_rows(rows))[0].tolist()
+        [0.5, 0.5, 0.0]
+    """
     if isinstance(annotations.scale, Interval):
         raise DataError("ratings are hardly ever equal; they correlate with the rest")
-    annotator = annotations.annotator_codes("agreement with the rest")
     values, code = np.unique(annotations.answer, return_inverse=True)
     key = annotations.item.astype(np.int64) * max(len(values), 1) + code.reshape(-1)
     _, group, size = np.unique(key, return_inverse=True, return_counts=True)
     n = annotations.per_item()[annotations.item]
-    alike = (size[group.reshape(-1)] - 1) / np.maximum(n - 1, 1)
-    return _mean_by(annotator, alike, n >= 2, annotations.n_annotators)
+    return (size[group.reshape(-1)] - 1) / np.maximum(n - 1, 1), n >= 2
 
 
 def leniency(annotations: Annotations) -> np.ndarray:

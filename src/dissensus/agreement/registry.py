@@ -32,16 +32,22 @@ from dissensus.agreement.formulas import (
     randolph_formula,
 )
 from dissensus.agreement.gwet import gwet_ac, prepare_gwet_ac
-from dissensus.agreement.icc import Form, icc, prepare_icc
+from dissensus.agreement.icc import Form, icc, prepare_icc, prepare_icc1_of_block
 from dissensus.agreement.kappa import kappa_matrix, mean_kappa, prepare_mean_kappa
-from dissensus.agreement.krippendorff import krippendorff_alpha, prepare_krippendorff_alpha
+from dissensus.agreement.krippendorff import (
+    krippendorff_alpha,
+    prepare_alpha_of_block,
+    prepare_krippendorff_alpha,
+)
 from dissensus.agreement.measure import Breakdown, Measure
 from dissensus.agreement.multiple_select import (
     kappa_of_any,
+    masi_kappa_matrix,
     mean_kappa_per_value,
     prepare_kappa_of_any,
     prepare_mean_kappa_per_value,
 )
+from dissensus.agreement.pair_counts import prepare_kappa_of_block
 from dissensus.agreement.per_annotator import (
     agreement_with_consensus,
     agreement_with_rest,
@@ -101,6 +107,9 @@ def _weighted_kappa(weights: Literal["linear", "quadratic"]) -> Measure:
         needs_ids=True,
         formula=partial(cohen_formula, weights=weights),
         is_kappa=True,
+        in_blocks=("ordinal",),
+        prepare_block=partial(prepare_kappa_of_block, weights=weights),
+        by_pairs=True,
     )
 
 
@@ -126,7 +135,9 @@ MEASURES: dict[str, Measure] = {
         formula=krippendorff_formula,
         takes_weights=True,
         is_kappa=True,
-        in_blocks=_CHOICE,
+        in_blocks=(*_CHOICE, "interval", "multi-label"),
+        prepare_block=prepare_alpha_of_block,
+        most_values=12,
     ),
     "fleiss-kappa": Measure(
         fleiss_kappa,
@@ -192,6 +203,9 @@ MEASURES: dict[str, Measure] = {
         formula=cohen_formula,
         takes_weights=True,
         is_kappa=True,
+        in_blocks=_CHOICE,
+        prepare_block=prepare_kappa_of_block,
+        by_pairs=True,
     ),
     "cohen-kappa-linear": _weighted_kappa("linear"),
     "cohen-kappa-quadratic": _weighted_kappa("quadratic"),
@@ -204,6 +218,9 @@ MEASURES: dict[str, Measure] = {
         needs_ids=True,
         takes_weights=True,
         is_kappa=True,
+        in_blocks=_CHOICE,
+        prepare_block=partial(prepare_kappa_of_block, pooled=True),
+        by_pairs=True,
     ),
     "kappa-per-value": Measure(
         mean_kappa_per_value,
@@ -265,7 +282,11 @@ MEASURES: dict[str, Measure] = {
         (*_TOGETHER, reasons.no_pair_correlates),
         needs_ids=True,
     ),
-    "icc1": _icc("icc1", "share of the variance between items; each rated by others"),
+    "icc1": replace(
+        _icc("icc1", "share of the variance between items; each rated by others"),
+        in_blocks=_NUMBER,
+        prepare_block=prepare_icc1_of_block,
+    ),
     "icc2": _icc("icc2", "the same annotators rate all items; leniency is disagreement"),
     "icc3": _icc("icc3", "the same annotators rate all items; leniency does not count"),
     "icc1k": _icc("icc1k", "as icc1, of the mean rating of an item"),
@@ -316,6 +337,9 @@ PER_PAIR: dict[str, Breakdown] = {
     "cohen-kappa-quadratic": Breakdown(
         partial(kappa_matrix, weights="quadratic"), ("ordinal",), "near misses count less", True
     ),
+    "cohen-kappa-masi": Breakdown(
+        masi_kappa_matrix, ("multi-label",), "sets that overlap agree in part", True
+    ),
     "scott-pi": Breakdown(pi_matrix, _CHOICE, "beyond chance, answers pooled", True),
     "correlation": Breakdown(correlation_matrix, _NUMBER, "Pearson's r", True),
     "spearman": Breakdown(spearman_matrix, _NUMBER, "Spearman's rho", True),
@@ -350,6 +374,7 @@ def weighted(measure: Measure, weights: Weights) -> Measure:
     parts: dict[str, Callable[..., Any] | None] = {
         "function": measure.function,
         "prepare": measure.prepare,
+        "prepare_block": measure.prepare_block,
         "formula": measure.formula,
     }
     able = {name: part for name, part in parts.items() if part is not None}
@@ -366,6 +391,11 @@ def entries_of(names: Sequence[str] | None, weights: Weights) -> dict[str, Measu
     if unfit:
         raise DataError(f"{unfit[0]} takes no weights; these do: {listed(able)}")
     return {name: weighted(MEASURES[name], weights) for name in names or able}
+
+
+def compares_pairs(measure: Measure) -> bool:
+    """Whether it is a mean over pairs of annotators: slow if there are very many annotators."""
+    return reasons.nobody_together in measure.reasons
 
 
 def why_unfit(measure: Measure | Breakdown, annotations: Annotations) -> str | None:

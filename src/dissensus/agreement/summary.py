@@ -21,7 +21,7 @@ from dissensus.agreement.registry import (
 )
 from dissensus.agreement.results import Agreement, MeasureResult, QuestionAgreement, about
 from dissensus.agreement.weights import Weights
-from dissensus.annotations import Annotations
+from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.cluster import connect
 from dissensus.corpus import StoredCorpus
 from dissensus.errors import DataError
@@ -51,7 +51,7 @@ def summarise(
         benchmark: whose words for values of kappa to add, a name of `BENCHMARKS`.
         cluster: address of a Dask scheduler whose workers count a part of the items each, for
             the measures that are sums over items: percent, alpha, the kappas of Fleiss and
-            Randolph, AC1, AC2 and mean-difference.
+            Randolph, AC1, AC2, mean-difference and icc1.
 
     Example:
         >>> from dissensus import Corpus
@@ -140,6 +140,13 @@ def at_a_glance(annotations: Annotations) -> dict[str, float]:
         for name, measure in MEASURES.items()
         if measure.brief and kind in measure.scales
     }
+
+
+def at_a_glance_in_blocks(blocks: AnnotationBlocks) -> dict[str, float]:
+    """The same of answers in blocks, without those that need all answers in memory."""
+    measures = MEASURES.items()
+    names = [name for name, one in measures if one.brief and not one.why_not_in_blocks(blocks)]
+    return BlockAgreement("", blocks, names).values() if names and len(blocks) else {}
 
 
 def measured(annotations: Annotations) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dissensus.errors import DataError, listed, meant
-from dissensus.scales import Nominal, Ordinal, Scale
+from dissensus.scales import Interval, Nominal, Ordinal, Scale
 
 NamedWeights = Literal[
     "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
@@ -122,3 +122,10 @@ def numbers(scale: Scale, answer: np.ndarray, what: str) -> np.ndarray:
     if scale.kind != "interval":
         raise DataError(f"{what} needs ratings or levels, not {scale.kind} answers")
     return np.asarray(answer, dtype=float)
+
+
+def middle(scale: Scale) -> float:
+    """The number in the middle of a scale of ratings or levels."""
+    if isinstance(scale, Interval):
+        return (scale.low + scale.high) / 2
+    return float(np.mean(numbers(scale, np.arange(scale.n_columns), "a middle")))

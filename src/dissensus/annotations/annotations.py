@@ -443,7 +443,7 @@ class Annotations:
         if repeated is None:
             return self
         if rule == "error":
-            raise DataError(self._shown(repeated))
+            raise DataError(self.repeats_message(repeated))
         if rule == "mean" and not isinstance(self.scale, Interval):
             raise DataError(f"the mean of repeats is for ratings, not {self.scale.kind} answers")
         chosen = repeated.last if rule == "last" else repeated.first
@@ -453,14 +453,15 @@ class Annotations:
             kept = replace(kept, answer=repeated.means(self.answer)[order])
         return kept
 
-    def _shown(self, repeated: Repeated) -> str:
+    def repeats_message(self, repeated: Repeated, n_pairs: int | None = None) -> str:
         """The number of repeated pairs, an example, and what to do."""
         several = np.flatnonzero(repeated.sizes > 1)
+        n_pairs = len(several) if n_pairs is None else n_pairs
         row = repeated.first[several[0]]
         annotator = self.annotators[self.annotator_codes("repeats")[row]]
         return (
             f"annotator {annotator!r} answered item {self.items[self.item[row]]!r} "
-            f"{int(repeated.sizes[several[0]])} times ({len(several)} such pairs); keep one row "
+            f"{int(repeated.sizes[several[0]])} times ({n_pairs} such pairs); keep one row "
             "each, or say what to do with repeats (--repeats): keep, first, last"
             + (" or mean" if isinstance(self.scale, Interval) else "")
         )

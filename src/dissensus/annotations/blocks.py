@@ -106,6 +106,16 @@ class AnnotationBlocks(ABC):
         return Annotations(items[rows], None, answer, self.scale, self.items, Names.range(0))
 
 
+def block_bounds(offsets: np.ndarray, n_blocks: int) -> tuple[int, ...]:
+    """The first item of each block and the number of items, for blocks with about as many rows.
+
+    Args:
+        offsets: where the rows of each item begin, and the number of rows, (n_items + 1,).
+    """
+    cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_blocks + 1)[1:-1])
+    return tuple(np.unique(np.r_[0, cuts, len(offsets) - 1]).tolist())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SplitAnnotations(AnnotationBlocks):
     """Annotations in memory, in blocks with about the same number of rows.
@@ -128,14 +138,12 @@ class SplitAnnotations(AnnotationBlocks):
             annotations = annotations.take(np.argsort(item, kind="stable"))
         sizes = np.bincount(item, minlength=annotations.n_items)
         offsets = np.r_[0, np.cumsum(sizes)]
-        cuts = np.searchsorted(offsets, np.linspace(0, len(item), n_blocks + 1)[1:-1])
-        bounds = np.unique(np.r_[0, cuts, annotations.n_items]).tolist()
         return cls(
             annotations.scale,
             annotations.items,
             annotations.annotators,
             annotations.n_rows,
-            tuple(bounds),
+            block_bounds(offsets, n_blocks),
             annotations.annotator is None,
             annotations.repeats,
             annotations=annotations,

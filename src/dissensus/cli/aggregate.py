@@ -121,8 +121,6 @@ def aggregate(
     if whole and (from_disk or cluster is not None):
         option = "--from-disk" if from_disk else "--cluster"
         raise DataError(f"--method {method} has no {option}; leave it out")
-    if from_disk and annotator_table is not None:
-        raise DataError("--from-disk has no --annotator-table; use --save-model")
     reserve(output)
     corpus: Any = source.open() if from_disk else source.read()
     if method in aggregation.TEXT_METHODS:
@@ -165,7 +163,7 @@ def aggregate(
             raise DataError(f"{error}; leave --annotator-table out") from None
         write_tables(estimates, annotator_table)
     for name, aggregator in fitted.items():
-        gold = None if from_disk else aggregation.gold_accuracy(corpus, name, aggregator)
+        gold = aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
         of = method or aggregation.usual_method(corpus, name)
         console.say(f"{name}: {of} of {aggregator.consensus_.n_rows} items{accuracy}")

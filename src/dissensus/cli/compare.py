@@ -132,7 +132,8 @@ def compare(
     processes: Annotated[
         int | None,
         typer.Option(
-            help="Number of processes (default: one for each processor; one or two on a GPU)."
+            help="Number of processes (default: one for each processor, one for short fits, one or "
+            "two on a GPU)."
         ),
     ] = None,
     cluster: Annotated[

@@ -54,6 +54,11 @@ def convert(
     elif by_item:
         raise DataError("--by-item is for corpus folders; leave it out, or name a folder")
     source.check_outputs(out)
+    converted = source.convert_by_item(out) if by_item and not question else None
+    if converted is not None:
+        n_items, questions = converted.corpus.n_items, ", ".join(converted.questions)
+        console.say(f"{out}: {n_items} items, {converted.n_answers} answers to {questions}")
+        return
     corpus = source.read()
     if question:
         corpus = corpus.select(questions=question)

@@ -13,7 +13,7 @@ import typer
 from dissensus.cli.console import Json, Question, print_json, visible, width
 from dissensus.cli.group_tables import attribute_names
 from dissensus.cli.outputs import check_result, write_result
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.source import FromDisk, Source, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
 from dissensus.errors import DataError
 
@@ -59,6 +59,7 @@ def describe(
         ),
     ] = None,
     most: Most = None,
+    from_disk: FromDisk = False,
     json: Json = False,
     output: Output = None,
 ) -> None:
@@ -66,19 +67,26 @@ def describe(
 
     Answers that were left out are counted by reason; with those that were loaded, they add up to
     what FILE contains. Annotators are suspicious if they are at chance, contrary, constant, fast,
-    duplicated or different from the rest, and if chance does not explain it.
+    duplicated or different from the rest, and if chance does not explain it. With --from-disk,
+    annotators are not compared.
     """
     from dissensus.description import describe as describe_corpus
+    from dissensus.description import describe_stored
 
     check_result(output)
+    if from_disk and by:
+        raise DataError("--from-disk does not describe groups of annotators; leave out --by")
     source.check_outputs(output)
-    sources = source.each()
+    sources = [source] if from_disk else source.each()
     if output is not None and len(sources) > 1:
         raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")
     items = MOST_ITEMS if most is None else most
     contents = []
     for one in sources:
-        description = describe_corpus(one.read(), question or None, items, attribute_names(by))
+        if from_disk:
+            description = describe_stored(one.open(), question or None, items)
+        else:
+            description = describe_corpus(one.read(), question or None, items, attribute_names(by))
         contents.append(description.to_dict())
         if output is not None:
             table = description.annotator_table()

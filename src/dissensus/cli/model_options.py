@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, cut, listed
+from dissensus.plain_files import open_plain
 
 if TYPE_CHECKING:
     from dissensus.aggregation import Aggregator
@@ -114,20 +115,25 @@ def _columns(path: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
     """These columns of a table, as texts."""
     import pyarrow as pa
     import pyarrow.csv as csv
-    import pyarrow.parquet as pq
+
+    from dissensus.arrow_files import parquet_table
 
     try:
-        if path.suffix.lower() == ".parquet":
-            table = pq.read_table(path)
-        else:
-            delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-            table = csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=delimiter))
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(f"{path}: cannot be read as a table ({reason})") from None
-    missing = [name for name in names if name not in table.column_names]
+        with open_plain(path) as file:
+            if path.suffix.lower() == ".parquet":
+                table = parquet_table(file, path)
+            else:
+                parse = csv.ParseOptions(delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+                texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+                table = csv.read_csv(file, parse_options=parse, convert_options=texts)
+        there = table.column_names
+    except DataError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise DataError(f"{path}: cannot be read as a table ({cut(error)})") from None
+    missing = [name for name in names if name not in there]
     if missing:
-        raise DataError(f"{path}: no column {listed(missing)}; it has {listed(table.column_names)}")
+        raise DataError(f"{path}: no column {listed(missing)}; it has {listed(there)}")
     return {name: [str(value) for value in table[name].to_pylist()] for name in names}
 
 

@@ -10,7 +10,7 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.outputs import reserve
 from dissensus.cli.single_options import typed_command
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.source import Source, is_comparison, reads_corpus
 from dissensus.errors import DataError
 
 
@@ -34,9 +34,7 @@ def report(
     if output.suffix.lower() not in (".html", ".htm"):
         raise DataError(f"{output}: a report is HTML; name a file that ends in .html")
     reserve(output)
-    of_comparison = any(
-        (source.file / name).exists() for name in ("results.json", "comparison.json")
-    )
+    of_comparison = is_comparison(source.file)
     if of_comparison and results is not None:
         raise DataError(f"{source.file}: is a comparison itself; leave --results out")
     folder = source.file if of_comparison else results

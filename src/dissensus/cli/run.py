@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import shlex
+import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,24 +21,29 @@ from dissensus.cli.outputs import answers_table, check_folder, reserve, write_an
 from dissensus.cli.parts import save_trained_items
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.time_budget import TimeBudget, needs_encoder, plan_within
 from dissensus.errors import DataError, Unfinished, counted
-from dissensus.folders import writing
+from dissensus.folders import check_free, writing
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
     from dissensus.evaluation import Results
     from dissensus.methods.framework.base import Method
     from dissensus.prediction import Predictions
-    from dissensus.report.project import Best, Plan
+    from dissensus.report.best_method import Best
+    from dissensus.report.project import Plan
 
-RESERVE = 0.2  # of the budget, for training the best method and for the report
+SINGLE = 2.0  # times as long as a fit of the comparison takes one by itself, on all items
+REPORT_SECONDS = 4.0
+FOLDERS = {"corpus": "corpus", "model": "config", "annotator-model": "config"}  # and their kind
 MOST_PAIRS = 1_000_000  # of item and annotator, in predictions-by-annotator.csv
 
 Budget = Annotated[
     str | None,
     typer.Option(
-        help="Time for the whole command, e.g. 10m. The report has the fits done by then; run "
-        "again to resume. Encoding the contents, once, is not interrupted."
+        help="Time for the whole command, e.g. 10m. Fewer items are compared if encoding all "
+        "takes too long; the report has the fits done by then. Run again to resume. Training the "
+        "best method and the report may take some seconds longer."
     ),
 ]
 Encoder = Annotated[
@@ -51,7 +59,7 @@ class Choices:
     methods: tuple[str, ...] = ()
     seeds: int | None = None
     encoder: str | None = None
-    deadline: float | None = None  # of time.monotonic, for the comparison
+    budget: TimeBudget | None = None
 
 
 @reads_corpus
@@ -77,34 +85,36 @@ def run(
     model that predicts each annotator, and predictions for items without answers. Run the same
     command again to resume.
     """
-    start, limit = time.monotonic(), seconds(budget)
-    deadline = None if limit is None else start + (1 - RESERVE) * limit
+    start, n_seconds = time.monotonic(), seconds(budget)
+    time_budget = None if n_seconds is None else TimeBudget(n_seconds, start)
     check_folder(output, "run")
     reserve(output)
     corpus = source.read()
     corpus = corpus.select(questions=question) if question else corpus
     chosen = tuple(name.strip() for name in (methods or "").split(",") if name.strip())
-    whole_way(corpus, output, Choices(typed_command(), chosen, seeds, encoder, deadline))
+    whole_way(corpus, output, Choices(typed_command(), chosen, seeds, encoder, time_budget))
+    if (output / "model").is_dir() and "text" in corpus.contents:
+        console.say(
+            f"\nNext, in the browser and on new texts:\n  dissensus serve {_typed(output)}\n"
+            f"  dissensus predict {_typed(output / 'model')} new.csv -o answers.csv"
+        )
 
 
 def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
     """Compare, train the best method, predict, and write the report."""
     from dissensus.report import make_report
-    from dissensus.report.project import plan, with_answers, without_unreadable_contents
+    from dissensus.report.project import with_answers
 
     answered = with_answers(corpus)
     if not answered.n_items:
         raise DataError(f"{corpus.name}: no item has an answer; there is nothing to report")
     _make_folder(output)
-    learned, lines = without_unreadable_contents(answered, choices.encoder)
-    chosen = plan(learned, choices.methods, choices.seeds, choices.encoder)
-    for line in (*lines, *chosen.reasons):
-        console.say(line)
+    learned, chosen, choices = _planned(answered, output, choices)
     results, note = _compared(learned, chosen, output, choices)
     corpus.save(output / "corpus")
     trained = _Trained()
     if results is not None:
-        trained = _train(corpus, learned, results, output, choices.encoder)
+        trained = _train(corpus, learned, results, output, choices)
     _write_consensus(answered, output)
     report = make_report(
         answered,
@@ -121,6 +131,29 @@ def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
     console.say(f"{paths[0]}: the report; {paths[1].name} has the same as JSON")
 
 
+def _planned(answered: Corpus, output: Path, choices: Choices) -> tuple[Corpus, Plan, Choices]:
+    """The items to learn from, what to compare on them, and the choices with the encoder; says
+    why these."""
+    from dissensus.report.encoding_time import part_of
+    from dissensus.report.project import Plan, nothing_to_learn, plan, without_unreadable_contents
+
+    part, reasons = answered, []
+    if not nothing_to_learn(answered) and needs_encoder(choices.methods):
+        within = plan_within(choices.budget, answered, output, choices.encoder)
+        if not within.n_items:
+            reason = f"no method is compared: {within.reason}"
+            console.say(reason)
+            return answered, Plan((), None, 0, (reason,)), choices
+        part, reasons = part_of(answered, within.n_items), [within.reason]
+        choices = replace(choices, encoder=within.encoder)
+    learned, lines = without_unreadable_contents(part, choices.encoder)
+    chosen = plan(learned, choices.methods, choices.seeds, choices.encoder)
+    for line in (*reasons, *lines, *chosen.reasons):
+        if line:
+            console.say(line)
+    return learned, chosen, choices
+
+
 def _make_folder(output: Path) -> None:
     """Refuse a folder that cannot be written, before any work is done."""
     if output.is_file():
@@ -131,6 +164,8 @@ def _make_folder(output: Path) -> None:
             pass
     except OSError as error:
         raise DataError(f"{output}: cannot be written ({error.strerror or error})") from None
+    for name, kind in FOLDERS.items():
+        check_free(output / name, kind)
 
 
 def _compared(
@@ -143,7 +178,6 @@ def _compared(
     if not chosen.methods:
         return None, ""
     folder = output / "comparison"
-    deadline = choices.deadline
     try:
         results = evaluation.compare(
             corpus,
@@ -151,7 +185,7 @@ def _compared(
             folds=chosen.protocol,
             out=folder,
             seeds=chosen.seeds,
-            budget=None if deadline is None else max(deadline - time.monotonic(), 0.0),
+            budget=None if choices.budget is None else choices.budget.left_to_compare,
             command=choices.command,
         )
     except Unfinished as unfinished:
@@ -181,32 +215,33 @@ class _Trained:
 
 
 def _train(
-    corpus: Corpus, learned: Corpus, results: Results, output: Path, encoder: str | None
+    corpus: Corpus, learned: Corpus, results: Results, output: Path, choices: Choices
 ) -> _Trained:
     """Train and save the best method, and the best one that predicts each annotator."""
-    from dissensus.report.project import (
-        best_method,
-        best_of_annotators,
-        held_out,
-        seeded_method,
-        to_predict,
-    )
+    from dissensus.report.best_method import best_method, best_of_annotators
+    from dissensus.report.project import held_out, seeded_method
 
     best = best_method(results)
     if best is None:
         return _Trained()
-    own = best_of_annotators(results)
+    own, why_none = best_of_annotators(results, learned)
     console.say(f"training {best.method}, the best of the comparison")
-    tested, predictions = held_out(learned, seeded_method(best.method, encoder))
-    bare, lines = to_predict(corpus)
-    for line in lines:
-        console.say(line)
-    method = _saved(best, learned, results, output / "model", encoder)
-    facts = {"model": f"{best}, trained on all {learned.n_items:,} items with answers"}
+    method = _saved(best, learned, results, output / "model", choices.encoder)
+    facts = {"model": f"{best}, trained on {_items_of(learned, corpus)}"}
+    bare = _to_predict(corpus, output, choices)
     if bare is not None:
         _write_predictions(method, bare, output / "predictions.csv")
-    if own is not None and own.method != best.method:
-        method = _saved(own, learned, results, output / "annotator-model", encoder)
+    tested, predictions = None, None
+    if _in_time(results, best.method, choices, "the report has no section on predicted answers"):
+        tested, predictions = held_out(learned, seeded_method(best.method, choices.encoder))
+    if why_none:
+        console.say(why_none)
+    if own is None or own.method == best.method:
+        _remove_model(output / "annotator-model")
+    else:
+        if not _in_time(results, own.method, choices, "no annotator-model is saved"):
+            return _Trained(best.method, tested, predictions, facts)
+        method = _saved(own, learned, results, output / "annotator-model", choices.encoder)
         facts["model of each annotator"] = f"{own}, trained on the same items"
     if bare is not None and own is not None:
         if bare.n_items * learned.n_annotators <= MOST_PAIRS:
@@ -216,6 +251,60 @@ def _train(
             console.say("too many pairs of item and annotator for predictions-by-annotator.csv; "
                         "use `dissensus predict`")  # fmt: skip
     return _Trained(best.method, tested, predictions, facts)
+
+
+def _remove_model(folder: Path) -> None:
+    """Delete a model that an earlier, unfinished run saved."""
+    if (folder / "config.json").is_file():
+        shutil.rmtree(folder)
+
+
+def _items_of(learned: Corpus, corpus: Corpus) -> str:
+    """How many items a model was trained on, of those with answers."""
+    from dissensus.report.project import with_answers
+
+    n_answered = with_answers(corpus).n_items
+    if learned.n_items == n_answered:
+        return f"all {n_answered:,} items with answers"
+    return f"{learned.n_items:,} of {n_answered:,} items with answers"
+
+
+def _in_time(results: Results, method: str, choices: Choices, otherwise: str) -> bool:
+    """Whether there is time to train a method once more; says what is left out otherwise."""
+    if choices.budget is None:
+        return True
+    seconds_of_fits = [fit.seconds for fit in results.of(method) if not math.isnan(fit.seconds)]
+    if SINGLE * max(seconds_of_fits, default=0.0) + REPORT_SECONDS <= choices.budget.left:
+        return True
+    console.say(f"time limit reached: {otherwise}; run the same command again to resume")
+    return False
+
+
+def _typed(path: Path) -> str:
+    """A path as it is typed in a shell."""
+    return shlex.quote(str(path))
+
+
+def _to_predict(corpus: Corpus, output: Path, choices: Choices) -> Corpus | None:
+    """The items without answers, if there are any that can be predicted within the time."""
+    from dissensus.report.encoding_time import duration_option, encoding_time
+    from dissensus.report.project import to_predict
+
+    bare, lines = to_predict(corpus)
+    for line in lines:
+        console.say(line)
+    if bare is None or choices.budget is None:
+        return bare
+    needed = encoding_time(bare, choices.encoder)
+    if needed <= choices.budget.left:
+        return bare
+    console.say(
+        f"{counted(bare.n_items, 'item')} without answers would take about "
+        f"{duration_option(needed)} to encode, longer than is left; for their predictions: "
+        f"dissensus predict {_typed(output / 'model')} {_typed(output / 'corpus')} "
+        f"-o {_typed(output / 'predictions.csv')}"
+    )
+    return None
 
 
 def _saved(

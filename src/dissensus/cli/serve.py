@@ -10,7 +10,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.model_options import say_encoders
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.source import Source, is_comparison, reads_corpus
 from dissensus.errors import DataError, InstallError
 
 
@@ -30,8 +30,8 @@ def serve(
 ) -> None:
     """Show a report in the browser; type a text and see what each annotator would say.
 
-    FILE is the folder that `dissensus run` wrote, or any file to report on. Only this computer can
-    open the page, and only with the token in its address. Ctrl-C ends it.
+    FILE is the folder that `dissensus run` or `dissensus compare` wrote, or any file to report on.
+    Only this computer can open the page, and only with the token in its address. Ctrl-C ends it.
     """
     from pathlib import Path
 
@@ -49,9 +49,20 @@ def serve(
         ) from None
     folder = source.file
     of_run = (folder / "report.html").exists() and (folder / "corpus").is_dir()
-    corpus = Corpus.load(folder / "corpus") if of_run else source.read()
-    comparison = folder / "comparison"
-    results = Results.load(comparison, unfinished=True) if of_run and comparison.exists() else None
+    if (folder / "model.safetensors").exists():
+        raise DataError(
+            f"{folder}: this is a model; name what it was trained on too: "
+            f"dissensus serve FILE --model {folder}"
+        )
+    corpus = results = None
+    if is_comparison(folder):
+        results = Results.load(folder, unfinished=True)
+    elif of_run:
+        corpus = Corpus.load(folder / "corpus")
+        if (folder / "comparison").exists():
+            results = Results.load(folder / "comparison", unfinished=True)
+    else:
+        corpus = source.read()
     kept = [folder / name for name in ("annotator-model", "model") if of_run]
     path = Path(model) if model else next((path for path in kept if path.exists()), None)
     fitted = None if path is None else load(path)
@@ -67,6 +78,7 @@ def serve(
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
+            listener.listen()  # who opens the address at once waits for the server
         except OSError as error:
             raise DataError(f"port {port}: {error.strerror}; choose another --port") from None
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/?token={token}", flush=True)

@@ -16,10 +16,13 @@ import typer
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, NoAnswersError, counted
+from dissensus.json_files import check_types, parse_json
+from dissensus.plain_files import plain_bytes
 from dissensus.staging import staged
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus, StoredCorpus
+    from dissensus.readers.streaming.conversion import Converted
 
 SOURCE_OPTIONS = "Options for reading FILE"
 _FILE = typer.Argument(
@@ -29,6 +32,11 @@ _FILE = typer.Argument(
 )
 File = Annotated[Path, _FILE]
 OptionalFile = Annotated[Path | None, _FILE]
+
+
+def is_comparison(folder: Path) -> bool:
+    """Whether `dissensus compare` wrote this folder."""
+    return any((folder / name).exists() for name in ("results.json", "comparison.json"))
 
 
 def _option(*names: str, help: str) -> Any:
@@ -200,16 +208,9 @@ class Source:
             unanswered: whether a table without answers is read too, as items only.
         """
         from dissensus import datasets
-        from dissensus.names import split_names
 
         typed, kept = self._typed(), self._remembered()
-        options: dict[str, Any] = dict.fromkeys(f.name for f in fields(self)[1:-1])
-        options |= (kept or {}) | typed
-        options["question"] = options.pop("question_column")
-        columns = options.pop("annotator_columns")
-        options["annotators"] = columns and split_names(columns)
-        options["scale"] = scales_of(options["scale"] or [])
-        options = {name: value for name, value in options.items() if value}
+        options = self._options(typed, kept)
         try:
             corpus = datasets.read(self.file, **options)
         except NoAnswersError:
@@ -225,6 +226,42 @@ class Source:
         if self.remember:
             self._keep(typed)
         return corpus
+
+    def convert_by_item(self, out: Path) -> Converted | None:
+        """Write a large table in the order of items without loading it, and print its notes.
+
+        None if FILE is to be read as a whole: a note says why, if it is large.
+        """
+        from dissensus import readers
+        from dissensus.plain_files import unpacking_up_to
+        from dissensus.readers.streaming.batches import NotStreamedError
+
+        typed = self._typed()
+        options = self._options(typed, self._remembered())
+        try:
+            with unpacking_up_to(options.pop("max_unpacked", None)):
+                converted = readers.convert_by_item(self.file, out, **options)
+        except NotStreamedError as reason:
+            say(f"{self.file.name}: loaded into memory as a whole, because {reason}")
+            return None
+        if converted is not None:
+            for note in converted.corpus.notes:
+                say(note)
+            if self.remember:
+                self._keep(typed)
+        return converted
+
+    def _options(self, typed: dict[str, Any], kept: dict[str, Any] | None) -> dict[str, Any]:
+        """The options as arguments of `read`: those that are typed, and those that are kept."""
+        from dissensus.names import split_names
+
+        options: dict[str, Any] = dict.fromkeys(f.name for f in fields(self)[1:-1])
+        options |= (kept or {}) | typed
+        options["question"] = options.pop("question_column")
+        columns = options.pop("annotator_columns")
+        options["annotators"] = columns and split_names(columns)
+        options["scale"] = scales_of(options["scale"] or [])
+        return {name: value for name, value in options.items() if value}
 
     def _short_notes(self, corpus: Corpus) -> list[str]:
         """The notes, with a short first line instead of one on each column of a table."""
@@ -254,20 +291,18 @@ class Source:
         if self.remember:
             return None
         try:
-            text = self.settings_file.read_text(encoding="utf-8")
+            content = plain_bytes(self.settings_file)
         except (OSError, ValueError):  # none, or FILE has no name, such as "."
             return None
-        try:
-            options = json.loads(text)
-        except ValueError:
-            options = None
         known = {field.name for field in fields(self)[1:-1]}
-        if not isinstance(options, dict) or not options.keys() <= known:
-            raise DataError(
-                f"{self.settings_file}: does not say how to read {self.file.name}; delete it, or "
-                "write it again with --remember"
-            )
-        return options
+        try:
+            options = parse_json(content, self.settings_file)
+            if not isinstance(options, dict) or not options.keys() <= known:
+                raise DataError(f"{self.settings_file}: does not say how to read {self.file.name}")
+            check_types(options, Source, self.settings_file)
+        except DataError as error:
+            raise DataError(f"{error}; delete it, or write it again with --remember") from None
+        return dict(options)
 
     def _keep(self, options: dict[str, Any]) -> None:
         paths = {name: str(v.resolve()) for name, v in options.items() if isinstance(v, Path)}

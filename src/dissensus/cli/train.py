@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dissensus.methods.framework.base import Method
 
 FEW = 10  # answers of an annotator, at most, from which little is learned about them
+FEW_WITH_PRIOR = 5  # the same for methods that predict annotators with few answers like the others
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Setting of the method, name=value; repeatable."),
@@ -116,22 +117,37 @@ def train(
 
 def few_answers(fitted: Method) -> list[str]:
     """A line if most annotators gave so few answers that the method does not fit; else nothing."""
-    if not fitted.individual or fitted.has_prior:
+    if not fitted.individual:
         return []
+    most = FEW_WITH_PRIOR if fitted.has_prior else FEW
     lines = []
     for question, n_answers in fitted.learned_.n_answers.items():
         n_annotators = int((n_answers > 0).sum())
-        n_few = int(((n_answers > 0) & (n_answers <= FEW)).sum())
+        n_few = int(((n_answers > 0) & (n_answers <= most)).sum())
         if n_annotators and 2 * n_few > n_annotators:
             nominal = fitted.learned_.questions[question].kind == "nominal"
-            other = " or annotator-confusions" if nominal else ""
-            prior = "--set spread=0.5, " if _can_have_prior(fitted) else ""
+            advice = _close_to_others(fitted) if fitted.has_prior else _too_few(fitted, nominal)
             lines.append(
-                f"{question}: {n_few} of {n_annotators} annotators gave {FEW} answers or fewer, "
-                f"too few for {fitted.name} to learn how each one answers; try {prior}--method "
-                f"annotator-heads{other}, or repeated-label, which does not use the annotator"
+                f"{question}: {n_few} of {n_annotators} annotators gave {most} answers or fewer, "
+                f"too few {advice}repeated-label, which does not use the annotator"
             )
     return lines
+
+
+def _close_to_others(fitted: Method) -> str:
+    return (
+        f"to learn how each one answers: {fitted.name} predicts each of them much like all "
+        "annotators together; compare it with "
+    )
+
+
+def _too_few(fitted: Method, nominal: bool) -> str:
+    other = " or annotator-confusions" if nominal else ""
+    prior = "--set spread=0.5, " if _can_have_prior(fitted) else ""
+    return (
+        f"for {fitted.name} to learn how each one answers; try {prior}--method "
+        f"annotator-heads{other}, or "
+    )
 
 
 def _can_have_prior(fitted: Method) -> bool:

@@ -183,6 +183,11 @@ def names_of(folder: Path, front: dict[str, Any]) -> tuple[Names, Names]:
     return names[0], names[1]
 
 
+def gold_of(folder: Path, front: dict[str, Any], items: Names) -> dict[str, Annotations]:
+    """The gold labels, as they were written."""
+    return _read_questions(folder, "gold", front["gold"], items, Names.range(0))
+
+
 def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
     """Read and check a corpus that `write_corpus` wrote."""
     front = front_of(folder)
@@ -216,7 +221,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         },
         item_attributes=_stripped(table, "attribute."),
         annotator_attributes=_stripped(annotator_table, "attribute."),
-        gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
+        gold=gold_of(folder, front, items),
         focus=None if role is None else Focus(role, *_ends(table, "focus.")),
         rationales=_read_rationales(folder) if front["rationales"] else None,
         splits=_stripped(table, "split."),

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus.corpus import Corpus
-from dissensus.corpus.folder import front_of, names_of, write_corpus
+from dissensus.corpus.folder import front_of, gold_of, names_of, write_corpus
+from dissensus.corpus.parts import LeftOut
 from dissensus.errors import DataError, listed, meant
 from dissensus.folders import reading, writing
 from dissensus.names import Names
@@ -94,7 +95,8 @@ class StoredCorpus:
     items: Names
     annotators: Names
     questions: dict[str, StoredAnnotations]
-    gold: dict[str, Annotations] = field(default_factory=dict)  # none: they stay in the folder
+    gold: dict[str, Annotations] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
 
     def __getitem__(self, question: str) -> StoredAnnotations:
         self.check_questions([question])
@@ -144,7 +146,9 @@ def open_corpus(path: str | Path) -> StoredCorpus:
             )
             for number, entry in enumerate(front["questions"])
         }
-        return StoredCorpus(front["name"], items, annotators, questions)
+        left_out = tuple(LeftOut(*row) for row in front["left_out"])
+        gold = gold_of(folder, front, items)
+        return StoredCorpus(front["name"], items, annotators, questions, gold, left_out)
 
 
 def save_blocks(path: str | Path, name: str, questions: Mapping[str, AnnotationBlocks]) -> None:

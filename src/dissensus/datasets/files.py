@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
-import pyarrow.parquet as pq
 
+from dissensus import arrow_files
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.plain_files import numpy_array as load_array
-from dissensus.plain_files import plain_bytes, unpacked
+from dissensus.plain_files import open_plain, plain_bytes, unpacked
 
 
 def csv_table(folder: Path, name: str, /, **types: Any) -> Any:
@@ -49,7 +49,8 @@ def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
     """A Parquet file of the folder with just these columns."""
     path = present(folder, name)
     try:
-        table = pq.read_table(path)
+        with open_plain(path) as file:
+            table = arrow_files.parquet_table(file, path)
     except (pa.ArrowInvalid, OSError) as error:
         raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
     return _with_columns(path, table, columns)

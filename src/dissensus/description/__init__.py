@@ -12,6 +12,7 @@ from dissensus.description.copied_answers import Duplicated
 from dissensus.description.corpus import describe
 from dissensus.description.disputed_items import Disputed
 from dissensus.description.facts import Description, QuestionDescription
+from dissensus.description.stored import describe_stored
 from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
 from dissensus.description.texts import one_line, scale_text
 
@@ -28,6 +29,7 @@ __all__ = [
     "QuestionDescription",
     "cluster_annotators",
     "describe",
+    "describe_stored",
     "one_line",
     "scale_text",
 ]

@@ -8,16 +8,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dissensus.aggregation import DawidSkene
-from dissensus.agreement import common_items, correlation_matrix, first_answers, kappa_matrix
+from dissensus.agreement import (
+    common_items,
+    correlation_matrix,
+    first_answers,
+    kappa_matrix,
+    masi_distance,
+    masi_kappa_matrix,
+)
 from dissensus.annotations import Annotations
-from dissensus.scales import Interval, MultiLabel
+from dissensus.progress import hidden
+from dissensus.scales import Interval, MultiLabel, Nominal
 
 MOST_ANNOTATORS = 40  # those with most answers are clustered
 MOST_ITEMS = 3000  # drawn at random if there are more
 MOST_CLUSTERS = 6
+MOST_SETS = 20  # different multi-label answers; rarer ones count as the most similar of these
 FEWEST_SHARED = 10  # items of two annotators whose agreement counts
 FEWEST_ANNOTATORS = 4
+PRIOR_ANSWERS = 4  # of all annotators, added to those of one for each true value
 SIGNIFICANT = 0.05
+MEASURES = {"interval": "correlation", "multi-label": "Cohen's kappa (MASI)"}  # else Cohen's kappa
 ENOUGH = 12  # simulated crowds at least as clustered, after which no more are simulated
 
 
@@ -54,9 +65,10 @@ def cluster_annotators(
 ) -> AnnotatorClusters | None:
     """Cluster annotators by their agreement, and test the clusters.
 
-    Of the agreement of each two annotators (Cohen's kappa; the correlation of ratings), the product
-    of two weights is taken away, one for the reliability of each annotator. The largest eigenvalue
-    of the rest says how clustered they are, its eigenvectors who belongs together.
+    Of the agreement of each two annotators (Cohen's kappa, for sets with MASI distances; the
+    correlation of ratings), the product of two weights is taken away, one for the reliability of
+    each annotator. The largest eigenvalue of the rest says how clustered they are, its eigenvectors
+    who belongs together.
 
     The test does the same with simulated crowds who answer the same items, are as reliable and
     biased as the annotators, and have no clusters: annotators are independent given a true value
@@ -67,17 +79,20 @@ def cluster_annotators(
         n_simulated: crowds at most; fewer if it is soon clear that chance gives such clusters.
 
     Returns:
-        None if fewer than four annotators share ten items with others, and for multi-label answers.
+        None if fewer than four annotators share ten items with others.
 
     Reference: Besag & Clifford (1991), doi:10.1093/biomet/78.2.301, for p with early stopping.
     """
-    if annotations.annotator is None or isinstance(annotations.scale, MultiLabel):
+    if annotations.annotator is None:
         return None
     generator = np.random.default_rng(seed)
-    chosen = _chosen(first_answers(annotations), generator)
+    answers = _chosen(first_answers(annotations), generator)
+    if not answers.n_rows:
+        return None
+    chosen, apart = _as_values(answers)
     shared = common_items(chosen) >= FEWEST_SHARED
     np.fill_diagonal(shared, False)
-    values = _agreement(chosen, shared)
+    values = _agreement(chosen, shared, apart)
     if chosen.n_annotators < FEWEST_ANNOTATORS or not _enough(values):
         return None
     model = _factor_model if isinstance(chosen.scale, Interval) else _truth_model
@@ -86,19 +101,20 @@ def cluster_annotators(
     by_chance: list[np.ndarray] = []
     n_as_strong = 0
     while len(by_chance) < n_simulated and n_as_strong < ENOUGH:
-        simulated = _agreement(replace(chosen, answer=simulate()), shared)
+        simulated = _agreement(replace(chosen, answer=simulate()), shared, apart)
         by_chance.append(_spectrum(simulated)[0])
         n_as_strong += by_chance[-1][0] >= strengths[0]
     stopped = n_as_strong == ENOUGH
     p = n_as_strong / len(by_chance) if stopped else (n_as_strong + 1) / (len(by_chance) + 1)
     labels = _labels(values, _n_clusters(strengths, np.array(by_chance)))
     names = [str(name) for name in chosen.annotators]
-    clusters = _clusters(values, labels, names)
+    whole = values if apart is None else np.where(shared, masi_kappa_matrix(answers), np.nan)
+    clusters = _clusters(whole, labels, names)
     inside = {name for cluster in clusters for name in cluster.annotators}
     return AnnotatorClusters(
         clusters,
         tuple(name for name in names if name not in inside),
-        "correlation" if isinstance(chosen.scale, Interval) else "Cohen's kappa",
+        MEASURES.get(answers.scale.kind, "Cohen's kappa"),
         float(p),
         len(by_chance),
     )
@@ -116,10 +132,28 @@ def _chosen(annotations: Annotations, generator: np.random.Generator) -> Annotat
     return few.select_items(items, few.items.take(items))
 
 
-def _agreement(annotations: Annotations, shared: np.ndarray) -> np.ndarray:
-    """The agreement of each two annotators who share enough items, else nan."""
+def _as_values(annotations: Annotations) -> tuple[Annotations, np.ndarray | None]:
+    """Sets as nominal values, and how far apart these are; other answers as they are, and None."""
+    if not isinstance(annotations.scale, MultiLabel):
+        return annotations, None
+    sets, code, counts = np.unique(annotations.answer, return_inverse=True, return_counts=True)
+    frequent = sets[np.sort(np.argsort(-counts, kind="stable")[:MOST_SETS])]
+    nearest = masi_distance(sets[:, None], frequent[None]).argmin(axis=1)
+    scale = Nominal(tuple(map(str, frequent)))
+    values = replace(annotations, scale=scale, answer=nearest[code.reshape(-1)])
+    return values, masi_distance(frequent[:, None], frequent[None])
+
+
+def _agreement(
+    annotations: Annotations, shared: np.ndarray, apart: np.ndarray | None
+) -> np.ndarray:
+    """The agreement of each two annotators who share enough items, else nan.
+
+    Args:
+        apart: how far apart two values are; any two alike if None.
+    """
     ratings = isinstance(annotations.scale, Interval)
-    values = correlation_matrix(annotations) if ratings else kappa_matrix(annotations)
+    values = correlation_matrix(annotations) if ratings else kappa_matrix(annotations, apart)
     return np.where(shared, values, np.nan)
 
 
@@ -191,10 +225,13 @@ def _truth_model(
     annotations: Annotations, values: np.ndarray, generator: np.random.Generator
 ) -> Callable[[], np.ndarray]:
     """Answers of annotators who are independent given the true value (Dawid and Skene)."""
-    fitted = DawidSkene(iterations=50, tolerance=1e-4, smoothing=0.5).fit(annotations)
+    with hidden():
+        fitted = DawidSkene(iterations=50, tolerance=1e-4, smoothing=0.5).fit(annotations)
     prior = np.cumsum(fitted.prior_)
-    answered = np.cumsum(fitted.confusion_, axis=2)  # (n_annotators, true, answered)
     annotator = annotations.annotator_codes("clusters")
+    counts = np.zeros((annotations.n_annotators, annotations.scale.n_columns, len(prior)))
+    np.add.at(counts, (annotator, annotations.answer), fitted.distribution_[annotations.item])
+    answered = np.cumsum(_towards_all(counts.transpose(0, 2, 1)), axis=2)
 
     def simulate() -> np.ndarray:
         drawn = generator.random(annotations.n_items)
@@ -204,6 +241,14 @@ def _truth_model(
         return (chances <= limits).sum(axis=1).clip(0, len(prior) - 1)
 
     return simulate
+
+
+def _towards_all(counts: np.ndarray) -> np.ndarray:
+    """Confusions (n_annotators, true, answered), of few answers drawn towards those of all."""
+    pooled = counts.sum(axis=0) + 1e-9
+    pooled /= pooled.sum(axis=1, keepdims=True)
+    drawn = counts + PRIOR_ANSWERS * pooled
+    return np.asarray(drawn / drawn.sum(axis=2, keepdims=True))
 
 
 def _factor_model(

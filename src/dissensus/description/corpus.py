@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dissensus import agreement
 from dissensus.agreement import AnnotatorGroups
-from dissensus.corpus import Corpus, LeftOut
+from dissensus.corpus import Corpus
 from dissensus.description.answers_by_group import describe_groups, groups_of
 from dissensus.description.disputed_items import disputed_by, most_disputed
 from dissensus.description.facts import Description, QuestionDescription
+from dissensus.description.sizes import reasons_of, spread
 from dissensus.description.suspicious_annotators import compare_annotators
 from dissensus.description.texts import ratings_of, scale_text, shares_of
 
@@ -77,14 +76,14 @@ def _describe_question(
         name=question,
         scale=scale_text(annotations.scale),
         loaded=annotations.n_answers,
-        left_out=_reasons(corpus.left_out, question),
+        left_out=reasons_of(corpus.left_out, question),
         items=len(answered),
         items_without_answers=int((per_item == 0).sum()),
         annotators=None if findings is None else len(findings.rows),
-        per_item=_spread(answered, mean=True),
+        per_item=spread(answered, mean=True),
         per_annotator=None
         if per_annotator is None
-        else _spread(per_annotator[per_annotator > 0], mean=False),
+        else spread(per_annotator[per_annotator > 0], mean=False),
         shares=shares_of(annotations),
         ratings=ratings_of(annotations),
         agreement=agreement.at_a_glance(annotations),
@@ -100,19 +99,3 @@ def _describe_question(
         else [row for by in groups for row in describe_groups(annotations, by, suspicious)],
         gold=0 if gold is None else int((gold.per_item() > 0).sum()),
     )
-
-
-def _reasons(left_out: tuple[LeftOut, ...], question: str) -> dict[str, int]:
-    reasons: dict[str, int] = {}
-    for left in left_out:
-        if left.question == question:
-            reasons[left.reason] = reasons.get(left.reason, 0) + left.answers
-    return reasons
-
-
-def _spread(sizes: np.ndarray, mean: bool) -> dict[str, float]:
-    """Minimum, mean or median, and maximum; empty without sizes."""
-    if not sizes.size:
-        return {}
-    middle = {"mean": float(sizes.mean())} if mean else {"median": float(np.median(sizes))}
-    return {"min": int(sizes.min()), **middle, "max": int(sizes.max())}

@@ -31,6 +31,15 @@ def disputed_by(scale: Scale) -> Literal["entropy", "variance"]:
     return "entropy" if isinstance(scale, Nominal | MultiLabel) else "variance"
 
 
+def differing_items(annotations: Annotations) -> np.ndarray:
+    """Which items have answers that are not all the same, (n_items,) booleans."""
+    order = np.lexsort((annotations.answer, annotations.item))
+    item, answer = annotations.item[order], annotations.answer[order]
+    differs = np.zeros(annotations.n_items, dtype=bool)
+    differs[item[1:][(item[1:] == item[:-1]) & (answer[1:] != answer[:-1])]] = True
+    return differs
+
+
 def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[Disputed]:
     """The items whose answers differ most, with two answers or more; ties: more answers first.
 
@@ -38,25 +47,40 @@ def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[D
     are on average.
     """
     measure = MEASURES[disputed_by(annotations.scale)]
-    per_item = annotations.per_item()
-    several = per_item >= 2
-    dispute = np.where(several, measure(annotations), 0.0)
-    average = float(dispute[several].mean()) if several.any() else 0.0
-    rank = np.where(several, (per_item * dispute + average) / (per_item + 1), 0.0)
-    order = np.lexsort((-per_item, -np.round(rank, 9), dispute <= 1e-9))[:most]
+    order, dispute = disputed_order(measure(annotations), annotations.per_item(), most)
     return [
         Disputed(
             corpus.items[item],
             one_line(corpus.text_of(int(item))),
             float(dispute[item]),
-            _answers_to(annotations, int(item)),
+            answers_to(annotations, int(item)),
         )
         for item in order
-        if dispute[item] > 1e-9
     ]
 
 
-def _answers_to(annotations: Annotations, item: int) -> dict[str, float]:
+def disputed_order(
+    dispute: np.ndarray, per_item: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The most disputed items, and how disputed each item is, 0 with fewer than two answers.
+
+    Args:
+        dispute: the entropy or variance of each item, (n_items,).
+        per_item: how many answers it has, (n_items,).
+    """
+    several = per_item >= 2
+    dispute = np.where(several, dispute, 0.0)
+    average = float(dispute[several].mean()) if several.any() else 0.0
+    disputed = np.flatnonzero(dispute > 1e-9)
+    n_answers = per_item[disputed]
+    rank = np.round((n_answers * dispute[disputed] + average) / (n_answers + 1), 9)
+    if 0 < most < len(disputed):
+        least = np.partition(rank, len(rank) - most)[len(rank) - most]
+        disputed, n_answers, rank = (part[rank >= least] for part in (disputed, n_answers, rank))
+    return disputed[np.lexsort((-n_answers, -rank))[:most]], dispute
+
+
+def answers_to(annotations: Annotations, item: int) -> dict[str, float]:
     """The count of each value, the most frequent first; for ratings mean, sd and number."""
     rows = annotations.take(annotations.item == item)
     ratings = ratings_of(rows)

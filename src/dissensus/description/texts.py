@@ -43,6 +43,10 @@ def one_line(text: str, most: int = MOST_TEXT) -> str:
         >>> one_line("so\\n  good!"), one_line("a long and winding [[road]] to it", most=20)
         ('so good!', '...nding [[road]]...')
     """
+    if len(text) > 50 * most:  # the rest cannot be shown
+        focus = text.find("]]") + 2 if "[[" in text else 0
+        begin = max(focus - 25 * most, 0)
+        text = text[begin : begin + 50 * most]
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     if len(text) <= most:
         return text
@@ -71,7 +75,9 @@ def shares_of(annotations: Annotations) -> dict[str, float] | None:
     scale = annotations.scale
     if isinstance(scale, Interval) or not annotations.n_rows:
         return None
-    several = isinstance(scale, MultiLabel)
-    chosen = annotations.marginals() if several else annotations.counts()
-    shares = chosen.sum(axis=0) / annotations.n_answers
+    if isinstance(scale, MultiLabel):
+        chosen = annotations.marginals().sum(axis=0)
+    else:
+        chosen = np.bincount(annotations.answer, annotations.weight, minlength=scale.n_columns)
+    shares = chosen / annotations.n_answers
     return dict(zip(getattr(scale, "values", ()), shares.tolist(), strict=True))

@@ -82,7 +82,7 @@ def _ink(shape: ElementTree.Element, name: str) -> str | None:
     if colour == "none":
         return None
     if not colour.startswith("#"):
-        return WHITE if "page" in colour else BLACK
+        colour = WHITE if "page" in colour else BLACK
     opacity = float(shape.attrib.get(f"{name}-opacity", 1))
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(255 - opacity * (255 - part)):02x}" for part in parts)

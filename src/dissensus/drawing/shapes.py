@@ -12,6 +12,7 @@ WIDTH = 760  # of a picture, in pixels, as all below
 EDGE = 20
 ACROSS = WIDTH - 2 * EDGE  # what a panel may take
 SIZE = 14  # of letters
+LONGEST = 10_000  # letters of a title or a cell
 MOST_NAMED = 60  # annotators with a line in the legend, or a point of their own
 GREY = "#777777"
 PIXELATED = 'image-rendering="optimizeSpeed" style="image-rendering:pixelated"'
@@ -61,6 +62,16 @@ def columns_of(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
+def caption(text: str) -> str:
+    """A text for a title or a cell, printable and cut where it is too long.
+
+    Example:
+        >>> caption("so good!"), len(caption("a" * 10**7))
+        ('so good!', 10003)
+    """
+    return printable(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
+
+
 def printable(text: str) -> str:
     """The text without characters that XML does not allow."""
     return _UNPRINTABLE.sub("\ufffd", text)
@@ -81,6 +92,7 @@ def letters(
     anchor: str = "start",
     weight: str = "normal",
     length: float | None = None,
+    opacity: float = 1.0,
 ) -> str:
     """A line of text; with a length, stretched to it."""
     shown = escape(printable(text))
@@ -89,9 +101,10 @@ def letters(
         fixed = f' textLength="{rounded(length)}" lengthAdjust="spacingAndGlyphs"'
     place = "" if anchor == "start" else f' text-anchor="{anchor}"'
     bold = "" if weight == "normal" else f' font-weight="{weight}"'
+    faint = "" if opacity == 1 else f' fill-opacity="{opacity:g}"'
     return (
-        f'<text x="{rounded(x)}" y="{rounded(y)}" font-size="{size}" fill="{fill}"{place}{bold}'
-        f'{fixed} xml:space="preserve">{shown}</text>'
+        f'<text x="{rounded(x)}" y="{rounded(y)}" font-size="{size}" fill="{fill}"{faint}{place}'
+        f'{bold}{fixed} xml:space="preserve">{shown}</text>'
     )
 
 

@@ -12,8 +12,9 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +24,11 @@ from dissensus.contents import Contents
 from dissensus.encoders.framework.base import EncoderNetwork
 from dissensus.encoders.framework.lookup_tables import TableEncoder, TableNetwork
 from dissensus.errors import DataError, listed
-from dissensus.plain_files import open_plain
+from dissensus.plain_files import MOST_RATIO, MOST_UNPACKED, open_plain
 
 ENDINGS = (".txt", ".vec", ".gz")
 LINES = 4096  # read at a time
+LONGEST = 1 << 20  # bytes of a line
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class WordsEncoder(TableEncoder):
     @cached_property
     def _revision(self) -> str:
         try:
-            with self._path.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
+            with open_plain(self._path) as file:
+                return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
         except OSError as error:
             raise DataError(f"{self._path}: {error.strerror or error}") from None
 
@@ -191,8 +193,15 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     number = 1
     try:
         with open_plain(path) as packed, gzip.open(packed) if is_gzip else packed as file:
-            while lines := [line.rstrip(b" \r\n") for line in itertools.islice(file, LINES)]:
-                yield number, lines
+            most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size)
+            while lines := list(
+                itertools.islice(iter(partial(file.readline, LONGEST), b""), LINES)
+            ):
+                most -= sum(map(len, lines))
+                if most < 0 or any(len(line) == LONGEST for line in lines):
+                    reason = "unpacks to too much" if most < 0 else "a line is too long"
+                    raise DataError(f"{path}: {reason} for a file of word vectors")
+                yield number, [line.rstrip(b" \r\n") for line in lines]
                 number += len(lines)
     except (EOFError, zlib.error):
         raise DataError(f"{path}: ends in the middle; is the file complete?") from None

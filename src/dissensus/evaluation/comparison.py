@@ -100,12 +100,13 @@ def compare(
         choices: the values to draw settings from, by method; the methods' own `choices` if left
             out.
         by: how items are grouped, as in `Corpus.units`, for inner folds and for tests.
-        processes: if left out, one for each processor, or one on a GPU (two if training on frozen
-            features takes more than a minute). The number does not change the scores. A script
-            that uses more than one needs `if __name__ == "__main__":`.
+        processes: if left out, one for each processor, or one if all fits take less than half a
+            minute, or one on a GPU (two if training on frozen features takes more than a minute).
+            The number does not change the scores. A script that uses more than one needs
+            `if __name__ == "__main__":`.
         cluster: address of a Dask scheduler whose workers run the fits, instead of processes on
             this machine.
-        budget: seconds after which no new fit begins, and worker processes stop; if fits are
+        budget: seconds after which no new fit begins, and fits under way stop; if fits are
             missing then, Unfinished says how many.
         protocol: a description of the folds, saved with the results.
         command: the command that gives the same results, saved with them.

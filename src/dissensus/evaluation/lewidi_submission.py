@@ -26,6 +26,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
+from dissensus.plain_files import plain_bytes
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import MultiLabel, Scale, as_numbers
 from dissensus.staging import staged
@@ -37,7 +38,11 @@ def read_submission(
     """The predictions of a submission, with notes; None if the file is something else."""
     if path.suffix.lower() not in (".tsv", ".txt", ".csv"):
         return None
-    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    try:
+        text = plain_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    lines = [line for line in text.splitlines() if line.strip()]
     cells = [line.split("\t") for line in lines]
     named = list(questions or corpus.questions)
     if not cells or len(named) != 1:
@@ -60,7 +65,7 @@ def _read_2025(
     ids = [row[0].strip() for row in cells]
     try:
         listed_values = [ast.literal_eval(row[1].strip()) for row in cells]
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         raise DataError(f"{path}: a second column is not a list of numbers") from None
     names = _items_of(ids, corpus)
     known = corpus.items.find(names) >= 0

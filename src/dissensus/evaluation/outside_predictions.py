@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from dissensus.arrow_files import parquet_table
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, cut, listed
 from dissensus.evaluation.lewidi_submission import read_submission
 from dissensus.json_files import parse_json
 from dissensus.names import Names
-from dissensus.plain_files import plain_bytes
+from dissensus.plain_files import open_plain, plain_bytes
 from dissensus.prediction import Prediction, Predictions
 from dissensus.prediction.prediction import prediction_from_table
 
@@ -121,9 +123,8 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
     ending = path.suffix.lower()
     try:
         if ending == ".parquet":
-            import pyarrow.parquet as pq
-
-            return dict(pq.read_table(path).to_pydict())
+            with open_plain(path) as file:
+                return dict(parquet_table(file, path).to_pydict())
         text = plain_bytes(path).decode("utf-8-sig")
         if ending in (".jsonl", ".json"):
             whole = ending == ".json"
@@ -132,14 +133,17 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
                 if whole
                 else [parse_json(x, path) for x in text.split("\n") if x.strip()]
             )
-            return _of_records(rows)
+            return _of_records(rows, path)
     except DataError:
         raise
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read ({error})") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise DataError(f"{path}: cannot be read ({cut(error)})") from None
     first = text.split("\n", 1)[0]
     delimiter = max(("\t", ",", ";"), key=first.count)
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
+    except csv.Error as error:
+        raise DataError(f"{path}: cannot be read ({cut(error)})") from None
     if not rows:
         raise DataError(f"{path}: is empty")
     return {
@@ -148,9 +152,11 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
     }
 
 
-def _of_records(rows: Any) -> dict[str, list[Any]]:
+def _of_records(rows: Any, path: Path) -> dict[str, list[Any]]:
     if isinstance(rows, dict):
         rows = [{"id": key, **(row if isinstance(row, dict) else {"answer": row})}
                 for key, row in rows.items()]  # fmt: skip
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DataError(f"{path}: must be a list of objects, one for each prediction")
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}

@@ -26,6 +26,7 @@ from dissensus.frames import html_table, to_frame
 from dissensus.staging import staged
 
 FRONT = "results"  # the name of the JSON file
+OWN_FILES = {f"{FRONT}.json", "items.parquet", "groups.parquet"}
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,11 @@ class Results:
             counts[fit.status] += 1
         return counts
 
+    def n_folds(self, method: str) -> int:
+        """The number of folds that a method has scores on; fewer than others if the comparison is
+        unfinished, or a fit failed."""
+        return len({fit.fold for fit in self.of(method) if fit.scores})
+
     def runs(self, question: str, metric: str, method: str) -> Runs:
         """A method's scores on single items: a row for each seed and repetition."""
         key = question, metric, method
@@ -200,6 +206,11 @@ class Results:
         """
         folder = Path(path)
         check_results_folder(folder)
+        if not folder.exists() or {one.name for one in folder.iterdir()} <= OWN_FILES:
+            with staged(folder) as new:
+                new.mkdir()
+                _write(self, new)
+            return
         with staged(folder / f"{FRONT}.json") as new:  # JSON last
             _write(self, new.parent)
             for name in ("items.parquet", "groups.parquet"):

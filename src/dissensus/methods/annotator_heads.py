@@ -189,7 +189,8 @@ class AnnotatorHeads(AnnotatorMethod):
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases to start from: one row for all annotators together, then one for each."""
         family = self.family(corpus[question].scale)
-        return annotator_biases(corpus, question, family, self.name, self.aggregate)
+        spread = self.spread if self.has_prior else math.inf
+        return annotator_biases(corpus, question, family, self.name, self.aggregate, spread)
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:

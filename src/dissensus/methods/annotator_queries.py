@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -119,7 +120,8 @@ class AnnotatorQueries(QueryMethod):
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         family = likelihood(corpus[question].scale)
-        return annotator_biases(corpus, question, family, self.name, self.aggregate)
+        spread = self.spread if self.has_prior else math.inf
+        return annotator_biases(corpus, question, family, self.name, self.aggregate, spread)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         losses = super().losses(sizes)

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from dissensus.networks.divergences import DIVERGENCES, Divergence
+from dissensus.networks.normal import log_normal_mass
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 
@@ -169,7 +170,7 @@ class NormalLikelihood(Likelihood):
         steps = self._steps(raw)
         first, last = steps[..., :1], steps[..., -1:]
         between = _log_between(steps[..., :-1], steps[..., 1:])
-        ends = torch.special.log_ndtr(first), torch.special.log_ndtr(-last)
+        ends = log_normal_mass(first), log_normal_mass(-last)
         logs = torch.cat([ends[0], between, ends[1]], dim=-1)  # (n, n_components, n_bins)
         return _log_sum(_components(raw)[1][..., None], logs)
 
@@ -289,7 +290,7 @@ def _log_between(low: Tensor, high: Tensor) -> Tensor:
     """The logarithm of a standard normal's mass from low to high, computed by the nearer tail."""
     right = low + high > 0
     low, high = torch.where(right, -high, low), torch.where(right, -low, high)
-    log_low, log_high = torch.special.log_ndtr(low), torch.special.log_ndtr(high)
+    log_low, log_high = log_normal_mass(low), log_normal_mass(high)
     gap = (log_high - log_low).clamp(min=torch.finfo(low.dtype).tiny)
     return log_high + torch.log(-torch.expm1(-gap))
 

@@ -19,7 +19,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
@@ -36,6 +36,9 @@ from dissensus.readers.joins import (
 from dissensus.readers.options import Options
 from dissensus.readers.tables.shapes import SHAPES
 from dissensus.scales import Scale
+
+if TYPE_CHECKING:
+    from dissensus.readers.streaming.conversion import Converted
 
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.formats.corpus",
@@ -147,7 +150,59 @@ def read(
             joined = with_annotator_attributes(joined, annotator_attributes, columns)
         return _joined(joined, items, gold if is_file(gold) else None,
                        features if is_file(features) else None, _name(item))  # fmt: skip
-    options = Options(
+    options = _options(
+        format=format, item=item, annotator=annotator, annotators=annotators, answer=answer,
+        text=text, question=question, gold=gold, scale=scale, repeats=repeats, encoding=encoding,
+        name=name, corpus=corpus, merge_variants=merge_variants, missing=missing,
+        features=features,
+    )  # fmt: skip
+    return _read(source, options, None if format in SHAPES else format)
+
+
+def convert_by_item(source: str | Path, out: str | Path, **options: Any) -> Converted | None:
+    """Write a large table as a corpus folder in the order of items, without loading it.
+
+    None if the file is small, or nothing but a saved corpus or an export. A table that has to be
+    read as a whole is refused with a `NotStreamedError`, which says why.
+
+    Args:
+        options: those of `read`.
+    """
+    from dissensus.readers.streaming import conversion
+    from dissensus.readers.streaming.batches import NotStreamedError
+
+    path = Path(source)
+    if not conversion.is_large(path):
+        return None
+    joined = [name for name in ("items", "annotator_attributes", "features") if options.get(name)]
+    joined += ["gold"] if is_file(options.get("gold")) else []
+    if joined:
+        raise NotStreamedError(f"--{joined[0].replace('_', '-')} is joined to it")
+    format = options.get("format")
+    file_format = recognise(path) if format is None or format in SHAPES else format
+    return conversion.convert_by_item(path, file_format, Path(out), _options(**options))
+
+
+def _options(
+    format: str | None = None,
+    item: Any = None,
+    annotator: Any = None,
+    annotators: Any = None,
+    answer: Any = None,
+    text: Any = None,
+    question: Any = None,
+    gold: Any = None,
+    missing: Any = (),
+    features: Any = (),
+    **others: Any,
+) -> Options:
+    """Options from the arguments of `read`; an unknown format is refused."""
+    formats = (*READERS, *SHAPES)
+    if format is not None and format not in formats:
+        raise DataError(
+            f"no format {format!r}{meant(format, formats)}; there are {', '.join(formats)}"
+        )
+    return Options(
         format=format,
         item=None if item is None else " + ".join(_names(item) or ()),
         item_parts=_parts(item),
@@ -157,21 +212,10 @@ def read(
         text=_names(text),
         question=_name(question),
         gold=_name(gold),
-        scale=scale,
-        repeats=repeats,
-        encoding=encoding,
-        name=name,
-        corpus=corpus,
-        merge_variants=merge_variants,
         missing=_names(missing) or (),
         features=_names(features) or (),
+        **others,
     )
-    formats = (*READERS, *SHAPES)
-    if format is not None and format not in formats:
-        raise DataError(
-            f"no format {format!r}{meant(format, formats)}; there are {', '.join(formats)}"
-        )
-    return _read(source, options, None if format in SHAPES else format)
 
 
 def _read(source: Any, options: Options, file_format: str | None = None) -> Corpus:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from dissensus.readers.tables.rows import Rows, make_rows
 
 DELIMITERS = (",", "\t", ";", "|")
 MOST_HEADER = 8 << 20  # bytes of the first line
-_END = "\x04"  # a row of these is added, to see whether a quote was left open before it
+END = "\x04"  # a row of these is added, to see whether a quote was left open before it
 
 
 def names_in(path: Path) -> list[str]:
@@ -159,15 +160,15 @@ def _parsed(data: bytes, delimiter: str, path: Path) -> Any:
     """The fields as an Arrow table of strings, whose first row is the header."""
     if not data or data.isspace():
         raise DataError(f"{path}: the file is empty")
-    width = _width(data, delimiter, path)
-    end = f"\n{delimiter.join([_END] * width)}\n".encode()
+    width = n_fields(data, delimiter, path)
+    end = f"\n{delimiter.join([END] * width)}\n".encode()
     table = _arrow(data, end, delimiter, width, path)
-    if any(column[-1].as_py() != _END for column in table.columns):
+    if any(column[-1].as_py() != END for column in table.columns):
         raise DataError(f"{path}, {_open_quote(data, delimiter, table.num_rows - 1)}")
     return table.slice(0, table.num_rows - 1)
 
 
-def _width(data: bytes, delimiter: str, path: Path) -> int:
+def n_fields(data: bytes, delimiter: str, path: Path) -> int:
     """How many fields the first record has."""
     try:
         return len(next(record for record in _records(data, delimiter) if record))
@@ -194,19 +195,23 @@ class _Extended:
 def _arrow(data: bytes, end: bytes, delimiter: str, width: int, path: Path) -> Any:
     """Parse by blocks; where that fails, once more in one block, to be sure of the row."""
     try:
-        return _parse(_Extended(data, end), delimiter, width, 1 << 20, [])
+        return parse(_file(data, end), delimiter, width, 1 << 20, [])
     except pa.ArrowInvalid:
         pass  # a row is wrong, or an open quote or a very long field runs over a block's end
     ragged: list[Any] = []
     try:
         block = min(len(data) + len(end), 2**31 - 2)
-        return _parse(_Extended(data, end), delimiter, width, block, ragged)
+        return parse(_file(data, end), delimiter, width, block, ragged)
     except pa.ArrowInvalid as error:
         reason = _ragged(data, delimiter, ragged[0]) if ragged else str(error).splitlines()[0]
         raise DataError(f"{path}{', ' if ragged else ': '}{reason}") from None
 
 
-def _parse(file: _Extended, delimiter: str, width: int, block: int, ragged: list[Any]) -> Any:
+def _file(data: bytes, end: bytes) -> Any:
+    return pa.PythonFile(_Extended(data, end), "r")
+
+
+def parse(file: Any, delimiter: str, width: int, block: int, ragged: list[Any]) -> Any:
     """The table of strings; a row with another width is put into `ragged` and ends it.
 
     One thread is as fast here, and pyarrow's threads can abort a process that ends early
@@ -219,7 +224,7 @@ def _parse(file: _Extended, delimiter: str, width: int, block: int, ragged: list
 
     names = [str(number) for number in range(width)]
     return pyarrow.csv.read_csv(
-        pa.PythonFile(file, "r"),
+        file,
         read_options=pyarrow.csv.ReadOptions(
             column_names=names, use_threads=False, block_size=block
         ),
@@ -233,9 +238,13 @@ def _parse(file: _Extended, delimiter: str, width: int, block: int, ragged: list
 
 
 def _ragged(data: bytes, delimiter: str, row: Any) -> str:
-    if _END in (row.text or ""):
+    if END in (row.text or ""):
         return _open_quote(data, delimiter, row.number - 1)
-    line = _line(data, delimiter, row.number - 1)
+    return ragged_row(_line(data, delimiter, row.number - 1), delimiter, row)
+
+
+def ragged_row(line: int, delimiter: str, row: Any) -> str:
+    """What is wrong with a row that has too few or too many fields."""
     return (
         f"line {line}: {row.actual_columns} fields, but the first line has "
         f"{row.expected_columns}; is the line cut off, or a field with {delimiter!r} not in quotes?"
@@ -250,8 +259,12 @@ def _open_quote(data: bytes, delimiter: str, record: int) -> str:
 
 
 def _line(data: bytes, delimiter: str, record: int) -> int:
+    return line_of(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter, record)
+
+
+def line_of(text: Iterable[str], delimiter: str, record: int) -> int:
     """The line in which a record begins; quoted fields may run over several lines."""
-    reader = _records(data, delimiter)
+    reader = csv.reader(text, delimiter=delimiter)
     seen, begins = -1, 1
     try:
         for fields in reader:

@@ -42,7 +42,7 @@ def objects(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield number, _object(line.strip(), number, path)
+            yield number, line_object(line.strip(), number, path)
 
 
 def _entries(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -62,7 +62,7 @@ def _entries(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, entry
 
 
-def _object(line: str, number: int, path: Path) -> dict[str, Any]:
+def line_object(line: str, number: int, path: Path) -> dict[str, Any]:
     """The object in a line."""
     try:
         content, end = DECODER.raw_decode(line)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow.csv import write_csv
 
 from dissensus.drawing.pixels import to_png
-from dissensus.drawing.shapes import printable
+from dissensus.drawing.shapes import caption
 from dissensus.errors import DataError
 from dissensus.frames import to_frame
 
@@ -40,7 +40,7 @@ class Table:
     """A table that can be sorted and filtered.
 
     Args:
-        rows: texts, numbers or `Bars`; None and nan are empty cells.
+        rows: texts, numbers, `Bars`, `Sparkline` or `Thumbnail`; None and nan are empty cells.
         annotators: the column with names of annotators, who can be picked by a click.
         total: the number of rows of the whole table, if `rows` are only the first ones.
     """
@@ -81,6 +81,33 @@ class Bars:
 
     shares: dict[str, float]
     sort: float = 0.0
+
+
+@dataclass(frozen=True)
+class Sparkline:
+    """A cell with a few numbers, drawn as small columns or as a line; `sort` as of `Bars`.
+
+    Args:
+        points: numbers by name; nan where there is none.
+        highest: the number at the top; 0 is at the bottom.
+        words: what the numbers are.
+        colours: whether each column has the colour of its value.
+    """
+
+    points: dict[str, float]
+    highest: float
+    words: str
+    line: bool = False
+    colours: bool = False
+    sort: float = 0.0
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A cell with a small picture of an item; as data it is its words."""
+
+    address: str  # data:image/...
+    words: str
 
 
 @dataclass(frozen=True)
@@ -142,7 +169,7 @@ class Figure:
     def _repr_html_(self) -> str:
         """The picture in the colours of the notebook, with its title and what it shows."""
         svg = self.svg.replace(' color="#222"', f' style="{NOTEBOOK_STYLE}"', 1)
-        title, alt = (html.escape(printable(words)) for words in (self.title, self.alt))
+        title, alt = (html.escape(caption(words)) for words in (self.title, self.alt))
         return (
             f'<figure style="margin:0;overflow-x:auto"><strong>{title}</strong>{svg}'
             f"<figcaption>{alt}</figcaption></figure>"
@@ -174,8 +201,13 @@ class Section:
 
 def plain(value: Any) -> Any:
     """A cell as JSON; undefined numbers are null."""
-    if isinstance(value, Bars):
-        return {name: plain(share) for name, share in value.shares.items()}
+    if isinstance(value, Thumbnail):
+        return value.words
+    if isinstance(value, Sparkline) and value.line:
+        return [plain(number) for number in value.points.values()]
+    if isinstance(value, Bars | Sparkline):
+        numbers = value.shares if isinstance(value, Bars) else value.points
+        return {name: plain(number) for name, number in numbers.items()}
     if isinstance(value, float):
         return None if not math.isfinite(value) else round(value, 6)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -18,12 +18,15 @@ import numpy as np
 from dissensus.densities import Grid, region_levels
 from dissensus.drawing import PALETTE, contour
 from dissensus.drawing.png import data_address, png
-from dissensus.drawing.shapes import letters, plain_line, printable, rect, rounded, short
+from dissensus.drawing.shapes import caption, letters, plain_line, rect, rounded, short
+from dissensus.report.blocks import Sparkline
 
 INK, QUIET = "currentColor", "#808890"
+SOFT = 0.75  # opacity of less important text
 COLOURS = (*PALETTE[:6], "#8a6bbf", "#7f7f7f", "#b08b4f", "#4fb0a5")  # values, in their order
 LETTER = 7.2  # width of a letter, rounded up
 SIZE = 12
+CELL_INKS = ("#ffffff", "#000000")  # of numbers in a matrix
 LOW, MIDDLE, HIGH = (178, 74, 40), (236, 236, 226), (32, 102, 168)  # of a matrix: -1, 0, 1
 
 
@@ -32,14 +35,15 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def text(x: float, y: float, words: str, anchor: str = "start", fill: str = INK) -> str:
-    return letters(x, y, words, size=SIZE, fill=fill, anchor=anchor)
+def text(x: float, y: float, words: str, anchor: str = "start", quiet: bool = False) -> str:
+    """A line of text; `quiet`: less important."""
+    return letters(x, y, words, size=SIZE, fill=INK, anchor=anchor, opacity=SOFT if quiet else 1.0)
 
 
 def titled(shape: str, words: str, annotator: str | None = None) -> str:
     """A shape with a text that appears when the pointer is over it."""
-    name = "" if annotator is None else f" data-annotator={quoteattr(printable(annotator))}"
-    return f"<g{name}><title>{escape(printable(words))}</title>{shape}</g>"
+    name = "" if annotator is None else f" data-annotator={quoteattr(caption(annotator))}"
+    return f"<g{name}><title>{escape(caption(words))}</title>{shape}</g>"
 
 
 def picture(width: float, height: float, shapes: Sequence[str], alt: str) -> str:
@@ -47,14 +51,14 @@ def picture(width: float, height: float, shapes: Sequence[str], alt: str) -> str
     size = f"{rounded(width)} {rounded(height)}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{rounded(width)}" '
-        f'height="{rounded(height)}" role="img" aria-label={quoteattr(printable(alt))} '
+        f'height="{rounded(height)}" role="img" aria-label={quoteattr(caption(alt))} '
         f'font-family="system-ui, sans-serif" color="#222">{"".join(shapes)}</svg>'
     )
 
 
 def labelled(svg: str, alt: str) -> str:
     """A picture that was drawn elsewhere, with a text for those who cannot see it."""
-    label = f'<svg role="img" aria-label={quoteattr(printable(alt))} color="#222" '
+    label = f'<svg role="img" aria-label={quoteattr(caption(alt))} color="#222" '
     return svg.replace("<svg ", label, 1).strip()
 
 
@@ -73,7 +77,7 @@ def bars(
     """
     shown = [short(name, 34) for name in names]
     left = 14 + LETTER * max([len(name) for name in shown] + [1])
-    across, line = 380.0, 22.0
+    across, line = 230.0, 22.0
     most = max([value for value in values if math.isfinite(value)] + [0.0]) or 1.0
     shapes = []
     for at, (name, value) in enumerate(zip(shown, values, strict=True)):
@@ -86,7 +90,7 @@ def bars(
             titled(
                 rect(left, y + 2, max(length, 0.5), line - 6, fill=fill), f"{names[at]}: {number}"
             ),
-            text(left + length + 6, y + 14, number, fill=QUIET),
+            text(left + length + 6, y + 14, number, quiet=True),
         ]
     return picture(left + across + 70, 10 + line * len(names), shapes, alt)
 
@@ -124,8 +128,8 @@ def columns(edges: Sequence[str], counts: Sequence[float], alt: str, below: str)
     most = max([*counts, 1])
     every = max(1, math.ceil(max([len(edge) for edge in edges] + [1]) * LETTER / width))
     shapes = [
-        text(left - 6, 18, f"{most:,.0f}", "end", QUIET),
-        text(left - 6, height + 8, "0", "end", QUIET),
+        text(left - 6, 18, f"{most:,.0f}", "end", quiet=True),
+        text(left - 6, height + 8, "0", "end", quiet=True),
         plain_line(left, height + 8, left + width * n, height + 8, QUIET),
     ]
     for at, (edge, count) in enumerate(zip(edges, counts, strict=True)):
@@ -135,8 +139,8 @@ def columns(edges: Sequence[str], counts: Sequence[float], alt: str, below: str)
         )
         shapes.append(titled(shape, f"{edge}: {count:,.0f}"))
         if at % every == 0:
-            shapes.append(text(left + (at + 0.5) * width, height + 24, edge, "middle", QUIET))
-    shapes.append(text(left + width * n / 2, height + 44, below, "middle", QUIET))
+            shapes.append(text(left + (at + 0.5) * width, height + 24, edge, "middle", quiet=True))
+    shapes.append(text(left + width * n / 2, height + 44, below, "middle", quiet=True))
     return picture(left + width * n + 20, height + 52, shapes, alt)
 
 
@@ -165,7 +169,10 @@ def matrix(
     side = max(8.0, min(34.0, widest / max(n_columns, 1)))
     shown = [short(name, 22) for name in side_names]
     left = 12 + LETTER * max([len(name) for name in shown] + [1])
-    top = 12 + LETTER * 0.75 * max([len(short(name, 22)) for name in names] + [1])
+    angle = 50 if side >= 22 else 75  # of the names of columns
+    top = 12 + LETTER * math.sin(math.radians(angle)) * max(
+        len(short(n, 22)) for n in [*names, "-"]
+    )
     top += 22 * bool(title)
     numbered = side >= 30
     finite = values[np.isfinite(values)]
@@ -174,9 +181,8 @@ def matrix(
     for column, name in enumerate(names):
         x = left + (column + 0.6) * side
         label = text(0, 0, short(name, 22))
-        shapes.append(
-            f'<g transform="translate({rounded(x)} {rounded(top - 6)}) rotate(-50)">{label}</g>'
-        )
+        place = f"translate({rounded(x)} {rounded(top - 6)}) rotate(-{angle})"
+        shapes.append(f'<g transform="{place}">{label}</g>')
     for row, name in enumerate(shown):
         y = top + row * side
         if side >= 10:
@@ -185,14 +191,13 @@ def matrix(
             value = float(values[row, column])
             if not math.isfinite(value):
                 continue
-            fill, dark = _shade(value if diverging else value / (most or 1.0), diverging)
+            fill, ink = shade(value if diverging else value / (most or 1.0), diverging)
             cell = rect(left + column * side, y, side - 1, side - 1, fill=fill)
             if numbered:
-                ink = "#ffffff" if dark else "#222222"
-                number = f"{value:.{digits}f}"
+                number = f"{round(value, digits) + 0.0:.{digits}f}"
                 cell += letters(left + (column + 0.5) * side - 0.5, y + side / 2 + 4, number,
                                 size=10, fill=ink, anchor="middle")  # fmt: skip
-            words = f"{side_names[row]}, {names[column]}: {value:.{digits}f}"
+            words = f"{side_names[row]}, {names[column]}: {round(value, digits) + 0.0:.{digits}f}"
             shapes.append(titled(cell, words, side_names[row] if annotators else None))
     return picture(left + n_columns * side + 60, top + n_rows * side + 8, shapes, alt)
 
@@ -210,14 +215,25 @@ def side_by_side(pictures: Sequence[str], alt: str) -> str:
     return picture(sum(widths), height, shapes, alt)
 
 
-def _shade(value: float, diverging: bool) -> tuple[str, bool]:
-    """The colour of a cell, and whether it is dark."""
+def shade(value: float, diverging: bool = True) -> tuple[str, str]:
+    """The colour of a cell, and the colour of a number that can be read on it."""
     value = max(-1.0 if diverging else 0.0, min(1.0, value))
     end = HIGH if value >= 0 else LOW
     mixed = [round(m + (e - m) * abs(value)) for m, e in zip(MIDDLE, end, strict=True)]
-    return "#{:02x}{:02x}{:02x}".format(*mixed), 0.3 * mixed[0] + 0.6 * mixed[1] + 0.1 * mixed[
-        2
-    ] < 130
+    fill = "#{:02x}{:02x}{:02x}".format(*mixed)
+    return fill, max(CELL_INKS, key=lambda ink: contrast(ink, fill))
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast ratio of two colours (#rrggbb), 1 to 21, as WCAG 2 defines it."""
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def diagonal(
@@ -241,8 +257,8 @@ def diagonal(
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         label = f"{low + tick * (high - low):.3g}"
         shapes += [
-            text(left + side * tick, top + side + 16, label, "middle", QUIET),
-            text(left - 6, top + side * (1 - tick) + 4, label, "end", QUIET),
+            text(left + side * tick, top + side + 16, label, "middle", quiet=True),
+            text(left - 6, top + side * (1 - tick) + 4, label, "end", quiet=True),
         ]
     for x, y, size, words in points:
         x, y = ((value - low) / (high - low) for value in (x, y))
@@ -251,8 +267,8 @@ def diagonal(
             f'r="{rounded(3 + 7 * size)}" fill="{colour(0)}" fill-opacity="0.85"/>'
         )
         shapes.append(titled(circle, words))
-    shapes.append(text(left + side / 2, top + side + 36, across, "middle", QUIET))
-    label = text(0, 0, up, "middle", QUIET)
+    shapes.append(text(left + side / 2, top + side + 36, across, "middle", quiet=True))
+    label = text(0, 0, up, "middle", quiet=True)
     shapes.append(f'<g transform="translate(14 {rounded(top + side / 2)}) rotate(-90)">{label}</g>')
     return picture(left + side + 20, top + side + 46, shapes, alt)
 
@@ -285,7 +301,7 @@ def contours(panels: Sequence[Density], questions: Sequence[str], alt: str, acro
         place = f"translate({rounded(column * width)} {rounded(row * height)})"
         shapes.append(f'<g transform="{place}">{"".join(_density(panel, questions))}</g>')
     words = f"Lines surround {' and '.join(f'{100 * share:g} %' for share in REGIONS)} of the mass."
-    shapes.append(text(6, n_rows * height + 14, words, fill=QUIET))
+    shapes.append(text(6, n_rows * height + 14, words, quiet=True))
     return picture(n_columns * width, n_rows * height + 22, shapes, alt)
 
 
@@ -312,16 +328,53 @@ def _density(panel: Density, questions: Sequence[str]) -> list[str]:
             f'fill="{colour(1)}" stroke="#ffffff" stroke-width="1"/>'
         )
     (low, high), (least, most) = grid.limits
-    label = text(0, 0, short(questions[1], 26), "middle", QUIET)
+    label = text(0, 0, short(questions[1], 26), "middle", quiet=True)
     return [
         *shapes,
-        text(left, bottom + 16, f"{low:g}", "start", QUIET),
-        text(left + SQUARE, bottom + 16, f"{high:g}", "end", QUIET),
-        text(left + SQUARE / 2, bottom + 34, short(questions[0], 26), "middle", QUIET),
-        text(left - 6, bottom, f"{least:g}", "end", QUIET),
-        text(left - 6, top + 10, f"{most:g}", "end", QUIET),
+        text(left, bottom + 16, f"{low:g}", quiet=True),
+        text(left + SQUARE, bottom + 16, f"{high:g}", "end", quiet=True),
+        text(left + SQUARE / 2, bottom + 34, short(questions[0], 26), "middle", quiet=True),
+        text(left - 6, bottom, f"{least:g}", "end", quiet=True),
+        text(left - 6, top + 10, f"{most:g}", "end", quiet=True),
         f'<g transform="translate(18 {rounded(top + SQUARE / 2)}) rotate(-90)">{label}</g>',
     ]
+
+
+# ---- small pictures in tables ----
+
+SPARK_WIDTH, SPARK_HEIGHT = 96.0, 18.0
+
+
+def sparkline(cell: Sparkline) -> str:
+    """Numbers as small columns or as a line, in the colours of the page."""
+    numbers = list(cell.points.values())
+    step, top = SPARK_WIDTH / max(len(numbers), 1), cell.highest or 1.0
+    heights = [
+        math.nan if math.isnan(number) else SPARK_HEIGHT * min(max(number / top, 0.0), 1.0)
+        for number in numbers
+    ]
+    if cell.line:
+        ends = [
+            f"{rounded((at + 0.5) * step)} {rounded(SPARK_HEIGHT - height)}"
+            for at, height in enumerate(heights)
+            if not math.isnan(height)
+        ]
+        path = f'<path class="line" d="M{"L".join(ends)}"/>'
+    else:
+        boxes = {
+            at: f"M{rounded(at * step)} {SPARK_HEIGHT:g}v-{rounded(height)}h{rounded(step - 1)}"
+            f"v{rounded(height)}z"
+            for at, height in enumerate(heights)
+            if height > 0
+        }
+        path = f'<path d="{"".join(boxes.values())}"/>'
+        if cell.colours:
+            path = "".join(f'<path fill="{colour(at)}" d="{box}"/>' for at, box in boxes.items())
+    words = escape(caption(cell.words), {'"': "&quot;"})
+    return (
+        f'<svg class="spark" role="img" aria-label="{words}" viewBox="0 0 {SPARK_WIDTH:g} '
+        f'{SPARK_HEIGHT:g}">{path}</svg>'
+    )
 
 
 def rows_of(

@@ -22,8 +22,18 @@ const sortTable = (table, column, header) => {
 };
 
 const picked = new Set();
+const picker = document.getElementById("picker");
+const annotators = [...new Set([...document.querySelectorAll("[data-annotator]")].map((one) => one.dataset.annotator))];
+picker.hidden = annotators.length === 0;
+document.getElementById("annotators").append(...annotators.sort().map((name) => new Option("", name)));
+
 const pick = (name) => {
   if (!picked.delete(name)) picked.add(name);
+  showPicked();
+};
+
+const showPicked = () => {
+  document.getElementById("picked").textContent = [...picked].join(", ");
   for (const element of document.querySelectorAll("[data-annotator]")) {
     const chosen = picked.has(element.dataset.annotator);
     element.classList.toggle("picked", chosen);
@@ -33,6 +43,12 @@ const pick = (name) => {
   for (const svg of document.querySelectorAll("figure svg"))
     svg.classList.toggle("picking", picked.size > 0 && svg.querySelector("[data-annotator]") !== null);
 };
+
+// The numbers of a small picture appear when the pointer is over it.
+document.addEventListener("pointerover", (event) => {
+  const picture = event.target.closest(".bar, .spark");
+  if (picture) picture.closest("td").title = picture.getAttribute("aria-label");
+});
 
 const save = (name, kind, content) => {
   const link = document.createElement("a");
@@ -50,11 +66,14 @@ const csvCell = (value) => {
 const data = JSON.parse(document.getElementById("data").textContent);
 
 document.addEventListener("click", (event) => {
-  const target = event.target.closest("[data-sort-by], [data-pick], [data-csv], [data-svg], g[data-annotator]");
+  const target = event.target.closest("[data-sort-by], [data-pick], [data-unpick], [data-csv], [data-svg], g[data-annotator]");
   if (!target) return;
   if (target.dataset.sortBy !== undefined) {
     const header = target.closest("th");
     sortTable(target.closest("table"), header.cellIndex, header);
+  } else if (target.dataset.unpick !== undefined) {
+    picked.clear();
+    showPicked();
   } else if (target.dataset.pick !== undefined) pick(target.closest("[data-annotator]").dataset.annotator);
   else if (target.dataset.csv !== undefined) {
     const table = data[target.dataset.csv];
@@ -63,6 +82,17 @@ document.addEventListener("click", (event) => {
     const svg = target.closest("figure").querySelector("svg");
     save(`${data[target.dataset.svg].name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(svg));
   } else pick(target.dataset.annotator);
+});
+
+picker.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const box = picker.querySelector("input");
+  const name = annotators.find((one) => one.toLowerCase() === box.value.trim().toLowerCase());
+  if (name === undefined) document.getElementById("picked").textContent = `no annotator “${box.value}” on this page`;
+  else {
+    pick(name);
+    box.value = "";
+  }
 });
 
 document.addEventListener("input", (event) => {

@@ -10,19 +10,39 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dissensus.drawing.shapes import printable
-from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text, plain
-from dissensus.report.figures import colour
+from dissensus.drawing.shapes import caption
+from dissensus.report.blocks import (
+    Bars,
+    Block,
+    Figure,
+    Section,
+    Sparkline,
+    Table,
+    Text,
+    Thumbnail,
+    plain,
+)
+from dissensus.report.figures import colour, sparkline
 
 FILTERED = 8  # rows from which a table has a filter
+SHORT, LONG = 18, 40  # letters: texts of a column that stay in one line, and that need room
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
 LIVE = (
     '<section><h2 id="try-heading">Try a text</h2><form id="try"><p><label for="try-text">What '
     'would each annotator say of this text?</label></p><p><textarea id="try-text" rows="3" '
-    'required></textarea></p><div class="tools"><button type="submit">Predict</button></div>'
+    'required></textarea></p><div class="tools"><button type="submit">Predict</button> <span '
+    'class="quiet">or Ctrl + Enter</span></div>'
     '</form><div id="try-output" class="scroll" aria-live="polite"></div></section>'
+)
+
+
+PICKER = (
+    '<form id="picker" class="tools" hidden><label>Mark annotators <input list="annotators" '
+    'autocomplete="off"></label><datalist id="annotators"></datalist><button type="submit">Mark'
+    '</button><button type="button" data-unpick>Mark none</button><span id="picked" '
+    'aria-live="polite"></span></form>'
 )
 
 
@@ -56,7 +76,7 @@ def to_html(
         f"<title>{escape(title)}</title>\n<style>\n{_resource('page.css')}</style>\n</head>\n<body>\n"
         f'<a class="skip" href="#summary">Skip to the summary</a>\n'
         f"<header><h1>{escape(title)}</h1>\n"
-        f'<nav aria-label="Sections">{links}</nav></header>\n<main>\n'
+        f'<nav aria-label="Sections">{links}</nav>{PICKER}</header>\n<main>\n'
         f'<div class="summary" id="summary"><ol>{sentences}</ol></div>\n'
         f"{LIVE * live}{body}</main>\n"
         f"<footer>{escape(written)}</footer>\n"
@@ -67,7 +87,7 @@ def to_html(
 
 def escape(text: str) -> str:
     """Text for HTML, without characters that it does not allow."""
-    return html.escape(printable(text))
+    return html.escape(caption(text))
 
 
 def _resource(name: str) -> str:
@@ -117,12 +137,13 @@ class _Page:
                 f'<label>Filter <input type="search" data-filter="{name}" '
                 f'aria-label="Filter {escape(table.title)}"></label>'
             )
+        kinds = [_kind([row[at] for row in table.rows]) for at in range(len(table.columns))]
         head = "".join(
-            f'<th scope="col"{_words(table, at)}><button type="button" data-sort-by="{at}">'
+            f'<th scope="col"{_class(kinds[at])}><button type="button" data-sort-by="{at}">'
             f"{escape(column)}</button></th>"
             for at, column in enumerate(table.columns)
         )
-        rows = "".join(self.row(table, row) for row in table.rows)
+        rows = "".join(self.row(table, row, kinds) for row in table.rows)
         more = (table.total or 0) - len(table.rows)
         rest = f'<p class="more">and {more:,} more; report.json has the same rows</p>' * (more > 0)
         return (
@@ -131,10 +152,12 @@ class _Page:
             f"<tbody>{rows}</tbody></table></div>{rest}\n"
         )
 
-    def row(self, table: Table, row: Sequence[Any]) -> str:
+    def row(self, table: Table, row: Sequence[Any], kinds: Sequence[str]) -> str:
         name = None if table.annotators is None else str(row[table.annotators])
         owner = "" if name is None else f' data-annotator="{escape(name)}"'
-        cells = "".join(_cell(value, table.annotators == at) for at, value in enumerate(row))
+        cells = "".join(
+            _cell(value, kinds[at], table.annotators == at) for at, value in enumerate(row)
+        )
         return f"<tr{owner}>{cells}</tr>"
 
 
@@ -143,23 +166,39 @@ def _scroll(title: str) -> str:
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">'
 
 
-def _words(table: Table, column: int) -> str:
-    texts = any(isinstance(row[column], str | Bars) for row in table.rows)
-    return ' class="words"' if texts else ""
+def _kind(cells: Sequence[Any]) -> str:
+    """The classes of a column: empty for numbers, else by the length of its texts."""
+    lengths = [len(cell) for cell in cells if isinstance(cell, str)]
+    if lengths:
+        longest = max(lengths)
+        return "words" + " short" * (longest <= SHORT) + " long" * (longest > LONG)
+    drawn = any(isinstance(cell, Bars | Sparkline | Thumbnail) for cell in cells)
+    return "words" if drawn else ""
+
+
+def _class(kind: str) -> str:
+    return f' class="{kind}"' if kind else ""
 
 
 def _key(table: Table) -> str:
-    """The colours of bars, if the table has some."""
-    names = dict.fromkeys(
-        n for row in table.rows for c in row if isinstance(c, Bars) for n in c.shares
-    )
+    """The colours of values, if the table has bars or columns of them."""
+    cells = [cell for row in table.rows for cell in row]
+    coloured = [cell.shares for cell in cells if isinstance(cell, Bars)]
+    coloured += [cell.points for cell in cells if isinstance(cell, Sparkline) and cell.colours]
+    names = dict.fromkeys(name for shares in coloured for name in shares)
     colours = "".join(
         f'<i style="background:{colour(at)}"></i>{escape(name)}' for at, name in enumerate(names)
     )
     return f'<div class="key">{colours}</div>' if names else ""
 
 
-def _cell(value: Any, pickable: bool) -> str:
+def _cell(value: Any, kind: str, pickable: bool) -> str:
+    if isinstance(value, Thumbnail):
+        return (
+            f'<td class="words short"><img src="{value.address}" alt="{escape(value.words)}"></td>'
+        )
+    if isinstance(value, Sparkline):
+        return f'<td class="words" data-sort="{value.sort:.6g}">{sparkline(value)}</td>'
     if isinstance(value, Bars):
         words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in value.shares.items())
         pieces = "".join(
@@ -168,7 +207,7 @@ def _cell(value: Any, pickable: bool) -> str:
         )
         return (
             f'<td class="words" data-sort="{value.sort:.6g}"><span class="bar" role="img" '
-            f'title="{escape(words)}" aria-label="{escape(words)}">{pieces}</span></td>'
+            f'aria-label="{escape(words)}">{pieces}</span></td>'
         )
     value = plain(value)
     if value is None:
@@ -176,7 +215,7 @@ def _cell(value: Any, pickable: bool) -> str:
     if isinstance(value, str):
         shown = escape(value)
         inside = f'<button type="button" data-pick aria-pressed="false">{shown}</button>'
-        return f'<td class="words">{inside if pickable else shown}</td>'
+        return f"<td{_class(kind)}>{inside if pickable else shown}</td>"
     if isinstance(value, bool):
         return f'<td data-sort="{int(value)}">{"yes" if value else "no"}</td>'
     shown = f"{value:,}" if isinstance(value, int) else _number(value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import configured
 from dissensus.prediction import Predictions
+from dissensus.report.best_method import predicts_annotators
 from dissensus.report.sections.comparison import comparison_tables
 from dissensus.report.sections.densities import is_rating
 
@@ -41,8 +42,8 @@ HOLD_OUT = 0.2
 MOST_WITH_ATTENTION = 20_000  # answers to the items that are held out
 WITH_DENSITY = 6  # items whose density is predicted
 MOST_NAMED = 3  # columns that a message names
-OF_ANNOTATORS = "annotator "  # how metrics on annotators begin
 FEWEST_WORDS = 3  # of a text, on average
+FEWEST_LETTERS = 3  # likewise, so that items called a, b, c are not taken for texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def plan(
         seeds: likewise.
         encoder: likewise.
     """
-    why = _nothing_to_learn(corpus)
+    why = nothing_to_learn(corpus)
     if why:
         return Plan((), None, 0, (f"no method is compared: {why}",))
     n_folds = 5 if corpus.n_items >= MANY_ITEMS else 3
@@ -92,35 +93,43 @@ def _methods(corpus: Corpus) -> tuple[tuple[str, ...], list[str]]:
     scales = [answers.scale.kind for answers in corpus.questions.values()]
     levels = any(kind in ("ordinal", "interval") for kind in scales)
     known = any(answers.annotator is not None for answers in corpus.questions.values())
-    floors = [name for name in (*FLOORS, *[FLOOR_OF_LEVELS] * levels) if known or not _own(name)]
+    floors = [
+        name
+        for name in (*FLOORS, *[FLOOR_OF_LEVELS] * levels)
+        if known or not predicts_annotators(name)
+    ]
     groups = {
-        source: [name for name in names if known or not _own(name)]
+        source: [name for name in names if known or not predicts_annotators(name)]
         for source, names in LEARNED.items()
     }
     named = [f"{', '.join(names)} ({source})" for source, names in groups.items() if names]
     lines = [f"methods: {', '.join(floors)} (ignoring the content); {'; '.join(named)}"]
     if not known:
-        left_out = [name for names in LEARNED.values() for name in names if _own(name)]
+        left_out = [
+            name for names in LEARNED.values() for name in names if predicts_annotators(name)
+        ]
         lines.append(f"left out, because the annotators are unknown: {', '.join(left_out)}")
     return (*floors, *(name for names in groups.values() for name in names)), lines
-
-
-def _own(name: str) -> bool:
-    """Whether a method predicts each annotator."""
-    return method_class(name).individual
 
 
 def _encoders(corpus: Corpus, encoder: str | None) -> str:
     kinds = {contents.kind: role for role, contents in corpus.contents.items()}
     if encoder is not None:
-        return f"{encoder}, as chosen"
+        return encoder
     parts = [f"{DEFAULTS[kind]} for {kind}" for kind in kinds if kind != "features"]
     return ", ".join(parts) or "none, because the contents are features"
 
 
-def _nothing_to_learn(corpus: Corpus) -> str:
+def nothing_to_learn(corpus: Corpus) -> str:
     """Why no method can be compared, and what to do; empty if there is enough to learn from."""
-    if not any(len(contents) for contents in corpus.contents.values()):
+    contents = any(len(contents) for contents in corpus.contents.values())
+    if corpus.n_items < FEWEST_ITEMS:
+        have = "has" if corpus.n_items == 1 else "have"
+        what = "answers and contents" if contents else "answers"
+        return (
+            f"{counted(corpus.n_items, 'item')} {have} {what}; at least {FEWEST_ITEMS} are needed"
+        )
+    if not contents:
         columns = columns_of_text(corpus)
         if not columns:
             return (
@@ -129,12 +138,6 @@ def _nothing_to_learn(corpus: Corpus) -> str:
             )
         options = " ".join(f"--text {shlex.quote(name)}" for name in columns)
         return f"no column was recognised as the text that annotators saw; name it: {options}"
-    if corpus.n_items < FEWEST_ITEMS:
-        have = "has" if corpus.n_items == 1 else "have"
-        return (
-            f"{counted(corpus.n_items, 'item')} {have} answers and contents; at least "
-            f"{FEWEST_ITEMS} are needed"
-        )
     if all(len(np.unique(answers.answer)) < 2 for answers in corpus.questions.values()):
         return "all answers are the same"
     return ""
@@ -154,58 +157,14 @@ def columns_of_text(corpus: Corpus) -> list[str]:
 
 
 def _look_like_texts(values: Iterable[str], fewest_words: int) -> bool:
-    """Whether most characters are letters, and the number of words is that of texts."""
+    """Whether most characters are letters, and the numbers of words and letters are those of
+    texts."""
     texts = list(values)
     letters = sum(character.isalpha() for text in texts for character in text)
     others = sum(not (c.isalpha() or c.isspace()) for text in texts for c in text)
     n_words = sum(len(text.split()) for text in texts)
-    return n_words >= fewest_words * len(texts) and letters > 4 * others
-
-
-@dataclass(frozen=True)
-class Best:
-    """A method that is no floor and has the best mean score on a metric."""
-
-    method: str
-    question: str
-    metric: str
-    score: float
-
-    def __str__(self) -> str:
-        which = "highest" if higher_is_better(self.metric) else "lowest"
-        return f"{self.method} ({which} {self.metric} on {self.question}: {self.score:.3f})"
-
-
-def best_method(results: Results) -> Best | None:
-    """The best method on the first metric of the first question that any has a score on."""
-    return _best(results, lambda name, metric: True)
-
-
-def best_of_annotators(results: Results) -> Best | None:
-    """The best of the methods that predict each annotator, on the first metric of annotators."""
-    return _best(results, lambda name, metric: _own(name) and metric.startswith(OF_ANNOTATORS))
-
-
-def _best(results: Results, counts: Callable[[str, str], bool]) -> Best | None:
-    """The best of the methods that were fitted on the most folds, so that all are comparable."""
-    n_folds = {
-        name: len({fit.fold for fit in results.of(name) if fit.scores})
-        for name in results.about.methods
-    }
-    most = max(n_folds.values(), default=0)
-    for table in comparison_tables(results):
-        for metric in table.metrics:
-            sign = -1 if higher_is_better(metric) else 1
-            scores = {
-                row.name: sign * row.cells[metric].mean
-                for row in table.rows
-                if n_folds.get(row.name) == most and not row.floor and metric in row.cells
-                if math.isfinite(row.cells[metric].mean) and counts(row.name, metric)
-            }
-            if scores:
-                name = min(scores, key=lambda name: scores[name])
-                return Best(name, table.question, metric, sign * scores[name])
-    return None
+    long_enough = n_words >= fewest_words * len(texts) and letters >= FEWEST_LETTERS * len(texts)
+    return long_enough and letters > 4 * others
 
 
 def seeded_method(name: str, encoder: str | None, seed: int = 0) -> Method:

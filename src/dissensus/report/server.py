@@ -6,6 +6,7 @@ path that a request names, and takes at most `MOST_BYTES` of a request.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ def web_app(report: Report, model: Method | None, token: str) -> Starlette:
     """The pages: / is the report, /predict answers what each annotator would say of a text."""
     try:
         from starlette.applications import Starlette
+        from starlette.concurrency import run_in_threadpool
         from starlette.middleware import Middleware
         from starlette.middleware.trustedhost import TrustedHostMiddleware
         from starlette.responses import HTMLResponse, JSONResponse
@@ -46,6 +48,7 @@ def web_app(report: Report, model: Method | None, token: str) -> Starlette:
             "dissensus serve needs starlette and uvicorn: pip install 'dissensus[serve]'"
         ) from None
     page = report.to_html(live=model is not None)
+    one_at_a_time = asyncio.Lock()
 
     def known(given: str | None) -> bool:
         return given is not None and secrets.compare_digest(given.encode(), token.encode())
@@ -57,21 +60,23 @@ def web_app(report: Report, model: Method | None, token: str) -> Starlette:
 
     async def predict(request: Request) -> Response:
         if not known(request.headers.get("x-token")):
-            return JSONResponse({"error": "wrong token; open the page again"}, 403)
+            return JSONResponse({"error": "Wrong token: open the page again."}, 403)
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
-                return JSONResponse({"error": f"more than {MOST_BYTES >> 10} kB of text"}, 413)
+                most = f"{MOST_BYTES >> 10} kB"
+                return JSONResponse({"error": f"The text is longer than {most}; shorten it."}, 413)
         try:
             text = json.loads(body)["text"]
             if not isinstance(text, str) or not text.strip():
                 raise ValueError
         except (ValueError, KeyError, TypeError):
-            return JSONResponse({"error": "type a text"}, 400)
+            return JSONResponse({"error": "Type a text."}, 400)
         assert model is not None
         try:
-            return JSONResponse(answers_to(model, text))
+            async with one_at_a_time:
+                return JSONResponse(await run_in_threadpool(answers_to, model, text))
         except DissensusError as error:
             return JSONResponse({"error": str(error)}, 400)
 

@@ -5,18 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import numpy as np
-
+from dissensus.agreement import mean_difference
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
+from dissensus.description.disputed_items import differing_items
+from dissensus.description.suspicious_annotators import FEW
 from dissensus.errors import counted
 from dissensus.evaluation import Results
-from dissensus.evaluation.report.tables import higher_is_better
+from dissensus.evaluation.report.tables import comparable_methods, higher_is_better
+from dissensus.report.best_method import best_method
 from dissensus.report.sections.agreement import alpha_of, named
 from dissensus.report.sections.comparison import comparison_tables
+from dissensus.scales import Interval
 
 MOST_NAMED = 4
 MOST_LETTERS = 40  # of a question
+KINDS = {  # of suspicious annotators, in words
+    "at chance": "agrees with others no more than chance",
+    "constant": "always gives the same answer",
+    "contrary": "contradicts the others",
+    "different": "agrees less than the others do",
+    "duplicated": "same answers as another annotator",
+    "fast": "answers much faster than usual",
+}
 
 
 def summary_of(
@@ -42,7 +54,8 @@ def summary_of(
 def _size(corpus: Corpus) -> str:
     n_answers = sum(answers.n_answers for answers in corpus.questions.values())
     known = any(answers.annotator is not None for answers in corpus.questions.values())
-    by = f" by {counted(corpus.n_annotators, 'annotator')}" if known else " by unknown annotators"
+    n = corpus.n_annotators
+    by = f" by {n:,} annotator{'s' * (n != 1)}" if known else " by unknown annotators"
     questions = [_short(question) for question in corpus.questions]
     about = f" to {counted(len(questions), 'question')} ({', '.join(questions[:5])}"
     about += ", ...)" if len(questions) > 5 else ")"
@@ -81,19 +94,26 @@ def _dispute(corpus: Corpus) -> str:
     n = int(several.sum())
     if not n:
         return ""
-    order = np.lexsort((answers.answer, answers.item))
-    item, answer = answers.item[order], answers.answer[order]
-    differs = np.zeros(answers.n_items, dtype=bool)
-    differs[item[1:][(item[1:] == item[:-1]) & (answer[1:] != answer[:-1])]] = True
-    share = float(differs[several].mean())
+    if isinstance(answers.scale, Interval):
+        return _apart(question, answers, answers.scale, n)
+    share = float(differing_items(answers)[several].mean())
     where = f" about {_short(question)}" if len(corpus.questions) > 1 else ""
     if not share:
-        return f"All answers{where} to an item are the same, on all {n:,} with two answers or more."
-    if n == 1:
-        return f"Annotators do not all agree{where} on the only item with two answers or more."
+        each = "the only item" if n == 1 else f"each of the {n:,} items"
+        return f"On {each} with two answers or more, all annotators give the same answer{where}."
+    part = "the only item" if n == 1 else f"{_percent(share)} of the {n:,} items"
+    if share == 1 and n > 1:
+        part = f"each of the {n:,} items"
+    return f"On {part} with two answers or more, annotators do not all give the same answer{where}."
+
+
+def _apart(question: str, answers: Annotations, scale: Interval, n: int) -> str:
+    """How far apart ratings of the same item are."""
+    ends = f"from {scale.low:g} to {scale.high:g}"
     return (
-        f"Annotators do not all agree{where} on {_percent(share)} of the {n:,} items with two "
-        "answers or more."
+        f"Two ratings of {_short(question)} for the same item differ by "
+        f"{mean_difference(answers):.2g} on average, on a scale {ends} "
+        f"({counted(n, 'item')} with two ratings or more)."
     )
 
 
@@ -112,13 +132,22 @@ def _people(description: Description) -> str:
             kinds += [kind for kind in row.suspicious if kind not in kinds]
     checked = max([question.checked for question in description.questions] + [0])
     if named:
-        shown = [f"{name} ({', '.join(kinds)})" for name, kinds in list(named.items())[:MOST_NAMED]]
+        shown = [
+            f"{name} ({', '.join(KINDS[kind] for kind in kinds)})"
+            for name, kinds in list(named.items())[:MOST_NAMED]
+        ]
         more = len(named) - len(shown)
         rest = f" and {more} more" if more else ""
         verb = "annotator stands" if len(named) == 1 else "annotators stand"
-        return f"{len(named)} {verb} out and should be looked at: {', '.join(shown)}{rest}."
+        return f"{len(named):,} {verb} out and should be looked at: {', '.join(shown)}{rest}."
+    if not checked:
+        return ""
+    n_few = description.annotators - checked
+    few = f"; {n_few:,} gave too few answers to tell" if n_few > 0 else ""
+    none = "Neither" if checked == 2 else "None"
     return (
-        f"None of the {checked:,} annotators with 10 answers or more stands out." if checked else ""
+        f"{none} of the {checked:,} annotators with {FEW} answers or more stands out as careless "
+        f"or unlike the others{few}."
     )
 
 
@@ -128,29 +157,38 @@ def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
         if some is not None and some.significant:
             parts = [named(cluster.annotators, MOST_NAMED) for cluster in some.clusters]
             where = f" about {_short(question)}" if len(clusters) > 1 else ""
-            return f"Some answer alike{where}, more than chance would give: {'; '.join(parts)}."
+            return (
+                f"Some annotators answer alike{where}, more than chance explains: "
+                f"{'; '.join(parts)}."
+            )
     return ""
 
 
 def _methods(results: Results | None, note: str) -> str:
     why = f"{note[:1].upper()}{note[1:]}."
     if results is None:
-        return why if note else "No method was compared on these answers."
-    table = comparison_tables(results)[0]
-    metric = table.metrics[0]
-    rows = [row for row in table.rows if not row.floor and metric in row.cells]
-    best = [row for row in rows if row.cells[metric].best] or rows[:1]
-    if not best:
+        return why if note else "No method was compared; the command dissensus run compares some."
+    best = best_method(results)
+    if best is None:
         return why if note else "No method could be fitted."
-    row, cell = best[0], best[0].cells[metric]
+    table = next(t for t in comparison_tables(results) if t.question == best.question)
+    metric, cell = best.metric, table[best.method].cells[best.metric]
     better = "higher" if higher_is_better(metric) else "lower"
     ends = "" if math.isnan(cell.low) else f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
+    comparable = [n for n in comparable_methods(results) if metric in table[n].cells]
+    subject = f"Of {len(comparable)} methods, {best.method} predicts"
+    how = "best on average: "
+    if len(comparable) == 1:
+        subject, how = f"{best.method}, the only method to compare with floors, predicts", "with "
     sentence = (
-        f"Of {counted(len(rows), 'method')}, {row.name} predicts {_short(table.question)} best: "
-        f"{metric} {cell.mean:.3f}{ends}, where {better} is better"
+        f"{subject} {_short(table.question)} {how}{metric} {cell.mean:.3f}{ends}, where "
+        f"{better} is better"
     )
     floors = [r for r in table.rows if r.floor and metric in r.cells and r.cells[metric].n_fits]
     if floors:
-        floor = floors[0]
-        sentence += f"; {floor.name}, which ignores the content, has {floor.cells[metric].mean:.3f}"
+        sign = 1 if higher_is_better(metric) else -1
+        floor = max(floors, key=lambda r: sign * r.cells[metric].mean)
+        score = floor.cells[metric].mean
+        verb = "has" if sign * score < sign * cell.mean else "is no worse with"
+        sentence += f"; {floor.name}, which ignores the content, {verb} {score:.3f}"
     return f"{sentence} ({note})." if note else f"{sentence}."

@@ -18,7 +18,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from dissensus.errors import CheckpointError
+from dissensus.errors import CheckpointError, cut
+from dissensus.json_files import parse_json
 from dissensus.staging import staged
 from dissensus.training.average import Average
 from dissensus.training.batch import Network
@@ -30,6 +31,7 @@ from dissensus.training.sparse_tables.tables import Tables
 
 FORMAT = "1"
 STATE = "state.safetensors"
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
 @dataclass
@@ -85,7 +87,7 @@ class Checkpoint:
                 f"{self.folder}: the checkpoint of a training with other data or settings; use the "
                 "same ones to resume, or remove it and train again"
             )
-        return tensors, json.loads(facts["state"])
+        return tensors, parse_json(facts.get("state", ""), self.path)
 
 
 class Resumable:
@@ -140,9 +142,17 @@ class Resumable:
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Resume from the saved state, if there is one."""
-        saved = checkpoint.read()
-        if saved is not None:
-            self._restore(*saved, checkpoint.folder)
+        try:
+            saved = checkpoint.read()
+            if saved is not None:
+                self._restore(*saved, checkpoint.folder)
+        except CheckpointError:
+            raise
+        except _DAMAGE as error:
+            raise CheckpointError(
+                f"{checkpoint.folder}: a damaged checkpoint ({cut(error)}); remove it and train "
+                "again"
+            ) from None
         if self.processes.any(self.step != self.processes.from_first(lambda: self.step)):
             raise CheckpointError(
                 f"{checkpoint.folder}: not every process of this training reads the same "

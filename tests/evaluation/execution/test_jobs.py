@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from dissensus.evaluation import Results, compare, k_fold
 from dissensus.evaluation.execution import jobs, scheduler
 from dissensus.evaluation.execution.jobs import jobs_of, minutes_of
 from dissensus.evaluation.execution.task import Task
-from dissensus.evaluation.fit import Key
+from dissensus.evaluation.fit import Fit, Key
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.framework import stacked_fits as many
 from dissensus.methods.framework.base import Method
@@ -177,7 +178,8 @@ def test_an_error_that_is_kept_keeps_nothing_in_memory(monkeypatch: pytest.Monke
 
 
 def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU serves one process; two where frozen features are trained on for more than a minute."""
+    """A GPU serves one process; two where frozen features are trained on for more than a minute. On
+    a CPU, short trainings on frozen features are not worth a second one."""
     crowd = feature_crowd(n_items=40)
     quick, long = Training(epochs=1), Training(epochs=1_000_000)
     frozen: dict[str, Method] = {"prior": Prior(), "single": Single(training=quick)}
@@ -191,7 +193,11 @@ def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     for gpu in (False, True):
         monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
         results[gpu] = [scheduler.default_processes(task_of(crowd, m), crowd) for m in arguments]
-    assert results == {False: [5, 5, 5], True: [1, 2, 1]}
+    assert results == {False: [1, 5, 5], True: [1, 2, 1]}
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    tuned: dict[str, Method] = {"tuned": Single(training=quick, tune="all")}
+    assert scheduler.default_processes(task_of(crowd, tuned), crowd) == 5  # time unknown
+    assert scheduler.default_processes(task_of(crowd, arguments[1]), crowd, left=20) == 1
 
 
 def test_tried_settings_take_their_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,3 +207,21 @@ def test_tried_settings_take_their_time_too(monkeypatch: pytest.MonkeyPatch) -> 
     choices = {"single": {"training.learning_rate": (1e-3, 1e-2)}}
     searched = minutes_of(task_of(crowd, methods, trials=2, choices=choices), crowd)
     assert 0 < searched == pytest.approx(alone * (1 + 2 * 2))
+
+
+def test_the_time_left_is_counted_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock: Any = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(scheduler, "time", clock)
+    keys = [Key("single", seed, "fold 1") for seed in range(4)]
+    left = scheduler.TimeLeft(keys, 1, {"single": 10.0})
+    limited = scheduler.TimeLeft(keys, 1, {"single": 10.0}, deadline=120.0)
+    assert left.words() == "" and limited.words() == "20 s until the time limit"
+    for each in (left, limited):
+        each.ended(Fit("single", 0, "fold 1", 0, seconds=8.0))
+    assert left.words() == "about 24 s left"
+    assert limited.words() == "20 s until the time limit"
+    clock.now += 10
+    assert left.words() == "about 14 s left" and limited.words() == "10 s until the time limit"
+    clock.now += 20
+    assert left.words() == "longer than estimated"
+    assert limited.words() == "0 s until the time limit"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,20 @@ def test_what_waits_for_a_fit_that_never_ends_well_ends_the_rest() -> None:
     arguments: list[str] = []
     assert list(fits_in_this_process(Told(), None, jobs())) == ["failed"]
     assert arguments == ["again"]
+
+
+def test_the_job_under_way_is_stopped_at_the_deadline_but_not_the_first_one() -> None:
+    """As worker processes are; what the first one did is kept, so that resuming always ends."""
+
+    class Slow(Told):
+        def done(self, opened: Any, job: Job) -> Iterator[str]:
+            time.sleep(0.05 if job[0].method == "first" else 30)
+            return super().done(opened, job)
+
+    jobs = [(Key(name, 0, "fold 1"),) for name in ("first", "second", "third")]
+    fits = fits_in_this_process(Slow(), None, jobs, deadline=time.monotonic() + 0.01)
+    assert list(fits) == ["first"]
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
 def test_one_thread_although_torch_was_not_loaded_before() -> None:

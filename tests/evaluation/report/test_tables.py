@@ -172,6 +172,29 @@ def test_one_fit_has_neither_spread_nor_interval_over_seeds() -> None:
 
 
 @pytest.mark.parametrize(
+    ("metric", "scores", "limits"),
+    [
+        ("cross-entropy", (0.0001, 0.02), (0.0, None)),
+        ("accuracy", (0.999, 0.8), (None, 1.0)),
+        ("accuracy", (0.001, 0.2), (0.0, None)),
+        ("CCC", (-0.01, 0.9), (-1.0, 1.0)),
+    ],
+)
+def test_an_interval_has_no_scores_that_are_impossible(
+    metric: str, scores: tuple[float, float], limits: tuple[float | None, float | None]
+) -> None:
+    results = comparison(n_seeds=1, k=2, methods=("single", "soft_label"))
+    fits = [
+        replace(fit, scores={"hate": {metric: score}}, items=fit.items.slice(0, 0))
+        for fit, score in zip(results.of("single"), scores, strict=True)
+    ]
+    about = replace(results.about, metrics=(metric,), methods=("single",))
+    cell = table(replace(results, about=about, fits=tuple(fits)))["single"].cells[metric]
+    assert cell.low < cell.mean < cell.high
+    assert all(x in (None, y) for x, y in zip(limits, (cell.low, cell.high), strict=True))
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"question": "love"}, "no question 'love' in the results; there is 'hate'"),

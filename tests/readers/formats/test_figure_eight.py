@@ -25,6 +25,12 @@ def test_several_answers_in_a_cell(write: Write) -> None:
     assert any("separated by line breaks" in note for note in corpus.notes)
 
 
+def test_judgments_without_a_unit(write: Write) -> None:
+    blank = HEADER + ",10,false,w1,DE,so good,joy,\n,11,false,w2,FR,oh no,fear,\n"
+    with pytest.raises(DataError, match="no column of answers recognised"):
+        read(write(blank))
+
+
 def test_an_aggregated_report(write: Write) -> None:
     path = write("_unit_id,_trusted_judgments,sentence,mood,mood:confidence\n1,3,a,joy,0.9\n")
     with pytest.raises(DataError, match="an aggregated report .* export the full report"):

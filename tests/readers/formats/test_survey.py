@@ -28,6 +28,13 @@ def test_a_grid_of_google_forms(write: Write) -> None:
     ]  # fmt: skip
 
 
+def test_other_questions_are_repeated_too(write: Write) -> None:
+    path = write("Timestamp,Age,rude,why,rude,why\n1/2,30,1,x,2,y\n1/3,40,2,,2,z\n")
+    corpus = read(path, answer="rude")
+    assert corpus["rude"].n_rows == 4 and list(corpus.questions) == ["rude"]
+    assert corpus.annotator_attributes["Age"].to_pylist() == [30, 40]
+
+
 QUALTRICS = (
     "StartDate,Status,RecordedDate,ResponseId,PROLIFIC_PID,{}\n"
     "Start Date,Response Type,Recorded,Response ID,PID,{}\n"

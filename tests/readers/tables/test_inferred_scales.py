@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from dissensus.readers import read
+from dissensus.readers.tables.inferred_scales import ordered_words_note
+from dissensus.scales import Nominal
 
 
 def ratings(confused: str, name: str = "answer") -> pa.Table:
@@ -55,3 +59,21 @@ def test_free_text_is_read_as_names_with_a_note() -> None:
     (note,) = [note for note in corpus.notes if "free text" in note]
     assert note.startswith("table: answer: 60 different answers in 60 rows look like free text;")
     assert not any("free text" in note for note in read(pa.table(cells), scale="nominal").notes)
+
+
+def test_ordered_words_are_pointed_out_with_the_option_that_orders_them(tmp_path: Path) -> None:
+    words = ["Agree", "strongly disagree", "neutral", "Disagree"]
+    lines = [f"t{i},{who},{words[i % 4]}" for i in range(12) for who in ("ann", "bob")]
+    path = tmp_path / "labels.csv"
+    path.write_text("item,annotator,answer\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    (note,) = [note for note in read(path).notes if "look ordered" in note]
+    scale = "answer=ordinal:strongly disagree,Disagree,neutral,Agree"
+    assert note.endswith(f"if they are, use --scale '{scale}'")
+    ordered = read(path, scale={"answer": scale.removeprefix("answer=")})
+    assert ordered["answer"].scale.kind == "ordinal"
+    assert not any("look ordered" in note for note in ordered.notes)
+
+
+def test_words_without_an_order_are_not() -> None:
+    assert ordered_words_note("q", Nominal(("joy", "fear", "neutral"))) == ""
+    assert ordered_words_note("q", Nominal(("agree", "disagree"))) == ""  # as in stance

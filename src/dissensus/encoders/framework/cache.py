@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
 
 PARTS = ("keys", "vectors", "places", "offsets", "cut")
-CHECKSUMS = "checksums.json"  # of the other files of a piece; older pieces have none
+CHECKSUMS = "checksums.json"  # of the other files of a piece
 ABOUT = "encoder.json"  # in the folder of an encoder: its name and identity
 LIMIT = "20 GB"  # of all pieces together, unless DISSENSUS_CACHE_LIMIT is set
 LEFTOVER = 3600  # seconds after which an unfinished piece without a lock is deleted
@@ -237,8 +237,6 @@ def _write_about(folder: Path, encoder: Encoder, temporary: Path) -> None:
 
 def _check(folder: Path) -> None:
     """ValueError if a file of a piece is not as it was written."""
-    if not (folder / CHECKSUMS).exists():
-        return
     written = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
     if written != {part: _checksum(folder / f"{part}.npy") for part in PARTS}:
         raise ValueError(f"{folder}: damaged")

@@ -1,7 +1,8 @@
 """Run fits in worker processes or in this one, with one thread each, so that scores are the same.
 
 A worker is a new process (spawn) that reads the corpus from a folder, receives jobs and sends fits
-back. If a worker dies, only its job is lost. All workers end with their parent.
+back. If a worker dies, only its job is lost; one that can no longer use its GPU ends itself. All
+workers end with their parent.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from typing import Any, Protocol
 
 from dissensus.encoders import pooling_once
 from dissensus.errors import ModelError
+from dissensus.evaluation.execution.gpu import GpuLost
 from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
+from dissensus.time_limit import TimeIsUp, time_limit
 
 READY, DONE = "ready", "done"
+LOST_GPU = 75  # exit code of a worker that can no longer use its GPU
 MEMORY = "perhaps there was too little memory"
 ATTEMPTS = 2  # a fit whose process died is run once more
 
@@ -50,17 +54,28 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def fits_in_this_process(task: Work, opened: Any, jobs: Iterable[Job]) -> Generator[Any]:
+def fits_in_this_process(
+    task: Work, opened: Any, jobs: Iterable[Job], deadline: float | None = None
+) -> Generator[Any]:
     """The fits of these jobs, one job after another in this process.
 
     An empty job means that the next one must wait for others. Here all others have ended, so the
     next one can never begin, and the generator ends.
+
+    Args:
+        deadline: of `time.monotonic`, when the job under way is stopped. The first one is not, so
+            that running again and again always ends.
     """
+    began = False
     for job in jobs:
         if not job:
             return
-        with one_thread():
-            fits = list(task.done(opened, job))
+        try:
+            with one_thread(), time_limit(deadline if began else None):
+                fits = list(task.done(opened, job))
+        except TimeIsUp:
+            return
+        began = True
         yield from fits
 
 
@@ -190,6 +205,8 @@ class _Worker:
                 f"a worker process ended before it could start (exit code {code}); a script that "
                 "calls compare needs `if __name__ == '__main__':` around it, or processes=1"
             )
+        if code == LOST_GPU:
+            return "error of the GPU"
         return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
     def receive(self) -> Any:
@@ -239,8 +256,11 @@ def _work(connection: Connection[Any, Any], task: Work, folder: Path) -> None:
     connection.send(READY)
     with hidden(), one_thread(), pooling_once(), suppress(EOFError, OSError):
         while job := connection.recv():
-            for fit in task.done(opened, job):
-                connection.send(fit)
+            try:
+                for fit in task.done(opened, job):
+                    connection.send(fit)
+            except GpuLost:
+                os._exit(LOST_GPU)
             connection.send(DONE)
 
 

@@ -25,7 +25,12 @@ from dissensus.evaluation.execution.processes import (
 )
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Fit, Job, Key
+from dissensus.evaluation.report.tables import FLOORS
+from dissensus.methods.framework.base import Method
 from dissensus.progress import progress
+
+SHORT = 0.5  # minutes of all fits below which one process is enough
+SHORT_LIMIT = 1.5  # minutes until the time limit, likewise
 
 
 def fit_missing(
@@ -53,14 +58,14 @@ def fit_missing(
         else:
             fits, n = _fits_on_this_machine(place, corpus, task, jobs, begun, processes, deadline)
         stack.enter_context(closing(fits))
-        left = _Left(missing, max(n, 1), passes_of(task, corpus))
+        left = TimeLeft(missing, max(n, 1), passes_of(task, corpus), deadline)
         advance = stack.enter_context(progress("fitting", len(keys), clock=False))
-        advance(len(keys) - len(missing), left.words())
+        advance(len(keys) - len(missing), left.words)
         for fit in fits:
             if fit.key in wanted:  # a job runs whole, even if some of its fits were saved before
                 place.keep(fit)
                 left.ended(fit)
-                advance(1, left.words())
+                advance(1, left.words)
     place.clean()
     if left.keys:
         raise Unfinished(
@@ -81,29 +86,44 @@ def _fits_on_this_machine(
 ) -> tuple[Generator[Fit], int]:
     """The fits, from one process or several, and the number of processes."""
     encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
-    n = min(default_processes(task, corpus) if processes is None else processes, len(jobs))
+    left = math.inf if deadline is None else deadline - time.monotonic()
+    n = default_processes(task, corpus, left) if processes is None else processes
+    n = min(n, len(jobs))
     if n < 0 or processes == 0:
         raise DataError(f"at least one process is needed, found {processes}")
     if n < 2:
-        return fits_in_this_process(task, corpus, begun), n
+        return fits_in_this_process(task, corpus, begun, deadline), n
     corpus.save(place.corpus)
     return fits_in_processes(task, place.corpus, begun, n, deadline), n
 
 
-def default_processes(task: Task, corpus: Corpus) -> int:
-    """The default number of processes: one per CPU core.
+def default_processes(task: Task, corpus: Corpus, left: float = math.inf) -> int:
+    """The default number of processes: one per CPU core, or one for what takes less than half a
+    minute, because a new process needs about ten seconds to import torch and read the corpus.
 
     On a GPU all fits of a method are one training, so that a second process has little to do; it
     needs about ten seconds to import torch and to start on the GPU. So there are two only where
     training takes more than a minute, and one where encoders are fine-tuned, because two might
     exceed the GPU's memory.
+
+    Args:
+        left: seconds until the time limit.
     """
     methods = task.methods.values()
     trainings = [getattr(method, "training", None) for method in methods]
     if any(training is not None and training.on_gpu for training in trainings):
         frozen = all(getattr(method, "tune", "nothing") == "nothing" for method in methods)
         return 2 if frozen and minutes_of(task, corpus) > 1 else 1
-    return processors()
+    short = minutes_of(task, corpus) < SHORT or left / 60 < SHORT_LIMIT
+    return 1 if short and all(_is_estimated(method) for method in methods) else processors()
+
+
+def _is_estimated(method: Method) -> bool:
+    """Whether `minutes_of` knows how long fits of a method take."""
+    from dissensus.methods.framework.trained import TrainedMethod
+
+    frozen = isinstance(method, TrainedMethod) and method.tune == "nothing"
+    return frozen or method.name in FLOORS
 
 
 def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
@@ -115,34 +135,48 @@ def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
 
 
 @dataclass
-class _Left:
+class TimeLeft:
     """The fits that remain, and how long they may take."""
 
     keys: list[Key]
     processes: int
     passes: Mapping[str, float]  # over items and answers in a fit, by method
+    deadline: float | None = None  # of time.monotonic
     seconds: dict[str, list[float]] = field(default_factory=dict)  # of fits, by method
+    expected: float | None = None  # when all fits are done, of time.monotonic; None if unknown
 
     def ended(self, fit: Fit) -> None:
         self.keys = [key for key in self.keys if key != fit.key]
         if not math.isnan(fit.seconds):  # unknown if the process died
             self.seconds.setdefault(fit.method, []).append(fit.seconds)
+        estimate = self._estimate()
+        self.expected = None if estimate is None else time.monotonic() + estimate
 
     def words(self) -> str:
-        """The remaining time as text; empty while it is unknown.
+        """The remaining time as text, now; empty while it is unknown."""
+        if not self.keys:
+            return ""
+        now, end = time.monotonic(), math.inf if self.deadline is None else self.deadline
+        if self.expected is not None and now + 1 <= self.expected < end:
+            return f"about {duration(self.expected - now)} left"
+        if self.deadline is not None:
+            return f"{duration(max(self.deadline - now, 0.0))} until the time limit"
+        return "" if self.expected is None else "longer than estimated"
+
+    def _estimate(self) -> float | None:
+        """How many seconds the remaining fits take; None if it is unknown.
 
         A method without a finished fit takes as long for an item as the trained ones on average.
         """
         known = {name: float(np.mean(took)) for name, took in self.seconds.items()}
         speeds = [known[name] / self.passes[name] for name in known if self.passes[name]]
         if not known or not self.keys:
-            return ""
+            return None
         if not speeds and any(self.passes[key.method] for key in self.keys):
-            return ""
+            return None
         speed = float(np.mean(speeds)) if speeds else 0.0
         expected = {name: known.get(name, speed * n) for name, n in self.passes.items()}
-        seconds = sum(expected[key.method] for key in self.keys) / self.processes
-        return f"about {duration(seconds)} left"
+        return sum(expected[key.method] for key in self.keys) / self.processes
 
 
 def duration(seconds: float) -> str:

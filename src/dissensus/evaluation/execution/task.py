@@ -17,6 +17,7 @@ from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
 from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.density_readings import DensityReading
+from dissensus.evaluation.execution.gpu import check_gpu
 from dissensus.evaluation.execution.trials import (
     best,
     chosen_by,
@@ -202,7 +203,11 @@ def _marked(fit: Fit, error: Exception) -> Fit:
 
 
 def _why(error: Exception) -> tuple[Status, str]:
-    """The status of a fit that did not succeed, and the reason."""
+    """The status of a fit that did not succeed, and the reason.
+
+    If the GPU is lost, the fit has no status: it must be run again by another process.
+    """
+    check_gpu()
     text = str(error).strip()
     if isinstance(error, ModelError) and text.startswith(DIVERGED):
         return "diverged", text

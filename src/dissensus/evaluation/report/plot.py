@@ -55,28 +55,31 @@ class Axis:
         return [n * step for n in range(first, math.floor(self.high / step) + 1)]
 
 
-def intervals(table: ComparisonTable) -> str:
+def intervals(table: ComparisonTable, across: int = ACROSS) -> str:
     """The means of every method with their intervals, a panel for each metric, as SVG text.
 
     The best mean is a full dot; a difference from the reference after Holm's correction has a
     dagger. Floors are dashed lines. The result is plain SVG on white without external resources.
+
+    Args:
+        across: panels side by side.
     """
     rows = [row for row in table.rows if not row.floor]
     floors = [row for row in table.rows if row.floor]
     metrics = [m for m in table.metrics if any(m in row.cells for row in rows)]
     names = EDGE + 14 + LETTER * max([len(row.name) for row in rows] + [8])
     block = TITLE + LINE * len(rows) + AXIS
-    n_blocks = max(1, -(-len(metrics) // ACROSS))
-    width = names + (PANEL + GAP) * max(min(len(metrics), ACROSS), 1) + EDGE
+    n_blocks = max(1, -(-len(metrics) // across))
+    width = names + (PANEL + GAP) * max(min(len(metrics), across), 1) + EDGE
     legend = HEAD + block * n_blocks + 18
     height = legend + 20 * len(floors) + EDGE
     shapes = [_text(EDGE, 26, f"{table.corpus}: {table.question}", weight="bold", size=15)]
     for number, metric in enumerate(metrics):
-        down, across = divmod(number, ACROSS)
+        down, column = divmod(number, across)
         top = HEAD + block * down + TITLE
-        if not across:
+        if not column:
             shapes += _names(rows, names - 14, top)
-        shapes += _panel(metric, rows, floors, names + across * (PANEL + GAP), top)
+        shapes += _panel(metric, rows, floors, names + column * (PANEL + GAP), top)
     shapes += _legend(floors, table.reference, legend)
     return "\n".join(
         [

@@ -20,6 +20,7 @@ from dissensus.metrics import DENSITY_METRICS, METRICS
 
 FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content
 ALPHA = 0.05
+CORRELATIONS = ("CCC", "correlation")  # in names of metrics that may be negative
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def _table(
     reference: str | None,
     n_comparisons: int,
 ) -> ComparisonTable:
-    rows = _best(rows, shown)
+    rows = _best(rows, shown, comparable_methods(results))
     differences = [
         (row.name, m, c.against) for row in rows for m, c in row.cells.items() if c.against
     ]
@@ -238,7 +239,7 @@ def _row(
         if not scores.size:
             continue
         alone = compared(results, question, metric, method, **drawing)
-        ends = (NAN, NAN) if math.isnan(alone.low) else (alone.low, alone.high)
+        ends = (NAN, NAN) if math.isnan(alone.low) else _possible(metric, alone.low, alone.high)
         mean = float(scores.mean()) if math.isnan(alone.effect) else alone.effect
         spread = float(scores.std(ddof=1)) if len(scores) > 1 else NAN
         against = None
@@ -246,6 +247,14 @@ def _row(
             against = compared(results, question, metric, method, reference, **drawing)
         cells[metric] = Cell(mean, spread, *ends, len(scores), against=against)
     return Row(method, cells, method in FLOORS)
+
+
+def _possible(metric: str, low: float, high: float) -> tuple[float, float]:
+    """An interval without scores that the metric cannot have, such as an error below 0."""
+    if not higher_is_better(metric):
+        return max(low, 0.0), high
+    lowest = -1.0 if any(word in metric for word in CORRELATIONS) else 0.0
+    return max(low, lowest), min(high, 1.0)
 
 
 def _holm(rows: list[Row]) -> list[Row]:
@@ -262,15 +271,31 @@ def _holm(rows: list[Row]) -> list[Row]:
     return rows
 
 
-def _best(rows: list[Row], metrics: Sequence[str]) -> list[Row]:
-    """Mark the best mean of each metric among methods that are not floors; all if several tie."""
+def comparable_methods(results: Results) -> list[str]:
+    """The methods that are no floors and have scores on the most folds.
+
+    In an unfinished comparison, the mean of a method that was fitted on fewer folds is of other
+    items, so that it cannot be the best.
+    """
+    n_folds = {name: results.n_folds(name) for name in results.about.methods if name not in FLOORS}
+    most = max(n_folds.values(), default=0)
+    return [name for name, n in n_folds.items() if n and n == most]
+
+
+def _best(rows: list[Row], metrics: Sequence[str], comparable: Sequence[str]) -> list[Row]:
+    """Mark the best mean of each metric among comparable methods; all if several tie."""
     for metric in metrics:
-        ranked = [row.cells[metric].mean for row in rows if metric in row.cells and not row.floor]
+        ranked = {
+            at: row.cells[metric].mean
+            for at, row in enumerate(rows)
+            if metric in row.cells and row.name in comparable
+        }
         if len(ranked) < 2:
             continue
-        top = max(ranked) if higher_is_better(metric) else min(ranked)
-        for at, row in enumerate(rows):
-            if metric in row.cells and not row.floor and row.cells[metric].mean == top:
+        top = max(ranked.values()) if higher_is_better(metric) else min(ranked.values())
+        for at, mean in ranked.items():
+            row = rows[at]
+            if mean == top:
                 marked = replace(row.cells[metric], best=True)
                 rows[at] = replace(row, cells=row.cells | {metric: marked})
     return rows

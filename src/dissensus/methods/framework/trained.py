@@ -506,6 +506,9 @@ class TrainedMethod(Method):
         self.sizes_ = Sizes(self.learned_.questions, self.n_annotators, config["widths"])
         self._identities = config["encoders"]
         self._role_encoders.check()
+        n_weights = sum(array.size for array in weights.values())
+        if any(width > n_weights for width in self.sizes_.widths.values()):  # before it is built
+            raise ModelError("its network would be larger than its weights")
         self.network_ = self.build_network().eval()
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
 

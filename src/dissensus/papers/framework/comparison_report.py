@@ -122,6 +122,7 @@ def _condition(
         "seeds": list(about.seeds),
         "n_folds": len(results.folds),
         "n_items": sum(fold["test"] for fold in results.folds if fold["run"] == 0),
+        "n_fits": {model: len(results.of(model)) for model in about.methods},
         "questions": list(of_question),
         "metrics": {question: list(table.metrics) for question, table in of_question.items()},
         "models": {
@@ -161,8 +162,7 @@ def _notes(question_tables: Sequence[ComparisonTable]) -> list[str]:
 
 def _figures(row: Row) -> dict[str, Any]:
     return {
-        metric: {"mean": cell.mean, "spread": cell.spread, "n_fits": cell.n_fits}
-        for metric, cell in row.cells.items()
+        metric: {"mean": cell.mean, "spread": cell.spread} for metric, cell in row.cells.items()
     }
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from dissensus.errors import counted
 from dissensus.evaluation.fit import number
 from dissensus.evaluation.report.tables import higher_is_better
 from dissensus.evaluation.significance.difference import p_text
@@ -96,7 +97,7 @@ def _table(
     apart = f"; not counted: {condition.not_counted}" if condition.not_counted else ""
     heading = (
         f"{condition.title} ({condition.name}): {question}, {reported['n_items']:,} items, "
-        f"{reported['n_folds']} folds, seeds {seeds}{apart}"
+        f"{counted(reported['n_folds'], 'fold')}, seeds {seeds}{apart}"
     )
     return Block(heading, rows)
 

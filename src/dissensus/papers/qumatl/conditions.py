@@ -100,11 +100,12 @@ PRINTED = (
     ),
     _condition(
         "faces", "Attractiveness of faces", "faces_3dsk", folds=_folds(),
-        not_counted="100 pictures",
+        not_counted="100 pictures; 50 of 400 annotators",
     ),
     _condition(
-        "labelme", "Scenes", "labelme_crowds", folds=official,
-        not_counted="pictures are single vectors: there is nothing to attend to",
+        "labelme", "Scenes", "labelme_crowds", folds=_folds(), seeds=SEEDS[:3], trials=0,
+        not_counted="pictures are single vectors, with nothing to attend to; settings are not "
+        "chosen",
     ),
 )  # fmt: skip
 SPARSE_CONDITIONS = tuple(

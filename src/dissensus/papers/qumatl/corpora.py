@@ -3,7 +3,8 @@
 Speech is read as one vector per .4 seconds. The two questions of a paraphrase are read as one text,
 and its levels as classes: on the training part, five folds, `annotator-heads` then predicts
 annotators with an accuracy of .318 (.189 as levels; .286 and .203 with each question read apart).
-Of the gaze every thirtieth sample is an item; its content is the whole trial.
+Of the gaze every thirtieth sample is an item; its content is the whole trial. Of LabelMe the 1,000
+pictures with answers are used: those of its test part have none.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ SPEECH, GAZE = "speechocean762", "eye_fixations_12coders"
 Prepared = Callable[[Corpus], Corpus]
 FRAMES = 20  # of Whisper, .02 seconds each, that are averaged
 EVERY = 30  # samples of a trial between two items: 10 a second instead of 300
+PANEL = 50  # of the 400 annotators of a trait of faces_3dsk: each rated half of the 100 pictures
 DELETED = (20, 30, 40)  # per cent of each annotator's training answers
 
 
@@ -94,6 +96,22 @@ def _thinned(corpus: Corpus) -> Corpus:
     return corpus.select(items=np.arange(0, len(corpus.items), EVERY))
 
 
+def _answered(corpus: Corpus) -> Corpus:
+    """The items that have an answer, and the annotators who gave one."""
+    (answers,) = corpus.questions.values()
+    return corpus.select(items=answers.per_item() > 0, annotators=answers.per_annotator() > 0)
+
+
+def _attractive(corpus: Corpus) -> Corpus:
+    """Ratings of attractiveness as levels, by `PANEL` annotators, always the same; each trait has
+    its own annotators."""
+    corpus = _answered(_levels_of("att")(corpus))
+    if corpus.n_annotators <= PANEL:
+        return corpus
+    drawn = np.random.default_rng(0).permutation(corpus.n_annotators)[:PANEL]
+    return corpus.select(annotators=np.sort(drawn))
+
+
 def _sparse(share: float, prepared: Prepared) -> Prepared:
     """The corpus without this share of each annotator's training answers."""
 
@@ -114,8 +132,8 @@ SOURCES: dict[str, Source] = {
     SPEECH: Source(SPEECH, "sentences", _spoken),
     GAZE: Source(GAZE, prepared=_thinned),
     "ArMIS": Source("lewidi2023", "ArMIS"),
-    "faces_3dsk": Source("faces_3dsk", prepared=_levels_of("att")),
-    "labelme_crowds": Source("labelme_crowds"),
+    "faces_3dsk": Source("faces_3dsk", prepared=_attractive),
+    "labelme_crowds": Source("labelme_crowds", prepared=_answered),
     **{
         f"{name}-{share}": Source(
             source.folder, source.corpus, _sparse(share / 100, source.prepared)

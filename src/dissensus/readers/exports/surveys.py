@@ -207,14 +207,14 @@ def _corpus(
     questions = list(dict.fromkeys(cell.question for cell in columns.values()))
     items = list(dict.fromkeys(cell.item for cell in columns.values()))
     at = {cell: number for number, cell in columns.items()}
-    others = [
-        number
-        for number, name in enumerate(header)
-        if name and number not in columns and name != named and any(row[number] for row in rows)
-    ]
     table: dict[str, list[str | None]] = {"(item)": [], "(annotator)": []}
     table |= {question: [] for question in questions}
-    table |= {header[number]: [] for number in others if header[number] not in table}
+    others: dict[str, int] = {}  # of several columns with the same name the first
+    for number, name in enumerate(header):
+        free = name and number not in columns and name != named and name not in table
+        if free and any(row[number] for row in rows):
+            others.setdefault(name, number)
+    table |= {name: [] for name in others}
     places = []
     for number, (row, annotator) in enumerate(zip(rows, annotators, strict=True), start=1):
         for item in items:
@@ -226,8 +226,8 @@ def _corpus(
             table["(annotator)"].append(annotator)
             for question, answer in zip(questions, answers, strict=True):
                 table[question].append(answer)
-            for other in others:
-                table[header[other]].append(row[other])
+            for name, column in others.items():
+                table[name].append(row[column])
     arrays = [pa.array(column, pa.string()) for column in table.values()]
     facts = {"name": path.name, "place": places.__getitem__, "folder": path.resolve().parent}
     answer_rows = make_rows(list(table), arrays, str(path), **facts)

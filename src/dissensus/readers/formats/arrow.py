@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-
+from dissensus.arrow_files import arrow_table
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.class_labels import with_class_names
@@ -35,8 +34,5 @@ def read(path: Path, options: Options) -> Corpus:
             f"{path}: not an Arrow file: it begins with {data[:6]!r}, not with {MAGIC!r} or "
             f"{STREAM!r}"
         )
-    open_any = pa.ipc.open_file if data.startswith(MAGIC) else pa.ipc.open_stream
-    rows = file_rows(
-        path, lambda: with_class_names(open_any(pa.BufferReader(data)).read_all(), path.parent)
-    )
+    rows = file_rows(path, lambda: with_class_names(arrow_table(data, path), path.parent))
     return table_corpus(rows, options)

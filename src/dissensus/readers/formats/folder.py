@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from dissensus.arrow_files import arrow_table, parquet_table
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.readers.class_labels import with_class_names
@@ -160,9 +160,8 @@ def _table(file: Path) -> Any:
     data = read_bytes(file)
     try:
         if data.startswith(b"PAR1"):
-            return with_class_names(pq.read_table(pa.BufferReader(data)))
-        opened = pa.ipc.open_file if data.startswith(b"ARROW1") else pa.ipc.open_stream
-        return with_class_names(opened(pa.BufferReader(data)).read_all(), file.parent)
+            return with_class_names(parquet_table(data, file))
+        return with_class_names(arrow_table(data, file), file.parent)
     except pa.ArrowException as error:
         raise DataError(f"{file}: damaged ({str(error).splitlines()[0]})") from None
 

@@ -43,7 +43,7 @@ def read(path: Path, options: Options) -> Corpus:
     """Read a table of objects; a list as an answer is a set of values."""
     text = read_utf8(path, options.encoding).decode("utf-8")
     _check_lines(text, path)
-    columns, numbers = _columns(objects(text, path))
+    columns, numbers = columns_of(objects(text, path))
     if not numbers:
         raise DataError(f"{path}: the file is empty")
     if not columns:
@@ -53,7 +53,7 @@ def read(path: Path, options: Options) -> Corpus:
         return f"{unit_of(text)} {numbers[row]}"
 
     sets: set[str] = set()
-    arrays = [_array(name, column, sets, path, place) for name, column in columns.items()]
+    arrays = [text_array(name, column, sets, path, place) for name, column in columns.items()]
     rows = make_rows(
         list(columns),
         arrays,
@@ -89,7 +89,7 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def _columns(
+def columns_of(
     numbered_objects: Iterable[tuple[int, dict[str, Any]]],
 ) -> tuple[dict[str, list[Any]], list[int]]:
     """The values by name, None where an object lacks one, and the number of each object."""
@@ -109,7 +109,7 @@ def _columns(
     return columns, numbers
 
 
-def _array(name: str, column: list[Any], sets: set[str], path: Path, place: Place) -> Any:
+def text_array(name: str, column: list[Any], sets: set[str], path: Path, place: Place) -> Any:
     """A column as Arrow strings; lists are written as JSON and noted in `sets`."""
     try:
         return pa.array(column, pa.string())

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from dissensus.arrow_files import parquet_table
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.class_labels import with_class_names
@@ -30,5 +28,5 @@ def read(path: Path, options: Options) -> Corpus:
         raise DataError(
             f"{path}: not a Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}"
         )
-    rows = file_rows(path, lambda: with_class_names(pq.read_table(pa.BufferReader(data))))
+    rows = file_rows(path, lambda: with_class_names(parquet_table(data, path)))
     return table_corpus(rows, options)

@@ -63,6 +63,7 @@ def answers_of(
     chosen: np.ndarray,
     options: Options,
     gold: bool = False,
+    counts: np.ndarray | None = None,
 ) -> Answers:
     """Read the answers in these rows of a column.
 
@@ -72,12 +73,17 @@ def answers_of(
     Args:
         gold: whether the column contains gold labels, where "NA" and "none" are missing values
             unless the scale lists them.
+        counts: how often each value occurs, (n_values,), if that is not how many of these rows
+            have it.
     """
     cells = rows.columns[column]
     if cells.is_bytes:
         raise DataError(f"{rows.path}: column {column!r} contains bytes, not answers")
     codes = cells.codes[chosen]
-    counts = np.bincount(codes[codes >= 0], minlength=len(cells.values))
+    if counts is None:
+        counts = np.bincount(codes[codes >= 0], minlength=len(cells.values))
+    else:
+        counts = counts.copy()
     declared = declared_scale(question, options)
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
@@ -109,7 +115,8 @@ def answers_of(
     )
     stored = _encoded(texts, scale, is_set)
     if stored is None:
-        raise _outside(rows, question, scale, cells.codes, chosen, used, values, texts, is_set)
+        places = cells.codes, chosen, used, counts
+        raise _outside(rows, question, scale, *places, values, texts, is_set)
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
     answered = np.r_[counts > 0, False][codes]
@@ -336,6 +343,7 @@ def _outside(
     codes: np.ndarray,
     chosen: np.ndarray,
     used: np.ndarray,
+    counts: np.ndarray,
     values: list[str],
     texts: list[str],
     is_set: bool,
@@ -353,7 +361,8 @@ def _outside(
     elif answer.strip().casefold() in MISSING_AMONG_NUMBERS:
         advice = "add it to the scale if it is an answer, or empty the cell if it means no answer"
     others = [values[code] for code in used[strange]]
-    many = f"; {int(off.sum())} such answers: {listed(others)}" if off.sum() > 1 else ""
+    n_others = int(counts[used[strange]].sum())
+    many = f"; {n_others} such answers: {listed(others)}" if n_others > 1 else ""
     return DataError(
         f"{rows.at(row)}: answer {answer!r} to {question!r} is not on the scale "
         f"({described(scale)}){many}; {advice}"

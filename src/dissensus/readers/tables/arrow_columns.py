@@ -26,6 +26,8 @@ def file_rows(path: Path, open_table: Callable[[], Any]) -> Rows:
         table = open_table()
         table.validate(full=True)
         names = table.column_names
+    except DataError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].removesuffix(".")
         raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None

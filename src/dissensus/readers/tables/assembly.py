@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
 from dissensus.readers.tables.dependence import is_function, usual_codes
 from dissensus.readers.tables.rows import Column, Rows
+from dissensus.scales import Scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +42,13 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
     annotators = None if roles.annotator is None else rows.columns[roles.annotator]
     answers = _answers(rows, roles, options)
     _check_annotators(rows, roles, annotators, answers)
-    others = _others(rows, roles, items, annotators)
+    others = other_columns(rows, roles, items, annotators)
     questions = {
         name: _annotations(rows, roles, options, name, part, items, annotators, others["answer"])
         for name, part in answers.items()
     }
     contents = {role: _contents(rows, column, items) for role, column in roles.shown.items()}
-    gold, gold_notes = _gold(rows, roles, options, answers, items)
+    gold, notes = _gold(rows, roles, options, answers, items)
     corpus = Corpus.build(
         options.name or stem(rows.name),
         items.names,
@@ -63,13 +64,13 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
         gold=gold,
         splits={"official": _usual_of(rows, roles.split, items)} if roles.split else {},
         left_out=_left_out(answers, questions),
-        notes=gold_notes,
-        columns=_columns(roles),
+        notes=notes,
+        columns=role_columns(roles),
     )
     return Assembled(corpus, answers, others)
 
 
-def _columns(roles: ColumnRoles) -> dict[str, str]:
+def role_columns(roles: ColumnRoles) -> dict[str, str]:
     """What the columns of items, annotators and contents are called; exports have none."""
     columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
     named = {part: name for part, name in columns.items() if name is not None}
@@ -96,17 +97,23 @@ def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answ
         names = questions.values.to_pylist()
         chosen = zip(names, np.split(order, ends), strict=True)
         parts = {name: (roles.answer[0], part) for name, part in chosen}
-    if isinstance(options.scale, Mapping):
-        strange = [name for name in options.scale if name not in parts]
-        if strange:
-            raise DataError(
-                f"{rows.path}: a scale for {listed(strange)}{meant(strange[0], parts)}; the "
-                f"questions are {listed(parts)}"
-            )
+    check_scales(rows.path, parts, options)
     return {
         name: answers_of(rows, column, name, part, options)
         for name, (column, part) in parts.items()
     }
+
+
+def check_scales(path: str, questions: Iterable[str], options: Options) -> None:
+    """Refuse scales for questions that are not there."""
+    strange = []
+    if isinstance(options.scale, Mapping):
+        strange = [name for name in options.scale if name not in questions]
+    if strange:
+        raise DataError(
+            f"{path}: a scale for {listed(strange)}{meant(strange[0], questions)}; the "
+            f"questions are {listed(questions)}"
+        )
 
 
 def _check_annotators(
@@ -202,17 +209,35 @@ def _gold(
             item = items[conflict]
             raise DataError(f"{rows.at(conflict)}: item {item!r} has two labels in {column!r}")
         every = np.sort(np.r_[part.rows, part.blank])
-        same = Options(scale=part.scale, merge_variants=options.merge_variants)
-        try:
-            labels = answers_of(rows, column, name, every, same, gold=True)
-        except DataError:  # values that no annotator gave: a scale of their own
-            labels = answers_of(rows, column, name, every, Options(), gold=True)
+        labels = gold_labels(rows, column, name, part.scale, every, options)
         item, first = np.unique(items.codes[labels.rows], return_index=True)
         gold[name] = Annotations.from_arrays(
             item, None, labels.stored[first], labels.scale, items=items.names
         )
-        notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
+        notes += gold_notes(column, labels)
     return gold, notes
+
+
+def gold_labels(
+    rows: Rows,
+    column: str,
+    question: str,
+    scale: Scale,
+    chosen: np.ndarray,
+    options: Options,
+    counts: np.ndarray | None = None,
+) -> Answers:
+    """The gold labels in these rows, on the scale of the answers if they are on it."""
+    same = Options(scale=scale, merge_variants=options.merge_variants)
+    try:
+        return answers_of(rows, column, question, chosen, same, gold=True, counts=counts)
+    except DataError:  # values that no annotator gave: a scale of their own
+        return answers_of(rows, column, question, chosen, Options(), gold=True, counts=counts)
+
+
+def gold_notes(column: str, labels: Answers) -> tuple[str, ...]:
+    """What is to be known about gold labels."""
+    return tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
 
 
 def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndarray]:
@@ -226,8 +251,12 @@ def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndar
             f"{column!r}: {short_text(cells.values[int(first)].as_py())} and "
             f"{short_text(cells[conflict])}"
         )
-    codes = cells.per_group(items.codes, len(items.values))
-    kind = kind_of(column)
+    return contents_of(rows, column, cells.per_group(items.codes, len(items.values)))
+
+
+def contents_of(rows: Rows, column: str, codes: np.ndarray) -> tuple[Contents, np.ndarray]:
+    """The same, if the code of each item's cell is known."""
+    cells, kind = rows.columns[column], kind_of(column)
     if kind == "text" or cells.is_bytes:
         if kind == "text" and cells.is_bytes:
             raise DataError(f"{rows.path}: column {column!r} contains bytes, not texts")
@@ -243,7 +272,7 @@ def _files(rows: Rows, column: str) -> list[str]:
     return paths
 
 
-def _others(
+def other_columns(
     rows: Rows, roles: ColumnRoles, items: Column, annotators: Column | None
 ) -> dict[str, list[str]]:
     """The remaining columns: attributes of the item, of the annotator, or of the answer."""

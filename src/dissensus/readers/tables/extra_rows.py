@@ -39,10 +39,13 @@ def without_totals(rows: Rows) -> tuple[Rows, list[str]]:
         n_kept -= 1
     if n_kept == rows.n_rows:
         return rows, []
-    total = _first_cell(rows, n_kept)
-    n_totals = rows.n_rows - n_kept
-    note = f"{rows.name}: {counted(n_totals, 'row')} of totals left out: {rows.place(n_kept)}, "
-    return take_rows(rows, np.arange(rows.n_rows) < n_kept), [note + repr(total)]
+    note = totals_note(rows.n_rows - n_kept, rows.place(n_kept), _first_cell(rows, n_kept))
+    return take_rows(rows, np.arange(rows.n_rows) < n_kept), [f"{rows.name}: {note}"]
+
+
+def totals_note(n_totals: int, place: str, first_cell: str) -> str:
+    """The note about rows of totals."""
+    return f"{counted(n_totals, 'row')} of totals left out: {place}, {first_cell!r}"
 
 
 def copies(rows: Rows) -> np.ndarray:
@@ -57,12 +60,16 @@ def copies(rows: Rows) -> np.ndarray:
 
 
 def _is_total(rows: Rows, row: int) -> bool:
-    word = _first_cell(rows, row).strip().rstrip(":").casefold()
     above = slice(0, row)
-    return word in TOTALS and any(
+    return is_total_word(_first_cell(rows, row)) and any(
         column.codes[row] < 0 and bool((column.codes[above] >= 0).all())
         for column in rows.columns.values()
     )
+
+
+def is_total_word(cell: str) -> bool:
+    """Whether a row that begins with this cell may sum up the others."""
+    return cell.strip().rstrip(":").casefold() in TOTALS
 
 
 def _first_cell(rows: Rows, row: int) -> str:

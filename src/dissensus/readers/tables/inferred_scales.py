@@ -6,6 +6,7 @@ like an ordinal scale.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,6 +29,39 @@ CLASSES = frozenset(  # last word of a column's name
     "class classes category categories code codes cluster species genre topic "
     "klasse kategorie classe catégorie clase categoría".split()
 )
+
+
+ORDERED_WORDS = tuple(  # from the lowest to the highest; words with the same meaning side by side
+    words.split(", ")
+    for words in (
+        "strongly disagree, disagree, somewhat disagree, slightly disagree, neutral, undecided, "
+        "neither agree nor disagree, slightly agree, somewhat agree, agree, strongly agree",
+        "never, rarely, seldom, sometimes, often, usually, always",
+        "very unlikely, unlikely, somewhat unlikely, neutral, somewhat likely, likely, very likely",
+        "very low, low, medium, moderate, high, very high",
+        "very bad, bad, very poor, poor, fair, okay, average, good, very good, excellent",
+        "none, not at all, slight, slightly, mild, moderate, moderately, severe, very, extreme, "
+        "extremely",
+        "very negative, negative, slightly negative, neutral, slightly positive, positive, "
+        "very positive",
+    )
+)
+FEWEST_WORDS = 3  # of such words that are in a column
+
+
+def ordered_words_note(question: str, scale: Scale) -> str:
+    """A note if the values of an inferred nominal scale are words with an order; else empty."""
+    if not isinstance(scale, Nominal) or len(scale.values) < FEWEST_WORDS:
+        return ""
+    by_word = {value.strip().casefold(): value for value in scale.values}
+    for words in ORDERED_WORDS:
+        if len(by_word) == len(scale.values) and set(by_word) <= set(words):
+            ordered = ",".join(by_word[word] for word in words if word in by_word)
+            option = shlex.quote(f"{question}=ordinal:{ordered}")
+            return (
+                "values are read as nominal, but look ordered; if they are, use --scale " + option
+            )
+    return ""
 
 
 def is_free_text(values: Sequence[str], n_answers: int) -> bool:
@@ -65,7 +99,15 @@ def classes_note(question: str) -> str:
 
 def order_notes(annotations: Annotations) -> list[str]:
     """A note if the order of whole numbers says nothing about which of them are confused."""
-    if not isinstance(annotations.scale, Ordinal) or not _is_unordered(annotations):
+    scale = annotations.scale
+    if not isinstance(scale, Ordinal):
+        return []
+    return order_notes_of(scale, _counts(annotations, len(scale.values)))
+
+
+def order_notes_of(scale: Ordinal, counts: np.ndarray) -> list[str]:
+    """The same, from how often each value was given to each of the first items."""
+    if not _is_unordered(scale, counts):
         return []
     return [
         "numbers are read as ordinal, but annotators confuse distant ones as often as near ones; "
@@ -73,12 +115,11 @@ def order_notes(annotations: Annotations) -> list[str]:
     ]
 
 
-def _is_unordered(annotations: Annotations) -> bool:
+def _is_unordered(scale: Ordinal, counts: np.ndarray) -> bool:
     """Whether unequal answers to an item are as distant as unequal answers drawn by chance."""
-    values = annotations.scale.values  # type: ignore[attr-defined]
+    values = scale.values
     if len(values) < FEWEST_VALUES or as_numbers(values) is None:
         return False
-    counts = _counts(annotations, len(values))
     pairs = counts.T @ counts
     if _agreement(pairs, counts) < CLEAR_AGREEMENT:
         return False

@@ -21,7 +21,7 @@ from dissensus.readers.tables.answers import MISSING, Answers, described
 from dissensus.readers.tables.assembly import Assembled, short_text
 from dissensus.readers.tables.column_names import NAMES, first_named, plain
 from dissensus.readers.tables.column_roles import ColumnRoles
-from dissensus.readers.tables.inferred_scales import order_notes
+from dissensus.readers.tables.inferred_scales import order_notes, ordered_words_note
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.vote_columns import Votes
 
@@ -41,19 +41,27 @@ def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
 def long_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str]:
     """What was recognised in a long table, and what is to be known about it."""
     return [
-        _long_line(rows, roles, assembled),
-        *reasons_table(roles.reasons),
-        *_choice(roles),
+        *recognised(rows.unnamed, roles, assembled, amounts(assembled.corpus)),
         *_unused_counts(rows, roles),
         *_blank_rows(rows, assembled.answers),
         *remarks(assembled),
     ]
 
 
-def _long_line(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> str:
+def recognised(unnamed: int, roles: ColumnRoles, assembled: Assembled, amounts: str) -> list[str]:
+    """The role of each column of a long table, and why, if names do not say all.
+
+    Args:
+        unnamed: how many columns have no name.
+        amounts: how much was read.
+    """
+    line = _long_line(unnamed, roles, assembled, amounts)
+    return [line, *reasons_table(roles.reasons), *_choice(roles)]
+
+
+def _long_line(unnamed: int, roles: ColumnRoles, assembled: Assembled, amounts: str) -> str:
     """One line: the role of each column, and how much was read."""
-    questions = assembled.corpus.questions
-    scales = {name: described(annotations.scale) for name, annotations in questions.items()}
+    scales = {name: described(part.scale) for name, part in assembled.answers.items()}
     if roles.question is None:
         answers = [f"answer = {name} ({scale})" for name, scale in scales.items()]
     else:
@@ -64,10 +72,10 @@ def _long_line(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> str:
     parts = [f"item = {item}", annotator, *(answers or ["no answers"]), *_other_roles(roles)]
     others = {} if roles.reasons else assembled.others  # the table has them
     also = [f"{name} (of the {kind})" for kind, names in others.items() for name in names]
-    if rows.unnamed:
-        also.append(f"{counted(rows.unnamed, 'column')} without a name, left out")
+    if unnamed:
+        also.append(f"{counted(unnamed, 'column')} without a name, left out")
     more = f"; also {', '.join(also)}" if also else ""
-    return f"long table; {', '.join(parts)}{more}; {amounts(assembled.corpus)}"
+    return f"long table; {', '.join(parts)}{more}; {amounts}"
 
 
 def reasons_table(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
@@ -122,11 +130,15 @@ def _unused_counts(rows: Rows, roles: ColumnRoles) -> list[str]:
 def _blank_rows(rows: Rows, answers: dict[str, Answers]) -> list[str]:
     """Rows without an answer, a line per question."""
     return [
-        f"{question}: {counted(len(column.blank), 'row')} without an answer left out, the first in "
-        f"{rows.place(int(column.blank.min()))}"
+        unanswered(question, len(column.blank), rows.place(int(column.blank.min())))
         for question, column in answers.items()
         if len(column.blank)
     ]
+
+
+def unanswered(question: str, n_rows: int, place: str) -> str:
+    """The note about rows without an answer, and the place of the first."""
+    return f"{question}: {counted(n_rows, 'row')} without an answer left out, the first in {place}"
 
 
 # ---- tables with a row per item ----
@@ -218,18 +230,30 @@ def _other_roles(roles: ColumnRoles) -> list[str]:
 def amounts(corpus: Corpus) -> str:
     """How much was read."""
     n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
+    return amounts_of(n_answers, corpus)
+
+
+def amounts_of(n_answers: int, corpus: Corpus) -> str:
+    """How much was read, if the answers are elsewhere."""
     n_annotators = corpus.n_annotators
     by = f" by {counted(n_annotators, 'annotator')}" if n_annotators else ""
     return f"{counted(n_answers, 'answer')}{by} on {counted(corpus.n_items, 'item')}"
 
 
-def remarks(assembled: Assembled) -> list[str]:
-    """What was kept apart, left out or may be a mistake, a line each."""
+def remarks(assembled: Assembled, unordered: Mapping[str, list[str]] | None = None) -> list[str]:
+    """What was kept apart, left out or may be a mistake, a line each.
+
+    Args:
+        unordered: by question, the note about an order that says nothing, if it is known.
+    """
     corpus, answers = assembled.corpus, assembled.answers
     notes = [f"{name}: {note}" for name, column in answers.items() for note in column.notes]
     for name, column in answers.items():
         if column.inferred:
-            notes += [f"{name}: {note}" for note in order_notes(corpus[name])]
+            about_order = order_notes(corpus[name]) if unordered is None else unordered[name]
+            notes += [f"{name}: {note}" for note in about_order]
+            about_words = ordered_words_note(name, column.scale)
+            notes += [f"{name}: {about_words}"] if about_words else []
     notes += corpus.notes  # of gold labels
     for name, reason, n_answers in corpus.left_out:
         if reason == "repeated answer":

@@ -114,20 +114,21 @@ class Column:
     def per_group(self, groups: np.ndarray, n_groups: int) -> np.ndarray:
         """The code of each group's first row that has an entry, -1 if none has, (n_groups,)."""
         first = np.full(n_groups, -1, dtype=np.int64)
-        rows = np.flatnonzero(self.codes >= 0)[::-1]
+        rows = np.flatnonzero((self.codes >= 0) & (groups >= 0))[::-1]
         first[groups[rows]] = self.codes[rows]
         return first
 
     def conflict(self, groups: np.ndarray, n_groups: int) -> int | None:
         """The first row whose entry differs from the first entry of its group."""
-        other = (self.codes >= 0) & (self.per_group(groups, n_groups)[groups] != self.codes)
+        first = np.r_[self.per_group(groups, n_groups), -1]
+        other = (self.codes >= 0) & (groups >= 0) & (first[groups] != self.codes)
         return int(other.argmax()) if other.any() else None
 
     def is_constant(self, groups: np.ndarray, n_groups: int) -> bool:
         """Whether all rows of each group have the same cell, blanks included."""
-        first = np.empty(n_groups, dtype=np.int64)
+        first = np.empty(n_groups + 1, dtype=np.int64)  # the last is of rows without a group
         first[groups[::-1]] = self.codes[::-1]
-        return bool((first[groups] == self.codes).all())
+        return bool(((first[groups] == self.codes) | (groups < 0)).all())
 
 
 def _is_large(kind: Any) -> bool:

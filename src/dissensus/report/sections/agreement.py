@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from dissensus import agreement as measures
 from dissensus.agreement.per_value import answers_per_value
+from dissensus.agreement.registry import compares_pairs, why_unfit
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import matrix, rows_of
-from dissensus.scales import Interval, MultiLabel
+from dissensus.scales import Interval, MultiLabel, Scale
 
 MOST_CELLS = 4800  # of the matrices of all questions together
 MOST_ANNOTATORS = 40  # in a matrix
@@ -23,7 +24,15 @@ MOST_VALUES = 20
 MOST_IN_BAR = 12
 MOST_ROWS = 100  # values in a table
 FEWEST = 5  # items that two annotators must share
-MOST_PAIRS = 2000  # annotators for whom a matrix of all pairs is computed
+FEWEST_PAIRS = 0.1  # share of the pairs in a matrix that can be compared
+CANDIDATES = 1000  # annotators with most answers, of whom some are shown
+MOST_IN_PAIRS = 200  # annotators, above which means over all pairs take too long
+PAIR_MEASURES: dict[
+    str, tuple[Callable[[Annotations], np.ndarray], str]
+] = {  # kind of scale -> agreement of two annotators; else Cohen's kappa
+    "interval": (measures.correlation_matrix, "Correlation"),
+    "multi-label": (measures.masi_kappa_matrix, "Cohen's kappa, with MASI distances of sets,"),
+}
 
 
 def agreement(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) -> Section:
@@ -37,7 +46,7 @@ def agreement(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) 
     most = min(MOST_ANNOTATORS, max(FEWEST_ANNOTATORS, room))
     for question, answers in corpus.questions.items():
         if answers.n_rows:
-            blocks.append(_measures(answers, question))
+            blocks += _measures(answers, question)
             blocks += who_agrees(answers, question, most)
             blocks += _clusters(answers, question, clusters.get(question))
             blocks += _by_value(answers, question)
@@ -59,8 +68,14 @@ def _one(annotations: Annotations) -> Corpus:
     return Corpus.build("", annotations.items, {"answer": annotations})
 
 
-def _measures(annotations: Annotations, question: str) -> Table:
-    (summary,) = measures.summarise(_one(annotations), intervals=True)
+def _measures(annotations: Annotations, question: str) -> list[Block]:
+    fitting = {n: m for n, m in measures.MEASURES.items() if why_unfit(m, annotations) is None}
+    many = annotations.annotator is not None and (
+        np.count_nonzero(annotations.per_annotator()) > MOST_IN_PAIRS
+    )
+    shown = [name for name, m in fitting.items() if not (many and compares_pairs(m))]
+    left_out = [name for name in fitting if name not in shown]
+    (summary,) = measures.summarise(_one(annotations), measures=shown, intervals=True)
     rows = [
         [
             result.measure,
@@ -72,39 +87,58 @@ def _measures(annotations: Annotations, question: str) -> Table:
         for result in summary.measures
     ]
     columns = ("measure", "value", "95 % from", "to", "about")
-    return Table(f"Measures of agreement, {question}", columns, rows)
+    table = Table(f"Measures of agreement, {question}", columns, rows)
+    if not left_out:
+        return [table]
+    names = ", ".join(left_out)
+    return [
+        table,
+        Text(
+            f"There are more than {MOST_IN_PAIRS} annotators, so that means over all pairs of them "
+            f"are not computed here ({names}); `dissensus agreement FILE` has them."
+        ),
+    ]
 
 
 # ---- who agrees with whom ----
 
 
 def who_agrees(annotations: Annotations, question: str, most: int = MOST_ANNOTATORS) -> list[Block]:
-    """The agreement of each two annotators as a matrix, of those with most answers."""
-    if annotations.annotator is None or isinstance(annotations.scale, MultiLabel):
+    """The agreement of each two annotators as a matrix, of those who share items with most others.
+
+    A text instead, if hardly any two of them share enough items.
+    """
+    if annotations.annotator is None:
         return []
     annotations = measures.first_answers(annotations)
-    sizes = annotations.per_annotator()
-    codes = np.argsort(-sizes, kind="stable")[: min(most, int((sizes > 0).sum()))]
-    if len(codes) < 2:
+    n_annotators = int((annotations.per_annotator() > 0).sum())
+    if n_annotators < 2:
         return []
-    few = annotations.select_annotators(np.sort(codes), annotations.annotators.take(np.sort(codes)))
-    ratings = isinstance(few.scale, Interval)
-    values = (measures.correlation_matrix if ratings else measures.kappa_matrix)(few)
-    values = np.where(measures.common_items(few) >= FEWEST, values, np.nan)
+    few = _most_compared(annotations, most)
+    matrix_of, what = pair_measure(few.scale)
+    values = np.where(measures.common_items(few) >= FEWEST, matrix_of(few), np.nan)
     np.fill_diagonal(values, np.nan)
-    if not np.isfinite(values).any():
+    n_pairs, n_shown = few.n_annotators * (few.n_annotators - 1) // 2, few.n_annotators
+    n_known = int(np.isfinite(values).sum()) // 2
+    if n_known < FEWEST_PAIRS * n_pairs or not n_known:
+        who = f"the {n_shown} annotators who share items with most others"
+        who = who if n_annotators > n_shown else f"the {n_shown} annotators"
         return [
             Text(
-                f"{question}: no two annotators share {FEWEST} items or more, so that nothing can "
-                "be said about pairs."
+                f"{question}: of the {n_pairs:,} pairs of {who}, {n_known:,} share {FEWEST} items "
+                "or more and can be compared; that is too few for a picture of who agrees with "
+                "whom."
             )
         ]
     order = similar_order(values)
     names = [few.annotators[int(code)] for code in order]
     values = values[np.ix_(order, order)]
-    what = "Correlation" if ratings else "Cohen's kappa"
-    more = int((sizes > 0).sum()) - len(codes)
-    rest = f" The {len(codes)} with most answers; {more:,} more are not shown." if more else ""
+    more = n_annotators - n_shown
+    rest = (
+        f" The {n_shown} who share items with most others; {more:,} more are not shown."
+        if more
+        else ""
+    )
     alt = (
         f"{what} of each two annotators who share {FEWEST} items or more; annotators who answer "
         f"alike stand next to each other.{rest}"
@@ -112,6 +146,23 @@ def who_agrees(annotations: Annotations, question: str, most: int = MOST_ANNOTAT
     svg = matrix(names, values, alt, annotators=True)
     rows = rows_of(names, values)
     return [Figure(f"Who agrees with whom, {question}", alt, svg, ("annotator", *names), rows)]
+
+
+def pair_measure(scale: Scale) -> tuple[Callable[[Annotations], np.ndarray], str]:
+    """A matrix of the agreement of each two annotators on a scale, and its name."""
+    return PAIR_MEASURES.get(scale.kind, (measures.kappa_matrix, "Cohen's kappa"))
+
+
+def _most_compared(annotations: Annotations, most: int) -> Annotations:
+    """The answers of the annotators who share enough items with most others."""
+    sizes = annotations.per_annotator()
+    codes = np.argsort(-sizes, kind="stable")[: min(CANDIDATES, int((sizes > 0).sum()))]
+    few = annotations.select_annotators(codes, annotations.annotators.take(codes))
+    if len(codes) <= most:
+        return few
+    n_others = (measures.common_items(few) >= FEWEST).sum(axis=1)
+    chosen = np.sort(np.argsort(-n_others, kind="stable")[:most])
+    return few.select_annotators(chosen, few.annotators.take(chosen))
 
 
 def similar_order(values: np.ndarray) -> np.ndarray:
@@ -194,9 +245,8 @@ def _shares(annotations: Annotations, names: tuple[str, ...]) -> Bars | None:
         return None
     codes = annotations.annotators.find(list(names))
     chosen = np.isin(annotations.annotator_codes("clusters"), codes)
-    counts = np.bincount(
-        annotations.answer[chosen].astype(np.int64), annotations.weight[chosen], len(values)
-    )
+    given = annotations.scale.one_hot(annotations.answer[chosen])  # (n_rows, n_values)
+    counts = annotations.weight[chosen] @ given
     share = (counts / max(counts.sum(), 1)).tolist()
     return Bars(dict(zip(values, share, strict=True)), share[0])
 
@@ -248,8 +298,8 @@ def confused(annotations: Annotations, question: str) -> list[Block]:
     share = pairs / np.maximum(pairs.sum(axis=1, keepdims=True), 1e-300)
     shown, chosen = [names[at] for at in used], share[np.ix_(used, used)]
     alt = (
-        f"If one annotator gave the value of the row, how often did another one give that of the "
-        f"column to the same item? {question}."
+        f"If one annotator gave the value of the row for {question}, how often did another one "
+        "give that of the column to the same item?"
     )
     svg = matrix(shown, chosen, alt, diverging=False)
     rows = rows_of(shown, chosen)

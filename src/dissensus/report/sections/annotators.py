@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
+from dissensus.agreement import agreement_of_answers
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
-from dissensus.report.blocks import Bars, Block, Section, Table, Text
-from dissensus.scales import Interval
+from dissensus.description.suspicious_annotators import FEW
+from dissensus.report.blocks import Bars, Block, Section, Sparkline, Table, Text
+from dissensus.scales import Interval, MultiLabel, has_value
 
-MOST_ROWS = 300
+MOST_ROWS = 300  # annotators in a table
+ALL_ROWS = 900  # in the tables of all questions
+FEWEST_ROWS = 20  # in a table, however many questions there are
 MOST_VALUES = 12  # in a bar
+MOST_COLUMNS = 60  # of a sparkline
+BINS = 12  # of ratings
+FEWEST_OF_PART = 10  # answers
+FEWEST_PARTS, MOST_PARTS = 3, 10  # of an annotator's answers, whose agreement is drawn
+OVER_ANSWERS = 5  # the column
+LINES = (
+    "Lines show the agreement with the rest from an annotator's first to their last answer in the "
+    "file, from 0 (bottom) to 1 (top). A line that falls may be fatigue, if the file is in the "
+    "order of time."
+)
 
 
 def annotators(corpus: Corpus, description: Description) -> Section | None:
     blocks: list[Block] = []
+    most = min(MOST_ROWS, max(FEWEST_ROWS, ALL_ROWS // max(len(description.questions), 1)))
     for question in description.questions:
         if not question.by_annotator:
             continue
         blocks.append(_suspicious(question))
-        blocks.append(_table(corpus[question.name], question))
+        table = _table(corpus[question.name], question, most)
+        if any(isinstance(row[OVER_ANSWERS], Sparkline) for row in table.rows):
+            blocks.append(Text(LINES))
+        blocks.append(table)
     if not blocks:
         return None
     return Section("annotators", "Annotators", blocks)
@@ -35,42 +56,131 @@ def _suspicious(question: QuestionDescription) -> Table | Text:
         columns = ("annotator", "why", "evidence")
         return Table(f"To look at, {question.name}", columns, rows, annotators=0)
     if not question.checked:
-        return Text(f"{question.name}: nobody gave enough answers to be checked (10).")
+        return Text(f"{question.name}: no annotator gave {FEW} answers or more, as a check needs.")
     return Text(
-        f"{question.name}: none of the {question.checked:,} annotators with 10 answers or more is "
-        "at chance, contrary, constant, fast, duplicated or different from the rest."
+        f"{question.name}: none of the {question.checked:,} annotators with {FEW} answers or more "
+        "is at chance, contrary, constant, fast, duplicated or different from the rest."
     )
 
 
-def _table(annotations: Annotations, question: QuestionDescription) -> Table:
-    shares = _shares(annotations)
-    ratings = isinstance(annotations.scale, Interval)
-    first = "correlation" if ratings else "agreement"
-    columns = ["annotator", "answers", f"{first} with the rest", "95 % from", "to", "kappa"]
-    columns += ["answers given"] if shares else ["most frequent"]
-    columns += ["seconds", "why to look"]
+def _table(annotations: Annotations, question: QuestionDescription, most: int) -> Table:
+    listed = question.by_annotator[:most]
+    names = [row.annotator for row in listed]
+    given = _answers_given(annotations, names)
+    over_time = _agreement_over_answers(annotations, names)
+    first = "correlation" if isinstance(annotations.scale, Interval) else "agreement"
+    columns = ("annotator", "answers", f"{first} with the rest", "95 % from", "to",
+               "first to last answer", "kappa", "answers given", "seconds",
+               "why to look")  # fmt: skip
     rows = []
-    for row in question.by_annotator[:MOST_ROWS]:
+    for row in listed:
         value, low, high = (getattr(row, f"{first}{end}") for end in ("", "_low", "_high"))
-        given = shares.get(row.annotator) if shares else row.most_frequent
+        answers = given.get(row.annotator, row.most_frequent)
         why = ", ".join(row.suspicious)
         rows.append(
-            [row.annotator, row.answers, value, low, high, row.kappa, given, row.seconds, why]
-        )
+            [row.annotator, row.answers, value, low, high, over_time.get(row.annotator),
+             row.kappa, answers, row.seconds, why]
+        )  # fmt: skip
     total = len(question.by_annotator)
     return Table(f"All annotators, {question.name}", columns, rows, annotators=0, total=total)
 
 
-def _shares(annotations: Annotations) -> dict[str, Bars]:
-    """The share of each value among an annotator's answers; empty for ratings and many values."""
-    values = tuple(getattr(annotations.scale, "values", ()))
-    if annotations.scale.kind not in ("nominal", "ordinal") or len(values) > MOST_VALUES:
+# ---- which answers they give ----
+
+
+def _answers_given(annotations: Annotations, names: Sequence[str]) -> dict[str, Bars | Sparkline]:
+    """The share of each value among an annotator's answers, or a histogram of ratings.
+
+    Empty if there are too many values to draw.
+    """
+    scale = annotations.scale
+    values = tuple(getattr(scale, "values", ()))
+    if isinstance(scale, Interval):
+        edges = np.linspace(scale.low, scale.high, BINS + 1)
+        bins = np.clip(np.searchsorted(edges, annotations.answer, "right") - 1, 0, BINS - 1)
+        shares = _shares(annotations, names, (bins == number for number in range(BINS)))
+        labels = [f"{low:.3g} to {high:.3g}" for low, high in itertools.pairwise(edges)]
+        means = shares @ ((edges[1:] + edges[:-1]) / 2)
+        return _histograms(names, labels, shares, means)
+    if len(values) > MOST_COLUMNS:
         return {}
-    annotator = annotations.annotator_codes("a report")
-    counts = np.zeros((annotations.n_annotators, len(values)))
-    np.add.at(counts, (annotator, annotations.answer.astype(np.int64)), annotations.weight)
-    total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    several = isinstance(scale, MultiLabel)
+    chosen = (
+        has_value(annotations.answer, code) if several else annotations.answer == code
+        for code in range(len(values))
+    )
+    shares = _shares(annotations, names, chosen)
+    if several or len(values) > MOST_VALUES:
+        return _histograms(names, values, shares, shares[:, 0], len(values) <= MOST_VALUES)
     return {
         name: Bars(dict(zip(values, row, strict=True)), row[0])
-        for name, row in zip(annotations.annotators, (counts / total).tolist(), strict=True)
+        for name, row in zip(names, shares.tolist(), strict=True)
     }
+
+
+def _shares(
+    annotations: Annotations, names: Sequence[str], chosen: Iterable[np.ndarray]
+) -> np.ndarray:
+    """The share of each annotator's answers, (n_names, n_columns), for which a column is true.
+
+    Args:
+        chosen: columns, (n_rows,) each.
+    """
+    codes = annotations.annotator_codes("a report")
+    weight = annotations.weight
+    total = np.stack(
+        [np.bincount(codes, weight * column, annotations.n_annotators) for column in chosen]
+    )
+    size = np.bincount(codes, weight, annotations.n_annotators)
+    at = annotations.annotators.codes(list(names))
+    return np.asarray((total / np.maximum(size, 1)).T[at])
+
+
+def _histograms(
+    names: Sequence[str],
+    labels: Sequence[str],
+    shares: np.ndarray,
+    sort: np.ndarray,
+    coloured: bool = False,
+) -> dict[str, Bars | Sparkline]:
+    """A sparkline of shares for each annotator; all have the same height of a share."""
+    highest = float(shares.max(initial=0.0))
+    histograms: dict[str, Bars | Sparkline] = {}
+    for name, row, number in zip(names, shares.tolist(), sort.tolist(), strict=True):
+        words = ", ".join(
+            f"{label}: {100 * share:.0f} %"
+            for label, share in zip(labels, row, strict=True)
+            if share > 0
+        )
+        points = dict(zip(labels, row, strict=True))
+        histograms[name] = Sparkline(points, highest, words, colours=coloured, sort=number)
+    return histograms
+
+
+# ---- from their first to their last answer ----
+
+
+def _agreement_over_answers(annotations: Annotations, names: Sequence[str]) -> dict[str, Sparkline]:
+    """The agreement with the rest in successive parts of an annotator's answers, as in the file.
+
+    Without ratings, and without annotators who share too few items with others.
+    """
+    if isinstance(annotations.scale, Interval):
+        return {}
+    alike, shared = agreement_of_answers(annotations)
+    codes = annotations.annotator_codes("a report")
+    order = np.argsort(codes, kind="stable")
+    order = order[shared[order]]
+    begin = np.searchsorted(codes[order], np.arange(annotations.n_annotators + 1))
+    lines = {}
+    for name, code in zip(names, annotations.annotators.codes(list(names)), strict=True):
+        own = alike[order[begin[code] : begin[code + 1]]]
+        n_parts = min(MOST_PARTS, len(own) // FEWEST_OF_PART)
+        if n_parts >= FEWEST_PARTS:
+            means = [float(part.mean()) for part in np.array_split(own, n_parts)]
+            words = "agreement, first to last: " + ", ".join(f"{mean:.2f}" for mean in means)
+            points = {f"part {at}": mean for at, mean in enumerate(means, start=1)}
+            half = len(own) // 2
+            change = float(own[half:].mean() - own[:half].mean())
+            lines[name] = Sparkline(points, 1.0, words, line=True, sort=change)
+    return lines

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from dissensus.evaluation import ComparisonTable, Results, default_reference, intervals, tables
 from dissensus.evaluation.report.tables import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
-from dissensus.report.figures import labelled
+from dissensus.report.figures import QUIET, SOFT, labelled
+
+PANELS = 3  # side by side
+PAGE_COLOURS = {  # of a picture on white -> of one on a light or dark page
+    "#222222": "currentColor",
+    'fill="#6b6b6b"': f'fill="currentColor" fill-opacity="{SOFT:g}"',
+    'stroke="#6b6b6b"': f'stroke="{QUIET}"',
+    'stroke="#dddddd"': 'stroke="currentColor" stroke-opacity="0.18"',
+    'fill="#ffffff"': 'fill="var(--page, #fff)"',
+}
 
 
 def comparison(results: Results) -> Section:
@@ -24,6 +34,7 @@ def comparison(results: Results) -> Section:
     return Section("methods", "Methods compared", blocks)
 
 
+@functools.lru_cache(maxsize=1)  # several parts of a report need them
 def comparison_tables(results: Results) -> list[ComparisonTable]:
     """The tables of a comparison, with the default reference."""
     fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
@@ -40,15 +51,14 @@ def scores_figure(table: ComparisonTable) -> Figure:
         for metric, cell in row.cells.items()
     ]
     columns = ("method", "metric", "mean", "95 % from", "to")
-    return Figure(title, alt, _on_page(intervals(table), alt), columns, rows)
+    return Figure(title, alt, _on_page(intervals(table, PANELS), alt), columns, rows)
 
 
 def _on_page(svg: str, alt: str) -> str:
     """The picture with the colours of the page."""
     svg = re.sub(r'<rect width="\d+" height="\d+" fill="#ffffff"/>', "", svg)
-    svg = svg.replace("#222222", "currentColor").replace(
-        'fill="#ffffff"', 'fill="var(--page, #fff)"'
-    )
+    for plain, of_page in PAGE_COLOURS.items():
+        svg = svg.replace(plain, of_page)
     return labelled(svg, alt)
 
 

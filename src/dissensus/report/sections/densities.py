@@ -129,8 +129,8 @@ def _beside(tested: Corpus, density: JointDensity) -> list[Block]:
     first, second = questions
     alt = (
         f"The density of the annotators' ratings on {first} (across) and {second} (up), and the "
-        "predicted one next to it, for items that were not trained on. Densities are of the means "
-        "of some of the annotators, as in docs/densities.md."
+        "predicted one next to it, for items that were not trained on. Both are densities of the "
+        "mean rating of annotators drawn at random, so that mass is also between their ratings."
     )
     names = ("item", f"cell of {first}", f"cell of {second}", "annotators", "predicted")
     svg = contours(shown, questions, alt, across=2)

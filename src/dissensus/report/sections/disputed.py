@@ -11,9 +11,11 @@ from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
 from dissensus.prediction import Predictions
 from dissensus.report.blocks import Bars, Block, Section, Table, Text
+from dissensus.report.thumbnails import thumbnail
 from dissensus.scales import Interval
 
 MOST_VALUES = 12  # in a bar
+MOST_PICTURED = 5  # questions whose items are shown as pictures
 MOST_NAMED = 12  # annotators of an item who are named
 
 
@@ -21,29 +23,45 @@ def disputed(
     corpus: Corpus, description: Description, predictions: Predictions | None
 ) -> Section | None:
     blocks: list[Block] = []
-    for question in description.questions:
+    for number, question in enumerate(description.questions):
         if question.disputed:
-            blocks.append(_table(corpus, question, predictions))
+            blocks.append(_table(corpus, question, predictions, number < MOST_PICTURED))
         elif question.loaded:
             blocks.append(Text(f"{question.name}: no item has two answers that differ."))
     return Section("disputed", "Disputed items", blocks) if blocks else None
 
 
-def _table(corpus: Corpus, question: QuestionDescription, predictions: Predictions | None) -> Table:
+def _table(
+    corpus: Corpus,
+    question: QuestionDescription,
+    predictions: Predictions | None,
+    pictured: bool,
+) -> Table:
     annotations = corpus[question.name]
     predicted = None if predictions is None else predictions.get(question.name)
     barred = (
         not isinstance(annotations.scale, Interval) and len(_values(annotations)) <= MOST_VALUES
     )
-    columns = ["item", "text", question.disputed_by, "votes", "who answered what"]
+    votes_or_ratings = "ratings" if isinstance(annotations.scale, Interval) else "votes"
+    columns = [
+        "item",
+        "picture",
+        "text",
+        question.disputed_by,
+        votes_or_ratings,
+        "who answered what",
+    ]
     columns += ["predicted"] if predicted is not None and barred else []
     codes = corpus.items.codes([entry.item for entry in question.disputed])
+    with_text = any(contents.kind == "text" for contents in corpus.contents.values())
     rows = []
     for entry, code in zip(question.disputed, codes, strict=True):
-        votes: Any = ", ".join(f"{name} {count:g}" for name, count in entry.answers.items())
+        votes: Any = ", ".join(f"{name} {number:.3g}" for name, number in entry.answers.items())
         if barred:
             votes = _bars(annotations.distribution()[code], _values(annotations), entry.dispute)
-        row = [entry.item, entry.text, entry.dispute, votes, _who(annotations, int(code))]
+        text = entry.text if with_text else None
+        small = thumbnail(corpus, int(code)) if pictured else None
+        row = [entry.item, small, text, entry.dispute, votes, _who(annotations, int(code))]
         if predicted is not None and barred:
             at = int(predicted.items.find([entry.item])[0])
             share = None if at < 0 else predicted.distribution[at]
@@ -69,7 +87,7 @@ def _who(annotations: Annotations, item: int) -> str:
     names = [annotations.annotators[int(code)] for code in rows.annotator_codes("a report")]
     by_answer: dict[str, list[str]] = {}
     for name, answer in list(zip(names, rows.answers(), strict=True))[:MOST_NAMED]:
-        words = " + ".join(answer) if isinstance(answer, tuple) else f"{answer}"
+        words = (" + ".join(answer) or "(none)") if isinstance(answer, tuple) else f"{answer}"
         by_answer.setdefault(words, []).append(name)
     parts = sorted(by_answer.items(), key=lambda part: (-len(part[1]), part[0]))
     more = len(names) - MOST_NAMED

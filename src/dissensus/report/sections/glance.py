@@ -10,7 +10,7 @@ from dissensus.description import Description, QuestionDescription, one_line
 from dissensus.description.texts import shares_of
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import bars, columns
-from dissensus.scales import Interval
+from dissensus.scales import Interval, MultiLabel
 
 MOST_VALUES = 30  # bars of values
 MOST_COLUMNS = 20  # of a histogram
@@ -24,7 +24,7 @@ def glance(corpus: Corpus, description: Description) -> Section:
             question.loaded,
             question.items,
             question.annotators,
-            question.per_item.get("mean"),
+            _whole(question.per_item.get("mean")),
             sum(question.left_out.values()),
         ]
         for question in description.questions
@@ -34,8 +34,13 @@ def glance(corpus: Corpus, description: Description) -> Section:
     for question in description.questions:
         blocks += _question(corpus[question.name], question)
     if corpus.notes:
-        blocks.append(Text("How the file was read: " + "; ".join(corpus.notes[:8]) + "."))
+        blocks.append(Text("About the corpus: " + "; ".join(corpus.notes[:8]) + "."))
     return Section("glance", "The corpus at a glance", blocks)
+
+
+def _whole(number: float | None) -> float | None:
+    """A whole number without decimals."""
+    return int(number) if number is not None and number == round(number) else number
 
 
 def _question(annotations: Annotations, question: QuestionDescription) -> list[Block]:
@@ -62,10 +67,15 @@ def answers_given(annotations: Annotations, question: str) -> list[Figure]:
     """The share of each value, or a histogram of ratings."""
     if isinstance(annotations.scale, Interval):
         return [_ratings(annotations, question, annotations.scale)]
-    shares = dict(list((shares_of(annotations) or {}).items())[:MOST_VALUES])
+    shares = shares_of(annotations) or {}
     if not shares:
         return []
     alt = f"Share of each value among the answers to {question}."
+    if isinstance(annotations.scale, MultiLabel):
+        alt = f"Share of the answers to {question} that contain each value."
+    if len(shares) > MOST_VALUES:
+        alt += f" The {MOST_VALUES} most frequent of {len(shares):,} values."
+        shares = dict(sorted(shares.items(), key=lambda entry: -entry[1])[:MOST_VALUES])
     svg = bars(list(shares), list(shares.values()), alt, colours=True, percent=True)
     columns = ("value", "share")
     return [Figure(f"Answers to {question}", alt, svg, columns, list(shares.items()))]

@@ -13,9 +13,10 @@ from dissensus.metrics.matching import distributions
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import diagonal, matrix, side_by_side
-from dissensus.report.sections.agreement import FEWEST, similar_order
+from dissensus.report.sections.agreement import FEWEST, pair_measure, similar_order
 from dissensus.report.sections.densities import predicted_densities
-from dissensus.scales import Interval, MultiLabel
+from dissensus.report.thumbnails import thumbnail
+from dissensus.scales import Interval
 
 MOST_ITEMS = 15
 MOST_VALUES = 12
@@ -41,16 +42,14 @@ def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section 
     ]
     for question, prediction in predictions.items():
         answers = tested[question]
-        if not answers.n_rows or isinstance(answers.scale, MultiLabel):
+        if not answers.n_rows:
             continue
         if isinstance(answers.scale, Interval):
             blocks += mean_ratings(tested, question, prediction, answers.scale)
-            continue
-        blocks += [
-            *_distributions(tested, question, prediction),
-            *calibration(question, prediction, answers),
-            *predicted_agreement(question, prediction, answers),
-        ]
+        else:
+            blocks += _distributions(tested, question, prediction)
+            blocks += calibration(question, prediction, answers)
+        blocks += predicted_agreement(question, prediction, answers)
     blocks += predicted_densities(tested, predictions)
     return Section("predictions", "Predicted and true", blocks) if len(blocks) > 1 else None
 
@@ -63,20 +62,27 @@ def _distributions(tested: Corpus, question: str, prediction: Prediction) -> lis
     known = np.flatnonzero((tested[question].per_item() > 1) & np.isfinite(observed).all(axis=1))
     codes = known[:MOST_ITEMS]
     at = prediction.items.find([tested.items[int(code)] for code in codes])
+    with_text = any(contents.kind == "text" for contents in tested.contents.values())
     rows = [
         [
             tested.items[int(code)],
-            one_line(tested.text_of(int(code)), 160),
-            Bars(dict(zip(values, observed[code].tolist(), strict=True))),
-            Bars(dict(zip(values, prediction.distribution[place].tolist(), strict=True))),
+            thumbnail(tested, int(code)),
+            one_line(tested.text_of(int(code)), 160) if with_text else None,
+            _bars(values, observed[code]),
+            _bars(values, prediction.distribution[place]),
         ]
         for code, place in zip(codes, at, strict=True)
         if place >= 0
     ]
     if not rows:
         return []
-    columns = ("item", "text", "annotators", "predicted")
+    columns = ("item", "picture", "text", "annotators", "predicted")
     return [Table(f"Distributions, {question}", columns, rows, total=len(known))]
+
+
+def _bars(values: tuple[str, ...], shares: np.ndarray) -> Bars:
+    total = max(float(shares.sum()), 1.0)  # marginals of several values may sum to more
+    return Bars(dict(zip(values, (shares / total).tolist(), strict=True)))
 
 
 def mean_ratings(
@@ -138,7 +144,7 @@ def calibration(question: str, prediction: Prediction, answers: Annotations) -> 
 
 def predicted_agreement(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
     """Kappas of annotators, and those of their predicted answers, side by side."""
-    from dissensus.agreement import common_items, kappa_matrix
+    from dissensus.agreement import common_items
     from dissensus.metrics.matching import common_pairs
 
     if prediction.by_annotator is None or answers.annotator is None:
@@ -156,7 +162,8 @@ def predicted_agreement(question: str, prediction: Prediction, answers: Annotati
     real, guessed = (part.select_annotators(codes, names) for part in (real, guessed))
     shared = common_items(real) >= FEWEST
     np.fill_diagonal(shared, False)
-    values = [np.where(shared, kappa_matrix(part), np.nan) for part in (real, guessed)]
+    matrix_of, what = pair_measure(real.scale)
+    values = [np.where(shared, matrix_of(part), np.nan) for part in (real, guessed)]
     if not np.isfinite(values[0]).any():
         return []
     order = similar_order(values[0])
@@ -168,9 +175,11 @@ def predicted_agreement(question: str, prediction: Prediction, answers: Annotati
         for value, title in zip(ordered, ("annotators", "predicted answers"), strict=True)
     ]
     alt = (
-        f"Cohen's kappa of each two annotators on {question} (left), and of their predicted "
+        f"{what} of each two annotators on {question} (left), and of their predicted "
         f"answers (right), for items that were not trained on.{_dic(prediction, answers)}"
     )
+    if (np.isfinite(ordered[0]) & ~np.isfinite(ordered[1])).any():
+        alt += " There is no number for two annotators who are predicted to always answer the same."
     columns = ("annotator", "other annotator", "annotators", "predicted")
     cells = [
         [shown[i], shown[j], ordered[0][i, j], ordered[1][i, j]]
@@ -187,6 +196,8 @@ def _dic(prediction: Prediction, answers: Annotations) -> str:
     """DIC, and what noise alone gives; empty where no two annotators share enough items."""
     from dissensus.metrics import dic_floor, dic_of
 
+    if answers.scale.kind not in ("nominal", "ordinal"):
+        return ""
     at_least = FEWEST_DIC
     own = dic_of(prediction, answers, at_least)
     if not own.pairs:

@@ -1,0 +1,180 @@
+"""Parquet and Arrow files: read only if what they unpack to is within the limit.
+
+A few bytes of either can stand for gigabytes: pages are compressed, runs of a value are counted,
+and a long text is stored once for all its rows. So sizes are taken from what the file declares, and
+texts that are stored once are added up before they are written out for each row.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dissensus.errors import DataError
+from dissensus.plain_files import check_unpacked
+
+ARROW = b"ARROW1"  # at the beginning of an Arrow file that is not a stream
+WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "BYTE_ARRAY": 4}  # bytes of a value; others 8
+_DICTIONARIES = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}
+_DICTIONARY_BATCH, _RECORD_BATCH = 2, 3  # kinds of messages
+
+
+def parquet_table(source: bytes | BinaryIO, path: Path, ratio_only: bool = False) -> Any:
+    """The table in a Parquet file.
+
+    Args:
+        source: its bytes, or the opened file.
+        ratio_only: whether any size is allowed that is not many times that of the file.
+    """
+    data = pa.BufferReader(source) if isinstance(source, bytes) else source
+    n_packed = len(source) if isinstance(source, bytes) else _size_of(source)
+    about = pq.read_metadata(data)
+    data.seek(0)
+    check_unpacked(path, int(_declared(about)), n_packed, ratio_only)
+    names = _repeated_texts(about)
+    table = pq.ParquetFile(data, read_dictionary=names).read()
+    check_unpacked(path, _written_out(table), n_packed, ratio_only)
+    stored = pq.ParquetFile(data, metadata=about).schema_arrow
+    for at, field in enumerate(stored):
+        if field.name in names and field.type != table.schema.types[at]:
+            table = table.set_column(at, field, table.column(at).cast(field.type))
+    return table
+
+
+def arrow_table(data: bytes, path: Path) -> Any:
+    """The table in the bytes of an Arrow file or stream."""
+    is_file = data.startswith(ARROW)
+    size, n_batches = _buffers(pa.BufferReader(data[8:] if is_file else data))
+    check_unpacked(path, size, len(data))
+    if is_file:
+        reader = pa.ipc.open_file(pa.BufferReader(data))
+        if reader.num_record_batches != n_batches:
+            raise DataError(f"{path}: damaged (its footer does not match its content)")
+    else:
+        reader = pa.ipc.open_stream(pa.BufferReader(data))
+    table = reader.read_all()
+    table.validate(full=True)  # before anything follows its offsets
+    check_unpacked(path, _written_out(table), len(data))
+    return table
+
+
+def _size_of(file: BinaryIO) -> int:
+    end = file.seek(0, 2)
+    file.seek(0)
+    return end
+
+
+# ---- Parquet ----
+
+
+def _declared(about: Any) -> float:
+    """The bytes that the footer of a Parquet file declares: of pages, or of that many values."""
+    return sum(
+        max(chunk.total_uncompressed_size, chunk.num_values * WIDTHS.get(chunk.physical_type, 8))
+        for chunk in _chunks(about)
+    )
+
+
+def _repeated_texts(about: Any) -> list[str]:
+    """The columns of texts that may be stored once for many rows."""
+    return sorted(
+        {
+            chunk.path_in_schema
+            for chunk in _chunks(about)
+            if chunk.physical_type == "BYTE_ARRAY"
+            and "." not in chunk.path_in_schema
+            and _DICTIONARIES & set(chunk.encodings)
+            and chunk.num_values * chunk.total_uncompressed_size > 10**8
+        }
+    )
+
+
+def _chunks(about: Any) -> list[Any]:
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    return [group.column(number) for group in groups for number in range(group.num_columns)]
+
+
+def _written_out(table: Any) -> int:
+    """The bytes of a table if what is stored once is written out for each row."""
+    size = 0
+    for column in table.columns:
+        size += column.nbytes
+        for chunk in column.chunks:
+            if isinstance(chunk, pa.DictionaryArray):
+                size += _texts_of(chunk)
+            elif pa.types.is_run_end_encoded(chunk.type):
+                size += 8 * len(chunk)
+    return int(size)
+
+
+def _texts_of(chunk: Any) -> int:
+    values = chunk.dictionary
+    if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
+        return 8 * len(chunk)
+    return int(pc.sum(pc.binary_length(values).take(chunk.indices).cast(pa.int64())).as_py() or 0)
+
+
+# ---- Arrow ----
+
+
+def _buffers(stream: Any) -> tuple[int, int]:
+    """The bytes that all buffers of a stream unpack to, and the number of its record batches."""
+    size = n_batches = 0
+    messages = pa.ipc.MessageReader.open_stream(stream)
+    while True:
+        try:
+            message = messages.read_next_message()
+        except StopIteration:
+            return size, n_batches
+        try:
+            kind, n_bytes = _message(memoryview(message.metadata), message.body)
+        except (struct.error, IndexError) as error:
+            raise pa.ArrowInvalid(f"a message is damaged: {error}") from None
+        size += n_bytes
+        n_batches += kind == _RECORD_BATCH
+
+
+def _message(head: memoryview, body: Any) -> tuple[int, int]:
+    """The kind of a message, and the bytes that its buffers unpack to (see Arrow's Message.fbs)."""
+    (root,) = struct.unpack_from("<I", head)
+    place = _field(head, root, 1)
+    kind = head[place] if place else 0
+    if kind not in (_DICTIONARY_BATCH, _RECORD_BATCH) or body is None:
+        return kind, 0
+    batch = _target(head, root, 2)
+    if kind == _DICTIONARY_BATCH:
+        batch = _target(head, batch, 1)
+    at = _target(head, batch, 2)
+    (n_buffers,) = struct.unpack_from("<I", head, at)
+    places = [struct.unpack_from("<qq", head, at + 4 + 16 * n) for n in range(n_buffers)]
+    if not _field(head, batch, 3):  # not compressed
+        return kind, sum(length for _, length in places)
+    size = 0
+    for offset, length in places:
+        if length >= 8:
+            (unpacked,) = struct.unpack_from("<q", body, offset)
+            size += unpacked if unpacked >= 0 else length - 8
+    return kind, size
+
+
+def _field(head: memoryview, table: int, number: int) -> int:
+    """Where a field of a flatbuffers table begins; 0 if it is left out."""
+    names = table - struct.unpack_from("<i", head, table)[0]
+    (size,) = struct.unpack_from("<H", head, names)
+    if 4 + 2 * number >= size:
+        return 0
+    (offset,) = struct.unpack_from("<H", head, names + 4 + 2 * number)
+    return table + offset if offset else 0
+
+
+def _target(head: memoryview, table: int, number: int) -> int:
+    """Where the table or vector begins that a field points to."""
+    place = _field(head, table, number)
+    if not place:
+        raise IndexError(f"no field {number}")
+    return int(place + struct.unpack_from("<I", head, place)[0])
