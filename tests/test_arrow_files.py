@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 import dissensus as ds
 from dissensus.arrow_files import arrow_table, parquet_table
 from dissensus.errors import DataError
+from dissensus.parquet_sizes import row_groups
 from dissensus.plain_files import unpacking_up_to
 
 MANY = 10**7
@@ -103,3 +107,64 @@ def test_parquet_files_are_read_as_they_were_written(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=7000)
     content = (tmp_path / "a.parquet").read_bytes()
     assert parquet_table(content, tmp_path).equals(table)
+
+
+def test_a_footer_is_read_as_pyarrow_reads_it(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "text": ["joy", "fear", None] * 1000,
+            "list": [[1, 2], [], [3]] * 1000,
+            "nested": [{"a": 1.5, "b": ["x"]}] * 3000,
+            "whole": np.arange(3000) - 1500,
+            "small": pa.array([3, None, -2] * 1000, pa.int32()),
+            "number": np.linspace(0, 1, 3000),
+            "day": pa.array([1] * 3000, pa.timestamp("ms")),
+            "fixed": pa.array([b"1234"] * 3000, pa.binary(4)),
+            "truth": [True, False, None] * 1000,
+            "none": pa.nulls(3000),
+        }
+    )
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, row_group_size=700, use_dictionary=["text"])
+    about = pq.read_metadata(path)
+    with path.open("rb") as file:
+        groups = row_groups(file)
+    assert len(groups) == about.num_row_groups == 5
+    for number, group in enumerate(groups):
+        for at, chunk in enumerate(group):
+            known = about.row_group(number).column(at)
+            assert chunk.name == known.path_in_schema
+            assert chunk.type == known.physical_type
+            assert chunk.n_values == known.num_values
+            assert chunk.n_bytes == known.total_uncompressed_size
+            assert chunk.has_dictionary == known.has_dictionary_page
+            if chunk.name in ("whole", "small"):
+                assert chunk.bounds == (known.statistics.min, known.statistics.max)
+
+
+def test_sizes_that_contradict_the_column_do_not_end_the_process(tmp_path: Path) -> None:
+    """pyarrow's own description of such a column does."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"item": pa.array([[1], [2, 3], None])}), path)
+    content = path.read_bytes()
+    end = content.index(b"parquet-cpp-arrow")
+    levels = b"\x19\x46\x02\x00\x00\x06"  # how many values have each of four levels
+    assert content.count(levels, 0, end) == 1
+    size = int.from_bytes(content[-8:-4], "little")
+    damaged = content.replace(levels, b"\x19\x36\x02\x00\x06")  # three levels
+    path.write_bytes(damaged[:-8] + (size - 1).to_bytes(4, "little") + b"PAR1")
+    command = [sys.executable, "-m", "dissensus", "describe", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "histogram size mismatch" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_damaged_footer_is_refused() -> None:
+    deep = b"\x19" * 100_000  # lists in lists
+    for footer in (b"", b"\x00", b"\x49\xfc" + b"\xff" * 9 + b"\x01", b"\x49" + deep, b"\x48\x09"):
+        content = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+        with pytest.raises(pa.ArrowInvalid, match="its footer is damaged"):
+            row_groups(io.BytesIO(content))
+    with pytest.raises(pa.ArrowInvalid, match="does not end like a Parquet file"):
+        row_groups(io.BytesIO(b"PAR1"))

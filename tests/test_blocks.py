@@ -33,6 +33,7 @@ from dissensus.corpus import LeftOut, open_corpus, save_blocks
 from dissensus.corpus import corpus as corpus_module
 from dissensus.description import describe, describe_stored
 from dissensus.errors import DataError, ModelError
+from dissensus.plain_files import unpacking_up_to
 from tests.saved_folders import without_checksums
 
 VALUES = ("a", "b", "c", "d")
@@ -232,6 +233,12 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         with pytest.raises(DataError, match=r"question-0.parquet: damaged \(.*\); make the folder"):
             aggregate(open_corpus(tmp_path / "crowd"), "one-coin")
+
+
+def test_a_row_group_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    stored(crowd(), tmp_path / "crowd", 1)
+    with unpacking_up_to("4KB"), pytest.raises(DataError, match=r"question-0.parquet: unpacks to"):
+        open_corpus(tmp_path / "crowd")
 
 
 def test_a_folder_in_another_order_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ texts that are stored once are added up before they are written out for each row
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,11 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dissensus.errors import DataError
+from dissensus.parquet_sizes import ColumnChunk, row_groups
 from dissensus.plain_files import check_unpacked
 
 ARROW = b"ARROW1"  # at the beginning of an Arrow file that is not a stream
 WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "BYTE_ARRAY": 4}  # bytes of a value; others 8
-_DICTIONARIES = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3  # kinds of messages
 
 
@@ -34,9 +35,9 @@ def parquet_table(source: bytes | BinaryIO, path: Path, ratio_only: bool = False
     data = pa.BufferReader(source) if isinstance(source, bytes) else source
     n_packed = len(source) if isinstance(source, bytes) else _size_of(source)
     about = pq.read_metadata(data)
-    data.seek(0)
-    check_unpacked(path, int(_declared(about)), n_packed, ratio_only)
-    names = _repeated_texts(about)
+    chunks = [chunk for group in row_groups(data) for chunk in group]
+    check_unpacked(path, unpacked_size(chunks), n_packed, ratio_only)
+    names = _repeated_texts(chunks)
     table = pq.ParquetFile(data, read_dictionary=names).read()
     check_unpacked(path, _written_out(table), n_packed, ratio_only)
     stored = pq.ParquetFile(data, metadata=about).schema_arrow
@@ -72,31 +73,25 @@ def _size_of(file: BinaryIO) -> int:
 # ---- Parquet ----
 
 
-def _declared(about: Any) -> float:
-    """The bytes that the footer of a Parquet file declares: of pages, or of that many values."""
-    return sum(
-        max(chunk.total_uncompressed_size, chunk.num_values * WIDTHS.get(chunk.physical_type, 8))
-        for chunk in _chunks(about)
+def unpacked_size(chunks: Sequence[ColumnChunk]) -> int:
+    """The bytes that columns of a Parquet file declare: of pages, or of that many values."""
+    return int(
+        sum(max(chunk.n_bytes, chunk.n_values * WIDTHS.get(chunk.type, 8)) for chunk in chunks)
     )
 
 
-def _repeated_texts(about: Any) -> list[str]:
+def _repeated_texts(chunks: Sequence[ColumnChunk]) -> list[str]:
     """The columns of texts that may be stored once for many rows."""
     return sorted(
         {
-            chunk.path_in_schema
-            for chunk in _chunks(about)
-            if chunk.physical_type == "BYTE_ARRAY"
-            and "." not in chunk.path_in_schema
-            and _DICTIONARIES & set(chunk.encodings)
-            and chunk.num_values * chunk.total_uncompressed_size > 10**8
+            chunk.name
+            for chunk in chunks
+            if chunk.type == "BYTE_ARRAY"
+            and "." not in chunk.name
+            and chunk.has_dictionary
+            and chunk.n_values * chunk.n_bytes > 10**8
         }
     )
-
-
-def _chunks(about: Any) -> list[Any]:
-    groups = [about.row_group(number) for number in range(about.num_row_groups)]
-    return [group.column(number) for group in groups for number in range(group.num_columns)]
 
 
 def _written_out(table: Any) -> int:

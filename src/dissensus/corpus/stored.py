@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.arrow_files import unpacked_size
 from dissensus.corpus.corpus import Corpus
 from dissensus.corpus.folder import front_of, gold_of, names_of, write_corpus
 from dissensus.corpus.parts import LeftOut
 from dissensus.errors import DataError, listed, meant
 from dissensus.folders import reading, writing
 from dissensus.names import Names
+from dissensus.parquet_sizes import ColumnChunk, row_groups
+from dissensus.plain_files import check_unpacked, open_plain
 from dissensus.scales import masks_of_bytes, scale_from_dict
 
 COLUMNS = ("item", "annotator", "answer", "count")
@@ -35,8 +38,13 @@ class StoredAnnotations(AnnotationBlocks):
     ) -> StoredAnnotations:
         """The answers in a file, of which only the description is read."""
         about = pq.read_metadata(path)
+        with open_plain(path) as file:
+            groups = row_groups(file)
+        n_packed = path.stat().st_size
+        for group in groups:
+            check_unpacked(path, unpacked_size(group), n_packed, ratio_only=True)
         columns = tuple(name for name in COLUMNS if name in about.schema.names)
-        bounds = _bounds(about, about.schema.names.index("item"), path, len(items))
+        bounds = _bounds(groups, path, len(items))
         scale = scale_from_dict(front["scale"])
         return cls(
             scale,
@@ -70,14 +78,14 @@ class StoredAnnotations(AnnotationBlocks):
         return replace(annotations, repeats=self.repeats)
 
 
-def _bounds(about: Any, column: int, path: Path, n_items: int) -> tuple[int, ...]:
+def _bounds(groups: Sequence[Sequence[ColumnChunk]], path: Path, n_items: int) -> tuple[int, ...]:
     """The first item of each row group, from the statistics of the file."""
     spans = []
-    for number in range(about.num_row_groups):
-        known = about.row_group(number).column(column).statistics
-        if known is None or not known.has_min_max:
+    for group in groups:
+        span = next((chunk.bounds for chunk in group if chunk.name == "item"), None)
+        if span is None:
             raise DataError(f"{path}: a row group does not say which items it has; {_HINT}")
-        spans.append((int(known.min), int(known.max)))
+        spans.append(span)
     for (_, last), (first, _) in zip(spans, spans[1:], strict=False):
         if first <= last:
             raise DataError(f"{path}: answers are not in the order of items; {_HINT}")
