@@ -179,6 +179,45 @@ def test_a_damaged_state_is_refused_in_one_line(tmp_path: Path) -> None:
         kept.read()
 
 
+def _parts(path: Path) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
+    with safe_open(path, framework="pt") as file:
+        return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def test_a_flipped_byte_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
+    kept = Checkpoint(tmp_path / "c", "this")
+    tensors = {"a": torch.arange(3), "b": torch.ones(2, 2).bfloat16(), "c": torch.tensor(1.5)}
+    kept.save(tensors, {"epoch": 1})
+    whole = kept.path.read_bytes()
+    assert kept.read() is not None
+    length = 8 + int.from_bytes(whole[:8], "little")
+    padding = range(len(whole[:length].rstrip()), length)
+    for at in set(range(len(whole))) - set(padding):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1
+        kept.path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match="remove .* train again"):
+            kept.read()
+    damaged = bytearray(whole)
+    damaged[-1] ^= 1
+    kept.path.write_bytes(damaged)
+    with pytest.raises(CheckpointError, match=r"tensors: damaged \(its checksum does not"):
+        kept.read()
+
+
+def test_a_checkpoint_of_an_earlier_version_without_a_checksum_is_read(tmp_path: Path) -> None:
+    kept = Checkpoint(tmp_path / "c", "this")
+    kept.save({"a": torch.arange(3)}, {"epoch": 1})
+    facts, tensors = _parts(kept.path)
+    del facts["checksum"]
+    kept.path.write_bytes(save(tensors, metadata=facts | {"format": "1"}))
+    saved = kept.read()
+    assert saved is not None and saved[1] == {"epoch": 1}
+    kept.path.write_bytes(save(tensors, metadata=facts))  # the checksum was lost
+    with pytest.raises(CheckpointError, match="its checksum does not match"):
+        kept.read()
+
+
 @pytest.mark.parametrize("change", ["state", "tensor"])
 def test_a_checkpoint_with_other_content_is_refused_in_one_line(
     change: str, tmp_path: Path
@@ -186,8 +225,9 @@ def test_a_checkpoint_with_other_content_is_refused_in_one_line(
     corpus = feature_crowd()
     _method().fit(corpus, checkpoint=tmp_path / "c")
     path = tmp_path / "c" / STATE
-    with safe_open(path, framework="pt") as file:
-        facts, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    facts, tensors = _parts(path)
+    del facts["checksum"]
+    facts["format"] = "1"
     if change == "state":
         facts["state"] = '{"epoch": "two"}'
     else:

@@ -1,13 +1,14 @@
 """The saved state of a training, from which it resumes after it was stopped.
 
 One safetensors file; everything that is not a tensor is JSON in its header. A new file takes the
-place of the old one when it is complete.
+place of the old one when it is complete. The header has a checksum of all of it.
 """
 
 from __future__ import annotations
 
 import json
 import time
+import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,9 @@ from dissensus.training.processes import Processes
 from dissensus.training.settings import Schedule
 from dissensus.training.sparse_tables.tables import Tables
 
-FORMAT = "1"
+FORMAT = "2"  # 1 has no checksum
+FORMATS = ("1", FORMAT)  # that are read
+CHECKSUM = "checksum"  # in the header
 STATE = "state.safetensors"
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
@@ -61,6 +64,7 @@ class Checkpoint:
         """Replace the saved state, whole or not at all."""
         apart = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
         facts = {"format": FORMAT, "of": self.of, "state": json.dumps(state)}
+        facts[CHECKSUM] = _checksum(apart, facts)
         with staged(self.path) as new:
             new.write_bytes(save(apart, metadata=facts))
         self._saved = time.monotonic()
@@ -77,9 +81,16 @@ class Checkpoint:
             raise CheckpointError(
                 f"{self.path}: cannot be read ({error}); remove {self.folder} and train again"
             ) from None
-        if facts.get("format") != FORMAT:
+        written = facts.pop(CHECKSUM, None)
+        if facts.get("format") not in FORMATS:
             raise CheckpointError(
                 f"{self.path}: saved by another version of dissensus; remove {self.folder} and "
+                "train again"
+            )
+        needed = written is not None or facts["format"] != "1"
+        if needed and written != _checksum(tensors, facts):
+            raise CheckpointError(
+                f"{self.path}: damaged (its checksum does not match); remove {self.folder} and "
                 "train again"
             )
         if facts.get("of") != self.of:
@@ -88,6 +99,17 @@ class Checkpoint:
                 "same ones to resume, or remove it and train again"
             )
         return tensors, parse_json(facts.get("state", ""), self.path)
+
+
+def _checksum(tensors: dict[str, Tensor], facts: dict[str, str]) -> str:
+    """A checksum of tensors and of what else is in the header, as of saved folders."""
+    checksum = zlib.crc32(json.dumps(facts, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        kind = f"{name} {tensor.dtype} {list(tensor.shape)}"
+        checksum = zlib.crc32(kind.encode(), checksum)
+        content = tensor.contiguous().reshape(-1).view(torch.uint8)
+        checksum = zlib.crc32(content.numpy().data, checksum)
+    return f"{checksum:08x}"
 
 
 class Resumable:
