@@ -316,6 +316,11 @@ class SeedEnsemble(TrainedMethod):
 
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.temperature_, self._identities = config["temperature"], config["encoders"]
+        for stacked in weights.values():
+            if len(stacked) != self.n_members:
+                raise ModelError(
+                    f"n_members is {self.n_members}, but its weights are of {len(stacked)}"
+                )
         self.members_ = [self._member(number) for number in range(self.n_members)]
         for number, member in enumerate(self.members_):
             own = {name: np.asarray(stacked[number]) for name, stacked in weights.items()}

@@ -15,12 +15,19 @@ import torch
 from torch import Tensor
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import EncoderNetwork, Encoding, NeuralEncoder, encodings
+from dissensus.encoders import (
+    EncoderNetwork,
+    Encoding,
+    NeuralEncoder,
+    UntrainedEncoder,
+    encodings,
+)
 from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.labels import has_answers, items_of
+from dissensus.methods.framework.network_size import check_network_size
 from dissensus.methods.framework.role_encoders import RoleEncoders, encoding_notes, widths_of
 from dissensus.metrics import GOLD, METRICS, gold_scores, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
@@ -507,8 +514,11 @@ class TrainedMethod(Method):
         self._identities = config["encoders"]
         self._role_encoders.check()
         n_weights = sum(array.size for array in weights.values())
-        if any(width > n_weights for width in self.sizes_.widths.values()):  # before it is built
-            raise ModelError("its network would be larger than its weights")
+        check_network_size(lambda: self.network(self.sizes_), n_weights)
+        if self.tune != "nothing":
+            for encoder in self._role_encoders.encoders().values():
+                if isinstance(encoder, UntrainedEncoder):
+                    check_network_size(encoder.build, n_weights)
         self.network_ = self.build_network().eval()
         self.network_.load_state_dict({name: torch.from_numpy(v) for name, v in weights.items()})
 
