@@ -30,6 +30,7 @@ MOST_UNPACKED = 2 * 10**9  # bytes that a compressed file may unpack to, if noth
 MOST_RATIO = 200  # and how many times its size that may be
 SMALL = 50 * 10**6  # unless it is no more than these bytes
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+OPTION = 'max_unpacked="{}" (--max-unpacked {})'  # of all that reads a corpus
 _CHUNK = 1 << 20
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _limit: ContextVar[int | None] = ContextVar("max_unpacked", default=None)
@@ -105,12 +106,32 @@ def _most(n_packed: int) -> int:
     return min(MOST_UNPACKED, max(MOST_RATIO * n_packed, SMALL)) if limit is None else limit
 
 
-def _too_large(path: Path, size: str, n_packed: int, n_bytes: int) -> DataError:
-    wanted = f"{max(8, -(-n_bytes // 10**9))}GB"
+def _too_large(
+    path: Path, size: int, n_packed: int, whole: bool = True, option: str = OPTION
+) -> DataError:
+    """The error for a file of `n_packed` bytes.
+
+    Args:
+        whole: whether `size` is all that it unpacks to; if not, twice as much is offered.
+        option: how to allow more; {} is the size.
+    """
+    wanted = f"{max(8, -(-size * (1 if whole else 2) // 10**9))}GB"
     return DataError(
-        f"{path}: unpacks to {size}, {n_bytes // max(n_packed, 1)} times its size; if that is "
-        f'right, allow more: max_unpacked="{wanted}" (--max-unpacked {wanted})'
+        f"{path}: unpacks to {'' if whole else 'more than '}{size / 1e6:,.0f} MB, "
+        f"{size // max(n_packed, 1)} times its size; if that is right, allow more: "
+        f"{option.replace('{}', wanted)}"
     )
+
+
+def check_read(path: Path, n_read: int, n_packed: int, option: str) -> None:
+    """Refuse a file of which this much was unpacked, if that is many times its size.
+
+    Args:
+        option: how to allow more; {} is the size.
+    """
+    most = _limit.get() or max(MOST_UNPACKED, MOST_RATIO * n_packed)
+    if n_read > most:
+        raise _too_large(path, most, n_packed, False, option)
 
 
 def check_unpacked(path: Path, size: int, n_packed: int, ratio_only: bool = False) -> None:
@@ -123,7 +144,7 @@ def check_unpacked(path: Path, size: int, n_packed: int, ratio_only: bool = Fals
     if ratio_only and _limit.get() is None:
         most = max(MOST_UNPACKED, MOST_RATIO * n_packed)
     if size > most:
-        raise _too_large(path, f"{size / 1e6:,.0f} MB", n_packed, size)
+        raise _too_large(path, size, n_packed)
 
 
 # ---- compressed files ----
@@ -181,7 +202,7 @@ def unpacked(data: bytes, path: Path) -> bytes:
             f"{path}: damaged {compression(data[:16])} ({cut(error)}); is the file cut off?"
         ) from None
     if buffer.tell() > most:
-        raise _too_large(path, f"more than {most / 1e6:,.0f} MB", len(data), most)
+        raise _too_large(path, most, len(data), whole=False)
     return buffer.getvalue()
 
 
@@ -209,8 +230,7 @@ class Unpacked:
         self._n_read += len(data)
         most = _most(self._n_packed)
         if self._n_read > most:
-            size_text = f"more than {most / 1e6:,.0f} MB"
-            raise _too_large(self._path, size_text, self._n_packed, most)
+            raise _too_large(self._path, most, self._n_packed, whole=False)
         return data
 
 
@@ -243,10 +263,11 @@ def check_zip(path: Path) -> list[zipfile.ZipInfo]:
             _check_entry(entry, path)
         n_packed = path.stat().st_size
         most, size = _most(n_packed), sum(entry.file_size for entry in entries)
-        if size <= most < 1032 * sum(entry.compress_size for entry in entries):
+        whole = size > most
+        if not whole and most < 1032 * sum(entry.compress_size for entry in entries):
             size = _real_size(packed, entries, most)
         if size > most:
-            raise _too_large(path, f"{size / 1e6:,.0f} MB", n_packed, size)
+            raise _too_large(path, size if whole else most, n_packed, whole)
     return entries
 
 

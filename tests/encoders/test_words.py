@@ -6,13 +6,15 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
 from dissensus.contents import Contents
-from dissensus.encoders import encoder
+from dissensus.encoders import NeuralEncoder, encoder
 from dissensus.encoders.words import WordsEncoder, read_vectors
 from dissensus.errors import DataError, ModelError
+from dissensus.plain_files import check_read, unpacking_up_to
 
 WORDS = ["so", "good", "!", "café", "n't", "do", "U.S.", "10,000", ". . .", "👍", "हिन्दी"]
 WIDTH = 3
@@ -251,8 +253,36 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refused:
         read_vectors(path)
     assert str(refused.value) == f"{path}: a line is too long for a file of word vectors"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dissensus.encoders.words.MOST_UNPACKED", 10**6)
-        path.write_bytes(gzip.compress(b"so 1 2\n" * 10**6))
-        with pytest.raises(DataError, match="vectors.gz: unpacks to too much for a file of word"):
-            read_vectors(path)
+
+
+@pytest.mark.parametrize("entry", ["words:", "tagger:", "word-forms:"])
+def test_the_option_that_allows_a_file_to_unpack_to_more_works(
+    entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vectors.gz"
+    path.write_bytes(gzip.compress(b"so 1 2\n" * 10**5))
+    monkeypatch.setattr("dissensus.plain_files.MOST_UNPACKED", 10**5)
+    monkeypatch.setattr("dissensus.plain_files.MOST_RATIO", 2)
+    pairs = Contents("text", pa.array([["so", "so"]], pa.list_(pa.string())))
+
+    def read(name: str) -> None:
+        reads = encoder(name, "text")
+        if isinstance(reads, NeuralEncoder):
+            _ = reads.network
+        else:
+            reads.encode(pairs)
+
+    with pytest.raises(DataError) as refused:
+        read(f"{entry}{path}")
+    times = 10**5 // path.stat().st_size
+    message, _, option = str(refused.value).partition("allow more: ")
+    assert message == (
+        f"{path}: unpacks to more than 0 MB, {times} times its size; if that is right, "
+    )
+    assert option == f"{path}:max_unpacked=8GB"
+    read(f"{entry}{option}")
+
+
+def test_a_higher_limit_is_offered_each_time() -> None:
+    with unpacking_up_to("9GB"), pytest.raises(DataError, match="allow more: a=18GB$"):
+        check_read(Path("x.gz"), 10**10, 10**6, "a={}")

@@ -24,7 +24,7 @@ from dissensus.contents import Contents
 from dissensus.encoders.framework.base import EncoderNetwork
 from dissensus.encoders.framework.lookup_tables import TableEncoder, TableNetwork
 from dissensus.errors import DataError, listed
-from dissensus.plain_files import MOST_RATIO, MOST_UNPACKED, open_plain
+from dissensus.plain_files import check_read, open_plain, unpacking_up_to
 
 ENDINGS = (".txt", ".vec", ".gz")
 LINES = 4096  # read at a time
@@ -45,10 +45,13 @@ class WordsEncoder(TableEncoder):
         name: path of a text file: a word and its numbers per line, with or without word2vec's
             first line; it ends in .txt, .vec or .gz.
         max_length: the most words that are read; longer texts are truncated.
+        max_unpacked: the size that a .gz may unpack to, such as "8GB"; if left out, 200 times its
+            own size, but at least 2 GB.
     """
 
     name: str
     max_length: int = 256
+    max_unpacked: str = ""
 
     def __post_init__(self) -> None:
         if not self.name.endswith(ENDINGS):
@@ -76,7 +79,7 @@ class WordsEncoder(TableEncoder):
     @cached_property
     def _file(self) -> tuple[dict[str, int], np.ndarray]:
         """The number of each word, and the table; its last row is for unknown words."""
-        words, table = read_vectors(self._path)
+        words, table = read_vectors(self._path, self.max_unpacked)
         numbers: dict[str, int] = {}
         for number, word in enumerate(words):
             numbers.setdefault(word, number)  # the first line of a word counts
@@ -161,8 +164,17 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
 # ---- the file ----
 
 
-def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
-    """The words of a file, and a table of their vectors with a last row of zeros."""
+def read_vectors(path: Path, max_unpacked: str = "") -> tuple[list[str], np.ndarray]:
+    """The words of a file, and a table of their vectors with a last row of zeros.
+
+    Args:
+        max_unpacked: as for `WordsEncoder`.
+    """
+    with unpacking_up_to(max_unpacked or None):
+        return _read_vectors(path)
+
+
+def _read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
     words: list[str] = []
     rows: list[np.ndarray] = []
     announced: tuple[int, int] | None = None
@@ -193,14 +205,15 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     number = 1
     try:
         with open_plain(path) as packed, gzip.open(packed) if is_gzip else packed as file:
-            most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size)
+            n_packed, n_read = path.stat().st_size, 0
             while lines := list(
                 itertools.islice(iter(partial(file.readline, LONGEST), b""), LINES)
             ):
-                most -= sum(map(len, lines))
-                if most < 0 or any(len(line) == LONGEST for line in lines):
-                    reason = "unpacks to too much" if most < 0 else "a line is too long"
-                    raise DataError(f"{path}: {reason} for a file of word vectors")
+                n_read += sum(map(len, lines))
+                if is_gzip:
+                    check_read(path, n_read, n_packed, f"{path}:max_unpacked={{}}")
+                if any(len(line) == LONGEST for line in lines):
+                    raise DataError(f"{path}: a line is too long for a file of word vectors")
                 yield number, [line.rstrip(b" \r\n") for line in lines]
                 number += len(lines)
     except (EOFError, zlib.error):

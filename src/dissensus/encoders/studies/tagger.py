@@ -114,6 +114,7 @@ class TaggerEncoder(UntrainedEncoder, TableEncoder):
     Args:
         name: path of a file of word vectors, as for `words:PATH`.
         max_length: the most words that are read; longer texts are truncated.
+        max_unpacked: as for `words:PATH`.
 
     Reference: Fornaciari, Uma, Paun, Plank, Hovy & Poesio (2021), doi
     10.18653/v1/2021.naacl-main.204.
@@ -121,6 +122,7 @@ class TaggerEncoder(UntrainedEncoder, TableEncoder):
 
     name: str
     max_length: int = 256
+    max_unpacked: str = ""
     encoder_name: ClassVar[str] = "tagger"
 
     def __post_init__(self) -> None:
@@ -128,7 +130,7 @@ class TaggerEncoder(UntrainedEncoder, TableEncoder):
 
     @cached_property
     def _words(self) -> WordsEncoder:
-        return WordsEncoder(self.name)
+        return WordsEncoder(self.name, max_unpacked=self.max_unpacked)
 
     @property
     def identity(self) -> str:

@@ -29,9 +29,9 @@ class Vocabulary:
     vectors: np.ndarray = field(repr=False)  # (n_words, width)
 
     @classmethod
-    def read(cls, path: Path) -> Vocabulary:
-        """Read a file of word vectors."""
-        words, table = read_vectors(path)
+    def read(cls, path: Path, max_unpacked: str = "") -> Vocabulary:
+        """Read a file of word vectors; the arguments are those of `read_vectors`."""
+        words, table = read_vectors(path, max_unpacked)
         return cls(words, table[:-1])
 
     @cached_property

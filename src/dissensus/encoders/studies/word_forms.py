@@ -39,9 +39,11 @@ class WordFormsEncoder(Encoder):
     Args:
         vectors: path of a file of word vectors (as for `words:PATH`), the most frequent word first,
             as complete as possible: words that are not in it count as unknown. None if left out.
+        max_unpacked: as for `words:PATH`.
     """
 
     vectors: str = ""
+    max_unpacked: str = ""
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
 
     @property
@@ -65,7 +67,7 @@ class WordFormsEncoder(Encoder):
 
     @cached_property
     def _vocabulary(self) -> Vocabulary | None:
-        return Vocabulary.read(self._path) if self.vectors else None
+        return Vocabulary.read(self._path, self.max_unpacked) if self.vectors else None
 
     def encode(self, contents: Contents) -> Store:
         pairs = _pairs(contents.values)
