@@ -3,6 +3,7 @@
     make chaos                                          60 disturbances
     python benchmarks/fuzzing/chaos.py --count 500 --seed 1 --keep
     python benchmarks/fuzzing/chaos.py --seconds 60 --processes 2
+    python benchmarks/fuzzing/chaos.py --count 12 --commands demo
     python benchmarks/fuzzing/chaos.py --only 17        one disturbance again, in ./chaos-output
     python benchmarks/fuzzing/chaos.py --show           what was kept last
 
@@ -40,7 +41,7 @@ from typing import IO, Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from commands import COMMANDS  # noqa: E402
+from commands import COMMANDS, SLOW  # noqa: E402
 from disturbances import (  # noqa: E402
     KINDS,
     NAMESPACE,
@@ -191,7 +192,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60, help="disturbances")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=list(COMMANDS))
+    usual = [name for name in COMMANDS if name not in SLOW]
+    parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=usual)
     parser.add_argument("--only", type=int, help="number of one disturbance")
     parser.add_argument(
         "--keep",

@@ -37,8 +37,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report": ("report", "labels.csv", "-o", "out.html"),
     "compare": ("compare", "crowd", "-o", "out", *FLOORS, "--folds", "3", "--processes", "1"),
     "run": ("run", "crowd", "-o", "out", *FLOORS),
+    "demo": ("demo", "out", "--items", "30"),
 }  # fmt: skip
-INCREMENTAL = ("compare", "run")  # their folders grow, so that they can be resumed
+SLOW = ("demo",)  # disturbed only if they are asked for
+INCREMENTAL = ("compare", "run", "demo")  # their folders grow, so that they can be resumed
 NEVER_REPLACED = ("convert to datasets",)  # what exists is refused
 UNFINISHED = "out.unfinished"  # a training that can be resumed; `train` leaves it when interrupted
 MODELS = {

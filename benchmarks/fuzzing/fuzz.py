@@ -33,7 +33,7 @@ from types import FrameType
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
 from mutations import mutated  # noqa: E402
 from samples import Sample, SilentChange, write_samples  # noqa: E402

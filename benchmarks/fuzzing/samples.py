@@ -63,7 +63,7 @@ def write_samples(folder: Path) -> list[Sample]:
         first = Path(next(iter(files)))
         whole = folder / name if len(files) > 1 else folder / name / first.parts[0]
         samples.append(Sample(name, whole, SHAPES.get(name, read_corpus)))
-    return [*samples, *own_folders(folder)]
+    return [*samples, *known_corpora(folder / "known"), *own_folders(folder)]
 
 
 # ---- files of others ----
@@ -301,6 +301,29 @@ def folders() -> dict[str, dict[str, str | bytes]]:
         "brat": brat, "folder": folder, "potato": potato, "sagemaker": sagemaker,
     }  # fmt: skip
     return {name: dict(files) for name, files in named.items()}
+
+
+def known_corpora(folder: Path) -> Iterator[Sample]:
+    """A small folder of every public corpus, with invented texts."""
+    from tests.datasets.folders import FOLDERS
+
+    from dissensus.datasets import dataset
+    from dissensus.errors import DissensusError
+
+    def read(path: Path) -> None:
+        module, errors = dataset(path.name), []
+        for corpus in module.CORPORA or (None,):
+            try:
+                module.load(path, corpus)
+            except DissensusError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    for name, write in FOLDERS.items():
+        (folder / name).mkdir(parents=True)
+        write(folder / name)
+        yield Sample(f"known {name}", folder / name, read)
 
 
 # ---- folders of dissensus ----

@@ -10,7 +10,7 @@ import pytest
 
 from dissensus import datasets
 from dissensus.corpus import Corpus
-from dissensus.datasets import DATASETS, dataset
+from dissensus.datasets import DATASETS, dataset, muse
 from dissensus.errors import DataError
 from tests.datasets.folders import FOLDERS
 
@@ -119,6 +119,40 @@ def test_read_hands_everything_else_to_the_readers(
     assert [(source, (given["corpus"], given["item"])) for source, given in arguments] == [
         (source, options) for source in (tmp_path, tmp_path / "mine.csv", table)
     ]
+
+
+DAMAGED: dict[str, tuple[str, str, Callable[[bytes], bytes]]] = {
+    "not UTF-8": ("jester5k", "jokes.csv", lambda content: b"\xff" + content),
+    "nested too deeply": (
+        "nli_variation",
+        "preprocessed-data.jsonl",
+        lambda _: b'{"labels": ' + b"[" * 100_000,
+    ),
+    "a list of lists": (
+        "toxic_spans",
+        "tsd_train.csv",
+        lambda _: b'spans,text\n"' + b"[" * 100_000 + b'",tea\n',
+    ),
+    "no number": (
+        "muse",
+        f"{muse.SURVEY}/{muse.RATINGS}",
+        lambda content: content.replace(b",6.5,", b",6.x,"),
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_files_are_refused_in_one_line(damage: str, sample_folder: SampleFolder) -> None:
+    name, file, change = DAMAGED[damage]
+    folder = sample_folder(name)
+    path = folder / file
+    content = path.read_bytes()
+    path.write_bytes(change(content))
+    assert path.read_bytes() != content
+    with pytest.raises(DataError) as caught:
+        dataset(name).load(folder, dataset(name).CORPORA[0])
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message and len(message) < 300
 
 
 def test_load_says_which_corpora_are_known(tmp_path: Path) -> None:

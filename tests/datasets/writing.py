@@ -9,4 +9,5 @@ from pathlib import Path
 def write(folder: Path, name: str, text: str) -> None:
     """Write a text, gzipped where the name says so."""
     content = text.encode()
-    (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    packed = gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+    (folder / name).write_bytes(packed)

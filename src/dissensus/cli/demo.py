@@ -34,8 +34,9 @@ def demo(
     check_folder(out, "demo")
     if modality not in SIZES:
         raise DataError(f"no modality {modality!r}; there are {listed(SIZES)}")
-    corpus = PRESETS[modality](n_items=items or SIZES[modality], seed=seed)
-    command = f"dissensus demo {out} --modality {modality} --seed {seed}"
+    n_items = items or SIZES[modality]
+    corpus = PRESETS[modality](n_items=n_items, seed=seed)
+    command = f"dissensus demo {out} --modality {modality} --items {n_items} --seed {seed}"
     whole_way(corpus, out, Choices(command, seeds=2))
     console.say(
         f"\nOpen {out / 'report.html'} in a browser. With a file of your own:\n"

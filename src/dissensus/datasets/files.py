@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
 from dissensus import arrow_files
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, cut, listed
 from dissensus.names import Names
 from dissensus.plain_files import numpy_array as load_array
 from dissensus.plain_files import open_plain, plain_bytes, unpacked
@@ -40,9 +40,12 @@ def _delimited(folder: Path, name: str, types: dict[str, Any], parse_options: An
             parse_options=parse_options,
             convert_options=pc_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
-    except (pa.ArrowInvalid, OSError) as error:
+        names = table.column_names
+    except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
-    return _with_columns(path, table, list(types))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: names of columns are not UTF-8 ({cut(error)})") from None
+    return _with_columns(path, table, names, list(types))
 
 
 def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
@@ -51,9 +54,9 @@ def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
     try:
         with open_plain(path) as file:
             table = arrow_files.parquet_table(file, path)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
-    return _with_columns(path, table, columns)
+    return _with_columns(path, table, table.column_names, columns)
 
 
 def numpy_array(folder: Path, name: str) -> np.ndarray:
@@ -62,10 +65,10 @@ def numpy_array(folder: Path, name: str) -> np.ndarray:
     return load_array(plain_bytes(path), path)
 
 
-def _with_columns(path: Path, table: Any, columns: list[str]) -> Any:
-    missing = [name for name in columns if name not in table.column_names]
+def _with_columns(path: Path, table: Any, names: list[str], columns: list[str]) -> Any:
+    missing = [name for name in columns if name not in names]
     if missing:
-        raise DataError(f"{path}: no column {missing}; the file has {table.column_names}")
+        raise DataError(f"{path}: no column {missing}; the file has {cut(names, 1000)}")
     if not table.num_rows:
         raise DataError(f"{path}: no rows")
     table = table.select(columns).combine_chunks()

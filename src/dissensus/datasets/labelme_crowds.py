@@ -6,9 +6,7 @@ gold. The content of a photograph is a vector of features of VGG16.
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +15,9 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, present
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.names import Names
-from dissensus.plain_files import check_zip, open_plain
+from dissensus.plain_files import numpy_array, zip_members
 from dissensus.scales import Nominal
 
 CORPORA: tuple[str, ...] = ("labelme_crowds",)
@@ -68,14 +66,13 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
 def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     """Part -> vectors (n_items, n_features), and the labels (n_items,) of each part."""
     path = present(folder, FEATURES)
-    check_zip(path)
-    try:
-        with open_plain(path) as file, np.load(file, allow_pickle=False) as arrays:
-            vectors = {PARTS[part]: arrays[f"X_{part}"] for part in PARTS}
-            labels = [arrays[f"y_{part}"] for part in PARTS]
-    except (ValueError, OSError, EOFError, KeyError, TypeError, BadZipFile, zlib.error) as error:
-        reason = str(error.args[0] if error.args else error).splitlines()[0]
-        raise DataError(f"{path}: damaged ({reason})") from None
+    members = zip_members(path)
+    arrays = {name.removesuffix(".npy"): numpy_array(data, path) for name, data in members}
+    missing = [name for part in PARTS for name in (f"X_{part}", f"y_{part}") if name not in arrays]
+    if missing:
+        raise DataError(f"{path}: damaged (no array {listed(missing)})")
+    vectors = {PARTS[part]: arrays[f"X_{part}"] for part in PARTS}
+    labels = [arrays[f"y_{part}"] for part in PARTS]
     for (part, rows), label in zip(vectors.items(), labels, strict=True):
         if rows.ndim != 2 or label.shape != rows.shape[:1] or rows.dtype.kind != "f":
             raise DataError(

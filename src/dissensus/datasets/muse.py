@@ -74,6 +74,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         clips = Names([name.removesuffix(".wav") for name in facts["Sentence_name"]])
         _check_conditions(facts["Type"])
         ratings = _ratings(table, clips, PREFIX[wanted])
+        means = _means(table, clips, PREFIX[wanted])
     other = next(name for name in CORPORA if name != wanted)
     sounds: dict[str, Path] = {}
     for name in SOUNDS.values():
@@ -92,7 +93,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
             "condition": [CONDITIONS[kind] for kind in facts["Type"]],
             "question": table["Ques_Type"],
             "seconds": table["Duration"],
-            MEANS_AGREE: means_agree(clips, ratings, _means(table, clips, PREFIX[wanted])),
+            MEANS_AGREE: means_agree(clips, ratings, means),
         },
         group="speaker",
         left_out=_left_out(survey, table, clips, other),
@@ -153,9 +154,18 @@ def _questions(path: Path, ratings: list[Rating], clips: Names) -> dict[str, Ann
 
 def _means(table: Any, clips: Names, prefix: str) -> dict[str, tuple[float, ...]]:
     """The stated means of every clip; nan where a cell is empty."""
-    columns = (table[f"{prefix}{question.title()}_Mean"].to_pylist() for question in QUESTIONS)
-    means = zip(*([float(text or "nan") for text in column] for column in columns), strict=True)
-    return dict(zip(clips, means, strict=True))
+    columns = [f"{prefix}{question.title()}_Mean" for question in QUESTIONS]
+    texts = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    means = {}
+    for row, (clip, pair) in enumerate(zip(clips, texts, strict=True), 1):
+        try:
+            means[clip] = tuple(float(text or "nan") for text in pair)
+        except ValueError:
+            raise DataError(
+                f"row {row}: {columns[0]!r} and {columns[1]!r} must be numbers, found "
+                f"{pair[0][:40]!r} and {pair[1][:40]!r}"
+            ) from None
+    return means
 
 
 def _left_out(survey: Path, table: Any, clips: Names, other: str) -> tuple[LeftOut, ...]:

@@ -113,7 +113,7 @@ def _n_preprocessed(folder: Path) -> int:
         for number, line in enumerate(lines, 1):
             try:
                 n_labels += len(json.loads(line)["labels"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise DataError(
                     f"{path}, line {number}: not a JSON object with a list 'labels'"
                 ) from None

@@ -177,7 +177,7 @@ def _runs(path: Path, cells: list[str]) -> list[list[tuple[int, int]]]:
             if not isinstance(members, list) or not all(type(place) is int for place in members):
                 raise ValueError(cell)
             places = np.unique(np.array(members, dtype=np.int64))
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError, RecursionError):
             raise DataError(
                 f"{path}, row {row}: spans must be a list of characters such as [3, 4], found "
                 f"{cell[:40]!r}"

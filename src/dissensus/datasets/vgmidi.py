@@ -107,7 +107,7 @@ def _means(answers: Any, question: str, rows: np.ndarray) -> np.ndarray:
     for i, text in enumerate(answers[question].to_pylist()):
         try:
             values = np.array(json.loads(text), dtype=float)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             values = np.empty(0)
         wrong = not (values.ndim == 1 and len(values) == lengths[i] > 0)
         if wrong or not (np.abs(values) <= 1).all():
