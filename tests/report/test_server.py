@@ -88,7 +88,8 @@ def test_what_is_refused(address: str) -> None:
     assert reply_to(f"{address}/predict", good, X_Token="wrong")[0] == 403
     large = json.dumps({"text": "a" * MOST_BYTES}).encode()
     assert reply_to(f"{address}/predict", large, X_Token=TOKEN)[0] == 413
-    for bad in (b"{", b"[]", b"{}", b'{"text": 3}', b'{"text": "  "}'):
+    bodies = [b"{", b"[]", b"{}", b'{"text": 3}', b'{"text": "  "}', b"\xff", b"[" * 60_000]
+    for bad in (*bodies, b'{"text": "half a letter: \\ud800"}', b"9" * 5000):
         assert reply_to(f"{address}/predict", bad, X_Token=TOKEN)[0] == 400
     for path in ("/../../etc/passwd", "/report.json", "/%2e%2e/config.json", "/model/config.json"):
         assert reply_to(f"{address}{path}?token={TOKEN}")[0] == 404

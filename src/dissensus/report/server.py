@@ -7,13 +7,13 @@ path that a request names, and takes at most `MOST_BYTES` of a request.
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dissensus.errors import DissensusError, InstallError
+from dissensus.errors import DataError, DissensusError, InstallError
+from dissensus.json_files import parse_json
 from dissensus.methods.framework.base import Method
 from dissensus.prediction import Prediction
 from dissensus.report.report import Report
@@ -68,10 +68,10 @@ def web_app(report: Report, model: Method | None, token: str) -> Starlette:
                 most = f"{MOST_BYTES >> 10} kB"
                 return JSONResponse({"error": f"The text is longer than {most}; shorten it."}, 413)
         try:
-            text = json.loads(body)["text"]
+            text = parse_json(body, "request")["text"]
             if not isinstance(text, str) or not text.strip():
                 raise ValueError
-        except (ValueError, KeyError, TypeError):
+        except (DataError, ValueError, KeyError, TypeError):
             return JSONResponse({"error": "Type a text."}, 400)
         assert model is not None
         try:
