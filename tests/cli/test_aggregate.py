@@ -11,8 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from dissensus.aggregation import AGGREGATORS
+from dissensus.aggregation import AGGREGATORS, check_shares
 from dissensus.evaluation import aggregator_scores
+from dissensus.scales import Nominal
 from tests.cli.conftest import Run
 from tests.crowds import confused_crowd
 
@@ -214,3 +215,22 @@ def test_each_question_has_its_usual_method(run: Run, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert ended.err.splitlines()[-2:] == ["label: majority of 2 items", "rating: mean of 2 items"]
     assert "t1,rating,1.75," in (tmp_path / "c-rating.csv").read_text()
+
+
+def test_shares_of_very_many_values_are_refused_before_they_are_counted(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "texts.csv"
+    lines = [f"t{n},ann,text number {n}" for n in range(8000)]
+    path.write_text("\n".join(["item,annotator,answer", *lines]))
+    for method in ("majority", "all"):
+        ended = run("aggregate", path, "--method", method)
+        assert ended.code == 1
+        assert ended.err.splitlines()[-1] == (
+            "Error: answer: 8,000 items x 8,000 values are too large a table of shares; if these "
+            "answers are free texts, use --method rover, else choose other questions (--question), "
+            "or fewer values or items"
+        )
+    ended = run("aggregate", path, "--method", "rover", "-o", tmp_path / "out.csv")
+    assert "answer: rover of 8000 items" in ended.err
+    check_shares(10**9, Nominal(("no", "yes")), "answer")  # many items alone are no reason

@@ -23,7 +23,12 @@ from dissensus.aggregation.ranking import RANKERS, rank, ranker_annotators, rank
 from dissensus.aggregation.ratings import Mean, Median
 from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.rover import rover
-from dissensus.aggregation.tables import annotator_table, consensus_table, gold_accuracy
+from dissensus.aggregation.tables import (
+    annotator_table,
+    check_shares,
+    consensus_table,
+    gold_accuracy,
+)
 from dissensus.aggregation.texts import TEXT_METHODS, aggregate_texts
 from dissensus.aggregation.votes import Majority, SoftmaxVote, SoftVote
 from dissensus.aggregation.wawa import Wawa
@@ -58,6 +63,7 @@ __all__ = [
     "aggregate_texts",
     "annotator_table",
     "check_method",
+    "check_shares",
     "usual_method",
     "comparisons",
     "consensus_table",

@@ -13,6 +13,7 @@ from dissensus.aggregation.by_value import CHOSEN
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.errors import DataError
+from dissensus.scales import Scale
 
 ESTIMATES = (
     "accuracy_",
@@ -25,6 +26,19 @@ ESTIMATES = (
     "spread_",
 )
 ROWS_AT_ONCE = 100_000  # gold labels that are compared together
+MANY_VALUES = 1000  # more are hardly values that annotators chose from
+MOST_SHARES = 50_000_000  # of many values: about 2 GB when they are written
+
+
+def check_shares(n_items: int, scale: Scale, question: str) -> None:
+    """Refuse a table with a share for each of many values and items, before memory is taken."""
+    n_values = scale.n_columns
+    if n_values > MANY_VALUES and n_items * n_values > MOST_SHARES:
+        raise DataError(
+            f"{question}: {n_items:,} items x {n_values:,} values are too large a table of shares; "
+            "if these answers are free texts, use --method rover, else choose other questions "
+            "(--question), or fewer values or items"
+        )
 
 
 def consensus_table(

@@ -16,7 +16,7 @@ NamedWeights = Literal[
 Weights = NamedWeights | np.ndarray | None
 
 
-MOST_VALUES = 20_000  # that all pairs of are compared
+MOST_VALUES = 7_000  # that all pairs of are compared: 2 GB with all that is computed from them
 
 
 def unequal(n_values: int) -> np.ndarray:

@@ -133,6 +133,10 @@ def aggregate(
             raise DataError(f"{method} cannot learn from gold labels; leave out --use-gold")
         show_ranking(corpus, method, question, output, annotator_table, json)
         return
+    names = question or list(corpus.questions)
+    corpus.check_questions(names)
+    for name in names:
+        aggregation.check_shares(corpus[name].n_items, corpus[name].scale, name)
     if method == "all":
         show_every_aggregator(corpus, question, output, json)
         return
