@@ -19,6 +19,7 @@ from dissensus.errors import DataError
 from dissensus.methods import AnnotatorQueries, method
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.report import Report, make_report
+from dissensus.report.blocks import Bars, Table
 from dissensus.report.project import (
     columns_of_text,
     held_out,
@@ -425,3 +426,37 @@ def test_disputed_pictures_are_shown_small() -> None:
         rationales=None,
     )
     assert "<img" not in make_report(damaged).to_html()
+
+
+@pytest.mark.parametrize("what", ["value", "annotator", "item", "question", "corpus", "fact"])
+def test_what_is_very_long_is_cut_everywhere(what: str) -> None:
+    def name(of: str, end: str) -> str:
+        return "x" * 10**5 + end if of == what else end
+
+    draw = np.random.default_rng(0)
+    values = [name("value", end) for end in ("no", "yes", "maybe")]
+    rows = [
+        (name("item", f"t{item}"), name("annotator", f"a{at}"), values[draw.integers(3)])
+        for item in range(25)
+        for at in range(4)
+    ]
+    answers = Annotations.from_rows(rows)
+    questions = {name("question", "rude"): answers}
+    corpus = Corpus.build(name("corpus", "c"), answers.items, questions)
+    predictions = method("prior")().fit(corpus).predict(corpus)
+    facts = {"command": name("fact", "run")}
+    report = make_report(corpus, tested=corpus, predictions=predictions, facts=facts)
+    page, data = report.to_html(), report.to_dict()
+    Page(page)
+    assert "x" * 200 in page
+    longest = max(map(len, re.findall("x+", page)))
+    assert longest <= 2000 or what in ("question", "corpus")  # sentences with their names: 10,000
+    assert len(page) < 500_000
+    assert len(json.dumps(data)) < 250_000
+
+
+def test_values_that_begin_alike_have_their_own_shares() -> None:
+    bars = Bars({"x" * 300 + "yes": 0.75, "x" * 300 + "no": 0.25, "maybe": 0.0})
+    data = Table("Shares", ["votes"], [[bars]]).to_dict()
+    cut = "x" * 200 + "..."
+    assert data["rows"] == [[{f"{cut} (1)": 0.75, f"{cut} (2)": 0.25, "maybe": 0.0}]]

@@ -51,8 +51,18 @@ def rounded(value: float) -> str:
 
 def short(text: str, most: int) -> str:
     """A text in one line, shortened to this length."""
-    text = " ".join(text.split())
+    text = " ".join(brief(text, 50 * most).split())
     return text if len(text) <= most else text[: most - 1] + "\u2026"
+
+
+def brief(text: str, most: int) -> str:
+    """A text, cut after this many letters.
+
+    Example:
+        >>> brief("good", most=4), brief("a long text", most=4)
+        ('good', 'a lo...')
+    """
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def columns_of(letter: str) -> int:
@@ -69,7 +79,7 @@ def caption(text: str) -> str:
         >>> caption("so good!"), len(caption("a" * 10**7))
         ('so good!', 10003)
     """
-    return printable(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
+    return printable(brief(text, LONGEST))
 
 
 def printable(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,12 @@ import pyarrow as pa
 from pyarrow.csv import write_csv
 
 from dissensus.drawing.pixels import to_png
-from dissensus.drawing.shapes import caption
+from dissensus.drawing.shapes import LONGEST, brief, caption
 from dissensus.errors import DataError
 from dissensus.frames import to_frame
 
+MOST_NAME = 200  # letters of a value or an annotator in a figure or a bar
+MOST_CELL = 2000  # letters of a cell or a title; of a paragraph 10,000
 KINDS = (".svg", ".png", ".csv")  # of files that a figure is saved to
 NOTEBOOK_STYLE = (
     "max-width:100%;height:auto;display:block;"
@@ -32,7 +34,7 @@ class Text:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {"text": self.text}
+        return {"text": brief(self.text, LONGEST)}
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,9 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "table": self.title,
-            "columns": list(self.columns),
-            "rows": [[plain(cell) for cell in row] for row in self.rows],
+            "table": brief(self.title, MOST_CELL),
+            "columns": list(map(shown, self.columns)),
+            "rows": [list(map(shown, row)) for row in self.rows],
             "total": self.total or len(self.rows),
         }
 
@@ -127,10 +129,10 @@ class Figure:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "figure": self.title,
-            "shows": self.alt,
-            "columns": list(self.columns),
-            "rows": [[plain(cell) for cell in row] for row in self.rows],
+            "figure": brief(self.title, MOST_CELL),
+            "shows": brief(self.alt, LONGEST),
+            "columns": list(map(shown, self.columns)),
+            "rows": [list(map(shown, row)) for row in self.rows],
         }
 
     def __repr__(self) -> str:
@@ -197,6 +199,29 @@ class Section:
 
     def to_dict(self) -> dict[str, Any]:
         return {"section": self.title, "blocks": [block.to_dict() for block in self.blocks]}
+
+
+def shown(value: Any) -> Any:
+    """A cell as JSON, as a report has it: long texts are cut."""
+    value = plain(value)
+    if isinstance(value, dict):
+        return dict(zip(brief_names(value), value.values(), strict=True))
+    return brief(value, MOST_CELL) if isinstance(value, str) else value
+
+
+def brief_names(names: Iterable[str]) -> list[str]:
+    """Names that are cut where they are too long; numbered if they would be the same.
+
+    Example:
+        >>> brief_names(["yes", "no"]), len(brief_names(["a" * 300, "a" * 400])[1])
+        (['yes', 'no'], 207)
+    """
+    every = list(names)
+    cut = [brief(name, MOST_NAME) for name in every]
+    if len(set(cut)) == len(set(every)):
+        return cut
+    numbered = enumerate(zip(cut, every, strict=True), start=1)
+    return [short if short == name else f"{short} ({at})" for at, (short, name) in numbered]
 
 
 def plain(value: Any) -> Any:

@@ -18,8 +18,8 @@ import numpy as np
 from dissensus.densities import Grid, region_levels
 from dissensus.drawing import PALETTE, contour
 from dissensus.drawing.png import data_address, png
-from dissensus.drawing.shapes import caption, letters, plain_line, rect, rounded, short
-from dissensus.report.blocks import Sparkline
+from dissensus.drawing.shapes import brief, caption, letters, plain_line, rect, rounded, short
+from dissensus.report.blocks import MOST_CELL, MOST_NAME, Sparkline, brief_names
 
 INK, QUIET = "currentColor", "#808890"
 SOFT = 0.75  # opacity of less important text
@@ -42,7 +42,11 @@ def text(x: float, y: float, words: str, anchor: str = "start", quiet: bool = Fa
 
 def titled(shape: str, words: str, annotator: str | None = None) -> str:
     """A shape with a text that appears when the pointer is over it."""
-    name = "" if annotator is None else f" data-annotator={quoteattr(caption(annotator))}"
+    name = (
+        ""
+        if annotator is None
+        else f" data-annotator={quoteattr(caption(brief(annotator, MOST_NAME)))}"
+    )
     return f"<g{name}><title>{escape(caption(words))}</title>{shape}</g>"
 
 
@@ -75,6 +79,7 @@ def bars(
     Args:
         colours: whether each bar has the colour of its value, else all have the same.
     """
+    names = brief_names(names)
     shown = [short(name, 34) for name in names]
     left = 14 + LETTER * max([len(name) for name in shown] + [1])
     across, line = 230.0, 22.0
@@ -97,6 +102,7 @@ def bars(
 
 def stacked(names: Sequence[str], values: Sequence[str], shares: np.ndarray, alt: str) -> str:
     """A bar for each name, divided by the shares of values, (n_names, n_values)."""
+    names, values = brief_names(names), brief_names(values)
     shown = [short(name, 40) for name in names]
     left = 14 + LETTER * max([len(name) for name in shown] + [1])
     across, line, top = 380.0, 22.0, 0.0
@@ -164,7 +170,8 @@ def matrix(
         annotators: whether rows and columns are annotators, who can be picked by a click.
         widest: all columns together, in pixels.
     """
-    side_names = names if rows is None else rows
+    names = [brief(name, MOST_NAME) for name in names]
+    side_names = names if rows is None else [brief(name, MOST_NAME) for name in rows]
     n_rows, n_columns = values.shape
     side = max(8.0, min(34.0, widest / max(n_columns, 1)))
     shown = [short(name, 22) for name in side_names]
@@ -266,7 +273,7 @@ def diagonal(
             f'<circle cx="{rounded(left + side * x)}" cy="{rounded(top + side * (1 - y))}" '
             f'r="{rounded(3 + 7 * size)}" fill="{colour(0)}" fill-opacity="0.85"/>'
         )
-        shapes.append(titled(circle, words))
+        shapes.append(titled(circle, brief(words, MOST_CELL)))
     shapes.append(text(left + side / 2, top + side + 36, across, "middle", quiet=True))
     label = text(0, 0, up, "middle", quiet=True)
     shapes.append(f'<g transform="translate(14 {rounded(top + side / 2)}) rotate(-90)">{label}</g>')

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dissensus.drawing.shapes import caption
+from dissensus.drawing.shapes import LONGEST, brief, caption
 from dissensus.report.blocks import (
+    MOST_CELL,
+    MOST_NAME,
     Bars,
     Block,
     Figure,
@@ -20,7 +22,8 @@ from dissensus.report.blocks import (
     Table,
     Text,
     Thumbnail,
-    plain,
+    brief_names,
+    shown,
 )
 from dissensus.report.figures import colour, sparkline
 
@@ -85,9 +88,9 @@ def to_html(
     )
 
 
-def escape(text: str) -> str:
-    """Text for HTML, without characters that it does not allow."""
-    return html.escape(caption(text))
+def escape(text: str, most: int = LONGEST) -> str:
+    """Text for HTML, cut where it is too long, without characters that it does not allow."""
+    return html.escape(caption(brief(text, most)))
 
 
 def _resource(name: str) -> str:
@@ -113,15 +116,18 @@ class _Page:
 
     def add(self, block: Table | Figure, key: str) -> int:
         """Keep what a block shows as data; returns its number."""
-        name = re.sub(r"[^a-z0-9]+", "-", f"{key} {block.title}".lower()).strip("-")[:60]
-        rows = [[plain(cell) for cell in row] for row in block.rows]
-        self.data.append({"name": name, "columns": list(block.columns), "rows": rows})
+        title = f"{key} {block.title[:MOST_CELL]}".lower()
+        name = re.sub(r"[^a-z0-9]+", "-", title).strip("-")[:60]
+        rows = [list(map(shown, row)) for row in block.rows]
+        columns = list(map(shown, block.columns))
+        self.data.append({"name": name, "columns": columns, "rows": rows})
         return len(self.data) - 1
 
     def figure(self, figure: Figure, key: str) -> str:
         number = self.add(figure, key)
         return (
-            f"<figure><h3>{escape(figure.title)}</h3>{_scroll(figure.title)}{figure.svg}</div>"
+            f"<figure><h3>{escape(figure.title, MOST_CELL)}</h3>"
+            f"{_scroll(figure.title)}{figure.svg}</div>"
             f"<figcaption>{escape(figure.alt)}</figcaption>"
             f'<div class="tools"><button type="button" data-svg="{number}">SVG</button>'
             f'<button type="button" data-csv="{number}">CSV</button></div></figure>\n'
@@ -135,7 +141,7 @@ class _Page:
         if len(table.rows) >= FILTERED:
             tools += (
                 f'<label>Filter <input type="search" data-filter="{name}" '
-                f'aria-label="Filter {escape(table.title)}"></label>'
+                f'aria-label="Filter {escape(table.title, MOST_CELL)}"></label>'
             )
         kinds = [_kind([row[at] for row in table.rows]) for at in range(len(table.columns))]
         head = "".join(
@@ -147,14 +153,15 @@ class _Page:
         more = (table.total or 0) - len(table.rows)
         rest = f'<p class="more">and {more:,} more; report.json has the same rows</p>' * (more > 0)
         return (
-            f'<h3>{escape(table.title)}</h3>{_key(table)}<div class="tools">{tools}</div>'
+            f"<h3>{escape(table.title, MOST_CELL)}</h3>"
+            f'{_key(table)}<div class="tools">{tools}</div>'
             f'{_scroll(table.title)}<table id="{name}"><thead><tr>{head}</tr></thead>'
             f"<tbody>{rows}</tbody></table></div>{rest}\n"
         )
 
     def row(self, table: Table, row: Sequence[Any], kinds: Sequence[str]) -> str:
         name = None if table.annotators is None else str(row[table.annotators])
-        owner = "" if name is None else f' data-annotator="{escape(name)}"'
+        owner = "" if name is None else f' data-annotator="{escape(name, MOST_NAME)}"'
         cells = "".join(
             _cell(value, kinds[at], table.annotators == at) for at, value in enumerate(row)
         )
@@ -163,7 +170,9 @@ class _Page:
 
 def _scroll(title: str) -> str:
     """The start of a part that is scrolled sideways on small screens, with the keyboard too."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}">'
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title, MOST_CELL)}">'
+    )
 
 
 def _kind(cells: Sequence[Any]) -> str:
@@ -187,7 +196,8 @@ def _key(table: Table) -> str:
     coloured += [cell.points for cell in cells if isinstance(cell, Sparkline) and cell.colours]
     names = dict.fromkeys(name for shares in coloured for name in shares)
     colours = "".join(
-        f'<i style="background:{colour(at)}"></i>{escape(name)}' for at, name in enumerate(names)
+        f'<i style="background:{colour(at)}"></i>{escape(name)}'
+        for at, name in enumerate(brief_names(names))
     )
     return f'<div class="key">{colours}</div>' if names else ""
 
@@ -200,7 +210,7 @@ def _cell(value: Any, kind: str, pickable: bool) -> str:
     if isinstance(value, Sparkline):
         return f'<td class="words" data-sort="{value.sort:.6g}">{sparkline(value)}</td>'
     if isinstance(value, Bars):
-        words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in value.shares.items())
+        words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shown(value).items())
         pieces = "".join(
             f'<i style="width:{100 * share:.1f}%;background:{colour(at)}"></i>'
             for at, share in enumerate(value.shares.values())
@@ -209,17 +219,19 @@ def _cell(value: Any, kind: str, pickable: bool) -> str:
             f'<td class="words" data-sort="{value.sort:.6g}"><span class="bar" role="img" '
             f'aria-label="{escape(words)}">{pieces}</span></td>'
         )
-    value = plain(value)
+    value = shown(value)
     if value is None:
         return '<td data-sort=""></td>'
     if isinstance(value, str):
-        shown = escape(value)
-        inside = f'<button type="button" data-pick aria-pressed="false">{shown}</button>'
-        return f"<td{_class(kind)}>{inside if pickable else shown}</td>"
+        if not pickable:
+            return f"<td{_class(kind)}>{escape(value)}</td>"
+        name = escape(value, MOST_NAME)
+        inside = f'<button type="button" data-pick aria-pressed="false">{name}</button>'
+        return f"<td{_class(kind)}>{inside}</td>"
     if isinstance(value, bool):
         return f'<td data-sort="{int(value)}">{"yes" if value else "no"}</td>'
-    shown = f"{value:,}" if isinstance(value, int) else _number(value)
-    return f'<td data-sort="{value!r}">{shown}</td>'
+    number = f"{value:,}" if isinstance(value, int) else _number(value)
+    return f'<td data-sort="{value!r}">{number}</td>'
 
 
 def _number(value: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description, cluster_annotators, describe
+from dissensus.drawing.shapes import LONGEST, brief
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
 from dissensus.prediction import Predictions
@@ -55,9 +56,9 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Everything that the report shows, as JSON."""
         return {
-            "title": self.title,
+            "title": brief(self.title, LONGEST),
             "date": self.date,
-            "summary": list(self.summary),
+            "summary": [brief(sentence, LONGEST) for sentence in self.summary],
             "sections": [section.to_dict() for section in self.sections],
         }
 

@@ -12,7 +12,15 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
 from dissensus.description.suspicious_annotators import FEW
-from dissensus.report.blocks import Bars, Block, Section, Sparkline, Table, Text
+from dissensus.report.blocks import (
+    Bars,
+    Block,
+    Section,
+    Sparkline,
+    Table,
+    Text,
+    brief_names,
+)
 from dissensus.scales import Interval, MultiLabel, has_value
 
 MOST_ROWS = 300  # annotators in a table
@@ -144,7 +152,7 @@ def _histograms(
     coloured: bool = False,
 ) -> dict[str, Bars | Sparkline]:
     """A sparkline of shares for each annotator; all have the same height of a share."""
-    highest = float(shares.max(initial=0.0))
+    highest, labels = float(shares.max(initial=0.0)), brief_names(labels)
     histograms: dict[str, Bars | Sparkline] = {}
     for name, row, number in zip(names, shares.tolist(), sort.tolist(), strict=True):
         words = ", ".join(

@@ -10,7 +10,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
 from dissensus.prediction import Predictions
-from dissensus.report.blocks import Bars, Block, Section, Table, Text
+from dissensus.report.blocks import Bars, Block, Section, Table, Text, brief_names
 from dissensus.report.thumbnails import thumbnail
 from dissensus.scales import Interval
 
@@ -56,7 +56,8 @@ def _table(
     with_text = any(contents.kind == "text" for contents in corpus.contents.values())
     rows = []
     for entry, code in zip(question.disputed, codes, strict=True):
-        votes: Any = ", ".join(f"{name} {number:.3g}" for name, number in entry.answers.items())
+        counts = zip(brief_names(entry.answers), entry.answers.values(), strict=True)
+        votes: Any = ", ".join(f"{name} {number:.3g}" for name, number in counts)
         if barred:
             votes = _bars(annotations.distribution()[code], _values(annotations), entry.dispute)
         text = entry.text if with_text else None
@@ -89,8 +90,9 @@ def _who(annotations: Annotations, item: int) -> str:
     for name, answer in list(zip(names, rows.answers(), strict=True))[:MOST_NAMED]:
         words = (" + ".join(answer) or "(none)") if isinstance(answer, tuple) else f"{answer}"
         by_answer.setdefault(words, []).append(name)
-    parts = sorted(by_answer.items(), key=lambda part: (-len(part[1]), part[0]))
+    answers = zip(brief_names(by_answer), by_answer.values(), strict=True)
+    parts = sorted(answers, key=lambda part: (-len(part[1]), part[0]))
     more = len(names) - MOST_NAMED
-    return "; ".join(f"{answer}: {', '.join(who)}" for answer, who in parts) + (
+    return "; ".join(f"{answer}: {', '.join(brief_names(who))}" for answer, who in parts) + (
         f"; and {more} more" if more > 0 else ""
     )
