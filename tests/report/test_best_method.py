@@ -6,7 +6,12 @@ from dataclasses import replace
 
 from dissensus import Annotations, Corpus
 from dissensus.evaluation import Results
-from dissensus.report.best_method import best_method, best_of_annotators, never_disagree
+from dissensus.report.best_method import (
+    best_floor,
+    best_method,
+    best_of_annotators,
+    never_disagree,
+)
 from dissensus.report.sections.comparison import comparison_tables
 from dissensus.report.summary import summary_of
 from tests.evaluation.comparisons import comparison
@@ -23,6 +28,17 @@ def test_the_best_method_is_no_floor() -> None:
     best = best_method(comparison(n_seeds=2))
     assert best is not None and best.method in ("single", "soft_label")
     assert str(best).startswith(f"{best.method} (highest ") or "(lowest " in str(best)
+
+
+def test_the_best_of_some_methods_and_the_best_floor() -> None:
+    results = _scored({"prior": (0.3, 0.1), "single": (0.1, 0.8), "soft-label": (0.2, 0.9)})
+    best, other = best_method(results), best_method(results, ["soft-label", "prior"])
+    assert best is not None and best.method == "single"
+    assert other is not None and other.method == "soft-label"
+    assert best_method(results, ["prior"]) is None
+    floor = best_floor(results)
+    assert floor is not None and (floor.method, floor.score) == ("prior", 0.3)
+    assert best_floor(_scored({"single": (0.1, 0.8)})) is None
 
 
 def test_summary_table_and_model_name_the_same_method_of_an_unfinished_comparison() -> None:

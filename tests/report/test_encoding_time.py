@@ -12,10 +12,12 @@ from dissensus.report import encoding_time as module
 from dissensus.report.encoding_time import (
     SHORTER,
     EncodingPlan,
+    encoded_items,
     encoding_plan,
     encoding_time,
     part_of,
 )
+from dissensus.time_limit import TimeIsUp
 from tests.tiny import tiny_bert
 
 
@@ -33,7 +35,7 @@ def _takes(monkeypatch: pytest.MonkeyPatch, seconds: float, shorter: float) -> N
 
 def test_everything_if_there_is_time(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     _takes(monkeypatch, 20, 5)
-    assert encoding_plan(corpus, None, 20, 60) == EncodingPlan(400, None)
+    assert encoding_plan(corpus, None, 20.5, 60) == EncodingPlan(400, None)
 
 
 def test_a_part_of_the_items_if_these_are_many(
@@ -53,10 +55,10 @@ def test_shorter_texts_before_too_few_items(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _takes(monkeypatch, 200, 20)
-    plan = encoding_plan(corpus, None, 20, 60)
+    plan = encoding_plan(corpus, None, 20.5, 60)
     assert (plan.n_items, plan.encoder) == (400, SHORTER)
     assert "so that only their first 64 tokens are read (for all" in plan.reason
-    both = encoding_plan(corpus, None, 10, 60)
+    both = encoding_plan(corpus, None, 10.1, 60)
     assert (both.n_items, both.encoder) == (200, SHORTER) and "on 200 of them" in both.reason
 
 
@@ -77,4 +79,32 @@ def test_contents_in_the_cache_take_no_time(corpus: Corpus, tmp_path: Path) -> N
     for encoding in encodings(few, encoder).values():
         encoding.store()
     assert encoding_time(few, encoder) == 0
-    assert encoding_plan(few, encoder, 0.0, 60).n_items == 20
+    assert encoding_plan(few, encoder, 1.0, 60).n_items == 20
+
+
+def test_nothing_if_loading_the_encoder_takes_too_long(corpus: Corpus, tmp_path: Path) -> None:
+    plan = encoding_plan(corpus, tiny_bert(tmp_path / "bert"), 0.0, 60)
+    assert plan.n_items == 0 and plan.seconds == 0.0
+    assert plan.reason == (
+        "encoding the first contents took longer than 0 s (give a longer --budget)"
+    )
+
+
+def test_what_is_encoded_at_the_deadline_is_a_part_of_the_part(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = tiny_bert(tmp_path / "bert")
+    plan = EncodingPlan(200, encoder, "because", seconds=60.0)
+    assert encoded_items(corpus, plan, 0.0) == 0
+
+    def stops(codes: Corpus, n_items: int) -> Corpus:
+        if n_items == 200:
+            raise TimeIsUp
+        return part_of(codes, n_items)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "part_of", stops)
+        assert encoded_items(corpus, plan, 60.0) == 100
+    assert encoding_time(part_of(corpus, 100), encoder) == 0
+    assert encoding_time(part_of(corpus, 200), encoder) > 0
+    assert encoded_items(corpus, plan, 60.0) == 200

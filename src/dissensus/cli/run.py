@@ -34,16 +34,15 @@ if TYPE_CHECKING:
     from dissensus.report.project import Plan
 
 SINGLE = 2.0  # times as long as a fit of the comparison takes one by itself, on all items
-REPORT_SECONDS = 4.0
 FOLDERS = {"corpus": "corpus", "model": "config", "annotator-model": "config"}  # and their kind
 MOST_PAIRS = 1_000_000  # of item and annotator, in predictions-by-annotator.csv
 
 Budget = Annotated[
     str | None,
     typer.Option(
-        help="Time for the whole command, e.g. 10m. Fewer items are compared if encoding all "
-        "takes too long; the report has the fits done by then. Run again to resume. Training the "
-        "best method and the report may take some seconds longer."
+        help="Time for the whole command, e.g. 10m. Fewer items are compared if encoding all or "
+        "training on them takes too long; the report has the fits done by then. Run again to "
+        "resume. The report may take some seconds longer."
     ),
 ]
 Encoder = Annotated[
@@ -93,11 +92,8 @@ def run(
     corpus = corpus.select(questions=question) if question else corpus
     chosen = tuple(name.strip() for name in (methods or "").split(",") if name.strip())
     whole_way(corpus, output, Choices(typed_command(), chosen, seeds, encoder, time_budget))
-    if (output / "model").is_dir() and "text" in corpus.contents:
-        console.say(
-            f"\nNext, in the browser and on new texts:\n  dissensus serve {_typed(output)}\n"
-            f"  dissensus predict {_typed(output / 'model')} new.csv -o answers.csv"
-        )
+    if (output / "model").is_dir():
+        console.say(_next_commands(corpus, output))
 
 
 def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
@@ -108,6 +104,8 @@ def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
     answered = with_answers(corpus)
     if not answered.n_items:
         raise DataError(f"{corpus.name}: no item has an answer; there is nothing to report")
+    if choices.budget is not None:
+        choices = replace(choices, budget=choices.budget.with_report_on(answered))
     _make_folder(output)
     learned, chosen, choices = _planned(answered, output, choices)
     results, note = _compared(learned, chosen, output, choices)
@@ -115,6 +113,7 @@ def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
     trained = _Trained()
     if results is not None:
         trained = _train(corpus, learned, results, output, choices)
+    notes = (_of_part(learned, answered), note, trained.note)
     _write_consensus(answered, output)
     report = make_report(
         answered,
@@ -123,7 +122,7 @@ def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
         predictions=trained.predictions,
         method=trained.method,
         facts={"command": choices.command, "corpus": corpus.name, **trained.facts},
-        note=note or ("" if chosen.methods else chosen.reasons[0]),
+        note="; ".join(filter(None, notes)) if chosen.methods else chosen.reasons[0],
     )
     paths = report.save(output / "report.html")
     for sentence in report.summary:
@@ -131,19 +130,39 @@ def whole_way(corpus: Corpus, output: Path, choices: Choices) -> None:
     console.say(f"{paths[0]}: the report; {paths[1].name} has the same as JSON")
 
 
+def _next_commands(corpus: Corpus, output: Path) -> str:
+    """What to type next, with the columns that a table of new items needs."""
+    serve = f"  dissensus serve {_typed(output)}"
+    kinds = {role: contents.kind for role, contents in corpus.contents.items()}
+    if "features" in kinds.values():  # no table has them
+        return f"\nNext, in the browser:\n{serve}"
+    columns = ", ".join(kinds)
+    what = "texts" if kinds == {"text": "text"} else f"items (a table with the columns {columns})"
+    return (
+        f"\nNext, in the browser and on new {what}:\n{serve}\n"
+        f"  dissensus predict {_typed(output / 'model')} new.csv -o answers.csv"
+    )
+
+
 def _planned(answered: Corpus, output: Path, choices: Choices) -> tuple[Corpus, Plan, Choices]:
     """The items to learn from, what to compare on them, and the choices with the encoder; says
     why these."""
     from dissensus.report.encoding_time import part_of
-    from dissensus.report.project import Plan, nothing_to_learn, plan, without_unreadable_contents
+    from dissensus.report.project import (
+        floors_for,
+        nothing_to_learn,
+        plan,
+        without_unreadable_contents,
+    )
 
     part, reasons = answered, []
     if not nothing_to_learn(answered) and needs_encoder(choices.methods):
-        within = plan_within(choices.budget, answered, output, choices.encoder)
+        within = plan_within(
+            choices.budget, answered, output, choices.encoder, choices.methods, choices.seeds
+        )
         if not within.n_items:
-            reason = f"no method is compared: {within.reason}"
-            console.say(reason)
-            return answered, Plan((), None, 0, (reason,)), choices
+            console.say(f"{within.reason}; only methods that ignore the content are compared")
+            return answered, plan(answered, floors_for(answered), 1), choices
         part, reasons = part_of(answered, within.n_items), [within.reason]
         choices = replace(choices, encoder=within.encoder)
     learned, lines = without_unreadable_contents(part, choices.encoder)
@@ -212,22 +231,28 @@ class _Trained:
     tested: Corpus | None = None
     predictions: Predictions | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""  # if the model is not that of the best method
 
 
 def _train(
     corpus: Corpus, learned: Corpus, results: Results, output: Path, choices: Choices
 ) -> _Trained:
     """Train and save the best method, and the best one that predicts each annotator."""
-    from dissensus.report.best_method import best_method, best_of_annotators
+    from dissensus.evaluation.report.tables import FLOORS
+    from dissensus.report.best_method import best_of_annotators
     from dissensus.report.project import held_out, seeded_method
 
-    best = best_method(results)
+    best, note = to_save(results, choices)
     if best is None:
         return _Trained()
+    if note:
+        console.say(note)
     own, why_none = best_of_annotators(results, learned)
-    console.say(f"training {best.method}, the best of the comparison")
+    console.say(f"training {best.method}" + ", the best of the comparison" * (not note))
     method = _saved(best, learned, results, output / "model", choices.encoder)
     facts = {"model": f"{best}, trained on {_items_of(learned, corpus)}"}
+    if best.method in FLOORS:
+        return _Trained(facts=facts, note=note)
     bare = _to_predict(corpus, output, choices)
     if bare is not None:
         _write_predictions(method, bare, output / "predictions.csv")
@@ -240,7 +265,7 @@ def _train(
         _remove_model(output / "annotator-model")
     else:
         if not _in_time(results, own.method, choices, "no annotator-model is saved"):
-            return _Trained(best.method, tested, predictions, facts)
+            return _Trained(best.method, tested, predictions, facts, note)
         method = _saved(own, learned, results, output / "annotator-model", choices.encoder)
         facts["model of each annotator"] = f"{own}, trained on the same items"
     if bare is not None and own is not None:
@@ -250,7 +275,7 @@ def _train(
         else:
             console.say("too many pairs of item and annotator for predictions-by-annotator.csv; "
                         "use `dissensus predict`")  # fmt: skip
-    return _Trained(best.method, tested, predictions, facts)
+    return _Trained(best.method, tested, predictions, facts, note)
 
 
 def _remove_model(folder: Path) -> None:
@@ -269,15 +294,57 @@ def _items_of(learned: Corpus, corpus: Corpus) -> str:
     return f"{learned.n_items:,} of {n_answered:,} items with answers"
 
 
+def to_save(results: Results, choices: Choices) -> tuple[Best | None, str]:
+    """The method to train and save, and a note if there is no time for the best one."""
+    from dissensus.evaluation.execution.scheduler import duration
+    from dissensus.evaluation.report.tables import comparable_methods
+    from dissensus.report.best_method import best_floor, best_method
+
+    best = best_method(results)
+    if choices.budget is None or (best is None and not needs_encoder(choices.methods)):
+        return best, ""
+    if best is None:
+        best = best_floor(results)
+        name = "" if best is None else best.method
+        return best, (
+            f"the model is {name}, which ignores the content, because no other method was fitted "
+            "within the time; give a longer --budget"
+        )
+    needed = {name: _seconds_to_train(results, name) for name in comparable_methods(results)}
+    left = choices.budget.left - choices.budget.report
+    in_time = [name for name in needed if needed[name] <= left] or [
+        min(needed, key=needed.__getitem__)
+    ]
+    saved = best_method(results, in_time)
+    if saved is None or best.method in in_time:
+        return best, ""
+    return saved, (
+        f"the model is {saved.method}, because training {best.method} would take about "
+        f"{duration(needed[best.method])}, longer than is left; give a longer --budget"
+    )
+
+
+def _of_part(learned: Corpus, answered: Corpus) -> str:
+    """On how many items methods are compared, if not on all."""
+    if learned.n_items == answered.n_items:
+        return ""
+    return f"on {learned.n_items:,} of {answered.n_items:,} items"
+
+
 def _in_time(results: Results, method: str, choices: Choices, otherwise: str) -> bool:
     """Whether there is time to train a method once more; says what is left out otherwise."""
     if choices.budget is None:
         return True
-    seconds_of_fits = [fit.seconds for fit in results.of(method) if not math.isnan(fit.seconds)]
-    if SINGLE * max(seconds_of_fits, default=0.0) + REPORT_SECONDS <= choices.budget.left:
+    if _seconds_to_train(results, method) + choices.budget.report <= choices.budget.left:
         return True
     console.say(f"time limit reached: {otherwise}; run the same command again to resume")
     return False
+
+
+def _seconds_to_train(results: Results, method: str) -> float:
+    """About how long it takes to train a method on all items that were compared."""
+    seconds_of_fits = [fit.seconds for fit in results.of(method) if not math.isnan(fit.seconds)]
+    return SINGLE * max(seconds_of_fits, default=0.0)
 
 
 def _typed(path: Path) -> str:

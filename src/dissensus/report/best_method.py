@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
 from dissensus.description.disputed_items import differing_items
 from dissensus.evaluation import Results
-from dissensus.evaluation.report.tables import comparable_methods, higher_is_better
+from dissensus.evaluation.report.tables import FLOORS, comparable_methods, higher_is_better
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
 from dissensus.report.sections.comparison import comparison_tables
@@ -20,7 +20,7 @@ SAME = 1e-9  # difference of two scores that are the same
 
 @dataclass(frozen=True)
 class Best:
-    """A method that is no floor and has the best mean score on a metric."""
+    """A method with the best mean score on a metric."""
 
     method: str
     question: str
@@ -32,12 +32,24 @@ class Best:
         return f"{self.method} ({which} {self.metric} on {self.question}: {self.score:.3f})"
 
 
-def best_method(results: Results) -> Best | None:
+def best_method(results: Results, among: Collection[str] | None = None) -> Best | None:
     """The best method on the first metric of the first question that any has a score on.
 
-    Only methods that were fitted on the most folds count, so that all are comparable.
+    Only methods that are no floors and were fitted on the most folds count, so that all are
+    comparable.
+
+    Args:
+        among: the methods that count, all if left out.
     """
-    return _best(results, lambda name, metric: True)
+    comparable = comparable_methods(results)
+    chosen = comparable if among is None else [name for name in comparable if name in among]
+    return _best(results, chosen, lambda name, metric: True)
+
+
+def best_floor(results: Results) -> Best | None:
+    """As `best_method`, of the methods that ignore the content."""
+    floors = [name for name in results.about.methods if name in FLOORS and results.n_folds(name)]
+    return _best(results, floors, lambda name, metric: True)
 
 
 def best_of_annotators(results: Results, corpus: Corpus) -> tuple[Best | None, str]:
@@ -52,6 +64,7 @@ def best_of_annotators(results: Results, corpus: Corpus) -> tuple[Best | None, s
     best = best_method(results)
     own = _best(
         results,
+        comparable_methods(results),
         lambda name, metric: metric.startswith(OF_ANNOTATORS) and predicts_annotators(name),
     )
     if best is None or own is None or own.method == best.method:
@@ -80,15 +93,16 @@ def never_disagree(corpus: Corpus) -> bool:
     return several and not differ
 
 
-def _best(results: Results, counts: Callable[[str, str], bool]) -> Best | None:
-    comparable = comparable_methods(results)
+def _best(
+    results: Results, methods: Collection[str], counts: Callable[[str, str], bool]
+) -> Best | None:
     for table in comparison_tables(results):
         for metric in table.metrics:
             sign = -1 if higher_is_better(metric) else 1
             scores = {
                 row.name: sign * row.cells[metric].mean
                 for row in table.rows
-                if row.name in comparable and metric in row.cells
+                if row.name in methods and metric in row.cells
                 if math.isfinite(row.cells[metric].mean) and counts(row.name, metric)
             }
             if scores:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,15 +16,18 @@ from dissensus.encoders.framework.cache import is_cached
 from dissensus.errors import DataError
 from dissensus.evaluation.execution.scheduler import duration
 from dissensus.progress import hidden
+from dissensus.report.project import FEWEST_ITEMS, without_unreadable_contents
+from dissensus.time_limit import TimeIsUp, time_limit
 
 if TYPE_CHECKING:
     from dissensus.encoders import Encoder
 
 BATCHES = (1, 4, 16, 64)  # contents that are encoded to take the time; the first loads the network
-ENOUGH = 1.0  # seconds of a batch, after which no larger one is timed
+ENOUGH = 1.0  # seconds that a batch should take to be timed
 SHORTER = "minilm:max_length=64"  # reads a quarter of the tokens that minilm reads
-FEWEST_ITEMS = 30  # that methods can be compared on
 WORTH_ALL = 200  # items, so many that a part of the corpus is preferred to shorter texts
+STAGES = (4, 2, 1)  # divisors of the number of items: what is encoded one after another, if
+STAGED = 1 / 3  # of the time or more is needed, so that some are done if it takes longer
 
 
 @dataclass(frozen=True)
@@ -33,41 +37,66 @@ class EncodingPlan:
     n_items: int  # 0 if not even the fewest can be encoded
     encoder: str | None
     reason: str = ""  # empty if nothing is changed
+    seconds: float = field(default=0.0, compare=False)  # to encode these items, about
 
 
 def encoding_plan(
     corpus: Corpus, encoder: str | None, seconds: float, budget: float
 ) -> EncodingPlan:
     """What to encode within some seconds: all items if possible; else shorter texts, a part of the
-    items, or both.
+    items, or both; nothing if the first few contents take longer.
 
     Args:
         encoder: as the user chose it; then it is not replaced by a faster one.
+        seconds: in which to load the encoder, to take the time of some contents, and to encode.
         budget: of the whole command in seconds, for advice.
     """
-    needed, faster = encoding_time(corpus, encoder), 0.0
+    deadline = time.monotonic() + seconds
+    needed, faster = _estimated(corpus, encoder, deadline), 0.0
+    if needed == math.inf:
+        reason = f"encoding the first contents took longer than {duration(seconds)}"
+        return EncodingPlan(0, encoder, f"{reason} (give a longer --budget)")
+    seconds = max(deadline - time.monotonic(), 0.0)
     if needed <= seconds:
-        return EncodingPlan(corpus.n_items, encoder)
+        return EncodingPlan(corpus.n_items, encoder, seconds=needed)
     kinds = {contents.kind for contents in corpus.contents.values()}
     contents = f"{'texts' if kinds == {'text'} else 'contents'} of all {corpus.n_items:,} items"
     reason = f"encoding the {contents} would take about {duration(needed)}"
     advice = f"for all, give --budget {duration_option(budget + 2 * needed)} or more"
-    part = _n_items(corpus, needed, seconds)
+    part = items_within(corpus, needed, seconds)
     if encoder is None and kinds == {"text"} and part < WORTH_ALL:
-        faster = encoding_time(corpus, SHORTER)
+        faster = _estimated(corpus, SHORTER, deadline)
+        seconds = max(deadline - time.monotonic(), 0.0)
         if faster < needed / 2:
-            encoder, part = SHORTER, _n_items(corpus, faster, seconds)
+            encoder, part = SHORTER, items_within(corpus, faster, seconds)
             reason += ", so that only their first 64 tokens are read"
+        else:
+            faster = 0.0
     if not part:
         few = duration((faster or needed) * FEWEST_ITEMS / corpus.n_items)
         return EncodingPlan(0, encoder, f"{reason}; {FEWEST_ITEMS} of them take {few}; {advice}")
     if part < corpus.n_items:
         reason += f"; methods are compared on {part:,} of them, drawn at random"
-    return EncodingPlan(part, encoder, f"{reason} ({advice})")
+    seconds_of_part = (faster or needed) * part / corpus.n_items
+    return EncodingPlan(part, encoder, f"{reason} ({advice})", seconds_of_part)
 
 
-def _n_items(corpus: Corpus, needed: float, seconds: float) -> int:
-    """The items that can be encoded, in two digits; 0 if the fewest take twice the time."""
+def _estimated(corpus: Corpus, encoder: str | None, deadline: float) -> float:
+    """As `encoding_time`; infinite if even that is not known at the deadline."""
+    try:
+        with time_limit(deadline):
+            return encoding_time(corpus, encoder)
+    except TimeIsUp:
+        return math.inf
+
+
+def items_within(corpus: Corpus, needed: float, seconds: float) -> int:
+    """How many items can be done within some seconds, in two digits; 0 if the fewest take twice
+    the time.
+
+    Args:
+        needed: seconds for all items.
+    """
     n = int(corpus.n_items * min(seconds / max(needed, 1e-9), 1.0))
     if n >= corpus.n_items:
         return corpus.n_items
@@ -83,6 +112,28 @@ def part_of(corpus: Corpus, n_items: int, seed: int = 0) -> Corpus:
         return corpus
     drawn = np.random.default_rng(seed).permutation(corpus.n_items)[:n_items]
     return corpus.select(items=np.sort(drawn))
+
+
+def encoded_items(corpus: Corpus, plan: EncodingPlan, seconds: float) -> int:
+    """Encode the items of a plan within some seconds; how many there are then: all, half or a
+    quarter of them, each as `part_of` draws them, or 0."""
+    done, deadline = 0, time.monotonic() + seconds
+    for divisor in STAGES if plan.seconds >= STAGED * seconds else (1,):
+        n = plan.n_items // divisor
+        if n < FEWEST_ITEMS and divisor > 1:
+            continue
+        try:
+            with time_limit(deadline):
+                part, _ = without_unreadable_contents(part_of(corpus, n), plan.encoder)
+                if not part.contents:  # none can be read
+                    return plan.n_items
+                for encoding in encodings(part, plan.encoder or "auto").values():
+                    if encoding.encoder.cached:
+                        encoding.store()
+        except TimeIsUp:
+            return done
+        done = n
+    return done
 
 
 def encoding_time(corpus: Corpus, encoder: str | None) -> float:
@@ -102,9 +153,9 @@ def _seconds_each(encoder: Encoder, contents: Contents, codes: np.ndarray) -> fl
     """The time to encode a content, of some that are drawn at random; nothing is cached, so that
     what is encoded later does not depend on it."""
     drawn = np.random.default_rng(0).permutation(codes)
-    seconds = 0.0
+    seconds, most = 0.0, BATCHES[-1]
     for n in BATCHES:
-        batch = contents.take(np.resize(drawn, min(n, len(drawn))))
+        batch = contents.take(np.resize(drawn, min(n, most, len(drawn))))
         begin = time.monotonic()
         try:
             with hidden():
@@ -113,8 +164,10 @@ def _seconds_each(encoder: Encoder, contents: Contents, codes: np.ndarray) -> fl
             continue
         took = time.monotonic() - begin
         seconds = took / len(batch)
-        if n > BATCHES[0] and took > ENOUGH:
-            break
+        if n > BATCHES[0]:
+            if took > ENOUGH / 2:
+                break
+            most = max(int(ENOUGH / seconds), len(batch))
     return seconds
 
 

@@ -38,6 +38,7 @@ LEARNED = {  # what they learn from -> methods, from the fastest to the slowest
     "one label, by several networks": ("seed-ensemble",),
     "each annotator's answers, with attention": ("annotator-queries",),
 }
+FASTEST = "single"  # the first of them
 HOLD_OUT = 0.2
 MOST_WITH_ATTENTION = 20_000  # answers to the items that are held out
 WITH_DENSITY = 6  # items whose density is predicted
@@ -72,14 +73,13 @@ def plan(
     why = nothing_to_learn(corpus)
     if why:
         return Plan((), None, 0, (f"no method is compared: {why}",))
-    n_folds = 5 if corpus.n_items >= MANY_ITEMS else 3
-    protocol = choose_protocol(corpus, None, folds=n_folds)
+    protocol = choose_protocol(corpus, None, folds=n_folds(corpus.n_items))
     reasons = [f"folds: {protocol.description}"]
     if protocol.facts["kind"] == "k-fold":
         reasons[0] += f" (3 below {MANY_ITEMS} items, else 5)"
     if seeds is None:
         n_answers = sum(answers.n_answers for answers in corpus.questions.values())
-        seeds = 1 if n_answers >= LARGE else 2
+        seeds = n_seeds(n_answers)
         reasons.append(f"seeds: {seeds}, for {n_answers:,} answers (2 below {LARGE:,}, else 1)")
     if not methods:
         methods, lines = _methods(corpus)
@@ -88,16 +88,20 @@ def plan(
     return Plan(methods, protocol, seeds, tuple(reasons))
 
 
+def n_folds(n_items: int) -> int:
+    """The number of folds, by the number of items."""
+    return 5 if n_items >= MANY_ITEMS else 3
+
+
+def n_seeds(n_answers: int) -> int:
+    """The number of seeds, by the number of answers."""
+    return 1 if n_answers >= LARGE else 2
+
+
 def _methods(corpus: Corpus) -> tuple[tuple[str, ...], list[str]]:
     """The methods that the answers allow, and a line on what each learns from."""
-    scales = [answers.scale.kind for answers in corpus.questions.values()]
-    levels = any(kind in ("ordinal", "interval") for kind in scales)
-    known = any(answers.annotator is not None for answers in corpus.questions.values())
-    floors = [
-        name
-        for name in (*FLOORS, *[FLOOR_OF_LEVELS] * levels)
-        if known or not predicts_annotators(name)
-    ]
+    floors = floors_for(corpus)
+    known = _annotators_are_known(corpus)
     groups = {
         source: [name for name in names if known or not predicts_annotators(name)]
         for source, names in LEARNED.items()
@@ -110,6 +114,19 @@ def _methods(corpus: Corpus) -> tuple[tuple[str, ...], list[str]]:
         ]
         lines.append(f"left out, because the annotators are unknown: {', '.join(left_out)}")
     return (*floors, *(name for names in groups.values() for name in names)), lines
+
+
+def floors_for(corpus: Corpus) -> tuple[str, ...]:
+    """The methods that ignore the content and that the answers allow."""
+    scales = [answers.scale.kind for answers in corpus.questions.values()]
+    levels = any(kind in ("ordinal", "interval") for kind in scales)
+    known = _annotators_are_known(corpus)
+    names = (*FLOORS, *[FLOOR_OF_LEVELS] * levels)
+    return tuple(name for name in names if known or not predicts_annotators(name))
+
+
+def _annotators_are_known(corpus: Corpus) -> bool:
+    return any(answers.annotator is not None for answers in corpus.questions.values())
 
 
 def _encoders(corpus: Corpus, encoder: str | None) -> str:

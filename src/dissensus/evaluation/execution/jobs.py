@@ -77,20 +77,31 @@ def _most(task: Task, corpus: Corpus, key: Key) -> int:
 
 def _passes(task: Task, corpus: Corpus, key: Key) -> float:
     """How many items and answers a training sees over all epochs; 0 without training."""
+    n_train = len(task.fold(key.fold).train)
+    n_rows = sum(corpus[question].n_rows for question in task.questions)
+    n_rows_train = n_train / max(corpus.n_items, 1) * n_rows
+    return _passes_over(task.methods[key.method], n_train, n_rows_train, has_features_only(corpus))
+
+
+def _passes_over(method: Method, n_items: int, n_rows: float, of_features: bool) -> float:
     from dissensus.methods.framework.trained import TrainedMethod
 
-    method = task.methods[key.method]
     if not isinstance(method, TrainedMethod):
         return 0.0
-    share = len(task.fold(key.fold).train) / max(corpus.n_items, 1)
-    n_rows = sum(corpus[question].n_rows for question in task.questions)
     training = method.training
     epochs = training.epochs
-    if has_features_only(corpus):
-        n_batches = -(-len(task.fold(key.fold).train) // training.batch_size)
-        epochs = training.epochs_of_features(n_batches)
-    passes = epochs * share * (corpus.n_items + n_rows * method.needs_rows)
-    return passes * method.n_networks
+    if of_features:
+        epochs = training.epochs_of_features(-(-n_items // training.batch_size))
+    return epochs * (n_items + n_rows * method.needs_rows) * method.n_networks
+
+
+def seconds_of_fit(method: Method, corpus: Corpus, n_items: int) -> float:
+    """About how many seconds it takes to train a method on so many items of a corpus, in one
+    process on frozen features; 0 without training."""
+    n_rows = sum(answers.n_rows for answers in corpus.questions.values())
+    n_rows_train = n_items / max(corpus.n_items, 1) * n_rows
+    passes = _passes_over(method, n_items, n_rows_train, has_features_only(corpus))
+    return 60 * passes / PASSES[device_of(method)]
 
 
 def _even(keys: Sequence[Key], most: int) -> list[Job]:
