@@ -716,7 +716,7 @@ def test_too_many_values_to_count_are_refused_before_memory_is_taken() -> None:
     )
     message = (
         "100,000 items x 100,000 values take 80 GB to count, more than 8 GB; are these answers "
-        "free texts? Choose another question, or use fewer values or items"
+        "free texts? Choose other questions (--question), or use fewer values or items"
     )
     for count in (answers.counts, answers.distribution, answers.majority):
         with pytest.raises(DataError, match=f"^{re.escape(message)}$"):

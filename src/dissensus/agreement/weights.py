@@ -24,7 +24,7 @@ def unequal(n_values: int) -> np.ndarray:
     if n_values > MOST_VALUES:
         raise DataError(
             f"agreement compares all pairs of values, {n_values:,} are more than {MOST_VALUES:,}; "
-            "are these answers free texts? Choose another question, or use fewer values"
+            "are these answers free texts? Choose other questions (--question), or use fewer values"
         )
     return 1.0 - np.eye(n_values)
 

@@ -264,7 +264,8 @@ class Annotations:
             raise DataError(
                 f"{self.n_items:,} items x {self.scale.n_columns:,} values take "
                 f"{cells * 8 / 1e9:,.0f} GB to count, more than {MOST_CELLS * 8 / 1e9:.0f} GB; are "
-                "these answers free texts? Choose another question, or use fewer values or items"
+                "these answers free texts? Choose other questions (--question), or use fewer "
+                "values or items"
             )
 
     def marginals(self) -> np.ndarray:
