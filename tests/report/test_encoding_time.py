@@ -35,30 +35,30 @@ def _takes(monkeypatch: pytest.MonkeyPatch, seconds: float, shorter: float) -> N
 
 def test_everything_if_there_is_time(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     _takes(monkeypatch, 20, 5)
-    assert encoding_plan(corpus, None, 20.5, 60) == EncodingPlan(400, None)
+    assert encoding_plan(corpus, None, 41, 60) == EncodingPlan(400, None)
 
 
 def test_a_part_of_the_items_if_these_are_many(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _takes(monkeypatch, 20, 5)
-    plan = encoding_plan(corpus, None, 12.3, 60)
+    plan = encoding_plan(corpus, None, 24.6, 60)
     assert (plan.n_items, plan.encoder) == (240, None)
     assert plan.reason == (
         "encoding the texts of all 400 items would take about 20 s; methods are compared on 240 of "
         "them, drawn at random (for all, give --budget 2m or more)"
     )
-    assert encoding_plan(corpus, "mine", 1.5, 60).n_items == 30  # the encoder is not replaced
+    assert encoding_plan(corpus, "mine", 3, 60).n_items == 30  # the encoder is not replaced
 
 
 def test_shorter_texts_before_too_few_items(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _takes(monkeypatch, 200, 20)
-    plan = encoding_plan(corpus, None, 20.5, 60)
+    plan = encoding_plan(corpus, None, 41, 60)
     assert (plan.n_items, plan.encoder) == (400, SHORTER)
     assert "so that only their first 64 tokens are read (for all" in plan.reason
-    both = encoding_plan(corpus, None, 10.1, 60)
+    both = encoding_plan(corpus, None, 20.2, 60)
     assert (both.n_items, both.encoder) == (200, SHORTER) and "on 200 of them" in both.reason
 
 
@@ -66,7 +66,7 @@ def test_nothing_if_the_fewest_items_take_too_long(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _takes(monkeypatch, 4000, 3900)
-    plan = encoding_plan(corpus, None, 10, 60)
+    plan = encoding_plan(corpus, None, 20, 60)
     assert plan.n_items == 0 and "30 of them take 5 min; for all, give --budget" in plan.reason
 
 
@@ -79,7 +79,7 @@ def test_contents_in_the_cache_take_no_time(corpus: Corpus, tmp_path: Path) -> N
     for encoding in encodings(few, encoder).values():
         encoding.store()
     assert encoding_time(few, encoder) == 0
-    assert encoding_plan(few, encoder, 1.0, 60).n_items == 20
+    assert encoding_plan(few, encoder, 2.0, 60).n_items == 20
 
 
 def test_nothing_if_loading_the_encoder_takes_too_long(corpus: Corpus, tmp_path: Path) -> None:

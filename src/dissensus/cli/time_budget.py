@@ -23,8 +23,6 @@ RESERVED_SECONDS = 8.0  # to train at least, besides those of the report, but
 MOST_RESERVED = 0.4  # of the budget at most
 REPORT_SECONDS = 4.0  # of a report, and
 ANSWERS_A_SECOND = 400_000  # that are added to it
-OF_ENCODING = 0.5  # of the time for the comparison, to encode contents
-MOST_OF_ENCODING = 0.75  # likewise, if it takes longer than estimated
 FACTS = ("corpus", "items", "answers", "requested_encoder")  # what a part belongs to
 PART = "part"  # part.json: which part of the items was compared within a budget
 
@@ -110,7 +108,7 @@ def _planned(
     from dissensus.report.encoding_time import encoding_plan
     from dissensus.report.training_time import trained_within
 
-    plan = encoding_plan(corpus, encoder, OF_ENCODING * budget.left_to_compare, budget.seconds)
+    plan = encoding_plan(corpus, encoder, budget.left_to_compare, budget.seconds)
     return trained_within(corpus, plan, budget.left_to_compare, budget.seconds, methods, seeds)
 
 
@@ -120,7 +118,7 @@ def _encoded(budget: TimeBudget, corpus: Corpus, plan: EncodingPlan) -> Encoding
 
     if not plan.seconds:
         return plan
-    n = encoded_items(corpus, plan, MOST_OF_ENCODING * budget.left_to_compare)
+    n = encoded_items(corpus, plan, budget.left_to_compare)
     if n == plan.n_items:
         return plan
     reason = f"encoding {plan.n_items:,} of {corpus.n_items:,} items takes longer than estimated"

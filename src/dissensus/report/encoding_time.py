@@ -22,6 +22,8 @@ from dissensus.time_limit import TimeIsUp, time_limit
 if TYPE_CHECKING:
     from dissensus.encoders import Encoder
 
+OF_ENCODING = 0.5  # of the time for the comparison, to encode contents
+MOST_OF_ENCODING = 0.75  # likewise, until it is stopped
 BATCHES = (1, 4, 16, 64)  # contents that are encoded to take the time; the first loads the network
 ENOUGH = 1.0  # seconds that a batch should take to be timed
 SHORTER = "minilm:max_length=64"  # reads a quarter of the tokens that minilm reads
@@ -43,20 +45,21 @@ class EncodingPlan:
 def encoding_plan(
     corpus: Corpus, encoder: str | None, seconds: float, budget: float
 ) -> EncodingPlan:
-    """What to encode within some seconds: all items if possible; else shorter texts, a part of the
-    items, or both; nothing if the first few contents take longer.
+    """What to encode before methods are compared: all items if possible; else shorter texts, a part
+    of the items, or both; nothing if the first few contents take too long.
 
     Args:
         encoder: as the user chose it; then it is not replaced by a faster one.
-        seconds: in which to load the encoder, to take the time of some contents, and to encode.
+        seconds: for the comparison, of which encoding takes a part.
         budget: of the whole command in seconds, for advice.
     """
-    deadline = time.monotonic() + seconds
-    needed, faster = _estimated(corpus, encoder, deadline), 0.0
+    begin = time.monotonic()
+    end, stop = begin + seconds, begin + MOST_OF_ENCODING * seconds
+    needed, faster = _estimated(corpus, encoder, stop), 0.0
     if needed == math.inf:
-        reason = f"encoding the first contents took longer than {duration(seconds)}"
+        reason = f"encoding the first contents took longer than {duration(stop - begin)}"
         return EncodingPlan(0, encoder, f"{reason} (give a longer --budget)")
-    seconds = max(deadline - time.monotonic(), 0.0)
+    seconds = OF_ENCODING * max(end - time.monotonic(), 0.0)
     if needed <= seconds:
         return EncodingPlan(corpus.n_items, encoder, seconds=needed)
     kinds = {contents.kind for contents in corpus.contents.values()}
@@ -65,8 +68,8 @@ def encoding_plan(
     advice = f"for all, give --budget {duration_option(budget + 2 * needed)} or more"
     part = items_within(corpus, needed, seconds)
     if encoder is None and kinds == {"text"} and part < WORTH_ALL:
-        faster = _estimated(corpus, SHORTER, deadline)
-        seconds = max(deadline - time.monotonic(), 0.0)
+        faster = _estimated(corpus, SHORTER, stop)
+        seconds = OF_ENCODING * max(end - time.monotonic(), 0.0)
         if faster < needed / 2:
             encoder, part = SHORTER, items_within(corpus, faster, seconds)
             reason += ", so that only their first 64 tokens are read"
@@ -115,9 +118,14 @@ def part_of(corpus: Corpus, n_items: int, seed: int = 0) -> Corpus:
 
 
 def encoded_items(corpus: Corpus, plan: EncodingPlan, seconds: float) -> int:
-    """Encode the items of a plan within some seconds; how many there are then: all, half or a
-    quarter of them, each as `part_of` draws them, or 0."""
-    done, deadline = 0, time.monotonic() + seconds
+    """Encode the items of a plan; how many there are when it is stopped: all, half or a quarter of
+    them, each as `part_of` draws them, or 0.
+
+    Args:
+        seconds: for the comparison, of which encoding takes a part.
+    """
+    done, seconds = 0, MOST_OF_ENCODING * seconds
+    deadline = time.monotonic() + seconds
     for divisor in STAGES if plan.seconds >= STAGED * seconds else (1,):
         n = plan.n_items // divisor
         if n < FEWEST_ITEMS and divisor > 1:
