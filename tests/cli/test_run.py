@@ -82,11 +82,14 @@ def test_a_folder_of_another_file_is_refused_unchanged(tmp_path: Path, run: Run)
     assert (out / "corpus" / "corpus.json").read_bytes() == before
 
 
-def test_images_that_are_missing_leave_a_report_on_the_answers(tmp_path: Path, run: Run) -> None:
+@pytest.mark.parametrize("budget", [(), ("--budget", "30s")])
+def test_images_that_are_missing_leave_a_report_on_the_answers(
+    tmp_path: Path, run: Run, budget: tuple[str, ...]
+) -> None:
     rows = [f"i{i},photo{i}.jpg,{name},{i % 2}" for i in range(40) for name in ("ann", "bob")]
     table = tmp_path / "labels.csv"
     table.write_text("item,image,annotator,answer\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    ended = run("run", table, "-o", tmp_path / "out")
+    ended = run("run", table, "-o", tmp_path / "out", *budget)
     assert ended.code == 0 and "the report is on the answers alone" in ended.err
     assert (tmp_path / "out" / "report.html").exists()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dissensus import Corpus, simulate
+from dissensus.contents import Contents
 from dissensus.encoders import encodings
 from dissensus.report import encoding_time as module
 from dissensus.report.encoding_time import (
@@ -108,3 +109,13 @@ def test_what_is_encoded_at_the_deadline_is_a_part_of_the_part(
     assert encoding_time(part_of(corpus, 100), encoder) == 0
     assert encoding_time(part_of(corpus, 200), encoder) > 0
     assert encoded_items(corpus, plan, 60.0) == 200
+
+
+def test_files_that_cannot_be_read_are_not_timed(tmp_path: Path) -> None:
+    crowd = simulate.image(n_items=40, seed=0)
+    paths = [str(tmp_path / f"{item}.png") for item in range(40)]
+    for path in paths[:20]:
+        Path(path).write_bytes(b"no picture")
+    pictures = {"image": Contents.distinct("image", paths)}
+    broken = Corpus.build("c", crowd.items, dict(crowd.questions), contents=pictures)
+    assert encoding_time(broken, None) == 0

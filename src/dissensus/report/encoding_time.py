@@ -13,6 +13,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.encoders import encodings
 from dissensus.encoders.framework.cache import is_cached
+from dissensus.encoders.framework.media import unreadable
 from dissensus.errors import DataError
 from dissensus.evaluation.execution.scheduler import duration
 from dissensus.progress import hidden
@@ -149,12 +150,21 @@ def encoding_time(corpus: Corpus, encoder: str | None) -> float:
     seconds = 0.0
     for encoding in encodings(corpus, encoder or "auto").values():
         if encoding.encoder.cached and len(encoding.contents):
-            missing = np.flatnonzero(~is_cached(encoding.encoder, encoding.contents))
+            missing = _not_cached(encoding.encoder, encoding.contents)
             if len(missing):
                 seconds += len(missing) * _seconds_each(
                     encoding.encoder, encoding.contents, missing
                 )
     return seconds
+
+
+def _not_cached(encoder: Encoder, contents: Contents) -> np.ndarray:
+    """The codes of contents that are not in the cache; all if one of their files does not exist,
+    because then it has no key."""
+    try:
+        return np.flatnonzero(~is_cached(encoder, contents))
+    except DataError:
+        return np.arange(len(contents))
 
 
 def _seconds_each(encoder: Encoder, contents: Contents, codes: np.ndarray) -> float:
@@ -163,13 +173,17 @@ def _seconds_each(encoder: Encoder, contents: Contents, codes: np.ndarray) -> fl
     drawn = np.random.default_rng(0).permutation(codes)
     seconds, most = 0.0, BATCHES[-1]
     for n in BATCHES:
-        batch = contents.take(np.resize(drawn, min(n, most, len(drawn))))
+        batch = contents.take(drawn[: min(n, most)])
         begin = time.monotonic()
-        try:
-            with hidden():
+        with hidden():
+            try:
                 encoder.encode(batch)
-        except DataError:  # one of them cannot be read, and is left out later
-            continue
+            except DataError:  # some cannot be read, and are left out later
+                batch = _readable(encoder, batch)
+                if not len(batch):
+                    continue
+                begin = time.monotonic()
+                encoder.encode(batch)
         took = time.monotonic() - begin
         seconds = took / len(batch)
         if n > BATCHES[0]:
@@ -177,6 +191,12 @@ def _seconds_each(encoder: Encoder, contents: Contents, codes: np.ndarray) -> fl
                 break
             most = max(int(ENOUGH / seconds), len(batch))
     return seconds
+
+
+def _readable(encoder: Encoder, contents: Contents) -> Contents:
+    """The contents that the encoder can read."""
+    wrong = list(unreadable(encoder, contents))
+    return contents.take(np.setdiff1d(np.arange(len(contents)), wrong))
 
 
 def duration_option(seconds: float) -> str:
