@@ -10,7 +10,7 @@ import pytest
 
 from dissensus import datasets
 from dissensus.corpus import Corpus
-from dissensus.datasets import DATASETS, dataset, muse
+from dissensus.datasets import DATASETS, dataset, muse, street
 from dissensus.errors import DataError
 from tests.datasets.folders import FOLDERS
 
@@ -139,6 +139,15 @@ DAMAGED: dict[str, tuple[str, str, Callable[[bytes], bytes]]] = {
         lambda content: content.replace(b",6.5,", b",6.x,"),
     ),
 }
+
+
+def test_a_name_that_is_too_long_for_a_file_is_missing(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("street")
+    labels = folder / street.LABELS
+    (first, *_) = sorted(path.name for path in (folder / "images").iterdir())
+    labels.write_text(labels.read_text(encoding="utf-8").replace(first, "a" * 300), "utf-8")
+    with pytest.raises(DataError, match=r"images/a+: missing; the corpus cannot be read"):
+        dataset("street").load(folder, street.CORPORA[0])
 
 
 @pytest.mark.parametrize("damage", DAMAGED)

@@ -7,6 +7,7 @@ the source is kept; `usable_clips` selects those that the paper on individual an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -97,7 +98,7 @@ def sound_files(folder: Path, suffix: str = ".wav") -> dict[str, Path]:
 
 def transcript(path: Path) -> str | None:
     """The text of a file in one line; None if there is no file or it is empty."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path.is_file, False for a name that is too long
         return None
     return " ".join(path.read_text(encoding="utf-8", errors="replace").split()) or None
 

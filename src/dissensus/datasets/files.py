@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,7 +83,7 @@ def _with_columns(path: Path, table: Any, names: list[str], columns: list[str]) 
 def present(folder: Path, name: str) -> Path:
     """The path of a file that the corpus needs."""
     path = folder / name
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path.is_file, False for a name that is too long
         raise DataError(f"{path}: missing; the corpus cannot be read without it")
     return path
 
