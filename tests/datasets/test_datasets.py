@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from dissensus import datasets
 from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset, muse, street
 from dissensus.errors import DataError
-from tests.datasets.folders import FOLDERS
+from tests.datasets.folders import FOLDERS, conversation_item
 
 SampleFolder = Callable[[str], Path]
 EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
@@ -133,6 +134,12 @@ DAMAGED: dict[str, tuple[str, str, Callable[[bytes], bytes]]] = {
         "tsd_train.csv",
         lambda _: b'spans,text\n"' + b"[" * 100_000 + b'",tea\n',
     ),
+    "a column twice": ("jester5k", "jokes.csv", lambda content: b"item_id,text,text\n1,a,b\n"),
+    "too many": (
+        "dawid_skene_classics",
+        "caries.csv",
+        lambda content: content[: content.rindex(b",")] + b",1e30\n",
+    ),
     "no number": (
         "muse",
         f"{muse.SURVEY}/{muse.RATINGS}",
@@ -150,6 +157,15 @@ def test_a_name_that_is_too_long_for_a_file_is_missing(sample_folder: SampleFold
         dataset("street").load(folder, street.CORPORA[0])
 
 
+@pytest.mark.parametrize("text", ['{"a": ' + "[" * 100_000, '{"a": "\\ud800"}', "{" + "9" * 5000])
+def test_turns_that_are_damaged_json_are_a_text(text: str, sample_folder: SampleFolder) -> None:
+    folder = sample_folder("lewidi2023")
+    items = {"1": conversation_item("7.0", text=text)}
+    (folder / "ConvAbuse_train.json").write_text(json.dumps(items), encoding="utf-8")
+    corpus = dataset("lewidi2023").load(folder, "ConvAbuse")
+    assert text in corpus.contents["text"].values.to_pylist()
+
+
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_files_are_refused_in_one_line(damage: str, sample_folder: SampleFolder) -> None:
     name, file, change = DAMAGED[damage]
@@ -159,7 +175,7 @@ def test_damaged_files_are_refused_in_one_line(damage: str, sample_folder: Sampl
     path.write_bytes(change(content))
     assert path.read_bytes() != content
     with pytest.raises(DataError) as caught:
-        dataset(name).load(folder, dataset(name).CORPORA[0])
+        dataset(name).load(folder, dataset(name).CORPORA[-1 if name.startswith("dawid") else 0])
     message = str(caught.value)
     assert message.startswith(str(path)) and "\n" not in message and len(message) < 300
 

@@ -21,6 +21,7 @@ from dissensus.scales import Nominal, Ordinal
 CORPORA: tuple[str, ...] = ("anaesthesia", "caries")
 DEFAULT: str | None = None
 FORMS, PATTERNS = "anesthesia.csv", "caries.csv"
+MOST_TEETH = 1e6  # of a pattern
 DENTISTS = ("rater_1", "rater_2", "rater_3", "rater_4", "rater_5")
 
 
@@ -84,7 +85,7 @@ def _caries(folder: Path) -> Corpus:
 
 
 def _whole_numbers(path: Path, numbers: np.ndarray) -> np.ndarray:
-    wrong = ~(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers)))
+    wrong = ~((numbers >= 0) & (numbers <= MOST_TEETH) & (numbers == np.floor(numbers)))
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(f"{path}, row {row + 1}: 'n' counts teeth, found {numbers[row]:g}")

@@ -70,6 +70,9 @@ def _with_columns(path: Path, table: Any, names: list[str], columns: list[str]) 
     missing = [name for name in columns if name not in names]
     if missing:
         raise DataError(f"{path}: no column {missing}; the file has {cut(names, 1000)}")
+    repeated = [name for name in columns if names.count(name) > 1]
+    if repeated:
+        raise DataError(f"{path}: several columns are called {listed(repeated)}")
     if not table.num_rows:
         raise DataError(f"{path}: no rows")
     table = table.select(columns).combine_chunks()

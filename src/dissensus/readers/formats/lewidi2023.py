@@ -8,7 +8,6 @@ Keys restart in every file, so an item is named after split and key: "train-1".
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from dissensus.annotations import Annotations, Repeats
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
+from dissensus.json_files import parse_json
 from dissensus.names import Names
 from dissensus.readers.formats.lewidi import (
     as_text,
@@ -161,8 +161,8 @@ def _texts(text: Any) -> dict[str, str]:
     """The texts by role; ConvAbuse writes its four turns as JSON within the text."""
     if isinstance(text, str) and text.startswith("{"):
         try:
-            text = json.loads(text)
-        except json.JSONDecodeError:
+            text = parse_json(text, "text")
+        except DataError:
             return {"text": text}
     return {str(k): str(v) for k, v in text.items()} if isinstance(text, dict) else {"text": text}
 
