@@ -99,6 +99,8 @@ def test_the_time_limit_is_in_the_summary(tmp_path: Path, run: Run) -> None:
     typed = ("run", labels_table(tmp_path / "labels.csv", 45), "-o", out, "--methods", "prior")
     stopped = run(*typed, "--budget", "0s")
     assert stopped.code == 0 and "Time limit reached: 1 of 3 fits done" in stopped.out
+    again = run(*typed, "--budget", "0s")  # a fit that is resumed is stopped as well
+    assert again.code == 0 and "no further fit was done; give a longer --budget" in again.out
     ended = run(*typed)
     assert ended.code == 0 and "Time limit" not in ended.out
 

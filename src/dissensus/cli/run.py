@@ -24,6 +24,7 @@ from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.time_budget import TimeBudget, needs_encoder, plan_within
 from dissensus.errors import DataError, Unfinished, counted
 from dissensus.folders import check_free, writing
+from dissensus.time_limit import TimeIsUp, time_limit
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -196,19 +197,26 @@ def _compared(
 
     if not chosen.methods:
         return None, ""
-    folder = output / "comparison"
+    folder, budget = output / "comparison", choices.budget
+    left = None if budget is None else budget.left_to_compare
+    resumed = any((folder / "fits").glob("*"))
+    # compare never stops its first fit; when it resumes, that may be a long one
+    stop = time.monotonic() + left if resumed and left is not None else None
     try:
-        results = evaluation.compare(
-            corpus,
-            {name: seeded_method(name, choices.encoder) for name in chosen.methods},
-            folds=chosen.protocol,
-            out=folder,
-            seeds=chosen.seeds,
-            budget=None if choices.budget is None else choices.budget.left_to_compare,
-            command=choices.command,
+        with time_limit(stop):
+            results = evaluation.compare(
+                corpus,
+                {name: seeded_method(name, choices.encoder) for name in chosen.methods},
+                folds=chosen.protocol,
+                out=folder,
+                seeds=chosen.seeds,
+                budget=left,
+                command=choices.command,
+            )
+    except (Unfinished, TimeIsUp) as unfinished:
+        note = str(unfinished) or (
+            "time limit reached: no further fit was done; give a longer --budget for more"
         )
-    except Unfinished as unfinished:
-        note = str(unfinished)
         console.say(f"{folder}: {note}")
         try:
             return evaluation.Results.load(folder, unfinished=True), note
