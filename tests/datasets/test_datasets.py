@@ -124,6 +124,11 @@ def test_read_hands_everything_else_to_the_readers(
 
 DAMAGED: dict[str, tuple[str, str, Callable[[bytes], bytes]]] = {
     "not UTF-8": ("jester5k", "jokes.csv", lambda content: b"\xff" + content),
+    "a name that is not UTF-8": (
+        "speechocean762",
+        "audio_opus.parquet",
+        lambda content: content.replace(b"item_id", b"item_\xf4d"),
+    ),
     "nested too deeply": (
         "nli_variation",
         "preprocessed-data.jsonl",

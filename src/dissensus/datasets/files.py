@@ -55,9 +55,10 @@ def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
     try:
         with open_plain(path) as file:
             table = arrow_files.parquet_table(file, path)
-    except (pa.ArrowException, OSError) as error:
+        names = table.column_names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
-    return _with_columns(path, table, table.column_names, columns)
+    return _with_columns(path, table, names, columns)
 
 
 def numpy_array(folder: Path, name: str) -> np.ndarray:
