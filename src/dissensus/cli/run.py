@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dissensus.report.best_method import Best
     from dissensus.report.project import Plan
 
+FIRST_SECONDS = 1.0  # at least, for the methods that ignore the content, which are fitted first
 SINGLE = 2.0  # times as long as a fit of the comparison takes one by itself, on all items
 FOLDERS = {"corpus": "corpus", "model": "config", "annotator-model": "config"}  # and their kind
 MOST_PAIRS = 1_000_000  # of item and annotator, in predictions-by-annotator.csv
@@ -200,8 +201,11 @@ def _compared(
     folder, budget = output / "comparison", choices.budget
     left = None if budget is None else budget.left_to_compare
     resumed = any((folder / "fits").glob("*"))
-    # compare never stops its first fit; when it resumes, that may be a long one
-    stop = time.monotonic() + left if resumed and left is not None else None
+    stop = None
+    if left is not None and resumed:  # compare never stops its first fit, which may be a long one
+        stop = time.monotonic() + left
+    elif left is not None:
+        left = max(left, FIRST_SECONDS)
     try:
         with time_limit(stop):
             results = evaluation.compare(

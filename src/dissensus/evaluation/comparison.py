@@ -106,7 +106,7 @@ def compare(
             `if __name__ == "__main__":`.
         cluster: address of a Dask scheduler whose workers run the fits, instead of processes on
             this machine.
-        budget: seconds after which no fit but the first begins, and others stop; if fits are
+        budget: seconds after which no new fit begins, and fits under way stop; if fits are
             missing then, Unfinished says how many.
         protocol: a description of the folds, saved with the results.
         command: the command that gives the same results, saved with them.

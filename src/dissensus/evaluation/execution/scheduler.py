@@ -127,9 +127,9 @@ def _is_estimated(method: Method) -> bool:
 
 
 def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
-    """Jobs, until the deadline; the first one in any case."""
-    for at, job in enumerate(jobs):
-        if at and deadline is not None and time.monotonic() >= deadline:
+    """Jobs, until the deadline."""
+    for job in jobs:
+        if deadline is not None and time.monotonic() >= deadline:
             return
         yield job
 
