@@ -97,6 +97,8 @@ def vectors(path: Path) -> Path:
     """A file of word vectors for all of the words above."""
     generator = np.random.default_rng(1)
     words = [*WORDS, *(w for word in ("cats", "dogs", "teas", "reds") for w in (word, word[:-1]))]
-    lines = [f"{w} {' '.join(f'{x:.3f}' for x in generator.normal(size=6))}\n" for w in set(words)]
+    lines = [
+        f"{w} {' '.join(f'{x:.3f}' for x in generator.normal(size=6))}\n" for w in sorted({*words})
+    ]
     path.write_text("".join(sorted(lines)), encoding="utf-8")
     return path
