@@ -14,7 +14,8 @@ from tests.datasets.folders import ABSENT
 
 pytestmark = pytest.mark.data
 
-OTHER = ("toxic_spans", "nli_variation", *ABSENT)  # counted in two ways, or not at hand
+PANELS = ("cue_conflict16", "ca_patterns216", "nsc_voices")  # see test_panels.py
+OTHER = ("toxic_spans", "nli_variation", *PANELS, *ABSENT)  # counted otherwise, or not at hand
 WHOLE = [n for n in DATASETS if dataset(n).DEFAULT is not None and n not in OTHER]
 NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions
     ("pos_tweets", "plank2014", {"tag": "tag, two experts (plank2014)"}),

@@ -51,6 +51,10 @@ DATASETS: dict[str, str] = {
     "tvsum": "dissensus.datasets.tvsum",
     "crema_d_votes": "dissensus.datasets.crema_d_votes",
     "ferplus_votes": "dissensus.datasets.ferplus_votes",
+    "cue_conflict16": "dissensus.datasets.cue_conflict16",
+    "ca_patterns216": "dissensus.datasets.ca_patterns216",
+    "nsc_voices": "dissensus.datasets.nsc_voices",
+    "trompa_mer": "dissensus.datasets.trompa_mer",
     "street": "dissensus.datasets.street",
     "amer": "dissensus.datasets.amer",
 }

@@ -49,6 +49,12 @@ FACTS: dict[str, Facts] = {
     "tvsum": Facts(329, 400, 6580, "CC BY 3.0 (videos)", "annotators who share no video; frames"),
     "crema_d_votes": Facts(7442, None, 212000, "ODbL 1.0", "votes on voice, face and both"),
     "ferplus_votes": Facts(35887, None, 358869, "MIT", "soft labels of faces, without pictures"),
+    "cue_conflict16": Facts(
+        1280, 30, 37924, "CC BY 4.0", "a panel with three known tendencies; pictures"
+    ),
+    "ca_patterns216": Facts(216, 80, 8640, UNSTATED, "two ratings of each picture; densities"),
+    "nsc_voices": Facts(300, 114, 153484, UNSTATED, "impressions of voices; other listeners"),
+    "trompa_mer": Facts(693, 196, 14229, "AGPL 3", "valence and arousal of music; raters known"),
     "street": Facts(None, 10, None, ANNOUNCED, "five perspectives on photographs"),
     "amer": Facts(None, 13, None, ANNOUNCED, "emotions in clips of films"),
 }
