@@ -1,5 +1,5 @@
 # One target per task. Each target first creates .venv and installs into it, and does so again only
-# when pyproject.toml or constraints.txt has changed.
+# when a pyproject.toml or constraints.txt has changed.
 
 PYTHON ?= python3
 PIP_VERSION := 26.3
@@ -26,13 +26,13 @@ help:
 	@echo "make gpu-kit RUN=name   collect what a run of benchmarks/gpu needs, in ./gpu-kit"
 	@echo "make docs       update the tables of options and run the examples of the docs"
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml papers/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("dissensus needs Python 3.11 or newer; $(PYTHON) is %d.%d. Choose another one: make PYTHON=python3.12" % sys.version_info[:2])'
 	@echo "Installing into .venv; the first time takes a few minutes."
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip==$(PIP_VERSION)
 	@$(BIN)/python -m pip install --quiet -c constraints.txt --build-constraint constraints.txt \
-		-e ".[all]" --group dev
+		-e ".[all]" -e papers --group dev
 	@touch $@
 
 install: $(STAMP)

@@ -38,9 +38,9 @@ from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.aggregation import SoftmaxVote
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
-from dissensus.encoders.studies.tagger import TaggerEncoder
 from dissensus.methods import SoftLabelMtl
 from dissensus.training import Training
+from dissensus_papers.encoders.tagger import TaggerEncoder
 from keeping import keep, kept
 
 N_TOKENS, N_TWEETS, N_WORDS, N_TAGS, BATCH = 13000, 910, 4000, 12, 1024

@@ -12,27 +12,27 @@ from typing import Any
 
 from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
-from dissensus.papers import qumatl, seedbert
-from dissensus.papers.framework.conditions import ComparisonCondition
-from dissensus.papers.framework.verdicts import holds, interval, points, spread
-from dissensus.papers.qumatl.claims import ACCURACY, EVERYWHERE
-from dissensus.papers.qumatl.claims import CLAIMS as QUERY_CLAIMS
-from dissensus.papers.qumatl.conditions import COUNTED, PRINTED
-from dissensus.papers.qumatl.corpora import DELETED
-from dissensus.papers.qumatl.models import COMPARED, QUERIES
-from dissensus.papers.qumatl.models import MODELS as QUERY_MODELS
-from dissensus.papers.seedbert.claims import claims as seedbert_claims
-from dissensus.papers.seedbert.models import MODELS as SEEDBERT_MODELS
-from dissensus.papers.seedbert.models import SINGLE
-from dissensus.papers.seedbert.printed import TABLE
-from dissensus.papers.seedbert.scoring import DISTANCES
-from dissensus.papers.seedbert.studies.hypothesis.ensembles import SEEN
-from dissensus.papers.seedbert.studies.hypothesis.tables import interval as looked
-from dissensus.papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
-from dissensus.papers.seedbert.tables import mean, over_points
-from dissensus.papers.soft_labels import CONDITIONS, report
-from dissensus.papers.soft_labels.claims import claims
-from dissensus.papers.soft_labels.printed import MODELS, NEAR, TABLES
+from dissensus_papers import qumatl, seedbert
+from dissensus_papers.framework.conditions import ComparisonCondition
+from dissensus_papers.framework.verdicts import holds, interval, points, spread
+from dissensus_papers.qumatl.claims import ACCURACY, EVERYWHERE
+from dissensus_papers.qumatl.claims import CLAIMS as QUERY_CLAIMS
+from dissensus_papers.qumatl.conditions import COUNTED, PRINTED
+from dissensus_papers.qumatl.corpora import DELETED
+from dissensus_papers.qumatl.models import COMPARED, QUERIES
+from dissensus_papers.qumatl.models import MODELS as QUERY_MODELS
+from dissensus_papers.seedbert.claims import claims as seedbert_claims
+from dissensus_papers.seedbert.models import MODELS as SEEDBERT_MODELS
+from dissensus_papers.seedbert.models import SINGLE
+from dissensus_papers.seedbert.printed import TABLE
+from dissensus_papers.seedbert.scoring import DISTANCES
+from dissensus_papers.seedbert.studies.hypothesis.ensembles import SEEN
+from dissensus_papers.seedbert.studies.hypothesis.tables import interval as looked
+from dissensus_papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
+from dissensus_papers.seedbert.tables import mean, over_points
+from dissensus_papers.soft_labels import CONDITIONS, report
+from dissensus_papers.soft_labels.claims import claims
+from dissensus_papers.soft_labels.printed import MODELS, NEAR, TABLES
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"

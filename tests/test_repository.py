@@ -98,7 +98,7 @@ def test_the_check_before_landing_can_be_run() -> None:
 def test_a_skipped_data_test_fails_where_data_is_required(
     tmp_path: Path, required: str, code: int, closing: str
 ) -> None:
-    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     (tmp_path / "test_made.py").write_text(TEST_THAT_SKIPS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    data: needs real corpora\n")
     environment = {k: v for k, v in os.environ.items() if k != "DISSENSUS_DATA"}

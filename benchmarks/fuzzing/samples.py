@@ -305,10 +305,9 @@ def folders() -> dict[str, dict[str, str | bytes]]:
 
 def known_corpora(folder: Path) -> Iterator[Sample]:
     """A small folder of every public corpus, with invented texts."""
-    from tests.datasets.folders import FOLDERS
-
     from dissensus.datasets import dataset
     from dissensus.errors import DissensusError
+    from tests.datasets.folders import FOLDERS
 
     def read(path: Path) -> None:
         module, errors = dataset(path.name), []

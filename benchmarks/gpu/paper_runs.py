@@ -48,7 +48,7 @@ class Script:
 
     @property
     def paper(self) -> ModuleType:
-        return importlib.import_module(f"dissensus.papers.{self.name}")
+        return importlib.import_module(f"dissensus_papers.{self.name}")
 
     def options(self, seconds: float, processes: int, runs: int | None) -> argparse.ArgumentParser:
         """The options that all scripts have, with these defaults."""
@@ -105,7 +105,7 @@ class Script:
             items: only so many of each, spread over the corpus.
         """
         from dissensus import Corpus
-        from dissensus.papers.framework.corpora import some_items
+        from dissensus_papers.framework.corpora import some_items
 
         paths = sorted((self.kit / "corpora").iterdir())
         corpora = {p.name: Corpus.load(p) for p in paths if needed is None or p.name in needed}
@@ -169,8 +169,8 @@ def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = Fals
     Args:
         alone: replace the report that is there.
     """
-    from dissensus.papers.framework.comparison_paper import ComparisonPaper
-    from dissensus.papers.framework.merged_report import origins
+    from dissensus_papers.framework.comparison_paper import ComparisonPaper
+    from dissensus_papers.framework.merged_report import origins
 
     report = paper.report(done)
     comparison = getattr(paper, "PAPER", None)

@@ -33,8 +33,8 @@ def opened(name: str, small: int) -> Any:
     import torch
 
     import dissensus as ds
-    from dissensus.papers.soft_labels.conditions import with_automatic
-    from dissensus.papers.soft_labels.fits import Opened
+    from dissensus_papers.soft_labels.conditions import with_automatic
+    from dissensus_papers.soft_labels.fits import Opened
 
     torch.set_num_threads(1)
     corpus = with_automatic(ds.read(KIT / "pos_tweets"))
@@ -49,7 +49,7 @@ def made(group: str, name: str, small: int) -> Any:
     from dataclasses import replace
 
     from dissensus.methods import method
-    from dissensus.papers.soft_labels.networks import TRAINING
+    from dissensus_papers.soft_labels.networks import TRAINING
 
     cls, own = GROUPS[group][name]
     found: Any = method(cls)
@@ -66,7 +66,7 @@ def made(group: str, name: str, small: int) -> Any:
 def fit(group: str, name: str, seed: int, small: int, path: Path) -> None:
     """Train one method with one seed, and keep what it says of the test part."""
     from dissensus.evaluation.fit import Key
-    from dissensus.papers.soft_labels.fits import Task
+    from dissensus_papers.soft_labels.fits import Task
 
     condition = CONDITION[group]
     task = Task({condition: {name: made(group, name, small)}}, stack=False)
@@ -87,7 +87,7 @@ def assemble(group: str, name: str, files: list[Path], path: Path) -> None:
 
 
 def run(out: Path, processes: int, seconds: float, seeds: int = 5, small: int = 0) -> None:
-    from dissensus.papers.soft_labels import SEEDS
+    from dissensus_papers.soft_labels import SEEDS
 
     rows: list[Piece] = []
     fits: list[Piece] = []

@@ -48,8 +48,8 @@ def pack(folder: Path, data: Path, names: Sequence[str] = ()) -> None:
     from kit import pack_minilm
     from safetensors.torch import save_file
 
-    from dissensus.encoders.studies.last_block import LastBlockEncoder
-    from dissensus.papers.seedbert.corpora import read, ready
+    from dissensus_papers.encoders.last_block import LastBlockEncoder
+    from dissensus_papers.seedbert.corpora import read, ready
 
     texts: list[str] = []
     every = read(data)
@@ -126,8 +126,8 @@ def gathered(archives: Sequence[Path]) -> Path:
 def _add_kappas(done: Path, data: Path) -> None:
     """How much annotators agree on emotions: a kit has no ratings."""
     from dissensus import datasets
-    from dissensus.papers.seedbert.corpora import SOURCES, kappas, ready
-    from dissensus.papers.seedbert.items import Items
+    from dissensus_papers.seedbert.corpora import SOURCES, kappas, ready
+    from dissensus_papers.seedbert.items import Items
 
     source = SOURCES["snow2008-affect"]
     rated = datasets.read(data / source.folder, corpus=source.corpus)

@@ -39,7 +39,7 @@ def pack(folder: Path, data: Path) -> None:
 
     from dissensus import datasets
     from dissensus.evaluation import code_commit
-    from dissensus.papers.seedbert.studies.hypothesis.ensembles import text_parts, toxic_parts
+    from dissensus_papers.seedbert.studies.hypothesis.ensembles import text_parts, toxic_parts
 
     toxic, simulated = toxic_parts(datasets.read(data / "toxic_spans")), text_parts()
     texts: list[str] = []
@@ -54,7 +54,7 @@ def pack(folder: Path, data: Path) -> None:
 
 def parts_of(corpus: str) -> Any:
     from dissensus import Corpus
-    from dissensus.papers.seedbert.studies.hypothesis.ensembles import StudyParts, text_parts
+    from dissensus_papers.seedbert.studies.hypothesis.ensembles import StudyParts, text_parts
 
     if corpus == "text":
         return text_parts()
@@ -64,7 +64,7 @@ def parts_of(corpus: str) -> Any:
 
 def train(corpus: str, condition: str, few: bool, device: str, path: Path) -> None:
     """Train the ensembles of one corpus and condition, and write where they look."""
-    from dissensus.papers.seedbert.studies.hypothesis.ensembles import CONDITIONS, train_and_observe
+    from dissensus_papers.seedbert.studies.hypothesis.ensembles import CONDITIONS, train_and_observe
 
     parts, given = parts_of(corpus), dict[str, Any]()
     training: dict[str, Any] = {"batch_size": 64, "device": device}
@@ -136,8 +136,8 @@ def machine() -> dict[str, Any]:
 
 def keep(out: Path) -> None:
     """Judge what was trained; the report is kept."""
-    from dissensus.papers.seedbert.studies.hypothesis.analysis import report
-    from dissensus.papers.seedbert.studies.hypothesis.tables import shown
+    from dissensus_papers.seedbert.studies.hypothesis.analysis import report
+    from dissensus_papers.seedbert.studies.hypothesis.tables import shown
 
     folder = Path(tempfile.mkdtemp())
     unpack(out, folder)
@@ -147,7 +147,7 @@ def keep(out: Path) -> None:
 
 
 def show() -> None:
-    from dissensus.papers.seedbert.studies.hypothesis.tables import shown
+    from dissensus_papers.seedbert.studies.hypothesis.tables import shown
 
     print(shown(json.loads(RESULTS.read_text(encoding="utf-8"))))
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.papers import seedbert, soft_labels
-from dissensus.papers.seedbert.corpora import FIRST
-from tests.papers.tiny import stems
-from tests.papers.tiny_seedbert import write
+from dissensus_papers import seedbert, soft_labels
+from dissensus_papers.seedbert.corpora import FIRST
+from papers.tests.tiny import stems
+from papers.tests.tiny_seedbert import write
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "gpu"
 

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from typing import Any
 
 import typer
@@ -111,7 +112,7 @@ class _Command(SingleOptions):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Examples"):
-            for line in EXAMPLES[str(self.name)]:
+            for line in EXAMPLES.get(str(self.name), ()):
                 formatter.write(f"  {line}\n")
 
 
@@ -134,6 +135,8 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+# commands of other packages, which may replace one of ours
+COMMANDS |= {entry.name: entry.load() for entry in entry_points(group="dissensus_commands")}
 for _name, _function in COMMANDS.items():
     _first_line = str(_function.__doc__).splitlines()[0]
     app.command(_name, cls=_Command, short_help=_first_line)(_stoppable(_function))

@@ -1,7 +1,7 @@
 """Encoders: contents to sequences of vectors, `Contents -> Store`; cached on disk if frozen.
 
-An encoder is a file here. What encoders share is in `framework`; encoders of single studies are in
-`studies`. They are loaded when they are first used, so that the cache needs no torch.
+An encoder is a file here. What encoders share is in `framework`. Encoders are loaded when they are
+first used, so that the cache needs no torch.
 """
 
 from __future__ import annotations

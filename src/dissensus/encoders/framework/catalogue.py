@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Container, Mapping
 from dataclasses import Field, dataclass, fields
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,17 +30,10 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "text": {
         "minilm": ("text", "TextEncoder"),
         "words:": ("words", "WordsEncoder"),
-        "characters": ("studies.characters", "CharactersEncoder"),
-        "tagger:": ("studies.tagger", "TaggerEncoder"),
-        "character-cnn": ("studies.character_cnn", "CharacterCnnEncoder"),
-        "spelling": ("studies.spelling", "SpellingEncoder"),
-        "word-forms": ("studies.word_forms", "WordFormsEncoder"),
-        "word-forms:": ("studies.word_forms", "WordFormsEncoder"),
         "": ("text", "TextEncoder"),
     },
     "image": {
         "efficientnet-lite0": ("image", "ImageEncoder"),
-        "last-block:": ("studies.last_block", "LastBlockEncoder"),
         "features": ("features", "FeaturesEncoder"),
         "": ("image", "ImageEncoder"),
     },
@@ -54,10 +48,8 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     },
     "features": {
         "features": ("features", "FeaturesEncoder"),
-        "last-block:": ("studies.last_block", "LastBlockEncoder"),
     },
 }
-WITH_PATH = ("words:", "tagger:", "word-forms:", "last-block:")
 AND = "&"  # between the names of several encoders of one role
 DEFAULTS: dict[Kind, str] = {
     "text": "minilm",
@@ -66,6 +58,19 @@ DEFAULTS: dict[Kind, str] = {
     "video": "efficientnet-lite0",
     "features": "features",
 }
+
+
+@functools.cache
+def known_encoders() -> dict[Kind, dict[str, tuple[str, str]]]:
+    """ENCODERS, and those that other packages declare (entry points `dissensus_encoders`)."""
+    known = {
+        kind: {name: (f"dissensus.encoders.{module}", cls) for name, (module, cls) in names.items()}
+        for kind, names in ENCODERS.items()
+    }
+    for entry in entry_points(group="dissensus_encoders"):
+        for kind, names in entry.load().items():
+            known[kind] = names | known[kind]
+    return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +98,18 @@ def encoder(name: str, kind: Kind) -> Encoder:
     """The encoder of this name for contents of this kind.
 
     Args:
-        name: an entry of ENCODERS, "auto" for the default of the kind, "words:PATH", "tagger:PATH"
-            or "word-forms:PATH" for a file of word vectors, "last-block:efficientnet-lite0", a
-            folder with a transformers model, or the name of a model on the hub. Options follow the
-            name, as in "minilm:max_length=64".
+        name: an entry of ENCODERS, "auto" for the default of the kind, "words:PATH" for a file of
+            word vectors, a folder with a transformers model, or the name of a model on the hub.
+            Options follow the name, as in "minilm:max_length=64".
     """
-    entries = ENCODERS[kind]
+    entries = known_encoders()[kind]
     plain, options = _split_options(name)
     plain = DEFAULTS[kind] if plain == "auto" else plain
     if _entry(plain) not in entries and ("" not in entries or _is_entry(plain)):
         known = [known for known in entries if known]
         raise ModelError(f"no encoder {plain!r} reads {kind}; there are {listed(known)}")
     module, class_name = entries.get(_entry(plain)) or entries[""]
-    cls = getattr(importlib.import_module(f"dissensus.encoders.{module}"), class_name)
+    cls = getattr(importlib.import_module(module), class_name)
     known_options = {field.name: field for field in fields(cls)}
     with_path = _entry(plain).endswith(":")
     path = plain.removeprefix(_entry(plain)) if with_path else plain
@@ -154,7 +158,9 @@ def _read_options(
 
 def _entry(name: str) -> str:
     """The entry that a name belongs to: "words:" for "words:glove.txt"."""
-    return next((entry for entry in WITH_PATH if name.startswith(entry)), name)
+    entries = {entry for names in known_encoders().values() for entry in names}
+    with_path = (entry for entry in entries if entry.endswith(":"))
+    return next((entry for entry in with_path if name.startswith(entry)), name)
 
 
 def outside_source(name: str) -> str | None:
@@ -172,8 +178,8 @@ def outside_source(name: str) -> str | None:
 
 
 def _is_entry(name: str) -> bool:
-    """Whether a name is an entry of ENCODERS, of any kind."""
-    return any(_entry(name) in names for names in ENCODERS.values())
+    """Whether a name is known, for any kind of content."""
+    return any(_entry(name) in names for names in known_encoders().values())
 
 
 def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encoding]:
@@ -242,7 +248,7 @@ def _kinds(name: str, kinds: set[Kind]) -> set[Kind]:
     if plain == "auto":
         return kinds
     if _is_entry(plain):
-        return {kind for kind in kinds if _entry(plain) in ENCODERS[kind]}
+        return {kind for kind in kinds if _entry(plain) in known_encoders()[kind]}
     possible = {kind for kind in kinds if "" in ENCODERS[kind]}
     return possible & set(hub.kinds(plain)) if len(possible) > 1 else possible
 

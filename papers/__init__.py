@@ -1,0 +1,1 @@
+"""So that the tests of this folder have names of their own."""

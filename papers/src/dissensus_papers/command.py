@@ -1,0 +1,178 @@
+"""dissensus papers: a paper's tables next to our figures."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import shlex
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dissensus.cli import console
+from dissensus.cli.compare import UNFINISHED, seconds
+from dissensus.errors import DataError, Unfinished
+from dissensus_papers import PAPERS, Option
+from dissensus_papers import paper as paper_named
+from dissensus_papers.framework.corpora import some_items
+
+
+def with_options_of_papers(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter `own` of a command by the options that papers declare."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    declared = {option.name: option for entry in PAPERS.values() for option in entry.options}
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name != "own":
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        for option in declared.values():
+            help_ = f"{option.help} Only for {_papers_with(option)}."
+            kind = Annotated[Path | None, typer.Option(help=help_)]
+            parameters.append(parameter.replace(name=option.name, annotation=kind, default=None))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        own = {name: given.pop(name) for name in declared}
+        command(own={name: path for name, path in own.items() if path is not None}, **given)
+
+    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in keyword}
+    return run
+
+
+def _papers_with(option: Option) -> str:
+    return " and ".join(name for name, entry in PAPERS.items() if option in entry.options)
+
+
+@with_options_of_papers
+def papers(
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help=f"Which paper: {' or '.join(PAPERS)}.")
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA", help="Folder with the corpora, each in a folder of its name."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Folder for fits and results; a stopped run resumes in it."
+        ),
+    ] = None,
+    conditions: Annotated[
+        str | None,
+        typer.Option(
+            help="Conditions to run, separated by commas (default: those of the paper's tables)."
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Number of runs (default: as many as in the paper)."),
+    ] = None,
+    items: Annotated[
+        int | None,
+        typer.Option(min=1, help="Use only this many items of each corpus, to try a paper out."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Change a setting, name=value, to try something out; repeatable."
+        ),
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Number of processes (default: one for each processor).")
+    ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(help="Time after which no new fit begins, e.g. 90s, 10m or 2h."),
+    ] = None,
+    show: Annotated[
+        Path | None, typer.Option(help="Show the results of a folder or file; nothing is trained.")
+    ] = None,
+    own: dict[str, Path] | None = None,
+    json: console.Json = False,
+) -> None:
+    """Reproduce the experiments of PAPER and compare with its published tables.
+
+    Each fit is saved in OUT when it ends; run the same command again to resume, also with more
+    conditions or runs. `dissensus papers PAPER --show OUT` prints the tables so far.
+    """
+    chosen = paper_named(paper)
+    options = {option.name: option for option in PAPERS[paper].options}
+    own = own or {}
+    for name in own:
+        if name not in options:
+            raise DataError(f"--{name} is not an option of {paper}")
+        if options[name].shows:
+            if data is not None or output is not None or show is not None:
+                raise DataError(f"--{name} shows a saved study; leave DATA, -o and --show out")
+            study = chosen.studies[name]
+            return _print(study.report(own[name]), study.shown, json)
+    if show is not None:
+        if data is not None or output is not None:
+            raise DataError("--show trains nothing; leave DATA and -o out")
+    elif data is None or output is None:
+        raise DataError("name DATA and an output folder with -o, or a folder to --show")
+    else:
+        typed: dict[str, Any] = {
+            "--conditions": conditions,
+            **{f"--{n}": path for n, path in own.items()},
+        }
+        typed |= {"--runs": runs, "--items": items}
+        words = ["dissensus", "papers", paper, str(data)]
+        for option, value in typed.items():
+            words += [option, str(value)] if value is not None else []
+        words += [word for text in set_ or [] for word in ("--set", text)]
+        words += ["-o", str(output)]
+        limit = seconds(time_limit, "--time-limit")
+        settings = [_setting(text) for text in set_ or []]
+        corpora = chosen.read(data)
+        if items is not None:
+            corpora = {name: some_items(corpus, items) for name, corpus in corpora.items()}
+        named = chosen.named(conditions, tuple(corpora))
+        if items is None and runs is None:
+            console.say(
+                f"{paper}: {', '.join(condition.name for condition in named)}; on a CPU this takes "
+                "hours. To try it out, add --items 60 --runs 1 --set training.epochs=1."
+            )
+        try:
+            chosen.run(
+                corpora,
+                named,
+                output,
+                runs=runs,
+                processes=processes,
+                time_limit=limit,
+                settings=settings,
+                command=shlex.join(words),
+                **own,
+            )
+        except Unfinished as unfinished:
+            console.fail(f"{output}: {unfinished}", UNFINISHED)
+        except KeyboardInterrupt:
+            resume = f"{output} holds what is done; run the same command again to resume"
+            raise KeyboardInterrupt(resume) from None
+    path = show or output
+    assert path is not None
+    _print(chosen.report(path), chosen.shown, json)
+
+
+def _print(report: dict[str, Any], shown: Callable[..., str], json: bool) -> None:
+    if json:
+        console.print_json(report)
+    else:
+        print(shown(report, width=console.width()), end="")
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise DataError(f"--set must be name=value, found {text!r}")
+    return name.strip(), value.strip()

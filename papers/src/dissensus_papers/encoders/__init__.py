@@ -1,0 +1,15 @@
+"""Encoders of single papers; `dissensus` finds them by the names of `ENCODERS`."""
+
+_HERE = "dissensus_papers.encoders"
+ENCODERS = {  # like `dissensus.encoders.ENCODERS`
+    "text": {
+        "characters": (f"{_HERE}.characters", "CharactersEncoder"),
+        "tagger:": (f"{_HERE}.tagger", "TaggerEncoder"),
+        "character-cnn": (f"{_HERE}.character_cnn", "CharacterCnnEncoder"),
+        "spelling": (f"{_HERE}.spelling", "SpellingEncoder"),
+        "word-forms": (f"{_HERE}.word_forms", "WordFormsEncoder"),
+        "word-forms:": (f"{_HERE}.word_forms", "WordFormsEncoder"),
+    },
+    "image": {"last-block:": (f"{_HERE}.last_block", "LastBlockEncoder")},
+    "features": {"last-block:": (f"{_HERE}.last_block", "LastBlockEncoder")},
+}

@@ -1,0 +1,274 @@
+"""The encoder `word-forms`, or `word-forms:PATH`: how a word and a form of it differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.contents import Contents, Kind
+from dissensus.encoders.framework.base import Encoder
+from dissensus.encoders.framework.store import Store
+from dissensus.errors import DataError
+from dissensus_papers.encoders.vocabulary import Vocabulary
+
+REVISION = 1
+LONGEST_AFFIX, OTHER = 6, "..."  # letters of an affix; a longer piece is "..."
+SIGNS = 24  # numbers for a letter or an affix
+
+
+@dataclass(frozen=True)
+class WordFormsEncoder(Encoder):
+    """One vector per pair of a word and a form of it, such as its stem, read together.
+
+    It contains what both have in common, what is removed and appended, and their last letters. With
+    a file of word vectors it also contains how rare both are, how similar in meaning, and which
+    other known words the word may be derived from, by English endings. Only the two texts are used.
+    A letter, or what is removed and appended, is a row of signs that look random but are always the
+    same, so that networks see rare ones as clearly as frequent ones.
+
+    Args:
+        vectors: path of a file of word vectors (as for `words:PATH`), the most frequent word first,
+            as complete as possible: words that are not in it count as unknown. None if left out.
+        max_unpacked: as for `words:PATH`.
+    """
+
+    vectors: str = ""
+    max_unpacked: str = ""
+    kinds: ClassVar[tuple[Kind, ...]] = ("text",)
+
+    @property
+    def name(self) -> str:
+        return f"word-forms:{self.vectors}" if self.vectors else "word-forms"
+
+    @cached_property
+    def identity(self) -> str:
+        if not self.vectors:
+            return json.dumps(["word-forms", REVISION])
+        try:
+            with self._path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise DataError(f"{self._path}: {error.strerror or error}") from None
+        return json.dumps(["word-forms", REVISION, self._path.name, digest])
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.vectors).expanduser()
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary | None:
+        return Vocabulary.read(self._path, self.max_unpacked) if self.vectors else None
+
+    def encode(self, contents: Contents) -> Store:
+        pairs = _pairs(contents.values)
+        rows = [vector(pair_features(word, form, self._vocabulary)) for word, form in pairs]
+        return Store.of_vectors(np.array(rows, dtype=np.float32))
+
+
+def _pairs(values: Any) -> list[list[str]]:
+    together = pa.types.is_list(values.type)
+    pairs: list[list[str]] = values.to_pylist()
+    n_texts = {len(pair) for pair in pairs} if together else {1}
+    if n_texts - {2}:
+        raise DataError(
+            f"encoder 'word-forms' reads two texts together, found {max(n_texts - {2})}; name "
+            "their roles, as in word+stem=word-forms"
+        )
+    return pairs
+
+
+# ---- a pair as numbers ----
+
+PairFeatures = dict[str, float | str]  # name -> number, or a piece of text
+
+
+def pair_features(word: str, form: str, vocabulary: Vocabulary | None = None) -> PairFeatures:
+    """The features of a pair, by name: numbers, and pieces of text.
+
+    Example:
+        >>> features = pair_features("stopped", "stop")
+        >>> features["letters cut off"], features["a doubled letter is cut"], features["change"]
+        (3, True, 'ped>')
+    """
+    plain_word, plain_form = _plain(word), _plain(form)
+    features = {
+        **_shape(plain_word, form),
+        **_change(plain_word, plain_form),
+        **_letters(plain_word, plain_form),
+    }
+    if vocabulary is not None:
+        features |= _known(plain_word, plain_form, vocabulary)
+        features |= _alternatives(plain_word, plain_form, vocabulary)
+    return features
+
+
+def vector(pair: PairFeatures) -> np.ndarray:
+    """The numbers, then the signs of each piece of text; unknown numbers (nan) are 0."""
+    numbers = [value for value in pair.values() if not isinstance(value, str)]
+    pieces = [(name, value) for name, value in pair.items() if isinstance(value, str)]
+    signs = [_signs(name, value) for name, value in pieces]
+    return np.concatenate([np.nan_to_num(np.array(numbers, np.float64)), *signs])
+
+
+@cache
+def _signs(name: str, value: str) -> np.ndarray:
+    """-1 and 1 from a hash, (SIGNS,)."""
+    digest = hashlib.sha256(f"{name}={value}".encode()).digest()
+    return np.unpackbits(np.frombuffer(digest, np.uint8), count=SIGNS) * 2.0 - 1
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower()
+
+
+def _plain(text: str) -> str:
+    return _folded(text).strip()
+
+
+def _shape(word: str, form: str) -> PairFeatures:
+    """The lengths of both, and how the form is written."""
+    common, stripped = _common(word, _plain(form)), form.strip()
+    return {
+        "letters of the word": len(word),
+        "letters of the form": len(form),
+        "common letters": common,
+        "common share": common / max(len(word), 1),
+        "letters cut off": len(word) - common,
+        "the same": word == _folded(form),
+        "the form is in capitals": form.isupper(),  # such as DELETED, for what is not a word
+        "the form has a blank": " " in form,
+        "edits": edits(word, _folded(form)),
+        "the form begins or ends with a blank": form != stripped,
+        "the form has a blank inside": " " in stripped,
+        "the form is empty": not stripped,
+        "vowels of the form": sum(letter in "aeiouy" for letter in _plain(form)),
+    }
+
+
+def _change(word: str, form: str) -> PairFeatures:
+    """What is removed and appended, at the end or at the beginning."""
+    common = _common(word, form)
+    cut, added = word[common:], form[common:]
+    beginning = word.removesuffix(form) if form and word.endswith(form) else ""
+    return {
+        "letters put on": len(added),
+        "letters lost": len(cut) - len(added),
+        "common letters at the end": _common(word[::-1], form[::-1]),
+        "only a beginning is cut off": bool(beginning),
+        "the word in parts": form != word and "".join(form.split()) == word,
+        "a doubled letter is cut": 0 < common and len(cut) > 1 and cut[0] == word[common - 1],
+        "change": f"{_affix(cut)}>{_affix(added)}" if common else OTHER,
+        "beginning": _affix(beginning),
+    }
+
+
+def _affix(piece: str) -> str:
+    """A short piece unchanged; a long one is no affix, and would only identify the word."""
+    return piece if len(piece) <= LONGEST_AFFIX else OTHER
+
+
+def _letters(word: str, form: str) -> PairFeatures:
+    """The last letters of both, and the letters where they begin to differ; empty if there are
+    none."""
+    common = _common(word, form)
+    return {
+        **{f"letter {-n} of the word": word[::-1][n - 1 : n] for n in range(1, 5)},
+        **{f"letter {-n} of the form": form[::-1][n - 1 : n] for n in range(1, 4)},
+        "last common letter": word[:common][-1:],
+        "first letter cut off": word[common : common + 1],
+        "first letter put on": form[common : common + 1],
+    }
+
+
+# ---- features from a vocabulary ----
+
+
+def _known(word: str, form: str, known: Vocabulary) -> PairFeatures:
+    """How rare both are, and how similar in meaning; for a form in parts, of each part."""
+    parts = form.split()
+    rarities = [known.rarity(part) for part in parts] or [known.rarity(form)]
+    near = [known.likeness(word, part) for part in parts]
+    near = [value for value in near if not math.isnan(value)]
+    return {
+        "rarity of the word": known.rarity(word),
+        "rarity of the form": known.rarity(form),
+        "the form is rarer by": known.rarity(form) - known.rarity(word),
+        **_likeness("the form", known.likeness(word, form)),
+        "rarity of the rarest part": max(rarities),
+        "rarity of the commonest part": min(rarities),
+        "likeness of the nearest part": max(near, default=math.nan),
+        "likeness of the farthest part": min(near, default=math.nan),
+        "rarity of the word with s": known.rarity(f"{word}s"),
+        "rarity of the form with s": known.rarity(f"{form}s"),
+        "rarity of the form with e": known.rarity(f"{form}e"),
+    }
+
+
+def _alternatives(word: str, form: str, known: Vocabulary) -> PairFeatures:
+    """Other words that the word may be derived from, and words that the form may be derived
+    from."""
+    others = [base for base in known.bases(word) if base != form]
+    further = known.bases(form)
+    rarity, at = known.halves(word)
+    return {
+        **_base("nearest other base", _nearest(word, others, known), word, known),
+        **_base("commonest other base", min(others, key=known.rarity, default=""), word, known),
+        "other bases": len(others),
+        **_base("base of the form", _nearest(form, further, known), form, known),
+        "bases of the form": len(further),
+        "rarity of the word's rarer half": rarity,
+        "where the word parts": at,
+    }
+
+
+def _nearest(word: str, bases: list[str], known: Vocabulary) -> str:
+    near = {base: known.likeness(word, base) for base in bases}
+    return max(bases, key=lambda base: np.nan_to_num(near[base], nan=-2), default="")
+
+
+def _base(name: str, base: str, word: str, known: Vocabulary) -> PairFeatures:
+    return {
+        **_likeness(name, known.likeness(word, base)),
+        f"rarity of the {name}": known.rarity(base),
+        f"letters of the {name}": len(base),
+    }
+
+
+def _likeness(name: str, value: float) -> PairFeatures:
+    return {f"likeness of {name}": value, f"likeness of {name} is known": not math.isnan(value)}
+
+
+# ---- letters ----
+
+
+def _common(first: str, second: str) -> int:
+    """The number of letters that both begin with."""
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def edits(first: str, second: str) -> int:
+    """Letters to insert, delete or replace to turn one text into the other (Levenshtein).
+
+    Example:
+        >>> edits("flew", "fly")
+        2
+    """
+    above = list(range(len(second) + 1))
+    for row, letter in enumerate(first, start=1):
+        current = [row]
+        for column, other in enumerate(second, start=1):
+            changed = above[column - 1] + (letter != other)
+            current.append(min(changed, above[column] + 1, current[-1] + 1))
+        above = current
+    return above[-1]

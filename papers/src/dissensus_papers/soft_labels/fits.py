@@ -1,0 +1,198 @@
+"""One model with one seed, trained on every fold of a condition as the paper trained it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DissensusError
+from dissensus.evaluation import Fold
+from dissensus.evaluation.fit import Job, Key
+from dissensus.evaluation.significance.resampling import macro_f1
+from dissensus.methods.framework.settings import seeded
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.training import Examples
+from dissensus.training.batches import batch_indices
+from dissensus.training.loop import Trainer
+from dissensus.training.stacking.groups import stackable, train_all
+from dissensus.training.validation import Validation, mean_loss
+from dissensus_papers.framework.machine import machine, quick
+from dissensus_papers.framework.runs import reason
+from dissensus_papers.soft_labels.conditions import CONDITIONS, SoftLabelsCondition, folds, labels
+from dissensus_papers.soft_labels.outcome import Outcome, Trained, letters
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Everything that the results of trainings depend on, except the corpora.
+
+    Args:
+        methods: condition -> model -> the method, without a seed.
+        stack: whether folds are stacked on a GPU, where they can be.
+    """
+
+    methods: Mapping[str, Mapping[str, TrainedMethod]]
+    stack: bool = True
+
+    def opened(self, folder: Path) -> Opened:
+        return Opened({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
+
+    def done(self, opened: Opened, job: Job) -> Iterator[Outcome]:
+        return (self.outcome(opened, key) for key in job)
+
+    def outcome(self, opened: Opened, key: Key) -> Outcome:
+        """The outcome of a key; an error of the data or settings is kept in it."""
+        began, condition = time.monotonic(), CONDITIONS[key.fold]
+        method = self.methods[key.fold][key.method]
+        assert isinstance(method, TrainedMethod)
+        trained: list[Trained] = []
+        why = ""
+        try:
+            with quick():
+                trained = _trained(method, key.seed, condition, opened, self.stack)
+        except (DissensusError, RuntimeError) as error:
+            why = reason(error)
+        return Outcome(*key, trained, machine(), time.monotonic() - began, why)
+
+    def died(self, key: Key, why: str) -> Outcome:
+        return Outcome(*key, [], reason=why)
+
+
+@dataclass(eq=False)
+class Opened:
+    """The corpora, and the examples of one condition, which all its trainings share."""
+
+    corpora: dict[str, Corpus]
+    condition: str = ""
+    folds: list[Fold] = field(default_factory=list)
+    parts: list[tuple[Corpus, Corpus, Corpus]] = field(default_factory=list)  # train, test, dev
+    laid_out: ExamplesCache = field(default_factory=dict)
+
+    def turn_to(self, condition: SoftLabelsCondition) -> None:
+        """Prepare the examples of another condition; those of the one before are dropped."""
+        if self.condition == condition.name:
+            return
+        corpus = self.corpora[condition.corpus]
+        self.condition, self.folds = condition.name, folds(corpus, condition)
+        self.laid_out, self.parts = {}, []
+        for fold in self.folds:
+            train, test, development = fold.parts(corpus)
+            assert development is not None
+            self.parts.append((train, test, development))
+
+
+def _trained(
+    method: TrainedMethod, seed: int, condition: SoftLabelsCondition, opened: Opened, stack: bool
+) -> list[Trained]:
+    """Train every fold: in order if Adam keeps its moments, else stacked where that is faster."""
+    opened.turn_to(condition)
+
+    def begun(number: int) -> _Training:
+        return _Training.begun(method, seed, condition, opened, number)
+
+    first = begun(0)
+    stack = stack and not condition.carried and first.run.examples.device.type == "cuda"
+    if stack and stackable(first.run):
+        together = [first, *map(begun, range(1, len(opened.folds)))]
+        for error in train_all([one.run for one in together]).values():
+            raise error
+        return [one.ended() for one in together]
+    trainings: list[Trained] = []
+    state: dict[str, Any] = {}
+    for number in range(len(opened.folds)):
+        one = begun(number) if number else first
+        if state:  # the same first weights, but the moments that Adam had after the last fold
+            one.run.optimiser.load_state_dict(state)
+        one.run.train()
+        state = one.run.optimiser.state_dict() if condition.carried else {}
+        trainings.append(one.ended())
+    return trainings
+
+
+@dataclass(eq=False)
+class _Training:
+    """A training about to begin, watched at the end of each epoch."""
+
+    method: TrainedMethod
+    question: str
+    fold: Fold
+    run: Trainer
+    test: Examples
+    development: Examples  # the development part
+    wanted: np.ndarray  # (n_held,) what an epoch is chosen by, -1 nothing
+    last: list[float] = field(default_factory=list)  # losses of the main task after all epochs
+    began: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def begun(
+        cls,
+        method: TrainedMethod,
+        seed: int,
+        condition: SoftLabelsCondition,
+        opened: Opened,
+        number: int,
+    ) -> _Training:
+        train, test, development = opened.parts[number]
+        own = seeded(method, seed)
+        assert isinstance(own, TrainedMethod)
+        own.begin_fit(train, condition.question, None)
+        run = own.trainer(train, None, opened.laid_out)
+        tested, judged = (
+            own.shared_examples(part, own.encodings(part), opened.laid_out)
+            for part in (test, development)
+        )
+        wanted = labels(development, condition.question, condition.chosen_by)
+        fold = opened.folds[number]
+        one = cls(own, condition.question, fold, run, tested, judged, wanted)
+        run.validation = Validation("macro-F1", one.figure, True)
+        run.log.chosen_by = "macro-F1"
+        return one
+
+    def figure(self) -> float:
+        """Macro-F1 on the development part; after the last epoch also the main task's losses.
+
+        Where patience may end a training, every epoch may be the last.
+        """
+        if self.run.training.patience or self.run.epoch == self.run.training.epochs:
+            self.last = self._main_losses()
+        answers, known = self._answers(self.development), self.wanted >= 0
+        return float(macro_f1(self.wanted[known], answers[known])(np.ones((1, known.sum())))[0, 0])
+
+    def _answers(self, examples: Examples) -> np.ndarray:
+        """The answers of the main task to these items, as codes."""
+        network = self.run.network
+        network.eval()
+        answers = []
+        with torch.inference_mode():
+            for cut in batch_indices(
+                examples, np.arange(examples.n_items), self.run.training, None
+            ):
+                outputs = network(examples.batch(*cut)).items[self.question]
+                answers.append(self.method.answers(self.question, outputs).value)
+        return np.concatenate(answers)
+
+    def _main_losses(self) -> list[float]:
+        """The main task's loss on the training and on the development part, without dropout."""
+        main = tuple(loss for loss in self.run.losses if loss.name == self.question)
+        both = self.run.examples, self.development
+        return [mean_loss(self.run.network, main, part, self.run.training) for part in both]
+
+    def ended(self) -> Trained:
+        """The result, with the weights of the chosen epoch."""
+        log = self.run.log
+        return Trained(
+            self.fold.name,
+            letters(self._answers(self.test)),
+            log.best_epoch,
+            [round(figure, 6) for figure in log.validation],
+            [round(loss, 6) for loss in log.train],
+            {"chosen": self._main_losses(), "last": self.last},
+            time.monotonic() - self.began,
+        )

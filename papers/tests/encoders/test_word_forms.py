@@ -1,0 +1,255 @@
+"""Pairs of a word and a form of it as numbers, with a made-up vocabulary of a handful."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dissensus import Annotations, Corpus
+from dissensus.contents import Contents
+from dissensus.encoders import encoder, encodings
+from dissensus.errors import DataError, ModelError
+from dissensus.methods import Single
+from dissensus_papers.encoders.vocabulary import Vocabulary
+from dissensus_papers.encoders.word_forms import WordFormsEncoder, edits, pair_features, vector
+
+# the most frequent first; the first number tells what a word is about
+LINES = [
+    "stop 1 0",
+    "walk 0 1",
+    "stopped 1 0.1",
+    "wall 0 -1",
+    "walked 0 1",
+    "back 1 1",
+    "bone 1 -1",
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "made.txt").write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return tmp_path / "made.txt"
+
+
+@pytest.fixture
+def known(file: Path) -> Vocabulary:
+    return Vocabulary.read(file)
+
+
+def _pairs(*pairs: tuple[str, ...]) -> Contents:
+    return Contents("text", pa.array([list(pair) for pair in pairs], pa.list_(pa.string())))
+
+
+# ---- the two texts alone ----
+
+
+@pytest.mark.parametrize(
+    ("word", "form", "expected"),
+    [
+        (
+            "stopped",
+            "stop",
+            {"common letters": 4, "letters cut off": 3, "letters put on": 0, "edits": 3}
+            | {"a doubled letter is cut": True, "the same": False},
+        ),
+        ("homilies", "homily", {"letters cut off": 3, "letters put on": 1, "letters lost": 2}),
+        ("box", "box", {"the same": True, "common share": 1.0, "letters cut off": 0}),
+        (
+            "unsparing",
+            "sparing",
+            {"only a beginning is cut off": True, "common letters at the end": 7},
+        ),
+        (
+            "backbone",
+            "back bone",
+            {"the word in parts": True, "the form has a blank inside": True}
+            | {"the form begins or ends with a blank": False},
+        ),
+        (
+            "crooned",
+            "croon ",
+            {"the form has a blank": True, "the form begins or ends with a blank": True}
+            | {"the form has a blank inside": False, "letters cut off": 2, "letters put on": 0},
+        ),
+        ("thrips", "DELETED", {"the form is in capitals": True, "common letters": 0}),
+        ("ee", " ", {"the form is empty": True, "letters of the form": 1, "vowels of the form": 0}),
+        ("ee", "", {"the form is empty": True, "only a beginning is cut off": False, "edits": 2}),
+        ("", "", {"common share": 0.0, "the same": True}),
+        ("Box", "box", {"the same": True, "edits": 0}),
+        ("Ärzte", "arzt", {"common letters": 0, "letters of the word": 5}),
+        ("बिल्लियाँ", "बिल्ली", {"common letters": 5}),
+    ],
+)
+def test_what_is_seen_of_a_pair(word: str, form: str, expected: dict[str, float]) -> None:
+    result = pair_features(word, form)
+    assert {name: result[name] for name in expected} == expected
+
+
+def test_composed_accents_and_case_are_one_spelling() -> None:
+    assert pair_features("cafe\u0301s", "CAFÉ")["letters cut off"] == 1
+
+
+def test_letters_where_they_end_and_part() -> None:
+    result = pair_features("at", "é")
+    assert [result[f"letter {-n} of the word"] for n in range(1, 5)] == ["t", "a", "", ""]
+    assert [result[f"letter {-n} of the form"] for n in range(1, 4)] == ["é", "", ""]
+    parting = ("last common letter", "first letter cut off", "first letter put on")
+    assert [result[name] for name in parting] == ["", "a", "é"]
+
+
+def test_what_is_cut_off_and_put_on() -> None:
+    pairs = (("homilies", "homily"), ("box", "box"), ("unsparing", "sparing"), ("ee", " "))
+    # where nothing is common, or much is cut off, the word itself would be told
+    results = [pair_features(*pair) for pair in pairs]
+    assert [pair["change"] for pair in results] == ["ies>y", ">", "...", "..."]
+    assert [pair["beginning"] for pair in results] == ["", "", "un", ""]
+
+
+def test_a_piece_of_text_becomes_the_same_signs_everywhere() -> None:
+    first, second, other = (
+        vector({"change": change, "letters": n})
+        for change, n in (("ed>", 1), ("ed>", 2), ("s>", 1))
+    )
+    assert (first[0], second[0]) == (1, 2)
+    np.testing.assert_array_equal(first[1:], second[1:])
+    assert first[1:9].tolist() == [1, 1, -1, -1, -1, -1, -1, 1]
+    assert set(first[1:]) == {-1, 1} and (first[1:] != other[1:]).any()
+
+
+def test_edits_are_levenshteins() -> None:
+    assert [edits(*pair) for pair in (("kitten", "sitting"), ("", "abc"), ("ab", "ba"))] == [
+        3,
+        3,
+        2,
+    ]
+
+
+# ---- with a vocabulary ----
+
+
+def test_rare_and_related_words(known: Vocabulary) -> None:
+    result = pair_features("Stopped", "stop", known)
+    assert result["rarity of the form"] == 0
+    assert result["rarity of the word"] == pytest.approx(math.log(3))
+    assert result["likeness of the form"] == pytest.approx(1 / math.sqrt(1.01))
+    assert result["likeness of the form is known"]
+    assert result["other bases"] == 0  # stop is the form itself
+
+
+def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Vocabulary) -> None:
+    result = pair_features("walked", "walke", known)
+    assert result["rarity of the form"] == pytest.approx(math.log(8))
+    assert math.isnan(float(result["likeness of the form"]))
+    assert not result["likeness of the form is known"]
+    assert np.isfinite(vector(result)).all()
+
+
+def test_other_bases_come_from_the_word_alone(known: Vocabulary) -> None:
+    result = pair_features("walked", "walked", known)
+    assert (result["other bases"], result["bases of the form"]) == (1, 1)
+    assert result["likeness of nearest other base"] == pytest.approx(1)
+    assert result["letters of the nearest other base"] == 4
+    assert pair_features("walked", "walk", known)["other bases"] == 0
+
+
+def test_compounds_part_where_both_halves_are_known(known: Vocabulary) -> None:
+    result = pair_features("backbone", "back bone", known)
+    assert result["where the word parts"] == 4
+    assert result["rarity of the word's rarer half"] == pytest.approx(math.log(7))
+    assert result["rarity of the rarest part"] == pytest.approx(math.log(7))
+
+
+@pytest.mark.parametrize("form", ["", " ", "DELETED", "é", "a b c"])
+def test_every_form_is_finite_and_as_wide(known: Vocabulary, form: str) -> None:
+    result = vector(pair_features("walked", form, known))
+    assert result.shape == vector(pair_features("", "", known)).shape
+    assert np.isfinite(result).all()
+
+
+def test_bases_undouble_and_put_on_e_or_y() -> None:
+    words = ["stop", "make", "happy", "ma"]
+    known = Vocabulary(words, np.ones((4, 1)))
+    assert [known.bases(w) for w in ("stopping", "making", "happily", "mas", "stop", "")] == [
+        ["stop"],
+        ["make"],
+        ["happy"],
+        [],  # of fewer than three letters
+        [],
+        [],
+    ]
+
+
+def test_of_two_lines_for_a_word_the_first_counts_and_zeros_are_like_nothing() -> None:
+    known = Vocabulary(["a", "b", "a"], np.array([[1.0], [0.0], [-1.0]]))
+    assert known.rarity("a") == 0
+    assert math.isnan(known.likeness("a", "b"))
+
+
+# ---- as an encoder ----
+
+
+def test_one_vector_per_pair(file: Path) -> None:
+    built = encoder(f"word-forms:{file}", "text")
+    store = built.encode(_pairs(("stopped", "stop"), ("walked", "walked")))
+    assert np.diff(store.offsets).tolist() == [1, 1]
+    expected = vector(pair_features("walked", "walked", Vocabulary.read(file)))
+    np.testing.assert_allclose(store.vectors[1], expected, rtol=1e-6)
+    plain = encoder("word-forms", "text").encode(_pairs(("stopped", "stop")))
+    assert 0 < plain.width < store.width
+
+
+def test_it_is_known_by_the_words_it_was_told(file: Path) -> None:
+    plain, told = WordFormsEncoder(), WordFormsEncoder(str(file))
+    assert (plain.name, told.name) == ("word-forms", f"word-forms:{file}")
+    before = told.identity
+    assert before != plain.identity
+    file.write_text("stop 1 1\n", encoding="utf-8")
+    assert WordFormsEncoder(str(file)).identity != before
+
+
+@pytest.mark.parametrize(
+    ("contents", "count"),
+    [(Contents("text", pa.array(["stop"])), 1), (_pairs(("a", "b", "c")), 3)],
+)
+def test_anything_but_two_texts_is_refused(contents: Contents, count: int) -> None:
+    with pytest.raises(DataError) as error:
+        WordFormsEncoder().encode(contents)
+    assert str(error.value) == (
+        f"encoder 'word-forms' reads two texts together, found {count}; name their roles, as in "
+        "word+stem=word-forms"
+    )
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(DataError) as error:
+        _ = WordFormsEncoder("nowhere.txt").identity
+    assert str(error.value) == "nowhere.txt: No such file or directory"
+
+
+def test_an_option_it_does_not_have() -> None:
+    with pytest.raises(ModelError) as error:
+        encoder("word-forms:max_length=3", "text")
+    known = "it has 'max_unpacked'"
+    assert str(error.value) == f"encoder 'word-forms' has no option 'max_length'; {known}"
+
+
+def test_a_method_learns_from_pairs(file: Path) -> None:
+    words = ["stopped", "walked", "stopped", "walked"] * 5
+    forms = ["stop", "walk", "stopped", "walked"] * 5
+    items = [f"p{n}" for n in range(20)]
+    outputs = ["no" if word == form else "yes" for word, form in zip(words, forms, strict=True)]
+    rows = [(item, "ann", answer) for item, answer in zip(items, outputs, strict=True)]
+    answers = Annotations.from_rows(rows)
+    shown = {
+        "word": Contents.distinct("text", words),
+        "stem": Contents.distinct("text", forms),
+    }
+    corpus = Corpus.build("pairs", answers.items, {"q": answers}, contents=shown)
+    read = encodings(corpus, {"word+stem": f"word-forms:{file}"})["word+stem"]
+    assert len(read.contents) == 4
+    fitted = Single(encoder={"word+stem": f"word-forms:{file}"}).fit(corpus)
+    assert (fitted.predict(corpus)["q"].consensus == corpus["q"].answer).all()

@@ -1,0 +1,181 @@
+"""Members that look and answer apart where annotators do are detected, and others are not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dissensus.errors import DataError
+from dissensus_papers.seedbert.studies.hypothesis.analysis import report
+from dissensus_papers.seedbert.studies.hypothesis.ensembles import (
+    CONDITIONS,
+    SEEN,
+    ObservedAttention,
+    named,
+    text_parts,
+    train_and_observe,
+)
+from dissensus_papers.seedbert.studies.hypothesis.figures import (
+    AttentionFigures,
+    preference,
+    rank_correlation,
+)
+from dissensus_papers.seedbert.studies.hypothesis.tables import shown, verdicts
+from tests.tiny import tiny_bert
+
+N_ITEMS, LONGEST, N_RUNS, N_MEMBERS, N_ANNOTATORS = 120, 12, 3, 4, 3
+ABOUT = {"date": "2026-01-01", "machine": "here", "commit": "abc", "command": "run"}
+
+
+def drawn(follows: bool, seed: int = 0) -> ObservedAttention:
+    """Annotators that look and answer apart in some items; members that do so in the same items,
+    or in others."""
+    generator = np.random.default_rng(seed)
+    apart = generator.random(N_ITEMS)  # how far annotators are
+    of_members = apart if follows else generator.random(N_ITEMS)
+    place = generator.integers(0, LONGEST - 2, N_ITEMS)
+    marked = np.zeros((N_ITEMS, N_ANNOTATORS, LONGEST), bool)
+    for annotator in range(N_ANNOTATORS):
+        moved = generator.random(N_ITEMS) < apart
+        at = np.where(moved, generator.integers(0, LONGEST - 2, N_ITEMS), place)
+        marked[np.arange(N_ITEMS)[:, None], annotator, at[:, None] + np.arange(2)] = True
+    shape = N_RUNS, N_MEMBERS, N_ITEMS
+    common = marked[:, 0] + 0.1 * generator.random((N_ITEMS, LONGEST))
+    noise = generator.random((*shape, LONGEST))
+    weight = (1 - of_members[:, None]) * common + of_members[:, None] * noise
+    yes = 0.5 + of_members * (generator.random(shape) - 0.5)
+    votes = generator.binomial(7, 0.5 * apart)
+    return ObservedAttention(
+        rank=(weight.argsort(axis=-1).argsort(axis=-1) + 1).astype(np.uint8),
+        size=np.zeros((0, N_MEMBERS, N_ITEMS, LONGEST), np.uint8),
+        probability=np.stack([1 - yes, yes], axis=-1),
+        marked=marked,
+        answer=generator.integers(0, 2, (N_ITEMS, N_ANNOTATORS)),
+        votes=np.stack([7 - votes, votes], axis=1),
+        clause=np.full((N_ITEMS, LONGEST), -1),
+        aspect=np.full((N_ITEMS, 1), -1),
+        annotator=np.tile(np.arange(N_ANNOTATORS), (N_ITEMS, 1)),
+        truth=np.full((2, N_ITEMS), np.nan),
+        seconds=np.array(1.0),
+    )
+
+
+def judged(folder: Path, attention: ObservedAttention) -> dict[str, Any]:
+    attention.save(folder / "toxic_spans.seeds.npz")
+    return dict(json.loads(json.dumps(report(folder, ABOUT))))
+
+
+def test_members_that_follow_annotators(tmp_path: Path) -> None:
+    whole = judged(tmp_path, drawn(follows=True))
+    of_corpus = whole["corpora"]["toxic_spans"]
+    assert verdicts(of_corpus)[-1] == (
+        "- The hypothesis holds here for networks that differ in their last layer alone."
+    )
+    seeds = of_corpus["conditions"]["seeds"]
+    assert seeds["between"]["over"]["low"] > 0 and seeds["shuffled"]["low"] > 0
+    assert seeds["auroc"]["one"]["low"] > 0
+    assert "look apart where annotators do: yes (+0." in shown(whole)
+
+
+def test_members_that_do_not_follow_annotators(tmp_path: Path) -> None:
+    of_corpus = judged(tmp_path, drawn(follows=False))["corpora"]["toxic_spans"]
+    assert verdicts(of_corpus)[-1].startswith("- The hypothesis is not shown here")
+
+
+def test_two_annotators_by_brute_force() -> None:
+    attention = drawn(follows=True)
+    f1, chance = AttentionFigures(attention).annotators()
+    sets = [set(np.flatnonzero(row)) for row in attention.marked[7]]
+    pairs = [(sets[0], sets[1]), (sets[0], sets[2]), (sets[1], sets[2])]
+    assert f1[7] == pytest.approx(np.mean([len(a & b) / 2 for a, b in pairs]))
+    assert chance[7] == pytest.approx(2 / LONGEST)
+
+
+def test_a_member_that_looks_where_an_annotator_does() -> None:
+    attention = drawn(follows=True)
+    rank = attention.marked[:, 0].argsort(axis=-1).argsort(axis=-1) + 1
+    alone = np.zeros_like(attention.marked)
+    alone[:, 0] = attention.marked[:, 0]
+    figures = AttentionFigures(
+        replace(attention, marked=alone, rank=np.broadcast_to(rank, attention.rank.shape))
+    )
+    f1, chance = figures.between()
+    np.testing.assert_allclose(f1, 1)
+    np.testing.assert_allclose(chance, 2 / LONGEST)
+    np.testing.assert_allclose(figures.each(), 1)
+    np.testing.assert_allclose(figures.together(), 1)
+    assert np.isnan(figures.annotators()[0]).all()
+
+
+def test_marks_of_another_item_keep_their_share_of_it() -> None:
+    figures = AttentionFigures(drawn(follows=True))
+    np.testing.assert_array_equal(
+        figures.elsewhere(),
+        figures.attention.marked[figures.partner],  # all have the same length
+    )
+    assert (figures.partner != np.arange(N_ITEMS)).all()
+
+
+def test_ranks_correlate_as_spearman_and_are_corrected_for_length() -> None:
+    from scipy.stats import spearmanr
+
+    generator = np.random.default_rng(0)
+    length = generator.integers(5, 50, 300)
+    observed, other = (length + generator.normal(size=300) for _ in range(2))
+    mine, theirs = rank_correlation(observed, other[None], None)
+    assert np.corrcoef(mine, theirs[0])[0, 1] == pytest.approx(spearmanr(observed, other)[0])
+    mine, theirs = rank_correlation(observed, other[None], length)
+    assert abs(np.corrcoef(mine, theirs[0])[0, 1]) < 0.15
+
+
+def test_annotators_that_prefer_aspects_differ_more_than_by_chance() -> None:
+    generator = np.random.default_rng(0)
+    aspect = np.tile([0, 1], (200, 1))
+    loyal = np.repeat([[0], [1]], 200, axis=1)
+    spread, chance = preference(loyal, aspect)
+    assert spread == 0.5 and chance < 0.1
+    spread, chance = preference(generator.integers(0, 2, (2, 200)), aspect)
+    assert spread == pytest.approx(chance, abs=0.1)
+
+
+def test_simulated_crowd_with_a_small_network(tmp_path: Path) -> None:
+    """Everything in small: trained, kept, judged, shown."""
+    encoder = tiny_bert(tmp_path / "bert")
+    parts = text_parts(24, 16)
+    for name in ("seeds", "frozen-seeds"):
+        attention = train_and_observe(
+            CONDITIONS[name],
+            parts,
+            encoder=encoder,
+            seeds=(0, 1),
+            n_members=2,
+            training={"epochs": 1, "device": "cpu"},
+        )
+        assert attention.rank.shape[:3] == (2, 2, 16) and attention.marked.shape[:2] == (16, 5)
+        assert len(attention.size) == (2 if name == "seeds" else 0)
+        attention.save(tmp_path / f"text.{name}.npz")
+    whole = dict(json.loads(json.dumps(report(tmp_path, ABOUT))))
+    of_corpus = whole["corpora"]["text"]
+    assert list(of_corpus["conditions"]) == sorted(("seeds", "size-seeds", "frozen-seeds"))
+    assert of_corpus["people"]["by_answer"]["effect"] > 0  # of this crowd it is true
+    assert "true looks" in of_corpus["conditions"]["seeds"]["apart"]
+    assert shown(whole).startswith("Do members of a seed ensemble look at different parts")
+
+
+def test_conditions_by_name() -> None:
+    assert [condition.name for condition in named("deep, seeds", ())] == ["deep", "seeds"]
+    assert SEEN["size-deep"].seen_by == "size of gradient x input"
+    with pytest.raises(DataError) as caught:
+        named("sedes", ())
+    assert str(caught.value).startswith("no condition 'sedes'; there is 'seeds', 'order', 'deep'")
+
+
+def test_a_folder_without_anything(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        report(tmp_path, ABOUT)
+    assert str(caught.value) == (f"{tmp_path}: nothing is trained yet: no CORPUS.CONDITION.npz")

@@ -1,0 +1,142 @@
+"""A kept report is continued with the conditions of another run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dissensus.corpus import Corpus
+from dissensus.evaluation import k_fold
+from dissensus_papers.framework.comparison_paper import ComparisonPaper
+from dissensus_papers.framework.conditions import ComparisonCondition
+from dissensus_papers.framework.corpora import Source
+from dissensus_papers.framework.measurements import MeasuredCondition
+from dissensus_papers.framework.merged_report import origins
+from dissensus_papers.framework.models import Model
+from dissensus_papers.framework.reports import to_json
+from dissensus_papers.framework.verdicts import BetterThan
+from tests.benchmarks.test_archive import script as script
+from tests.crowds import feature_crowd
+
+METRICS = ("accuracy", "cross-entropy")
+
+
+def _condition(name: str, seeds: tuple[int, ...], not_counted: str = "") -> ComparisonCondition:
+    return ComparisonCondition(
+        name, f"Condition {name}", "crowd", ("prior", "each", "network"), METRICS, seeds, "prior",
+        folds=lambda corpus: k_fold(corpus, 2), not_counted=not_counted,
+    )  # fmt: skip
+
+
+PAPER = ComparisonPaper(
+    name="tiny",
+    title="A tiny paper",
+    sources={"crowd": Source("crowd")},
+    models={
+        "prior": Model("Most frequent answer", "prior"),
+        "each": Model("That of each annotator", "annotator-majority"),
+        "network": Model("Network", "single", {"training.epochs": 1}),
+    },
+    blocks=(
+        _condition("first", (0, 1)),
+        _condition("second", (2, 3)),
+        _condition("apart", (0,), "tried out"),
+        MeasuredCondition("sizes", "Sizes", "crowd", (0, 1, 2),
+                          lambda corpus, seed, _: {"n": corpus.n_items + seed}, lambda _: []),
+    ),
+    claims=(
+        BetterThan("The network is more accurate", "network", "prior", "accuracy"),
+        BetterThan(
+            "The network has less loss", "network", "each", "cross-entropy", ("second", "apart")
+        ),
+    ),
+)  # fmt: skip
+HALVES = (("first", "sizes"), ("second", "apart"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All conditions, and in two more folders half of them each."""
+    folder = tmp_path_factory.mktemp("paper")
+    corpus: Corpus = feature_crowd(n_items=40)
+    PAPER.run({"crowd": corpus}, PAPER.blocks, folder / "all", processes=1, commit="a")
+    for at, names in enumerate(HALVES):
+        half = folder / f"half {at}"
+        half.mkdir()
+        shutil.copy(folder / "all" / "comparison.json", half)
+        for kind in ("conditions", "measurements"):
+            for name in names:
+                if (folder / "all" / kind / name).exists():
+                    shutil.copytree(folder / "all" / kind / name, half / kind / name)
+    return folder
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    """The report on a folder as it is read from its file."""
+    path = folder.with_suffix(".json")
+    path.write_text(to_json(PAPER.report(folder) | {"date": ""}), encoding="utf-8")
+    return PAPER.report(path)
+
+
+def test_two_halves_are_the_report_on_all(folder: Path) -> None:
+    whole, first, second = (kept(folder / name) for name in ("all", "half 0", "half 1"))
+    for one, other in ((first, second), (second, first)):
+        merged = json.loads(to_json(PAPER.merged(one, other)))
+        assert _equal(merged, whole)
+    alone = first["conditions"]["first"]["against"]["network"]["q"]["accuracy"]["adjusted"]
+    both = whole["conditions"]["first"]["against"]["network"]["q"]["accuracy"]["adjusted"]
+    assert alone != both  # corrected over more differences
+
+
+def _equal(first: Any, second: Any) -> bool:
+    """Equal but for the last digits that a file has."""
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(_equal(first[k], second[k]) for k in first)
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(_equal, first, second))
+    return bool(first == (pytest.approx(second, rel=1e-8) if isinstance(first, float) else second))
+
+
+def test_a_condition_is_replaced_with_its_tests_and_measurements_by_seed(folder: Path) -> None:
+    before = kept(folder / "all")
+    new = json.loads(json.dumps(before))
+    for name in ("second", "apart"):
+        del new["conditions"][name]
+    new |= {"commits": ["b"], "machines": ["another"]}
+    new["conditions"]["first"]["seeds"] = [0]
+    new["measurements"] = {"sizes": [{"seed": 1, "n": 7}, {"seed": 3, "n": 8}]}
+    tests = [entry["tests"] for entry in new["claims"]]
+    new["claims"][0]["tests"] = {"first": tests[0]["first"] | {"p": 0.5}}
+    tests[1].clear()
+    merged = PAPER.merged(before, new)
+    assert merged["conditions"]["first"]["seeds"] == [0]
+    assert merged["conditions"]["second"]["seeds"] == [2, 3]
+    assert [entry["n"] for entry in merged["measurements"]["sizes"]] == [40, 7, 42, 8]
+    assert merged["commits"] == [*before["commits"], "b"] and len(merged["machines"]) == 2
+    accuracy, loss = (entry["tests"] for entry in merged["claims"])
+    assert accuracy["first"]["p"] == 0.5 and set(accuracy) == {"first", "second"}
+    assert set(loss) == {"second", "apart"}  # those of the report that has the condition
+    assert origins(before, new) == [
+        "conditions of the kept report: second, apart",
+        "replaced: first, 3 models, seeds 0, 1 -> 3 models, seeds 0",
+        "measurements of the kept report: none",
+        "continued: sizes, seeds 0, 1, 2 -> seeds 1, 3",
+    ]
+
+
+def test_a_script_continues_the_report_that_is_kept(
+    folder: Path, script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paper = SimpleNamespace(PAPER=PAPER, report=PAPER.report, shown=PAPER.shown, to_json=to_json)
+    keep, path = script("paper_runs").keep_folder, tmp_path / "kept.json"
+    for at in range(len(HALVES)):
+        keep(paper, folder / f"half {at}", path)
+    assert "new: second, 3 models, seeds 2, 3" in capsys.readouterr().out
+    assert set(PAPER.report(path)["conditions"]) == {"first", "second", "apart"}
+    keep(paper, folder / "half 1", path, alone=True)
+    assert set(PAPER.report(path)["conditions"]) == {"second", "apart"}

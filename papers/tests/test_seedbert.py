@@ -1,0 +1,583 @@
+"""SeedBERT's report against direct reimplementations, and of outcomes that are not whole."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import rel_entr
+from sklearn.metrics import f1_score
+
+from dissensus.errors import DataError, ModelError, Unfinished
+from dissensus.evaluation import holm, over_both
+from dissensus.evaluation.execution.folder import locked_folder
+from dissensus_papers import paper
+from dissensus_papers.seedbert import CONDITIONS, report, shown, to_json
+from dissensus_papers.seedbert.corpora import FIRST, SOURCES, sampled
+from dissensus_papers.seedbert.figures import apart, cochran
+from dissensus_papers.seedbert.items import Items
+from dissensus_papers.seedbert.models import DEEP, SEEDS, SINGLE, TABLE_4, VARIANTS
+from dissensus_papers.seedbert.outcome import Outcome
+from dissensus_papers.seedbert.printed import KAPPA, TABLE
+from dissensus_papers.seedbert.scoring import CAUTIOUS, distribution
+from dissensus_papers.seedbert.selection import chosen, outcomes
+from papers.tests.tiny_seedbert import corpus, write
+from tests.tiny import tiny_bert
+
+ON_FIRST = CONDITIONS[FIRST].models
+ELSEWHERE = CONDITIONS["MD-Agreement"].models
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first corpus whole, with 20 members and the paper's rate; of a second one some."""
+    wanted = {
+        f"{FIRST}-choose": TABLE_4,
+        FIRST: ON_FIRST,
+        f"{FIRST}-paper": ("single", SEEDS),
+        f"{FIRST}-many": ("seeds-20",),
+        "MD-Agreement": ELSEWHERE,
+    }
+    return write(tmp_path_factory.mktemp("seedbert") / "out", wanted)
+
+
+@pytest.fixture(scope="module")
+def whole_report(folder: Path) -> dict[str, Any]:
+    return report(folder)
+
+
+def outcomes_of(folder: Path, model: str, condition: str = FIRST) -> list[Outcome]:
+    return [o for o in outcomes(folder, condition) if o.model == model]
+
+
+def test_fits_are_scored_fold_by_fold(folder: Path, whole_report: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    fits = whole_report["conditions"][FIRST]["models"][SEEDS]["fits"]
+    accuracy, f1 = [], []
+    for outcome in outcomes_of(folder, SEEDS):
+        yes = outcome.votes.sum(axis=0)  # five members: no ties
+        majority = (yes >= 3).astype(int)
+        for fold in range(5):
+            inside = items.folds[outcome.repeat] == fold
+            accuracy.append(np.mean(majority[inside] == items.label[inside]))
+            f1.append(f1_score(items.label[inside], majority[inside], average="macro"))
+    assert len(accuracy) == 25
+    np.testing.assert_allclose(fits["accuracy"], accuracy, atol=1e-6)
+    np.testing.assert_allclose(fits["f1"], f1, atol=1e-6)
+
+
+def test_distances_by_hand(folder: Path, whole_report: dict[str, Any]) -> None:
+    shares = Items.load(folder, FIRST).shares
+    reads = whole_report["conditions"][FIRST]["models"]["bag"]["reads"]
+    for number, outcome in enumerate(outcomes_of(folder, "bag")):
+        mean = outcome.mass.mean(axis=0)
+        middle = (shares + mean) / 2
+        jsd = (rel_entr(shares, middle) + rel_entr(mean, middle)).sum(axis=1).mean() / 2
+        assert reads["mean"]["JSD"][number] == pytest.approx(jsd, abs=1e-6)
+        tvd = np.abs(shares - mean).sum(axis=1).mean() / 2
+        assert reads["mean"]["TVD"][number] == pytest.approx(tvd, abs=1e-6)
+        yes = outcome.votes.sum(axis=0)
+        smoothed = np.stack([5 - yes, yes], axis=1) / 6 + 1 / 12
+        crossed = -(shares * np.log(smoothed)).sum(axis=1).mean()
+        assert reads["votes"]["cross-entropy"][number] == pytest.approx(crossed, abs=1e-6)
+        entropies = [-(p * np.log(p.clip(1e-300))).sum(axis=1) for p in (shares, mean)]
+        correlation = np.corrcoef(*entropies)[0, 1]
+        assert reads["mean"]["entropy correlation"][number] == pytest.approx(correlation, abs=1e-5)
+
+
+def test_one_network_counts_as_five_that_agree(folder: Path, whole_report: dict[str, Any]) -> None:
+    shares = Items.load(folder, FIRST).shares
+    yes = outcomes_of(folder, "single")[0].mass[0].argmax(axis=1)
+    smoothed = np.stack([1 - yes, yes], axis=1) * 5 / 6 + 1 / 12
+    crossed = -(shares * np.log(smoothed)).sum(axis=1).mean()
+    reads = whole_report["conditions"][FIRST]["models"]["single"]["reads"]["votes"]
+    assert reads["cross-entropy"][0] == pytest.approx(crossed, abs=1e-6)
+    assert reads["entropy correlation"] == [None] * 5  # it never doubts
+
+
+def test_floors(folder: Path, whole_report: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    floors = whole_report["conditions"][FIRST]["floors"]
+    often = np.bincount(items.label).max() / len(items.label)
+    assert np.mean(floors["majority"]["accuracy"]) == pytest.approx(often, abs=1e-6)
+    expected = []
+    for dealt in items.folds:
+        for k, fold in enumerate(dealt):
+            share = (items.label[dealt != fold] == 1).mean()
+            expected.append(-(items.shares[k] @ np.log([1 - share, share])))
+    assert floors["prior"]["cross-entropy"] == pytest.approx(np.mean(expected))
+    entropy = -(items.shares * np.log(items.shares.clip(1e-300))).sum(axis=1).mean()
+    assert floors["people"]["cross-entropy"] == pytest.approx(entropy)
+    assert floors["people"]["JSD"] == floors["people"]["TVD"] == 0
+
+
+def test_table_4_is_corrected_as_a_whole(whole_report: dict[str, Any]) -> None:
+    tests = [
+        test
+        for condition in whole_report["conditions"].values()
+        for against in condition["against"].values()
+        for test in against.values()
+    ]
+    assert len(tests) == 2 * (4 + 1 + 4)  # the first corpus, there at the paper's rate, another
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+
+
+def test_the_variant_is_chosen_here_and_confirmed_there(
+    folder: Path, whole_report: dict[str, Any]
+) -> None:
+    variant = whole_report["variant"]
+    scores = {(m, r): s for m, of in variant["scores"].items() for r, s in of.items()}
+    assert sorted(variant["scores"]) == sorted(VARIANTS)
+    assert (variant["model"], variant["read"]) == min(scores, key=lambda which: scores[which])
+    test = variant["against"]["MD-Agreement"]["tempered"]["cross-entropy"]
+    assert test["adjusted"] == test["p"]  # one corpus so far: nothing to correct for
+    assert variant["against"][FIRST]["tempered"]["cross-entropy"]["adjusted"] is None
+    text = shown(whole_report)
+    assert "ConvAbuse: not run yet" in text and "not run yet: ConvAbuse, cifar10h" in text
+
+
+def test_seeds_beside_a_deep_ensemble(folder: Path, whole_report: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    tests = whole_report["conditions"][FIRST]["recovery"][DEEP]["mean"]["TVD"]
+    sides = [
+        np.stack(
+            [np.abs(o.mass.mean(axis=0) - items.shares)[:, 0] for o in outcomes_of(folder, model)]
+        )
+        for model in (SEEDS, DEEP)
+    ]
+    expected = over_both(*sides, groups=items.groups)
+    for name in ("effect", "low", "high", "p"):
+        assert tests[name] == pytest.approx(getattr(expected, name))
+
+
+# ---- after the fact ----
+
+
+def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndarray, list[float]]:
+    """The share of yes with a temperature, (n_items,), and the temperature of each fold."""
+    mean = outcome.mass[:n_members].mean(axis=0)
+    built, chosen = np.empty(len(mean)), []
+    for fold in range(5):
+        aside = outcome.aside[1][outcome.aside[0] == fold]
+
+        def loss(log: float, aside: np.ndarray = aside) -> float:
+            powers = mean[aside] ** np.exp(-log)
+            right = powers[np.arange(len(aside)), items.label[aside]]
+            return float(-np.log(right / powers.sum(axis=1)).sum())
+
+        ends = np.log([0.05, 20])
+        minimum = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-10})
+        chosen.append(float(np.exp(minimum.x)))
+        powers = mean ** (1 / chosen[-1])
+        inside = items.folds[outcome.repeat] == fold
+        built[inside] = (powers[:, 1] / powers.sum(axis=1))[inside]
+    return built, chosen
+
+
+@pytest.mark.parametrize(("other", "n_members"), [("single", 5), ("member", 1)])
+def test_ensembles_less_one_network_all_with_temperature(
+    other: str, n_members: int, folder: Path, whole_report: dict[str, Any]
+) -> None:
+    items = Items.load(folder, "MD-Agreement")
+    theirs = "single" if other == "single" else DEEP
+    sides = [
+        np.stack([np.abs(by_hand(o, items, n)[0] - items.shares[:, 1]) for o in outcomes])
+        for n, outcomes in (
+            (5, outcomes_of(folder, DEEP, "MD-Agreement")),
+            (n_members, outcomes_of(folder, theirs, "MD-Agreement")),
+        )
+    ]
+    expected = over_both(*sides, groups=items.groups)
+    test = whole_report["calibrated"]["MD-Agreement"][DEEP][other]["TVD"]
+    for name in ("effect", "low", "high"):
+        assert test[name] == pytest.approx(getattr(expected, name), abs=1e-5)
+
+
+def test_what_is_asked_after_the_fact_is_corrected_by_itself(whole_report: dict[str, Any]) -> None:
+    calibrated = whole_report["calibrated"]
+    tests = [
+        calibrated["MD-Agreement"][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)
+    ]
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+    assert [t["adjusted"] for t in tests] != [t["p"] for t in tests]
+    rest = [calibrated[FIRST][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)]
+    rest += [calibrated["MD-Agreement"][SEEDS]["single"]["JSD"]]
+    rest += [calibrated["MD-Agreement"][SEEDS]["member"]["cross-entropy"]]
+    assert [t["adjusted"] for t in rest] == [None] * 4
+
+
+def test_by_how_many_labels_temperatures_are_chosen(
+    folder: Path, whole_report: dict[str, Any]
+) -> None:
+    items = Items.load(folder, FIRST)
+    of_first = whole_report["tempering"][FIRST]
+    rare = int(min(np.bincount(items.label[:12], minlength=2)))  # twelve in every fold
+    assert (of_first["items"], of_first["rare"]) == (12, [rare, rare])
+    of_dropout = of_first["models"]["dropout"]
+    chosen, crossed, votes = [], [], []
+    for outcome in outcomes_of(folder, "dropout"):
+        yes, of_folds = by_hand(outcome, items)
+        chosen += of_folds
+        each = -(items.shares * np.log(np.stack([1 - yes, yes], axis=1))).sum(axis=1)
+        smoothed = (outcome.votes.sum(axis=0) + 0.5) / 6
+        of_votes = -(items.shares * np.log(np.stack([1 - smoothed, smoothed], axis=1))).sum(axis=1)
+        for fold in range(5):
+            inside = items.folds[outcome.repeat] == fold
+            crossed.append(each[inside].mean())
+            votes.append(of_votes[inside].mean())
+    below = np.array(chosen) < 1
+    assert 0 < below.sum() < 25
+    assert (of_dropout["below"], of_dropout["fits"]) == (below.sum(), 25)
+    assert of_dropout["votes"] == pytest.approx(np.array(votes)[~below].mean())
+    assert of_dropout["low"] == pytest.approx(min(chosen), rel=1e-4)
+    assert of_dropout["there"] == pytest.approx(np.array(crossed)[below].mean(), rel=1e-4)
+    assert of_dropout["elsewhere"] == pytest.approx(np.array(crossed)[~below].mean(), rel=1e-4)
+
+
+def test_what_other_distances_would_have_chosen(whole_report: dict[str, Any]) -> None:
+    models = whole_report["conditions"][FIRST]["models"]
+    for distance in ("cross-entropy", "JSD", "TVD"):
+        scores = {(m, r): np.mean(models[m]["reads"][r][distance]) for m in VARIANTS for r in
+                  ("votes", "mean", "tempered")}  # fmt: skip
+        best = min(scores, key=lambda which: scores[which])
+        assert tuple(whole_report["variant"]["by"][distance].values()) == best
+    other = copy.deepcopy(whole_report)
+    same = {"model": whole_report["variant"]["model"], "read": whole_report["variant"]["read"]}
+    other["variant"]["by"] = {"cross-entropy": same, "JSD": same, "TVD": same}
+    assert "Another distance" not in shown(other)
+    assert f"what the choice on {FIRST} depended on: cross-entropy and JSD and TVD" in shown(other)
+    bag = {"model": "bag", "read": "votes"}
+    other["variant"]["by"] |= {"JSD": bag, "TVD": bag}
+    text = shown(other)
+    assert (
+        "Other distances would have chosen another variant (by JSD and TVD: bagging, votes).\n"
+        in text
+    )
+    assert (
+        "depended on: JSD and TVD would have chosen bagging, votes; a temperature is chosen" in text
+    )
+
+
+def test_post_hoc_results_are_never_called_a_confirmation(whole_report: dict[str, Any]) -> None:
+    other = copy.deepcopy(whole_report)
+    for model, effect, p in ((SEEDS, -0.03, 0.2), (DEEP, -0.05, 0.001)):
+        test = other["calibrated"]["MD-Agreement"][model]["single"]["cross-entropy"]
+        test |= {"effect": effect, "adjusted": p, "p": p}
+    text = shown(other)
+    assert (
+        "if all have temperature: SeedBERT (seed-ensemble): significantly on 0 of 1, "
+        "MD-Agreement (-0.0300, not shown); deep ensemble (everything): significantly on 1 of 1, "
+        "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the chosen "
+        "variant, so not a confirmation\n"
+    ) in text
+    part = text.partition("Post hoc: ")[2].partition("\n\n")[0]
+    assert "HS-Brexit, where the variant was chosen: not counted\n" in part
+    assert part.count("p = ") + part.count("p < ") == 2 and "ConvAbuse: not run yet" in part
+    test = other["calibrated"]["MD-Agreement"][DEEP]["single"]["cross-entropy"]
+    test["effect"] = 0.05  # farther
+    assert (
+        "deep ensemble (everything): significantly on 0 of 1, MD-Agreement (+0.0500, farther)"
+        in (shown(other))
+    )
+
+
+def test_again_on_other_items(tmp_path: Path) -> None:
+    names = [name for name, source in SOURCES.items() if source.again]
+    assert names == ["ConvAbuse-again", "MD-Agreement-again", "cifar10h-again"]
+    wanted = {name: (SINGLE, SEEDS, DEEP) for name in names}
+    out = write(tmp_path / "out", {"MD-Agreement": (SINGLE, SEEDS), **wanted})
+    whole_report = report(out)
+    assert list(whole_report["conditions"]) == ["MD-Agreement"]  # in no other table
+    tests = [
+        whole_report["again"][name][model]["single"] for name in names for model in (SEEDS, DEEP)
+    ]
+    crossed = [test["cross-entropy"] for test in tests]
+    np.testing.assert_allclose([t["adjusted"] for t in crossed], holm([t["p"] for t in crossed]))
+    assert [test["JSD"]["adjusted"] for test in tests] == [None] * 6
+    items = Items.load(out, names[1])
+    sides = []
+    for model in (DEEP, SINGLE):
+        each = [distribution(o, items, CAUTIOUS) for o in outcomes_of(out, model, names[1])]
+        sides.append(np.stack([np.abs(mass - items.shares)[:, 0] for mass in each]))
+    expected = over_both(*sides, groups=items.groups)
+    assert tests[3]["TVD"]["effect"] == pytest.approx(expected.effect, abs=1e-6)
+    other = copy.deepcopy(whole_report)
+    for name, p in zip(names, (0.001, 0.2, 0.01), strict=True):
+        test = other["again"][name][DEEP]["single"]["cross-entropy"]
+        test |= {"effect": -0.02, "adjusted": p}
+    text = shown(other)
+    assert (
+        "deep ensemble (everything): significantly on 2 of 3, ConvAbuse-again (-0.0200), "
+        "MD-Agreement-again (-0.0200, not shown), cifar10h-again (-0.0200)"
+    ) in text
+    assert "; deep ensemble (everything) meets the criterion (2 corpora)\n" in text
+    other["again"][names[0]][DEEP]["single"]["cross-entropy"]["adjusted"] = 0.3
+    assert "; deep ensemble (everything) does not meet the criterion (2 corpora)\n" in shown(other)
+    del other["again"][names[2]]
+    assert "; not run yet: cifar10h-again\n" in shown(other)
+
+
+def test_settings_for_other_items_were_chosen_before() -> None:
+    conditions = paper("seedbert").named(
+        "MD-Agreement-again", ("MD-Agreement", "MD-Agreement-again")
+    )
+    assert [c.name for c in conditions] == ["MD-Agreement-choose", "MD-Agreement-again"]
+    alone = paper("seedbert").named("MD-Agreement-again", ("MD-Agreement-again",))
+    assert [c.name for c in alone] == ["MD-Agreement-again"]
+
+
+def test_other_items_are_learned_with_settings_of_before(tmp_path: Path) -> None:
+    name = "MD-Agreement-again"
+    out = write(tmp_path / "out", {"MD-Agreement-choose": TABLE_4})
+    tiny_bert(tmp_path / "bert")
+    paper("seedbert").run(
+        {name: corpus(name, 40)},
+        [CONDITIONS[name]],
+        out,
+        runs=1,
+        processes=1,
+        encoders={name: str(tmp_path / "bert")},
+    )
+    done = {outcome.model: outcome for outcome in outcomes(out, name)}
+    assert sorted(done) == sorted((SINGLE, SEEDS, DEEP))
+    best = chosen(out, "MD-Agreement-choose", SEEDS)
+    assert done[DEEP].settings == done[SEEDS].settings == best
+    assert done[DEEP].mass.shape == (5, 40, 2)
+    assert list(report(out)["again"]) == [name]
+
+
+def test_other_items_are_not_in_the_sample() -> None:
+    whole = corpus("MD-Agreement", 50)
+    first, second = sampled(whole, 20), sampled(whole, 20, first=20)
+    assert first.n_items == second.n_items == 20
+    assert not set(first.items) & set(second.items)
+
+
+def test_the_number_of_members(folder: Path, whole_report: dict[str, Any]) -> None:
+    of_many = whole_report["number"][FIRST]["seeds-20"]
+    assert [n for n in of_many if n.isdigit()] == ["1", "10", "20", "3", "5"]
+    shares = Items.load(folder, FIRST).shares
+    tvd = [
+        np.abs(o.mass[:3].mean(axis=0) - shares)[:, 0].mean()
+        for o in outcomes_of(folder, "seeds-20", f"{FIRST}-many")
+    ]
+    assert of_many["3"]["reads"]["mean"]["TVD"] == pytest.approx(np.mean(tvd))
+    assert of_many["more"]["mean"]["effect"] < 0  # members here differ by noise alone
+    assert sorted(whole_report["number"]["MD-Agreement"]) == [DEEP, SEEDS]
+
+
+def test_biases_of_members_and_of_people(folder: Path, whole_report: dict[str, Any]) -> None:
+    yes = np.array([[1, 1, 0, 1, 1, 0, 1, 1], [0, 0, 0, 0, 1, 0, 0, 0], [1, 0, 0, 1, 1, 0, 1, 0]])
+    from statsmodels.stats.contingency_tables import cochrans_q
+
+    assert cochran(yes) == pytest.approx(cochrans_q(yes.T).pvalue)
+    assert cochran(np.ones((3, 4), int)) == 1
+    assert np.isnan(apart(yes[:1]))
+    pairs = [np.mean(yes[a] != yes[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert apart(yes) == pytest.approx(np.mean(pairs))
+    rates = corpus(FIRST)["hate"].counts()[:, 1].sum() / (6 * 120)
+    annotators = whole_report["people"][FIRST]
+    assert annotators["n"] == 6 and annotators["low"] < rates < annotators["high"]
+    assert whole_report["conditions"][FIRST]["models"]["single"]["biases"] == {}
+
+
+def test_what_is_missing_is_said_and_nothing_made_up(whole_report: dict[str, Any]) -> None:
+    assert whole_report["missing"][f"{FIRST}-many"] == {"everything-20": [2, 2]}
+    assert FIRST not in whole_report["missing"] and f"{FIRST}-choose" not in whole_report["missing"]
+    text = shown(whole_report)
+    assert "  HS-Brexit-many: everything-20\n" in text
+    assert "cifar10h, settings chosen" not in text
+    assert "- Annotators agree less on what is most present (Table 1): not run yet" in text
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"MD-Agreement": ("single",)},
+        {"MD-Agreement": (SEEDS,)},
+        {FIRST: ("single", *VARIANTS[:-1])},
+        {f"{FIRST}-choose": ("single",)},
+        {"ConvAbuse-many": ("seeds-20",)},
+        {FIRST: ON_FIRST},
+    ],
+    ids=str,
+)
+def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Path) -> None:
+    write(tmp_path / "out", wanted, repeats=1)
+    whole_report = report(tmp_path / "out")
+    text = shown(whole_report)
+    assert "\nClaims\n" in text and "Not fitted yet" in text
+    assert "nan" not in text.replace("tolerance", "")
+    if FIRST not in wanted or len(wanted[FIRST]) < len(ON_FIRST):
+        assert "closest variant: not chosen yet, HS-Brexit lacks some of the variants" in text
+
+
+def test_every_condition_is_repeated() -> None:
+    """Tests over seeds and items need at least two repetitions, Table 4 has five."""
+    trained = [condition for condition in CONDITIONS.values() if condition.kind != "choose"]
+    assert {c.repeats for c in trained if c.kind == "many"} == {2}
+    assert {c.repeats for c in trained if c.kind != "many"} == {5}
+
+
+@pytest.mark.slow
+def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "out", {name: condition.models for name, condition in CONDITIONS.items()})
+    whole_report = report(tmp_path / "out")
+    assert whole_report["missing"] == {} and whole_report["done"] == 491
+    others = [name for name in whole_report["variant"]["against"] if name != FIRST]
+    tests = [
+        whole_report["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others
+    ]
+    assert sorted(others) == ["ConvAbuse", "MD-Agreement", "cifar10h"]
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+    tests = [
+        whole_report["calibrated"][name][model]["single"]["cross-entropy"]
+        for name in others
+        for model in (SEEDS, DEEP)
+    ]
+    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
+    assert (
+        "snow2008-affect" not in whole_report["calibrated"] | whole_report["tempering"]
+    )  # not counted
+    text = shown(whole_report)
+    assert "Not fitted yet" not in text and "fits are done" not in text
+    assert "; the criterion (2 corpora) is " in text
+    assert whole_report["conditions"]["snow2008-affect"]["against"] == {}  # printed, not counted
+
+
+def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
+    out = write(tmp_path / "out", {f"{FIRST}-choose": ("single", SEEDS)})
+    shutil.rmtree(out / "fits" / f"single@3@{FIRST}-choose")
+    choices = report(out)["choosing"][FIRST]
+    assert choices["single"]["best"] is None and len(choices["single"]["trials"]) == 5
+    assert choices[SEEDS]["best"] == 5  # the last one's score is the lowest
+    assert "BERT (single) (5 of 6: not chosen)" in shown(report(out))
+
+
+def test_repetitions_that_both_have_are_compared(folder: Path, tmp_path: Path) -> None:
+    some = tmp_path / "some"
+    shutil.copytree(folder, some)
+    shutil.rmtree(some / "fits" / f"single@2@{FIRST}")
+    whole_report = report(some)
+    assert whole_report["missing"][FIRST] == {"single": [1, 5]}
+    of_first = whole_report["conditions"][FIRST]
+    assert of_first["against"]["single"]["accuracy"]["n_runs"] == 4
+    assert of_first["against"]["bayesian"]["accuracy"]["n_runs"] == 5
+    assert len(of_first["models"]["single"]["fits"]["f1"]) == 20
+
+
+def test_rows_of_a_single_repetition_say_so(whole_report: dict[str, Any], tmp_path: Path) -> None:
+    once = report(write(tmp_path / "once", {FIRST: ("single", SEEDS)}, repeats=1))
+    test = once["conditions"][FIRST]["against"]["single"]
+    assert test["accuracy"]["n_runs"] == test["f1"]["n_runs"] == 1
+    text = shown(once)
+    row = next(line for line in text.splitlines() if line.startswith("  BERT (single)"))
+    assert row.count(", one repetition: ") == 2
+    assert ", one repetition:" not in shown(whole_report)
+
+
+def test_a_report_is_shown_from_its_file_alone(
+    whole_report: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text(to_json(whole_report))
+    assert shown(report(path)) == shown(whole_report)
+
+
+def test_agreement_on_emotions_comes_later(tmp_path: Path) -> None:
+    items = Items.of(corpus(FIRST), {})
+    items.keep(tmp_path)
+    whole = Items.of(corpus(FIRST), {"any": 0.7, "most": 0.4, "all": 0.6})
+    for each in (whole, items, whole):
+        each.keep(tmp_path)
+    assert Items.load(tmp_path, FIRST).kappas.tolist() == [0.7, 0.4, 0.6]
+    with pytest.raises(DataError) as caught:
+        Items.of(corpus(FIRST), {"any": 0.1, "most": 0.4, "all": 0.6}).keep(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: holds HS-Brexit with other kappas; give the data that it was begun with, or "
+        "another folder"
+    )
+
+
+def test_printed_figures_are_those_of_the_paper() -> None:  # its tables 1 and 4
+    assert TABLE["seeds"] == (0.308, 0.183) and TABLE["soft-label"] == (0.284, 0.0821)
+    assert KAPPA == {"any": 0.744, "most": 0.410, "all": 0.710}
+    plain = [source for source in SOURCES.values() if not source.again]
+    assert [source.name for source in plain if not source.counted] == ["snow2008-affect"]
+
+
+# ---- what is not ours, or not there ----
+
+
+def test_a_folder_without_outcomes(tmp_path: Path) -> None:
+    with locked_folder(tmp_path) as place:
+        place.begin({"paper": "seedbert", "settings": {}}, "the command", "abc")
+    with pytest.raises(DataError) as caught:
+        report(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; resume with: the command"
+
+
+def test_the_folder_of_another_paper(folder: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        paper("soft-labels").report(folder)
+    assert str(caught.value) == (
+        f"{folder}: holds outcomes of seedbert, not of soft-labels; show it with: dissensus papers "
+        f"seedbert --show {folder}"
+    )
+
+
+def test_a_file_that_is_no_report(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text(json.dumps({"paper": "soft-labels", "conditions": {}}))
+    with pytest.raises(DataError) as caught:
+        report(path)
+    assert str(caught.value) == f"{path}: not a report on seedbert written by dissensus"
+
+
+def test_data_without_any_of_the_corpora(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        paper("seedbert").read(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: none of lewidi2023, cifar10h, snow2008 is in it"
+
+
+def test_a_corpus_that_is_kept_by_name_stands_for_itself_alone(tmp_path: Path) -> None:
+    for name in ("cifar10h", "MD-Agreement-again"):  # the first is the name of a raw folder, too
+        corpus(name, 20).save(tmp_path / name)
+    assert list(paper("seedbert").read(tmp_path)) == ["cifar10h", "MD-Agreement-again"]
+
+
+# ---- running ----
+
+
+def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: Path) -> None:
+    conditions = paper("seedbert").named(FIRST, (FIRST,))
+    assert [condition.name for condition in conditions] == [f"{FIRST}-choose", FIRST]
+    given: dict[str, Any] = {
+        "processes": 1,
+        "runs": 1,
+        "time_limit": 0.0,
+        "settings": [("encoder", "none")],
+    }
+    with pytest.raises(Unfinished) as caught:
+        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path, **given)
+    assert str(caught.value) == (
+        "Time limit reached: 0 of 39 fits done. Run the same command again to resume."
+    )
+
+
+def test_what_failed_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    conditions = paper("seedbert").named(FIRST, (FIRST,))
+    given: dict[str, Any] = {
+        "processes": 1,
+        "runs": 1,
+        "settings": [("encoder", str(tmp_path / "none"))],
+    }
+    with pytest.raises(ModelError, match="^30 of 39 failed, first single, seed 0, HS-Brexit-choos"):
+        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path / "out", **given)

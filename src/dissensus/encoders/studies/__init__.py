@@ -1,1 +1,0 @@
-"""Encoders that the reproduction of one paper or study needs."""
