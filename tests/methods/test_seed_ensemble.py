@@ -206,7 +206,7 @@ def test_ensembles_are_fitted_with_others_side_by_side() -> None:
         Job(method, crowd) for method in (*examples, Single(encoder="features", training=QUICK))
     ]
     for method in fit_many(jobs)[:2]:
-        alone = SeedEnsemble(**method.get_params()).fit(crowd)
+        alone = SeedEnsemble(**method.get_params(deep=False)).fit(crowd)
         np.testing.assert_allclose(
             method.predict(crowd)["q"].distribution,
             alone.predict(crowd)["q"].distribution,

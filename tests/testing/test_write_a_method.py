@@ -57,11 +57,13 @@ def test_the_method_of_the_page_keeps_every_promise(folder: Path) -> None:
 def test_the_method_of_the_page_is_trained_saved_loaded_and_compared(folder: Path) -> None:
     lines = run(folder, "use.py")
     assert lines[0] == lines[1]
-    assert [line.split()[0] for line in lines[2:]][:3] == [
-        "annotator-shift",
-        "annotator-heads",
-        "annotator-majority",
-    ]
+    printed = re.search(r"comparison prints:\n\n```\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert printed
+    pages, ours = (dict(re.findall(r"(.+): (.+)", text)) for text in (printed[1], "\n".join(lines)))
+    assert list(ours) == list(pages)
+    for name, figure in pages.items():
+        assert float(ours[name]) == pytest.approx(float(figure), abs=0.05)
+    assert float(pages["annotator-shift"]) > float(pages["annotator-majority"]) + 0.05
     model = folder / "model"
     with pytest.raises(ModelError) as caught:
         load(model)

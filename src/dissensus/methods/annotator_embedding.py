@@ -31,7 +31,7 @@ from dissensus.methods.framework.trunk_method import TrunkMethod
 from dissensus.networks.heads import Head, hidden_layers
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout, standing, uniforms
-from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 from dissensus.training.loop import Trainer
 
 Embeddings = Literal["annotator", "annotations", "both"]
@@ -203,7 +203,6 @@ class AnnotatorEmbedding(TrunkMethod):
     spread: float = 0.5
     shrink: float = 0.0
     contrast: float = 0.0
-    training: Training = Training(epochs=20, least_steps=1000)
     coding_: AttributeCoding = field(init=False, repr=False, default=AttributeCoding({}, {}))
     columns_: np.ndarray = field(init=False, repr=False, default_factory=lambda: np.zeros((0, 0)))
     counts_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)

@@ -17,7 +17,7 @@ from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import standing, uniforms
 from dissensus.scales import MultiLabel, Scale
-from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
 SHARED = ", of all annotators"  # is added to the name of an output of the shared branch
 
@@ -132,7 +132,6 @@ class Padl(TruthMethod):
     """
 
     branch_hidden: int = 16
-    training: Training = Training(epochs=20, least_steps=1000)
     name: ClassVar[str] = "padl"
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "multi-label")
     choices: ClassVar[Choices] = TRUNK_CHOICES

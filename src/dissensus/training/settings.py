@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from dissensus.errors import ModelError
 
@@ -25,17 +26,26 @@ CHOICES = {
     "losses": ("summed", "interleaved"),
     "device": ("auto", "cpu", "cuda"),
 }
+KINDS: dict[str, tuple[type, str]] = {  # by type hint
+    "int": (Integral, "an integer"),
+    "float": (Real, "a number"),
+    "bool": (bool, "True or False"),
+    "str": (str, "a text"),
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Training:
     """How a network is trained.
+
+    A method completes what it is given by its own defaults: `Training(seed=1)`, or
+    `{"seed": 1}`, changes the seed and nothing else. The defaults below are those of no method.
 
     Args:
         epochs: passes over the items; with a validation corpus the best one is kept.
         least_steps: where all contents are features, which take little time, at least so many steps
-            in all: a small corpus has more epochs, at most ten times as many. Where a number of
-            epochs is chosen (`--epochs`), it is 0.
+            in all: a small corpus has more epochs, at most ten times as many. Where a method is
+            given a number of epochs (`epochs`, `--epochs`) without it, it is 0.
         batch_size: items per step.
         batch_by: "item": batches of any items; "content": items with the same content are in one
             batch, as far as they fit, so that a long content is encoded once.
@@ -103,8 +113,34 @@ class Training:
     device: Literal["auto", "cpu", "cuda"] = "auto"
     compile: bool = False
     save_every: float = 30.0
+    given: ClassVar[frozenset[str]]  # the names of the settings that this one was given
+
+    def __new__(cls, *values: Any, **settings: Any) -> Self:
+        new = super().__new__(cls)
+        in_order = [field.name for field in fields(cls)][: len(values)]
+        object.__setattr__(new, "given", frozenset(in_order) | settings.keys())
+        return new
+
+    def __repr__(self) -> str:
+        names = [field.name for field in fields(self) if field.name in self.given]
+        return f"Training({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    def over(self, default: Training) -> Training:
+        """The settings that were given here, and all others of `default`.
+
+        Example:
+            >>> both = Training(seed=1).over(Training(learning_rate=0.1))
+            >>> both.seed, both.learning_rate, both.epochs
+            (1, 0.1, 30)
+        """
+        names = [field.name for field in fields(self)]
+        if self.given.issuperset(names):
+            return self
+        given = {name: getattr(self, name) for name in self.given}
+        return Training(**{name: getattr(default, name) for name in names} | given)
 
     def __post_init__(self) -> None:
+        self._check_types()
         counts = ("epochs", "batch_size", "max_rows_per_item", "plateau")
         wrong = [name for name in counts if getattr(self, name) < 1]
         above = ("learning_rate", "encoder_learning_rate", "layer_decay")
@@ -125,6 +161,23 @@ class Training:
                 raise ModelError(
                     f"training.{name} is one of {', '.join(known)}, not {getattr(self, name)!r}"
                 )
+
+    def _check_types(self) -> None:
+        for field in fields(self):
+            hint, _, other = str(field.type).partition(" | ")
+            value: Any = getattr(self, field.name)
+            kind, words = KINDS.get(hint, (object, ""))
+            if other and value is None:
+                continue
+            if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+                example = getattr(Training, field.name)
+                example = 1 if example is None else example
+                raise ModelError(
+                    f"training.{field.name} must be {words}, e.g. {example}, found {value!r}"
+                )
+            if kind is Integral or (kind is Real and not isinstance(value, int | float)):
+                plain = int if kind is Integral else float  # JSON has no numbers of numpy
+                object.__setattr__(self, field.name, plain(getattr(self, field.name)))
 
     def epochs_of_features(self, n_batches: int) -> int:
         """The number of epochs on features, by the number of batches of an epoch."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dissensus.methods import method as method_class
@@ -74,7 +74,7 @@ MODELS: dict[str, Model] = {
 TABLE_4 = tuple(TABLE)
 VARIANTS = (SEEDS, "order", "dropout", "bag", DEEP)
 
-CHOSEN = Training(batch_size=32, learning_rate=1e-3)  # and what is chosen
+CHOSEN = Training(batch_size=32, learning_rate=1e-3).over(Training())  # and what is chosen
 PAPER = Training(
     epochs=3,
     batch_size=16,
@@ -136,7 +136,7 @@ def built(
 
 
 AS_PAPER: dict[str, Any] = {
-    **{f"training.{name}": value for name, value in vars(PAPER).items()},
+    **{f"training.{name}": value for name, value in asdict(PAPER).items()},
     "dropout": 0.1,
     "base_rates": False,
     "complexity_weight": 1.0,

@@ -41,6 +41,7 @@ from dissensus.methods.framework.predicted_densities import (
 )
 from dissensus.methods.framework.raw_contents import Source, corpus_of, index_of
 from dissensus.methods.framework.search_space import Choices
+from dissensus.methods.framework.settings import changed, completed, settings_of
 from dissensus.prediction import ByAnnotator, JointDensity, Prediction, Predictions
 from dissensus.scales import SCALES
 
@@ -413,18 +414,33 @@ class Method(ABC):
     # ---- settings, as in scikit-learn ----
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
+        """The settings by name.
+
+        Args:
+            deep: also those within a setting, such as `training__epochs`.
+        """
+        settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
+        if deep:
+            inner = {name.replace(".", "__"): value for name, value in settings_of(self).items()}
+            settings |= inner
+        return settings
 
     def set_params(self, **settings: Any) -> Self:
-        """Change settings by name."""
-        unknown = [name for name in settings if name not in self.get_params()]
-        if unknown:
-            known = listed(self.get_params(), 20) or "none"
-            raise ModelError(f"{self.name} has no setting {listed(unknown)}; it has {known}")
-        for name, value in settings.items():
+        """Change settings by name; those within a setting as `training__epochs=3`.
+
+        With another number of epochs, `training__least_steps` is 0, unless it is given too.
+        """
+        copy = changed(self, {name.replace("__", ".", 1): v for name, v in settings.items()})
+        for name, value in copy.get_params(deep=False).items():
             setattr(self, name, value)
         return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A setting that is a dataclass of settings, such as `training`, is completed."""
+        default = getattr(type(self), name, None)
+        if dataclasses.is_dataclass(default) and not isinstance(default, type):
+            value = completed(f"{self.name}: {name}", value, default)
+        super().__setattr__(name, value)
 
     # ---- save and load ----
 
@@ -446,7 +462,7 @@ class Method(ABC):
 
     def config(self) -> dict[str, Any]:
         """What `save` writes besides the weights, as JSON."""
-        settings = {name: plain(value) for name, value in self.get_params().items()}
+        settings = {name: plain(value) for name, value in self.get_params(deep=False).items()}
         config = {"method": self.name, "settings": settings} | self.learned_.to_config()
         return dict(
             json.loads(json.dumps(config))
@@ -455,7 +471,7 @@ class Method(ABC):
     def _card(self) -> str:
         learned = self.learned_
         questions = ", ".join(f"`{q}` ({scale.kind})" for q, scale in learned.questions.items())
-        settings = "\n".join(f"- `{k}`: {plain(v)}" for k, v in self.get_params().items())
+        settings = "\n".join(f"- `{k}`: {plain(v)}" for k, v in self.get_params(deep=False).items())
         names = listed(learned.annotators[:20], 20) or "without names"
         more = " and more (all in config.json)" if len(learned.annotators) > 20 else ""
         return (

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from dissensus.errors import ModelError, listed, meant
-from dissensus.methods.framework.base import Method
+from dissensus.errors import ModelError, cut, listed, meant
+from dissensus.training.settings import Training
+
+if TYPE_CHECKING:
+    from dissensus.methods.framework.base import Method
 
 EPOCHS, LEAST_STEPS = "training.epochs", "training.least_steps"
 SEEDS = ("seed", "init_seed", "training.seed")
@@ -24,13 +27,39 @@ def settings_of(method: Method) -> dict[str, Any]:
         {'smoothing': 1.0}
     """
     settings: dict[str, Any] = {}
-    for name, value in method.get_params().items():
-        if dataclasses.is_dataclass(value):
-            inner = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            settings |= {f"{name}.{key}": part for key, part in inner.items()}
+    for name, value in method.get_params(deep=False).items():
+        if is_dataclass(value):
+            settings |= {f"{name}.{f.name}": getattr(value, f.name) for f in fields(value)}
         else:
             settings[name] = value
     return settings
+
+
+def completed(name: str, value: Any, default: Any) -> Any:
+    """A setting that is a dataclass of settings, such as `training`, completed by the method's own
+    default. With a number of epochs, `least_steps` is 0, unless it is given too.
+
+    Args:
+        name: of method and setting, for messages.
+        value: of the same class as the default, or a dict of some of its settings.
+    """
+    cls = type(default)
+    if isinstance(value, Mapping):
+        _check_known(name, value, [field.name for field in fields(cls)])
+        try:
+            value = cls(**value)
+        except TypeError as error:
+            found = f"found {cut(repr(dict(value)))} ({cut(error)})"
+            raise ModelError(f"{name}: each setting must have its own type, {found}") from None
+    if not isinstance(value, cls):
+        raise ModelError(
+            f"{name} must be a {cls.__name__} or a dict of its settings, e.g. "
+            f"{{{fields(cls)[0].name!r}: {getattr(default, fields(cls)[0].name)!r}}}, "
+            f"found {cut(repr(value))}"
+        )
+    if not isinstance(value, Training):
+        return value
+    return value.over(replace(default, least_steps=0) if "epochs" in value.given else default)
 
 
 def changed(method: Method, settings: Mapping[str, Any]) -> Method:
@@ -43,21 +72,28 @@ def changed(method: Method, settings: Mapping[str, Any]) -> Method:
         >>> changed(AnnotatorMajority(), {"smoothing": 2.0})
         AnnotatorMajority(smoothing=2.0)
     """
-    known = settings_of(method)
-    unknown = [name for name in settings if name not in known]
+    parameters = method.get_params(deep=False)
+    within = {name: value for name, value in settings.items() if name not in parameters}
+    _check_known(method.name, within, settings_of(method))
+    copy = type(method)(**parameters | {k: v for k, v in settings.items() if k in parameters})
+    known = settings_of(copy)
+    if within.get(EPOCHS, known.get(EPOCHS)) != known.get(EPOCHS):
+        within = {LEAST_STEPS: 0} | within
+    for name, value in within.items():
+        group, _, inner = name.partition(".")
+        setattr(copy, group, asdict(getattr(copy, group)) | {inner: value})
+    return copy
+
+
+def _check_known(where: str, names: Iterable[Any], known: Collection[str]) -> None:
+    """Refuse settings that do not exist: list those of the same group, such as `training`."""
+    unknown = [name for name in names if name not in known]
     if unknown:
-        names = listed(known, 40) or "none"
+        group = str(unknown[0]).rpartition(".")[0]
+        same = [name for name in known if name.rpartition(".")[0] == group and group]
+        has = listed(same or dict.fromkeys(name.partition(".")[0] for name in known), 40) or "none"
         guess = meant(unknown[0], known)
-        raise ModelError(f"{method.name} has no setting {listed(unknown)}{guess}; it has {names}")
-    parameters = method.get_params()
-    if settings.get(EPOCHS, known.get(EPOCHS)) != known.get(EPOCHS):
-        settings = {LEAST_STEPS: 0} | dict(settings)
-    for name, value in settings.items():
-        outer, _, inner = name.partition(".")
-        parameters[outer] = (
-            dataclasses.replace(parameters[outer], **{inner: value}) if inner else value
-        )
-    return type(method)(**parameters)
+        raise ModelError(f"{where} has no setting {listed(unknown)}{guess}; it has {has}")
 
 
 def seeded(method: Method, seed: int) -> Method:
@@ -73,31 +109,16 @@ def draws(method: Method) -> bool:
 def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method:
     """A method with these settings, each a name ("training.epochs" or "hidden") and a text."""
     method = cls()
-    settings = list(settings)
-    if EPOCHS in dict(settings) and LEAST_STEPS in settings_of(method):
-        # exactly these epochs, unless least_steps is given too
-        settings = [(LEAST_STEPS, "0"), *settings]
-    for name, text in settings:
-        outer, _, inner = name.partition(".")
-        known = method.get_params()
-        if outer not in known:
-            names = listed(known, 20) or "none"
-            guess = meant(name, settings_of(method))
-            raise ModelError(f"{method.name} has no setting {name!r}{guess}; it has {names}")
-        if name == "encoder":
-            value = encoder_setting(text)
-        elif not inner:
-            value = _value(name, text, known[outer])
-        else:
-            fields = _fields(known[outer])
-            if inner not in fields:
-                names = listed([f"{outer}.{field}" for field in fields], 20) or "none"
-                guess = meant(inner, settings_of(method))
-                raise ModelError(f"{method.name} has no setting {name!r}{guess}; it has {names}")
-            changed = {inner: _value(name, text, fields[inner])}
-            value = dataclasses.replace(known[outer], **changed)
-        method.set_params(**{outer: value})
-    return method
+    known = settings_of(method)
+    typed = dict(settings)
+    _check_known(method.name, typed, known)
+    values = {
+        name: encoder_setting(text) if name == "encoder" else _value(name, text, known[name])
+        for name, text in typed.items()
+    }
+    if EPOCHS in values:
+        values = {LEAST_STEPS: 0} | values  # exactly these epochs, unless it is given too
+    return changed(method, values)
 
 
 def encoder_setting(text: str) -> str | dict[str, str]:
@@ -119,12 +140,6 @@ def encoder_setting(text: str) -> str | dict[str, str]:
         what = f"none for {listed(empty)}" if empty else "two for one role"
         raise ModelError(f"encoder must have one name for each role, found {what} in {text!r}")
     return by_role
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    if not dataclasses.is_dataclass(value):
-        return {}
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
 def _value(name: str, text: str, default: Any) -> Any:

@@ -68,13 +68,14 @@ class TrainedMethod(Method):
             content), or a name for each role; "premise+hypothesis" are texts read together, and
             "minilm:max_length=64" has options.
         tune: what of the encoder is fine-tuned: "nothing", "all", or the number of last blocks.
-        training: how the network is trained.
+        training: how the network is trained; settings that it does not contain are those of the
+            method's default.
         init_seed: the seed of the network's first weights.
     """
 
     encoder: str | dict[str, str] = "auto"
     tune: str | int = "nothing"
-    training: Training = Training()
+    training: Training = Training(epochs=20, least_steps=1000)
     init_seed: int = 0
 
     network_: Network = dataclasses.field(init=False, repr=False)
@@ -85,6 +86,12 @@ class TrainedMethod(Method):
     )
     _identities: dict[str, str] = dataclasses.field(init=False, repr=False, default_factory=dict)
     needs_rows: ClassVar[bool] = False  # whether the losses use the answers of annotators
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if isinstance(own := vars(cls).get("training"), Training):
+            bases = (base.training for base in cls.__mro__[1:] if issubclass(base, TrainedMethod))
+            cls.training = own.over(next(bases))
 
     @property
     def pools(self) -> bool:
@@ -206,7 +213,7 @@ class TrainedMethod(Method):
             epochs = training.epochs_of_features(n_batches)
             training = dataclasses.replace(training, epochs=epochs)
         own = ("training", "init_seed")  # may differ between the trainings of a stack
-        settings = {k: v for k, v in self.get_params().items() if k not in own}
+        settings = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
         kind = repr((self.name, questions, settings))
         return Trainer(self.network_, losses, examples, training, judge, learned, kind)
 
@@ -529,4 +536,5 @@ class TrainedMethod(Method):
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        return super()._settings(settings) | {"training": Training(**settings["training"])}
+        saved = Training(**settings["training"])  # older versions had fewer settings
+        return super()._settings(settings) | {"training": saved.over(Training())}

@@ -8,7 +8,7 @@ from typing import ClassVar
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.heads import Trunk
-from dissensus.training import Sizes, Training
+from dissensus.training import Sizes
 
 
 @dataclass(eq=False)
@@ -27,7 +27,6 @@ class TrunkMethod(TrainedMethod):
     dropout: float = 0.5
     hidden_dropout: float | None = None
     standardise: bool = True
-    training: Training = Training(epochs=20, least_steps=1000)
     choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def trunk(self, sizes: Sizes, hidden: tuple[int, ...] | None = None) -> Trunk:

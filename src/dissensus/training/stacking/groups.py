@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from traceback import clear_frames
 from typing import Any
@@ -51,7 +52,7 @@ def obstacle(trainer: Trainer) -> str:
 
 def group_key(trainer: Trainer) -> tuple[Any, ...]:
     """What the members of a stack must have in common: all but their own settings and weights."""
-    settings = {k: v for k, v in vars(trainer.training).items() if k not in OWN_SETTINGS}
+    settings = {k: v for k, v in asdict(trainer.training).items() if k not in OWN_SETTINGS}
     shapes = tuple((k, tuple(v.shape), v.dtype) for k, v in trainer.network.state_dict().items())
     learning = tuple(p.requires_grad for p in trainer.network.parameters())
     return trainer.kind, tuple(settings.items()), shapes, learning, repr(trainer.network)

@@ -1,0 +1,158 @@
+"""Settings given to a method change what they name and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from dissensus.densities import RatingKde
+from dissensus.errors import DissensusError
+from dissensus.methods import METHODS, AnnotatorHeads, CrowdLayer, Madl, TrainedMethod, load, method
+from dissensus.methods.framework.model_folder import checksum
+from dissensus.methods.framework.settings import configured
+from dissensus.testing import example_corpus
+from dissensus.training import Training
+
+TRAINED = [name for name in METHODS if "training" in method(name)().get_params()]
+
+
+@pytest.fixture(params=TRAINED)
+def cls(request: pytest.FixtureRequest) -> type[TrainedMethod]:
+    found = method(request.param)
+    assert issubclass(found, TrainedMethod)
+    return found
+
+
+def test_every_way_to_set_one_setting_leaves_the_others(cls: type[TrainedMethod]) -> None:
+    default = cls().training
+    expected = asdict(default) | {"seed": 7}
+    assigned = cls()
+    assigned.training = Training(seed=7)
+    for built in (
+        cls(training=Training(seed=7)),
+        cls(training={"seed": 7}),  # type: ignore[arg-type]
+        cls().set_params(training__seed=7),
+        cls().set_params(training=Training(seed=7)),
+        assigned,
+        configured(cls, [("training.seed", "7")]),
+    ):
+        assert isinstance(built, cls)
+        assert asdict(built.training) == expected
+    assert cls(training=default).training is default  # as `clone` of scikit-learn requires
+
+
+def test_chosen_epochs_are_exact_unless_steps_are_given_too() -> None:
+    for training in (Training(epochs=3), {"epochs": 3}):
+        built = Madl(training=training)  # type: ignore[arg-type]
+        assert built.training == replace(Madl().training, epochs=3, least_steps=0)
+    assert Madl().set_params(training__epochs=3).training == built.training
+    both = Madl(training=Training(epochs=3, least_steps=9))
+    assert (both.training.epochs, both.training.least_steps) == (3, 9)
+
+
+def test_set_params_begins_with_the_whole_and_changes_all_or_nothing() -> None:
+    built = CrowdLayer().set_params(training__seed=4, training=Training(clip=2.0), dropout=0.25)
+    assert built.training == replace(CrowdLayer().training, seed=4, clip=2.0)
+    assert built.dropout == 0.25
+    with pytest.raises(DissensusError):
+        built.set_params(dropout=0.75, training__seed="four")
+    assert built.dropout == 0.25
+    assert built.set_params(training__epochs=2).training.clip == 2.0
+    assert AnnotatorHeads(kde={"bins": 8}).kde == RatingKde(bins=8)  # type: ignore[arg-type]
+    assert AnnotatorHeads().set_params(kde__bins=8).kde == RatingKde(bins=8)
+
+
+def test_get_params_lists_settings_within_a_setting() -> None:
+    settings = AnnotatorHeads().get_params()
+    assert settings["training__epochs"] == settings["training"].epochs == 20
+    assert settings["kde__bins"] == 4
+    assert not any("__" in name for name in AnnotatorHeads().get_params(deep=False))
+    same = AnnotatorHeads().set_params(**settings)
+    assert same.get_params() == settings
+
+
+def test_a_training_alone_has_the_general_defaults_and_remembers_what_it_was_given() -> None:
+    partial = Training(seed=1)
+    assert partial == Training(epochs=30, seed=1) and repr(partial) == "Training(seed=1)"
+    for other in (copy.deepcopy(partial), pickle.loads(pickle.dumps(partial)), eval(repr(partial))):
+        assert other == partial and other.given == {"seed"}
+    whole = CrowdLayer(training=partial).training
+    assert eval(repr(whole)) == whole
+    assert pickle.loads(pickle.dumps(CrowdLayer(training=partial))).training == whole
+    assert Training(9, learning_rate=0.5).over(whole) == replace(whole, epochs=9, learning_rate=0.5)
+
+
+def test_the_default_of_a_class_is_completed_by_that_of_its_base() -> None:
+    @dataclass(eq=False)
+    class Slow(CrowdLayer):
+        training: Training = Training(clip=2.0)
+        name: ClassVar[str] = "slow"
+
+    @dataclass(eq=False)
+    class Slower(Slow):
+        training: Training = Training(epochs=40)
+
+    assert Slow().training == replace(CrowdLayer().training, clip=2.0)
+    assert Slower().training == replace(CrowdLayer().training, clip=2.0, epochs=40)
+
+
+@pytest.mark.parametrize(
+    ("training", "message"),
+    [
+        (
+            {"sed": 1},
+            "annotator-heads: training has no setting 'sed' (did you mean 'seed'?); it ha",
+        ),
+        ({"epochs": "3"}, "training.epochs must be an integer, e.g. 30, found '3'"),
+        ({"epochs": True}, "training.epochs must be an integer, e.g. 30, found True"),
+        ({"epochs": 3.5}, "training.epochs must be an integer, e.g. 30, found 3.5"),
+        (
+            {"learning_rate": None},
+            "training.learning_rate must be a number, e.g. 0.001, found None",
+        ),
+        ({"shuffle": 1}, "training.shuffle must be True or False, e.g. True, found 1"),
+        ({"patience": "2"}, "training.patience must be an integer, e.g. 1, found '2'"),
+        ({"optimiser": "lion"}, "training.optimiser is one of adamw, adam, radam, sgd, not 'lion'"),
+        ({"epochs": 0}, "training settings out of range: epochs = 0"),
+        (
+            3,
+            "annotator-heads: training must be a Training or a dict of its settings, e.g. {'epo",
+        ),
+        (None, "annotator-heads: training must be a Training or a dict of its settings, e.g. {'ep"),
+    ],
+)
+def test_settings_that_are_no_training(training: Any, message: str) -> None:
+    for settings in ({"training": training}, {}):
+        with pytest.raises(DissensusError) as caught:
+            AnnotatorHeads(**settings).set_params(training=training)
+        assert str(caught.value).startswith(message)
+
+
+def test_a_wrong_type_within_a_density() -> None:
+    with pytest.raises(DissensusError) as caught:
+        AnnotatorHeads(kde={"bins": "8"})  # type: ignore[arg-type]
+    assert str(caught.value).startswith(
+        "annotator-heads: kde: each setting must have its own type, found {'bins': '8'} ("
+    )
+
+
+def test_a_saved_model_has_all_settings_and_an_old_one_those_of_its_time(tmp_path: Path) -> None:
+    corpus = example_corpus("nominal", n_items=20)
+    fitted = CrowdLayer(encoder="features", training=Training(epochs=1)).fit(corpus)
+    fitted.save(tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text())
+    saved = config["settings"]["training"]
+    assert Training(**saved) == fitted.training and saved.keys() == asdict(Training()).keys()
+    for later in ("least_steps", "smallest_gain"):  # which old models do not have
+        del saved[later]
+    weights = (tmp_path / "model" / "model.safetensors").read_bytes()
+    path.write_text(json.dumps(config | {"checksum": checksum(config, weights)}))
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, CrowdLayer) and loaded.training == fitted.training
