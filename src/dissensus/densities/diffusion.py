@@ -2,8 +2,9 @@
 
 Botev, Grotowski and Kroese (2010), doi:10.1214/10-AOS799: the best bandwidth is a root of
 t = phi(t), where phi follows from the roughness of the density, which a chain of higher and higher
-derivatives estimates. A *time* is the square of a bandwidth relative to the range of the grid.
-Times and roughness are kept as logarithms, so that float32 suffices.
+derivatives estimates. If there are several roots, it is the smallest: a larger one smooths modes
+away. A *time* is the square of a bandwidth relative to the range of the grid. Times and roughness
+are kept as logarithms, so that float32 suffices.
 
 The root is found for all densities together in a fixed number of steps, and no value is read on the
 host: the work can be vmapped, and captured in a CUDA graph. The gradient is that of the implicit
@@ -27,13 +28,17 @@ if TYPE_CHECKING:
 UNIT = 64 * math.pi**2  # squared frequencies are divided by it: float32 then holds their powers
 SMALLEST = 1e-30  # of a roughness: below it, a density is flat
 LARGEST = 1.0  # of a time that is returned: the bandwidth is the range of the grid
+NEVER = -60.0  # the logarithm of a time at which nothing is smoothed
+CLIMB = 0.5  # how far above a bound of the root its logarithm is looked for
+FLATTEST = 0.02  # slope of t - phi(t), on logarithms, that a step relies on
+REACHED = 0.01  # how far from the bound the search may be at its end
 DEEPEST = {1: 7, 2: 5}  # order of the chain's first derivatives, by number of dimensions
 
 
 class Times(NamedTuple):
     """The diffusion times of densities."""
 
-    times: Tensor  # (..., n_dimensions)
+    times: Tensor  # (..., n_dimensions); of no use without a root
     has_root: Tensor  # (...), bool
 
 
@@ -45,7 +50,7 @@ def diffusion_times(
     Args:
         coefficients: cosine coefficients of histograms, (..., K) or (..., K, L).
         n: number of observations.
-        limit: the root is looked for below this time. Where there is none, it is the time.
+        limit: the root is looked for below this time.
         iterations: steps of the search.
     """
     import torch
@@ -71,7 +76,7 @@ def diffusion_times(
     with torch.no_grad():  # derivatives with respect to the logarithm of the time
         growth = (later - roughness) / difference  # (..., 1 or 3)
         slope = 1 - (phi(later) - phi(roughness)) / difference
-        slope = torch.where(has_root, slope, 1).clamp(min=0.02)
+        slope = torch.where(has_root, slope, 1).clamp(min=FLATTEST)
     step = torch.where(has_root, (phi(roughness) - start) / slope, 0)  # a Newton step: its gradient
     if n_dimensions == 1:  # is that of the root
         return Times((start + step).exp().unsqueeze(-1), has_root)
@@ -179,35 +184,33 @@ def _root(
     limit: float,
     iterations: int,
 ) -> tuple[Tensor, Tensor]:
-    """The logarithm of the root of t = phi(t) below the limit, and whether there is one.
+    """The logarithm of the smallest root of t = phi(t) below the limit, and whether there is one.
 
-    Secant steps on logarithms; a step that leaves the bracket is replaced by half of it, or by
-    t = phi(t) as long as there is no lower end. phi grows with t, and more slowly than it.
+    phi grows with t, so that no root is below phi(0), nor between t and phi(t). The search climbs
+    from phi(0) by secant steps on logarithms, which end at most `CLIMB` above phi(t). Above the
+    root, phi(t) is between it and t: a bracket. A step out of it is replaced by half of it.
     """
     import torch
 
-    batch = power.shape[: power.dim() - n_dimensions]
-    previous = power.new_full(batch, math.log(limit))
-    error = previous - log_phi(previous)
-    has_root = error > 0
-    error_before, high, low = error, previous, previous - 60
-    bracketed = torch.zeros_like(has_root)
-    at = torch.where(has_root, previous - error, previous)
-    tolerance = 8 * torch.finfo(power.dtype).eps
+    highest = math.log(limit)
+    previous = power.new_full(power.shape[: power.dim() - n_dimensions], NEVER)
+    low = log_phi(previous).clamp(max=highest)  # the root is not below
+    high = torch.full_like(low, highest)  # nor above, if there is one
+    at, error_before = low, previous - low
+    bracketed = torch.zeros_like(low, dtype=torch.bool)
     for _ in range(iterations):
-        error = at - log_phi(at)
-        high = torch.where(error > 0, torch.minimum(high, at), high)
-        low = torch.where(error > 0, low, torch.maximum(low, at))
-        bracketed = bracketed | (error <= 0)
+        reached = log_phi(at)
+        error = at - reached
+        above = error > 0
+        high = torch.where(above, torch.minimum(high, reached), high)
+        low = torch.where(above, low, torch.maximum(low, reached))
+        bracketed = bracketed | above
         distance = at - previous
-        moved = distance.abs() > tolerance
-        slope = (error - error_before) / torch.where(moved, distance, 1)
-        slope = torch.where(moved & (slope > 0.02), slope, 1)
+        slope = (error - error_before) / torch.where(distance == 0, 1, distance)
+        slope = torch.where(distance == 0, 1, slope).clamp(min=FLATTEST, max=1)
         following = at - error / slope
-        slack = tolerance * (1 + at.abs())
-        inside = (following >= low - slack) & (following <= high + slack)
-        safe = torch.where(bracketed, (low + high) / 2, at - error)
+        inside = torch.where((following >= low) & (following <= high), following, (low + high) / 2)
+        climbed = torch.minimum(following, low + CLIMB).clamp(max=highest)
         previous, error_before = at, error
-        at = torch.where(inside, following, safe)
-        at = torch.where(has_root, at, high)
-    return at, has_root
+        at = torch.where(bracketed, inside, climbed)
+    return at, (low < highest) & (bracketed | (at < low + REACHED))

@@ -15,13 +15,15 @@ from dissensus.densities.cosine import coefficients, decay, masses
 from dissensus.densities.diffusion import diffusion_times
 from dissensus.densities.grid import Grid
 from dissensus.densities.histogram import histogram
+from dissensus.densities.readouts import marginal
 from dissensus.densities.reference import reference_smoothed, reference_times
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 LIMIT = 0.1  # of the diffusion time; that is a bandwidth of 0.32 of the range
-GENTLE = 20.0  # temperature over the whole range at which 4 iterations suffice; else 8
+GENTLE = 20.0  # temperature over the whole range up to which few iterations suffice
+FEW, MANY = 5, 16  # iterations of the search for the root
 
 
 class Estimate(NamedTuple):
@@ -29,7 +31,7 @@ class Estimate(NamedTuple):
 
     density: Any  # (..., *grid.shape): the mass of each cell; sums to 1
     bandwidth: Any  # (..., n_dimensions): standard deviation of the kernel, in units of the ratings
-    has_root: Any  # (...), bool: False where the estimator found no bandwidth and used the largest
+    has_root: Any  # (...), bool: False where the bandwidth is that of the normal reference rule
 
 
 def diffusion_kde(
@@ -53,8 +55,11 @@ def diffusion_kde(
     density and bandwidth where the histogram is soft. It can be vmapped, and captured in a CUDA
     graph.
 
-    Where observations are spread so evenly that the estimator has no root below `limit`, `limit`
-    takes its place; a bandwidth is at most the range of the grid. One observation alone, and equal
+    The bandwidth is the smallest root of the estimator's equation. Few observations, or evenly
+    spread ones, may have no root below `limit`: then it is that of the normal reference rule, which
+    is the best one if the density is normal with the variance of the histogram, or `limit` if that
+    is less. (Botev's own program minimises the error of the equation, Tavernor et al. draw other
+    observations.) A bandwidth is at most the range of the grid. One observation alone, and equal
     observations, have a root. Without any observation of positive weight, the density is even.
 
     Args:
@@ -66,7 +71,7 @@ def diffusion_kde(
         factor: the bandwidth is multiplied by it.
         limit: largest diffusion time; a bandwidth is the square root of it times the range.
         iterations: steps of the search for the root (torch). If left out, as many as end within
-            1e-6 of it: 4 if `temperature` times the range is at most 20, otherwise 8.
+            1e-6 of it: 5 if `temperature` times the range is at most 20, otherwise 16.
         smallest: value of the density below which it does not fall; the machine epsilon if left
             out.
         frequencies: number of cosines that are kept in each dimension (torch); all if left out.
@@ -88,13 +93,16 @@ def diffusion_kde(
         if iterations is None:
             gentle = isinstance(temperature, (int, float))
             gentle = gentle and temperature * grid.range.max() <= GENTLE
-            iterations = 4 if gentle else 8
+            iterations = FEW if gentle else MANY
         times, has_root = diffusion_times(kept, grid.n_dimensions, n, limit, iterations)
-        bandwidth = times.sqrt() * factor
-        density = _smoothed(kept, bandwidth, grid)
     else:
         times, has_root = _reference_times(shares, grid, float(n), limit)
-        bandwidth = np.sqrt(times) * factor
+    xp = namespace(values)
+    times = xp.where(has_root[..., None], times, _normal_times(shares, grid, n).clip(None, limit))
+    bandwidth = xp.sqrt(times) * factor
+    if is_tensor(values):
+        density = _smoothed(kept, bandwidth, grid)
+    else:
         density = _reference_smoothed(shares, bandwidth, grid)
     density = _valid(density, grid, smallest)
     return Estimate(density, bandwidth * numbers(values, grid.range), has_root)
@@ -160,6 +168,26 @@ def _reference_times(shares: np.ndarray, grid: Grid, n: float, limit: float) -> 
     pairs = [reference_times(each, n, limit) for each in shares.reshape(-1, *grid.shape)]
     times = np.array([times for times, _ in pairs]).reshape(*batch, grid.n_dimensions)
     return times, np.array([has_root for _, has_root in pairs], dtype=bool).reshape(batch)
+
+
+def _normal_times(shares: Any, grid: Grid, n: Any) -> Any:
+    """Times of the normal reference rule, from the variances of histograms: (..., n_dimensions)."""
+    xp = namespace(shares)
+    total = shares.sum(grid.axes)[..., None]
+    total = xp.where(total > 0, total, 1)
+    variances = []
+    for dimension, length in enumerate(grid.shape):
+        mass = marginal(shares, grid, dimension) / total
+        places = table(shares, _places, length)
+        mean = (mass * places).sum(-1)[..., None]
+        variances.append((mass * (places - mean) ** 2).sum(-1) + 1 / (12 * length**2))
+    factor = (4 / ((grid.n_dimensions + 2) * n)) ** (2 / (grid.n_dimensions + 4))
+    return xp.stack(variances, -1) * (factor[..., None] if is_tensor(n) else factor)
+
+
+def _places(n: int) -> np.ndarray:
+    """The centres of cells, relative to the range."""
+    return (np.arange(n) + 0.5) / n
 
 
 def _reference_smoothed(shares: np.ndarray, bandwidth: Any, grid: Grid) -> Any:
