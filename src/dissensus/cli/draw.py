@@ -17,7 +17,9 @@ SHOWN = 4  # items that are drawn if none are named
 @reads_corpus
 def draw(
     source: Source,
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .svg or .png.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File to write, .svg, .png or .pdf.")
+    ],
     show: Annotated[
         str | None,
         typer.Option(help="Items to draw, separated by commas (default: the first four)."),
@@ -57,12 +59,11 @@ def draw(
     With --predictions, the predicted distribution is drawn next to the answers, and below it the
     attention of annotators: coloured words, heat maps of pictures, curves over time.
     """
-    from dissensus.drawing import HeatMap, Shown, draw_items, write_svg
+    from dissensus.drawing import HeatMap, Shown, check_ending, draw_items, save_picture
     from dissensus.names import split_names
     from dissensus.prediction import Predictions
 
-    if output.suffix.lower() not in (".svg", ".png"):
-        raise DataError(f"{output}: write an .svg or a .png file")
+    check_ending(output)
     source.check_outputs(output)
     heat = HeatMap(blur, power, not cells)
     chosen = None if annotators is None else split_names(annotators)
@@ -80,5 +81,5 @@ def draw(
             f"{predictions}: no attention of annotators is saved there; run `dissensus predict` "
             "with --attention, and a model of a method that has it, e.g. annotator-queries"
         )
-    write_svg(output, draw_items(corpus, items, question, shown))
+    save_picture(output, draw_items(corpus, items, question, shown))
     console.say(f"{output}: {counted(len(items), 'item')}")

@@ -42,7 +42,7 @@ def simulate(
 
     The true distributions are saved with it.
     """
-    from dissensus.drawing import draw_items, write_svg
+    from dissensus.drawing import draw_items, save_picture
     from dissensus.errors import DataError, listed
     from dissensus.simulate import PRESETS
 
@@ -61,7 +61,7 @@ def simulate(
     if show:
         picture = out.with_name(f"{out.name}.svg")
         shown = range(min(SHOWN, corpus.n_items))
-        write_svg(picture, draw_items(corpus, shown))
+        save_picture(picture, draw_items(corpus, shown))
         print(f"{picture}: the first {len(shown)} items with their annotators' focus and answers")
 
 

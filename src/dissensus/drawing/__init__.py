@@ -6,7 +6,8 @@ from __future__ import annotations
 from dissensus.drawing.annotators import PALETTE
 from dissensus.drawing.densities import contour, draw_density
 from dissensus.drawing.heat import HeatMap
-from dissensus.drawing.items import Shown, draw, draw_items, write_svg
+from dissensus.drawing.items import Shown, draw, draw_items
+from dissensus.drawing.picture_files import check_ending, save_picture
 from dissensus.drawing.shapes import MOST_NAMED, WIDTH
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "draw",
     "draw_density",
     "draw_items",
-    "write_svg",
+    "check_ending",
+    "save_picture",
 ]

@@ -13,7 +13,7 @@ from dissensus.corpus import Corpus
 from dissensus.drawing.annotators import Annotator, answer_text, look
 from dissensus.drawing.contents import LETTER, text_lines
 from dissensus.drawing.heat import HeatMap
-from dissensus.drawing.png import data_address, picture_size, png
+from dissensus.drawing.picture_files import data_address, picture_size, png
 from dissensus.drawing.shapes import (
     ACROSS,
     GREY,

@@ -9,7 +9,7 @@ import numpy as np
 from dissensus.corpus import Rationales
 from dissensus.drawing import recordings
 from dissensus.drawing.annotators import Annotator, stroke
-from dissensus.drawing.png import data_address, picture_size, png
+from dissensus.drawing.picture_files import data_address, picture_size, png
 from dissensus.drawing.shapes import (
     ACROSS,
     PIXELATED,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
@@ -14,7 +13,6 @@ from dissensus.drawing.annotators import Annotator, annotators_of, spans_of, str
 from dissensus.drawing.attention import attention_panels, distribution_panel, maps_of
 from dissensus.drawing.contents import content_panel, time_panel
 from dissensus.drawing.heat import HeatMap
-from dissensus.drawing.pixels import to_png
 from dissensus.drawing.ratings import ratings_panel
 from dissensus.drawing.shapes import (
     ACROSS,
@@ -32,7 +30,6 @@ from dissensus.drawing.shapes import (
 from dissensus.errors import DataError
 from dissensus.prediction import Predictions
 from dissensus.scales import Interval
-from dissensus.staging import staged
 
 
 @dataclass(frozen=True)
@@ -114,15 +111,6 @@ def draw_items(
             "</svg>\n",
         ]
     )
-
-
-def write_svg(path: str | Path, drawing: str) -> None:
-    """Write a drawing to a file; as pixels if its name ends in .png."""
-    with staged(path) as new:
-        if new.suffix.lower() == ".png":
-            new.write_bytes(to_png(drawing))
-        else:
-            new.write_text(drawing, encoding="utf-8")
 
 
 def _code(corpus: Corpus, item: str | int) -> int:

@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow as pa
 from pyarrow.csv import write_csv
 
-from dissensus.drawing.pixels import to_png
+from dissensus.drawing import save_picture
 from dissensus.drawing.shapes import LONGEST, brief, caption
 from dissensus.errors import DataError
 from dissensus.frames import to_frame
 
 MOST_NAME = 200  # letters of a value or an annotator in a figure or a bar
 MOST_CELL = 2000  # letters of a cell or a title; of a paragraph 10,000
-KINDS = (".svg", ".png", ".csv")  # of files that a figure is saved to
+KINDS = (".svg", ".png", ".pdf", ".csv")  # of files that a figure is saved to
 NOTEBOOK_STYLE = (
     "max-width:100%;height:auto;display:block;"
     "color:var(--jp-content-font-color1,var(--vscode-editor-foreground,currentColor))"
@@ -149,18 +149,16 @@ class Figure:
         return to_frame(self.data)
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture to a .svg or .png file, or what it shows to a .csv file."""
+        """Write the picture to a .svg, .png or .pdf file, or what it shows to a .csv file."""
         path = Path(path)
         kind = path.suffix.lower()
         if kind not in KINDS:
-            raise DataError(f"{path}: figures are saved as .svg, .png or .csv; use such an ending")
+            raise DataError(f"{path}: figures are saved as {', '.join(KINDS)}; use such an ending")
         try:
             if kind == ".csv":
                 write_csv(self.data, path)
-            elif kind == ".png":
-                path.write_bytes(to_png(self.svg))
             else:
-                path.write_text(self.svg + "\n", encoding="utf-8")
+                save_picture(path, self.svg + "\n")
         except OSError as error:
             raise DataError(f"{path}: cannot be written ({error.strerror})") from None
         return path

@@ -17,7 +17,7 @@ import numpy as np
 
 from dissensus.densities import Grid, region_levels
 from dissensus.drawing import PALETTE, contour
-from dissensus.drawing.png import data_address, png
+from dissensus.drawing.picture_files import data_address, png
 from dissensus.drawing.shapes import brief, caption, letters, plain_line, rect, rounded, short
 from dissensus.report.blocks import MOST_CELL, MOST_NAME, Sparkline, brief_names
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from dissensus.drawing import PALETTE
+from dissensus.drawing import PALETTE, check_ending, save_picture
 from dissensus.errors import DataError
-from dissensus.evaluation.report.picture_files import to_pdf, to_png
 from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, higher_is_better
-from dissensus.staging import staged
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
 GAP = 28  # between panels
@@ -93,35 +91,22 @@ def intervals(table: ComparisonTable, across: int = ACROSS) -> str:
     )
 
 
-PICTURES: dict[str, Callable[[str], bytes]] = {
-    ".svg": lambda svg: svg.encode("utf-8"),
-    ".png": to_png,
-    ".pdf": to_pdf,
-}
-
-
 def check_picture(path: Path) -> None:
-    """Refuse a file that no plot can be saved to."""
-    if path.suffix.lower() not in PICTURES:
-        raise DataError(f"{path}: plots are saved as .svg, .png or .pdf; use one of these endings")
+    """Refuse a file that no plot can be saved to, before anything is trained."""
+    check_ending(path)
     if not path.parent.is_dir():
         raise DataError(f"{path}: there is no folder {path.parent}")
 
 
 def save_intervals(tables: Sequence[ComparisonTable], path: str | Path) -> list[Path]:
-    """Plot each table to an SVG, PNG or PDF file; with several, the question is added to the name.
-
-    A PNG has the font DejaVu Sans if it is installed. A PDF has vectors and Helvetica; letters that
-    are not Western European are "?" there.
-    """
+    """Plot each table to an SVG, PNG or PDF file; of several, names end in the question."""
     path = Path(path)
     check_picture(path)
     paths = []
     for table in tables:
         question = re.sub(r'[\\/:*?"<>|\s]+', "-", table.question)
         own = path if len(tables) == 1 else path.with_stem(f"{path.stem}-{question}")
-        with staged(own) as new:
-            new.write_bytes(PICTURES[path.suffix.lower()](intervals(table)))
+        save_picture(own, intervals(table))
         paths.append(own)
     return paths
 
