@@ -6,19 +6,28 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 from dissensus.errors import ModelError, cut, listed, meant
 from dissensus.training.settings import Training
 
-if TYPE_CHECKING:
-    from dissensus.methods.framework.base import Method
+
+class Configurable(Protocol):
+    """What has settings: a method."""
+
+    @property
+    def name(self) -> str: ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+
+M = TypeVar("M", bound=Configurable)
 
 EPOCHS, LEAST_STEPS = "training.epochs", "training.least_steps"
 SEEDS = ("seed", "init_seed", "training.seed")
 
 
-def settings_of(method: Method) -> dict[str, Any]:
+def settings_of(method: Configurable) -> dict[str, Any]:
     """Every setting by name; those of training as "training.NAME".
 
     Example:
@@ -62,7 +71,7 @@ def completed(name: str, value: Any, default: Any) -> Any:
     return value.over(replace(default, least_steps=0) if "epochs" in value.given else default)
 
 
-def changed(method: Method, settings: Mapping[str, Any]) -> Method:
+def changed(method: M, settings: Mapping[str, Any]) -> M:
     """A copy of a method, not fitted, with these settings changed ("training.epochs" or "hidden").
 
     With another number of epochs, `training.least_steps` is 0, unless it is given too.
@@ -96,17 +105,17 @@ def _check_known(where: str, names: Iterable[Any], known: Collection[str]) -> No
         raise ModelError(f"{where} has no setting {listed(unknown)}{guess}; it has {has}")
 
 
-def seeded(method: Method, seed: int) -> Method:
+def seeded(method: M, seed: int) -> M:
     """A copy of a method, not fitted, with all its seeds set to this one."""
     return changed(method, {name: seed for name in SEEDS if name in settings_of(method)})
 
 
-def draws(method: Method) -> bool:
+def draws(method: Configurable) -> bool:
     """Whether the method has a seed, so that fits with different seeds differ."""
     return any(name in settings_of(method) for name in SEEDS)
 
 
-def configured(cls: type[Method], settings: Iterable[tuple[str, str]]) -> Method:
+def configured(cls: type[M], settings: Iterable[tuple[str, str]]) -> M:
     """A method with these settings, each a name ("training.epochs" or "hidden") and a text."""
     method = cls()
     known = settings_of(method)
