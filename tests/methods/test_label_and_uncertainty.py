@@ -141,7 +141,7 @@ def test_disagreement_is_kept_with_the_model_and_with_predictions(tmp_path: Path
 def test_where_nobody_could_disagree_it_does_not_know(tmp_path: Path) -> None:
     one = feature_crowd(n_annotators=1)
     fitted = LabelAndUncertainty(**QUICK).fit(one)
-    assert fitted.notes_ == ["no item has two answers to 'q': there is no disagreement to learn"]
+    assert fitted.notes_ == ["no item of 'q' has two annotators: there is no disagreement to learn"]
     fitted.save(tmp_path / "model")
     for method in (fitted, ds.load(tmp_path / "model")):
         prediction = method.predict(one)["q"]

@@ -43,12 +43,11 @@ class Median(Aggregator):
             return annotations.consensus()
         order = np.lexsort((annotations.answer, annotations.item))
         item, answer = annotations.item[order], annotations.answer[order]
-        reached = np.cumsum(annotations.weight[order])  # judgements up to this row
-        total = annotations.per_item().astype(float)
+        reached = np.cumsum(annotations.votes[order])  # up to this row
+        total = annotations.voters().astype(float)
         before = np.cumsum(total) - total
         items = np.flatnonzero(total)
         half = before[items] + total[items] / 2
         low = answer[np.searchsorted(reached, half - 1e-9)]
         high = answer[np.minimum(np.searchsorted(reached, half + 1e-9), len(item) - 1)]
-        even = total[items] % 2 == 0
-        return labelled(annotations, items, np.where(even, (low + high) / 2, low))
+        return labelled(annotations, items, (low + high) / 2)

@@ -73,7 +73,7 @@ def weighted_vote(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
     """
     width = annotations.scale.n_columns
     at = annotations.item.astype(np.int64) * width + annotations.answer
-    row_weights = weight[annotations.annotator_codes("weighing votes")]
+    row_weights = annotations.votes * weight[annotations.annotator_codes("weighing votes")]
     counts = np.bincount(at, row_weights, annotations.n_items * width).reshape(-1, width)
     total = counts.sum(axis=1, keepdims=True)
     plain = annotations.distribution()

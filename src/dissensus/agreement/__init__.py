@@ -79,6 +79,7 @@ from dissensus.agreement.rest import (
     ratings_against_rest,
 )
 from dissensus.agreement.results import Agreement, MeasureResult, QuestionAgreement
+from dissensus.agreement.row_pairs import value_pairs, with_oneself
 from dissensus.agreement.scott import mean_pi, pi_matrix, scott_pi
 from dissensus.agreement.sentence import sentence
 from dissensus.agreement.spans import SPAN_MEASURES, SpanAgreement, span_agreement
@@ -172,6 +173,8 @@ __all__ = [
     "span_agreement",
     "spearman_matrix",
     "summarise",
+    "value_pairs",
     "why_undefined",
     "why_unfit",
+    "with_oneself",
 ]

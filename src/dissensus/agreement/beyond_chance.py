@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dissensus.agreement.measure import Estimate, OfSums, ratio
+from dissensus.agreement.row_pairs import own_by_values
 from dissensus.agreement.weights import Weights, differing, disagreement
 from dissensus.annotations import Annotations
 
@@ -15,19 +16,20 @@ from dissensus.annotations import Annotations
 class Counted(NamedTuple):
     """Sums of these over items are all that Fleiss, Randolph and Gwet need."""
 
-    agreeing: np.ndarray  # (n_items,) share of pairs of answers that agree; 0 without pairs
-    several: np.ndarray  # (n_items,) 1 for items with two answers or more
-    share: np.ndarray  # (n_items, n_values) of the values among an item's answers
+    agreeing: np.ndarray  # (n_items,) share of pairs of annotators who agree; 0 without pairs
+    several: np.ndarray  # (n_items,) 1 for items with two annotators or more
+    share: np.ndarray  # (n_items, n_values) of the values among an item's votes
     answered: np.ndarray  # (n_items,) 1 for items with answers
 
 
 def counted(annotations: Annotations, apart: np.ndarray) -> Counted:
     """Count; `apart` says how much two values disagree, (n_values, n_values), 0 to 1."""
     counts = annotations.counts()  # (n_items, n_values)
-    n = counts.sum(axis=1)  # (n_items,)
+    n = annotations.voters()
     several = n >= 2
-    pairs = np.where(several, n * (n - 1), 1.0)
-    agreeing = np.where(several, 1.0 - differing(counts, apart) / pairs, 0.0)
+    pairs = np.where(several, n * (n - 1.0), 1.0)
+    disagreeing = differing(counts, apart) - own_by_values(annotations, apart)
+    agreeing = np.where(several, 1.0 - disagreeing / pairs, 0.0)
     share = counts / np.maximum(n, 1.0)[:, None]
     return Counted(agreeing, several.astype(float), share, (n > 0).astype(float))
 

@@ -103,8 +103,8 @@ def _rows(
     """The rows, the least agreement by the first measure first; and how many there are."""
     keys, places = _pairs(annotations) if by == "pair" else _singles(annotations, by)
     values = {name: entry.function(annotations)[places] for name, entry in entries.items()}
-    if by == "item":  # one answer is no agreement
-        alone = annotations.per_item()[places] < 2
+    if by == "item":  # one annotator is no agreement
+        alone = annotations.voters()[places] < 2
         values = {name: np.where(alone, np.nan, value) for name, value in values.items()}
     order = _order(values, entries)[:most]
     cells = {name: _cells(column, order) for name, column in keys.items()}

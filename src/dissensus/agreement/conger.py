@@ -8,6 +8,7 @@ import numpy as np
 
 from dissensus.agreement.beyond_chance import Counted, counted
 from dissensus.agreement.measure import Estimate, Undefined, ratio
+from dissensus.agreement.row_pairs import own_disagreement
 from dissensus.agreement.weights import Weights, disagreement
 from dissensus.annotations import Annotations
 
@@ -18,7 +19,7 @@ def conger_kappa(annotations: Annotations, weights: Weights = None) -> float:
     1 is perfect agreement, 0 what chance gives if every annotator draws from their own shares of
     values; Fleiss' kappa takes shares of all annotators together. With two annotators who
     answered all items it is Cohen's kappa. nan where undefined: fewer than two annotators, no
-    item has two answers, or all answers are the same.
+    item has two of them, or all answers are the same.
 
     Args:
         weights: None for nominal answers; a name such as "linear" for levels; or distances.
@@ -68,59 +69,47 @@ class Conger:
             self.annotations.answer,
             self.annotations.n_items,
         )
-        share, size, n_values = self.share(), self.size(), len(self.agree)
+        share, size, votes, g = self.share(), self.size(), self.votes, self.annotators
         own = np.einsum("gk,kl,gl->g", share, self.agree, share)
-        first, times, inside = self._together()
-        g = self.annotators
-        left = (size[g] - times).astype(float)  # answers of the annotator to other items
-        scale = ratio(np.ones(len(g)), left)
-        scale = np.where(left > 0, scale, 0.0)
-        moved = np.where((left > 0)[:, None], share[g] * scale[:, None], -share[g] / times[:, None])
-        change = np.zeros((n_items, n_values))
-        np.add.at(change, item, moved)
-        np.subtract.at(change, (item, answer), scale)
+        left = size[g] - 1  # other items of the annotator
+        scale = np.where(left > 0, 1 / np.maximum(left, 1), 0.0)
+        moved = np.where(left > 0, scale, -1.0)[:, None] * share[g]
+        change = np.zeros((n_items, len(self.agree)))
+        np.add.at(change, item, votes[:, None] * moved)
+        np.subtract.at(change, (item, answer), votes * scale)
         toward = (self.agree @ share.T).T[g, answer]  # how much the answer agrees with one's shares
-        sums = np.zeros(len(g))
-        np.add.at(sums, first, toward)
-        quadratic = size[g] ** 2 * own[g] - 2 * size[g] * sums + inside
-        new = np.where(left > 0, quadratic * scale**2, 0.0)
-        rows = first == np.arange(len(g))
-        fall = np.bincount(item[rows], (new - own[g])[rows], minlength=n_items)
-        gone = np.bincount(item[rows & (left == 0)], minlength=n_items)
+        quadratic = (size[g] ** 2 * own[g] - 2 * size[g] * toward + 1) * scale**2
+        fall = np.bincount(item, votes * (quadratic - own[g]), minlength=n_items)
+        apart = 1.0 - self.agree
+        fall = fall - own_disagreement(
+            self.annotations, lambda a, b: apart[answer[a], answer[b]] * scale[a] ** 2, alone=True
+        )
+        gone = np.bincount(item, votes * (left == 0), minlength=n_items)
         total = share.sum(axis=0) + change
         products = ((total @ self.agree) * total).sum(axis=1) - own.sum() - fall
         chance = _chance(products, self._n_answering() - gone)
         agreeing, several = self.counts.agreeing, self.counts.several
         return _beyond(ratio(agreeing.sum() - agreeing, several.sum() - several), chance)
 
+    @property
+    def votes(self) -> np.ndarray:
+        """Of each row, (n_rows,): the answers of an annotator to an item share one."""
+        return self.annotations.votes
+
     def share(self) -> np.ndarray:
-        """The share of each value among an annotator's answers, (n_annotators, n_values)."""
+        """The share of each value among an annotator's votes, (n_annotators, n_values)."""
         shape = (self.annotations.n_annotators, len(self.agree))
         at = self.annotators.astype(np.int64) * shape[1] + self.annotations.answer
-        counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
+        counts = np.bincount(at, self.votes, minlength=shape[0] * shape[1]).reshape(shape)
         return counts / np.maximum(counts.sum(axis=1), 1)[:, None]
 
     def size(self) -> np.ndarray:
-        """How many answers each annotator gave, (n_annotators,)."""
-        return np.bincount(self.annotators, minlength=self.annotations.n_annotators)
+        """How many items each annotator answered, (n_annotators,)."""
+        sums = np.bincount(self.annotators, self.votes, minlength=self.annotations.n_annotators)
+        return np.round(sums)
 
     def _n_answering(self) -> int:
         return int(np.count_nonzero(self.size()))
-
-    def _together(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each row, with the repeats of its annotator on the item: the first row of them, how
-        many they are, and how much they agree with one another in sum, (n_rows,) each."""
-        n = len(self.annotators)
-        if not self.annotations.repeats:
-            return np.arange(n), np.ones(n), np.diag(self.agree)[self.annotations.answer]
-        key = self.annotations.item.astype(np.int64) * self.annotations.n_annotators
-        _, first, group, times = np.unique(
-            key + self.annotators, return_index=True, return_inverse=True, return_counts=True
-        )
-        counts = np.zeros((len(first), len(self.agree)))
-        np.add.at(counts, (group, self.annotations.answer), 1)
-        inside = ((counts @ self.agree) * counts).sum(axis=1)
-        return first[group], times[group].astype(float), inside[group]
 
 
 def _chance(products: np.ndarray, n_annotators: np.ndarray | int) -> np.ndarray:

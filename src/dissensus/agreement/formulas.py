@@ -12,6 +12,7 @@ from dissensus.agreement.conger import Conger, prepare_conger_kappa
 from dissensus.agreement.icc import Form, MeanSquares, icc, mean_squares
 from dissensus.agreement.measure import Formula
 from dissensus.agreement.percent import equal_pairs
+from dissensus.agreement.row_pairs import own_by_values
 from dissensus.agreement.weights import Weights, differing, disagreement
 from dissensus.annotations import Annotations
 from dissensus.scales import Nominal
@@ -87,17 +88,18 @@ def krippendorff_formula(
             return UNKNOWN
         weights = annotations.scale.distance
     agree = 1.0 - disagreement(weights, annotations.scale, "Krippendorff's alpha")
-    counts = annotations.counts()
-    counts = counts[counts.sum(axis=1) >= 2]
-    n = counts.sum(axis=1)
+    n = annotations.voters().astype(float)
+    several = n >= 2
+    counts, own = annotations.counts()[several], own_by_values(annotations, 1.0 - agree)[several]
+    n = n[several]
     if not len(n):
         return UNKNOWN
     relative = (n - n.mean()) / n.mean()
-    agreeing = 1.0 - differing(counts, 1.0 - agree) / (n * (n - 1))
+    agreeing = 1.0 - (differing(counts, 1.0 - agree) - own) / (n * (n - 1))
     weighed = agreeing * n / n.mean()
     share = counts / n.mean()
     mean = share.mean(axis=0)
-    chance, observed = mean @ agree @ mean, weighed.mean()
+    chance, observed = mean @ agree @ mean + own.sum() / n.sum() ** 2, weighed.mean()
     if not 1.0 - chance > 1e-12:
         return UNKNOWN
     corrected = observed + (1.0 - observed) / n.sum()  # for few answers
@@ -219,7 +221,7 @@ def _conger_chance(estimate: Conger) -> np.ndarray:
     toward = others @ estimate.agree  # (n_annotators, n_values)
     base = (toward * share).sum(axis=1)  # (n_annotators,)
     g = estimate.annotators
-    moved = n_items / size[g] * (toward[g, annotations.answer] - base[g])
+    moved = estimate.votes * n_items / size[g] * (toward[g, annotations.answer] - base[g])
     each = np.bincount(annotations.item, moved, minlength=annotations.n_items)
     return np.asarray((base.sum() + each) / (r * (r - 1)))
 
@@ -256,7 +258,7 @@ def _two_annotators(annotations: Annotations) -> np.ndarray | None:
     """How often two annotators gave each two values; None if there are more, or repeats."""
     codes = annotations.annotator_codes("Cohen's kappa")
     answering = np.unique(codes)
-    if len(answering) != 2 or annotations.repeats:
+    if len(answering) != 2 or annotations.repeated is not None:
         return None
     n_values = annotations.scale.n_columns
     answer = np.full((2, annotations.n_items), -1)

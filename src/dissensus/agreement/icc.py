@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
+from dissensus.agreement.row_pairs import own_disagreement
 from dissensus.agreement.weights import middle, numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
@@ -80,12 +81,14 @@ class MeanSquares(NamedTuple):
 
 
 def mean_squares(annotations: Annotations, form: Form) -> MeanSquares | None:
-    """The mean squares of a form of ICC; None where it is undefined."""
+    """The mean squares of a form of ICC; None where it is undefined, or annotators repeat items."""
     number = numbers(annotations.scale, annotations.answer, "ICC")
     size = annotations.per_item()
     n_items, n = int(np.count_nonzero(size)), int(size.sum())
     one_way = form.startswith("icc1")
-    if n_items < 2 or n == n_items or not (one_way or crossed(annotations)):
+    if n_items < 2 or n == n_items or annotations.repeated is not None:
+        return None
+    if not one_way and not crossed(annotations):
         return None
     number = _centred(number, annotations.weight)
     total = np.bincount(annotations.item, annotations.weight * number, minlength=len(size))
@@ -105,43 +108,39 @@ def mean_squares(annotations: Annotations, form: Form) -> MeanSquares | None:
 def equal_means(annotations: Annotations) -> bool:
     """Whether the mean rating of all items with ratings is the same, up to rounding."""
     number = numbers(annotations.scale, annotations.answer, "ICC")
-    size = annotations.per_item()
-    total = np.bincount(annotations.item, annotations.weight * number, minlength=len(size))
+    size = annotations.voters()
+    total = np.bincount(annotations.item, annotations.votes * number, minlength=len(size))
     mean = total[size > 0] / size[size > 0]
     return not mean.size or bool(np.ptp(mean) <= 1e-13 * np.abs(number).max())
 
 
 def same_number(annotations: Annotations) -> bool:
-    """Whether all items with ratings have as many."""
-    n = annotations.per_item()
+    """Whether all items with ratings have as many annotators."""
+    n = annotations.voters()
     n = n[n > 0]
     return not n.size or bool((n == n[0]).all())
 
 
 def crossed(annotations: Annotations) -> bool:
     """Whether every annotator rated every item once; those without ratings are left aside."""
-    if annotations.repeats and _has_repeats(annotations):
+    if annotations.repeated is not None:
         return False
     n_items = np.count_nonzero(annotations.per_item())
     return n_items * np.count_nonzero(annotations.per_annotator()) == annotations.n_rows
 
 
-def _has_repeats(annotations: Annotations) -> bool:
-    key = annotations.item.astype(
-        np.int64
-    ) * annotations.n_annotators + annotations.annotator_codes("ICC")
-    return len(np.unique(key)) < len(key)
-
-
 def _one_way(
     annotations: Annotations, number: np.ndarray, mean: bool, centre: float | None = None
 ) -> Estimate:
-    least, item, weight = _rounding(number), annotations.item, annotations.weight
-    number = _centred(number, weight) if centre is None else number - centre
-    size = annotations.per_item().astype(float)
-    total = np.bincount(item, weight * number, minlength=len(size)).astype(float, copy=False)
-    own = total / np.maximum(size, 1)  # (n_items,) means
-    within = np.bincount(item, weight * (number - own[item]) ** 2, minlength=len(size))
+    least, item, votes = _rounding(number), annotations.item, annotations.votes
+    number = _centred(number, votes) if centre is None else number - centre
+    size = annotations.voters().astype(float)
+    total = np.bincount(item, votes * number, minlength=len(size)).astype(float, copy=False)
+    mean_rating = total / np.maximum(size, 1)  # (n_items,)
+    within = np.bincount(item, votes * (number - mean_rating[item]) ** 2, minlength=len(size))
+    # what is between the answers of one annotator is not between annotators: as if one were drawn
+    own = own_disagreement(annotations, lambda a, b: (number[a] - number[b]) ** 2, alone=True) / 2
+    moved = own / np.maximum(size, 1)
 
     def formula(
         n_items: np.ndarray,
@@ -150,16 +149,17 @@ def _one_way(
         total: np.ndarray,
         squared_total: np.ndarray,
         within: np.ndarray,
+        own: np.ndarray,
     ) -> np.ndarray:
-        between = ratio(_less(squared_total, ratio(total**2, n), least), n_items - 1)
+        between = ratio(_less(squared_total, ratio(total**2 + own, n), least), n_items - 1)
         within = ratio(within, n - n_items)
         if mean:
             return _quotient(between - within, between)
         per_item = ratio(n - ratio(squared_size, n), n_items - 1)
         return _quotient(between - within, between, (per_item - 1) * within)
 
-    per_item = ((size > 0).astype(float), size, size**2, total, total * own, within.astype(float))
-    return OfSums(per_item, formula)
+    answered, squared = (size > 0).astype(float), total * mean_rating + moved
+    return OfSums((answered, size, size**2, total, squared, within - moved, own), formula)
 
 
 def _two_way(annotations: Annotations, number: np.ndarray, form: Form) -> Estimate:

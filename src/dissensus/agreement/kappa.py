@@ -40,8 +40,8 @@ def kappa_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarra
     """Cohen's kappa of every pair of annotators, (n_annotators, n_annotators).
 
     The diagonal is 1. nan where undefined: no common items, or both always gave one and the same
-    answer. Pairs with few common items are noisy; `common_items` says how many they have. An
-    annotator's repeats are answers like any others.
+    answer. Pairs with few common items are noisy; `common_items` says how many they have. If one
+    answered an item twice, both answers are compared with the other's.
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -11,6 +11,13 @@ import numpy as np
 from dissensus.agreement.masi import masi_distance
 from dissensus.agreement.measure import BLOCK, Estimate, OfSums, ratio
 from dissensus.agreement.percent import groups
+from dissensus.agreement.row_pairs import (
+    own_by_squares,
+    own_by_values,
+    own_disagreement,
+    pairs_within,
+    repeated_votes,
+)
 from dissensus.agreement.weights import Weights, differing, disagreement, middle, numbers, unequal
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
@@ -30,15 +37,16 @@ def krippendorff_alpha(
     """Chance-corrected agreement of any number of annotators, missing answers allowed.
 
     1 is perfect agreement, 0 what chance gives, below 0 systematic disagreement; nan where
-    undefined: no item has two answers, or all paired answers are the same. Annotators need
-    not be known, so anonymous answers and counts work; repeats are answers like any others.
+    undefined: no item has two annotators, or all paired answers are the same. Annotators need
+    not be known, so anonymous answers and counts work. An annotator who answered an item twice
+    is one annotator, half for each answer, and is not compared with himself.
 
     How far apart two answers are depends on the scale. Nominal: 0 or 1, or the scale's own
     `distance`. Ordinal: Krippendorff's ordinal metric, the squared number of answers between
     two levels. Interval: the squared difference. Multi-label: the MASI distance of two sets.
 
     Args:
-        annotations: items with fewer than two answers carry no information.
+        annotations: items with fewer than two annotators carry no information.
         distance: how far apart two answers are instead, taken as it is, so square it first where
             the squared distance is meant. Either between values, (n_values, n_values), or a
             function of two arrays of answers (codes, ratings or bit masks) that are broadcast
@@ -137,9 +145,8 @@ def _ratio_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _paired_counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """Counts (n_items, n_values), 0 without pairs; and the answers per item, at least 2."""
-    counts = annotations.counts()
-    n = counts.sum(axis=1)
+    """Counts (n_items, n_values), 0 without pairs; and the annotators per item, at least 2."""
+    counts, n = annotations.counts(), annotations.voters()
     if (n == 1).any():
         counts[n < 2] = 0.0
     return counts, np.maximum(n, 2.0)
@@ -147,18 +154,26 @@ def _paired_counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
     counts, n = _paired_counts(annotations)
-    apart = differing(counts, distance) / (n - 1)  # (n_items,)
+    own = own_by_values(annotations, distance)  # (n_items,)
+    apart = (differing(counts, distance) - own) / (n - 1)  # (n_items,)
+    largest = distance.max(initial=0.0)
 
-    def formula(apart: np.ndarray, total: np.ndarray) -> np.ndarray:
-        return _alpha(apart, ((total @ distance) * total).sum(axis=1), total.sum(axis=1))
+    def formula(apart: np.ndarray, total: np.ndarray, own: np.ndarray) -> np.ndarray:
+        expected, n = ((total @ distance) * total).sum(axis=1) - own, total.sum(axis=1)
+        return _alpha(apart, np.where(expected > 1e-13 * largest * n**2, expected, 0.0), n)
 
-    return OfSums((apart, counts), formula)
+    return OfSums((apart, counts, own), formula)
 
 
 def _by_ranks(annotations: Annotations) -> Estimate:
     counts, n = _paired_counts(annotations)
     per_pair = counts / (n - 1)[:, None]
-    return _Ranks(counts, per_pair, per_pair * n[:, None], per_pair.T @ counts)
+    own = per_pair * n[:, None]
+    item, votes = repeated_votes(annotations)
+    share = votes / (n[item] - 1)[:, None]
+    np.subtract.at(own, item, share)
+    inside = per_pair.T @ counts - share.T @ votes
+    return _Ranks(counts, per_pair, own, inside, item, votes, share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,39 +181,56 @@ class _Ranks:
     """The ordinal metric: levels lie where the answers of all paired items put them."""
 
     counts: np.ndarray  # (n_items, n_values), 0 without pairs
-    per_pair: np.ndarray  # (n_items, n_values) counts / (answers - 1)
-    own: np.ndarray  # (n_items, n_values) per_pair * answers
+    per_pair: np.ndarray  # (n_items, n_values) counts / (annotators - 1)
+    own: np.ndarray  # (n_items, n_values) per_pair * annotators
     inside: np.ndarray  # (n_values, n_values) how often two levels meet in an item
+    item: np.ndarray  # (n_repeated,) of annotators who answered an item twice
+    votes: np.ndarray  # (n_repeated, n_values) of these annotators
+    share: np.ndarray  # (n_repeated, n_values) votes / (annotators - 1)
 
     def totals(self) -> list[np.ndarray]:
-        return [self.counts.sum(axis=0), self.own.sum(axis=0), self.inside]
+        alone = np.diag(self.votes.sum(axis=0)) - self.votes.T @ self.votes
+        return [self.counts.sum(axis=0), self.own.sum(axis=0), self.inside, alone]
 
     def value(self, totals: list[np.ndarray] | None = None) -> float:
-        total, own, inside = self.totals() if totals is None else totals
-        return float(self._alphas(total[None], own[None], inside, None)[0])
+        total, own, inside, alone = self.totals() if totals is None else totals
+        return float(self._alphas(total[None], own[None], inside, alone, None)[0])
 
     def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
-        total, own, inside = self.totals() if totals is None else totals
+        total, own, inside, alone = self.totals() if totals is None else totals
         step = max(1, BLOCK // max(len(total), 1))
         blocks = (slice(begin, begin + step) for begin in range(0, len(self.counts), step))
         alphas = [
-            self._alphas(total - self.counts[b], own - self.own[b], inside, b) for b in blocks
+            self._alphas(total - self.counts[b], own - self.own[b], inside, alone, b)
+            for b in blocks
         ]
         return np.concatenate(alphas) if alphas else np.empty(0)
 
     def _alphas(
-        self, total: np.ndarray, own: np.ndarray, inside: np.ndarray, left_out: slice | None
+        self,
+        total: np.ndarray,
+        own: np.ndarray,
+        inside: np.ndarray,
+        alone: np.ndarray,
+        left_out: slice | None,
     ) -> np.ndarray:
         """For each row of sums (n, n_values), those of an item that is left out subtracted."""
         n = total.sum(axis=1)
         rank = np.cumsum(total, axis=1) - total / 2  # differences are the answers in between
         rank -= ((rank * total).sum(axis=1) / np.maximum(n, 1.0))[:, None]
         together = ((rank @ inside) * rank).sum(axis=1)
+        themselves = ((rank @ alone) * rank).sum(axis=1)  # annotators with their own answers
         if left_out is not None:
             of_item = (rank * self.per_pair[left_out]).sum(axis=1)
             together -= of_item * (rank * self.counts[left_out]).sum(axis=1)
+            rows = np.flatnonzero((self.item >= left_out.start) & (self.item < left_out.stop))
+            place, votes = self.item[rows] - left_out.start, self.votes[rows]
+            level = rank[place]
+            mean = (level * votes).sum(axis=1)
+            np.add.at(together, place, mean * (level * self.share[rows]).sum(axis=1))
+            np.subtract.at(themselves, place, (level**2 * votes).sum(axis=1) - mean**2)
         apart = 2 * ((own * rank**2).sum(axis=1) - together)
-        expected = 2 * n * (total * rank**2).sum(axis=1)
+        expected = 2 * (n * (total * rank**2).sum(axis=1) - themselves)
         return _alpha(apart, np.where(expected > 1e-9 * n**3, expected, 0.0), n)
 
 
@@ -210,28 +242,29 @@ def _by_moments(
     Args:
         centre: what numbers are centred at; their mean if left out.
     """
-    n = annotations.per_item().astype(float)  # (n_items,)
+    n = annotations.voters().astype(float)  # (n_items,)
+    own = own_by_squares(annotations, number)
     paired = n[annotations.item] >= 2
-    item, weight, number = annotations.item[paired], annotations.weight[paired], number[paired]
+    item, votes, number = annotations.item[paired], annotations.votes[paired], number[paired]
     if number.size:  # sums of squares keep their digits
-        number = number - (np.average(number, weights=weight) if centre is None else centre)
+        number = number - (np.average(number, weights=votes) if centre is None else centre)
 
     def over_items(values: np.ndarray) -> np.ndarray:
-        return np.bincount(item, weight * values, minlength=len(n)).astype(float, copy=False)
+        return np.bincount(item, votes * values, minlength=len(n)).astype(float, copy=False)
 
     size, sums, squares = over_items(np.ones(len(item))), over_items(number), over_items(number**2)
     mean = sums / np.maximum(n, 1.0)
     spread = over_items((number - mean[item]) ** 2)
-    apart = 2 * n * spread / np.maximum(n - 1, 1.0)  # (n_items,)
+    apart = (2 * n * spread - own) / np.maximum(n - 1, 1.0)  # (n_items,)
 
     def formula(
-        apart: np.ndarray, total: np.ndarray, sums: np.ndarray, square: np.ndarray
+        apart: np.ndarray, total: np.ndarray, sums: np.ndarray, square: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
-        expected = total * square - sums**2
+        expected = total * square - sums**2 - own / 2
         expected = np.where(expected > 1e-12 * total * square, 2 * expected, 0.0)  # not rounding
         return _alpha(apart, expected, total)
 
-    return OfSums((apart, size, sums, squares), formula)
+    return OfSums((apart, size, sums, squares, own), formula)
 
 
 def _by_function(
@@ -247,7 +280,8 @@ def _by_function(
     """
     from scipy.sparse import csr_array
 
-    several = annotations.per_item()[annotations.item] >= 2  # (n_rows,)
+    n = annotations.voters()
+    several = n[annotations.item] >= 2  # (n_rows,)
     if every is None:
         values, code = np.unique(answer[several], return_inverse=True)
     else:
@@ -259,12 +293,12 @@ def _by_function(
         )
     item, place, times = groups(replace(annotations.take(several), answer=code.reshape(-1)))
     counts = csr_array((times, (item, place)), (annotations.n_items, len(values)))
-    n = np.maximum(annotations.per_item(), 2)
     apart = np.zeros(annotations.n_items)
     for a, b in pairs_within(item):
         far = 2 * times[a] * times[b] * distance(values[place[a]], values[place[b]])
         apart += np.bincount(item[a], far, minlength=len(apart))
-    return _Distances(values, counts, apart, n - 1.0, distance)
+    own = own_disagreement(annotations, lambda a, b: distance(answer[a], answer[b]))
+    return _Distances(values, counts, apart, own, np.maximum(n, 2) - 1.0, distance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,26 +308,29 @@ class _Distances:
     values: np.ndarray  # (n_different,) answers
     counts: Any  # (n_items, n_different) sparse
     apart: np.ndarray  # (n_items,) sum of distances over ordered pairs of an item's answers
-    others: np.ndarray  # (n_items,) answers - 1, at least 1
+    own: np.ndarray  # (n_items,) the part of it that is between answers of one annotator
+    others: np.ndarray  # (n_items,) annotators - 1, at least 1
     distance: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
     def totals(self) -> list[np.ndarray]:
-        observed = (self.apart / self.others).sum()
-        return [np.array(observed), np.asarray(self.counts.sum(axis=0), dtype=float).reshape(-1)]
+        total = np.asarray(self.counts.sum(axis=0), dtype=float).reshape(-1)
+        return [np.array(self._observed().sum()), total, np.array(self.own.sum())]
 
     def value(self, totals: list[np.ndarray] | None = None) -> float:
-        observed, total = self.totals() if totals is None else totals
-        expected = total @ self._far(total) / 2
+        observed, total, own = self.totals() if totals is None else totals
+        expected = total @ self._far(total) / 2 - own
         return float(_alpha(*(np.array([x]) for x in (observed, expected, total.sum())))[0])
 
     def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
-        observed, total = self.totals() if totals is None else totals
+        observed, total, own = self.totals() if totals is None else totals
         far = self._far(total)
-        whole = total @ far / 2
-        expected = whole - self.counts @ far + self.apart
+        whole = total @ far / 2 - own
+        expected = whole - self.counts @ far + self.apart + self.own
         expected = np.where(expected > 1e-12 * whole, expected, 0.0)  # not rounding
-        apart = self.apart / self.others
-        return _alpha(observed - apart, expected, total.sum() - self.counts.sum(axis=1))
+        return _alpha(observed - self._observed(), expected, total.sum() - self.counts.sum(axis=1))
+
+    def _observed(self) -> np.ndarray:
+        return np.asarray((self.apart - self.own) / self.others)
 
     def _far(self, total: np.ndarray) -> np.ndarray:
         """From each answer to all answers, and back, (n_different,); 0 for one not given."""
@@ -309,21 +346,6 @@ class _Distances:
         every = np.zeros(len(total))
         every[given] = far
         return every
-
-
-def pairs_within(item: np.ndarray, at_once: int = BLOCK) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Positions of each two rows of one item, a block at a time; `item` (n,) rises."""
-    end = np.searchsorted(item, item, side="right")
-    later = end - np.arange(len(item)) - 1  # rows of the same item that follow
-    cumulated = np.cumsum(later)
-    begin = 0
-    while begin < len(item):
-        done = cumulated[begin - 1] if begin else 0
-        stop = max(int(np.searchsorted(cumulated, done + at_once, side="right")), begin + 1)
-        a = np.repeat(np.arange(begin, stop), later[begin:stop])
-        before = (cumulated - later - done)[a]  # pairs of this block with rows before a
-        yield a, a + 1 + np.arange(len(a)) - before
-        begin = stop
 
 
 def _alpha(observed: np.ndarray, expected: np.ndarray, total: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dissensus.agreement.krippendorff import pairs_within
 from dissensus.agreement.measure import BLOCK, Estimate, ratio
+from dissensus.agreement.row_pairs import pairs_within
 from dissensus.agreement.weights import Weights, disagreement
 from dissensus.annotations import Annotations
 

@@ -42,10 +42,19 @@ def agreement_of_answers(annotations: Annotations) -> tuple[np.ndarray, np.ndarr
     if isinstance(annotations.scale, Interval):
         raise DataError("ratings are hardly ever equal; they correlate with the rest")
     values, code = np.unique(annotations.answer, return_inverse=True)
-    key = annotations.item.astype(np.int64) * max(len(values), 1) + code.reshape(-1)
-    _, group, size = np.unique(key, return_inverse=True, return_counts=True)
-    n = annotations.per_item()[annotations.item]
-    return (size[group.reshape(-1)] - 1) / np.maximum(n - 1, 1), n >= 2
+    alike = _votes_alike(annotations.item, code.reshape(-1), annotations.votes)
+    own: float | np.ndarray = 1.0
+    if annotations.repeated is not None:
+        own = _votes_alike(annotations.repeated.pair, code.reshape(-1), annotations.votes)
+    n = annotations.voters()[annotations.item]
+    return (alike - own) / np.maximum(n - 1, 1), n >= 2
+
+
+def _votes_alike(group: np.ndarray, code: np.ndarray, votes: np.ndarray) -> np.ndarray:
+    """The votes of a row's group for the code of the row, (n_rows,)."""
+    key = group.astype(np.int64) * (int(code.max(initial=0)) + 1) + code
+    _, place = np.unique(key, return_inverse=True)
+    return np.bincount(place.reshape(-1), votes)[place.reshape(-1)]
 
 
 def leniency(annotations: Annotations) -> np.ndarray:
@@ -170,10 +179,12 @@ def _own_and_rest(annotations: Annotations, what: str) -> tuple[np.ndarray, np.n
     """Each rating, the mean of the others' about the item, and whether there are others."""
     annotations.annotator_codes(what)
     number = numbers(annotations.scale, annotations.answer, what)
-    n = annotations.per_item()
-    total = np.bincount(annotations.item, number, minlength=len(n))
+    n = annotations.voters()
+    total = np.bincount(annotations.item, annotations.votes * number, minlength=len(n))
     others = n[annotations.item] - 1
-    rest = (total[annotations.item] - number) / np.maximum(others, 1)
+    repeated = annotations.repeated
+    own = number if repeated is None else repeated.means(number)[repeated.pair]
+    rest = (total[annotations.item] - own) / np.maximum(others, 1)
     return number, rest, others > 0
 
 

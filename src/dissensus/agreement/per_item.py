@@ -1,4 +1,4 @@
-"""Per item: how much its answers differ."""
+"""Per item: how much its answers differ. An annotator who answered it twice is half for each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def item_entropy(annotations: Annotations) -> np.ndarray:
 def item_variance(annotations: Annotations) -> np.ndarray:
     """The variance of each item's ratings or levels (at their positions), (n_items,).
 
-    Divided by the number of answers. nan without answers.
+    Divided by the number of annotators. nan without answers.
 
     Example:
         >>> from dissensus import Interval
@@ -43,9 +43,9 @@ def item_variance(annotations: Annotations) -> np.ndarray:
         [1.0, 0.0]
     """
     number = numbers(annotations.scale, annotations.answer, "a variance")
-    item, weight, n = annotations.item, annotations.weight, annotations.per_item().astype(float)
-    mean = np.bincount(item, weight * number, minlength=len(n)) / np.maximum(n, 1)
-    return ratio(np.bincount(item, weight * (number - mean[item]) ** 2, minlength=len(n)), n)
+    item, votes, n = annotations.item, annotations.votes, annotations.voters().astype(float)
+    mean = np.bincount(item, votes * number, minlength=len(n)) / np.maximum(n, 1)
+    return ratio(np.bincount(item, votes * (number - mean[item]) ** 2, minlength=len(n)), n)
 
 
 def majority_share(annotations: Annotations) -> np.ndarray:
@@ -63,7 +63,7 @@ def majority_share(annotations: Annotations) -> np.ndarray:
     item, _, times = groups(annotations)
     most = np.zeros(annotations.n_items)
     np.maximum.at(most, item, times)
-    return ratio(most, annotations.per_item().astype(float))
+    return ratio(most, annotations.voters().astype(float))
 
 
 def _surprise(share: np.ndarray) -> np.ndarray:

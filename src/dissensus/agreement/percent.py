@@ -6,6 +6,7 @@ import numpy as np
 
 from dissensus.agreement.beyond_chance import counted
 from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
+from dissensus.agreement.row_pairs import own_disagreement
 from dissensus.agreement.weights import unequal
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval, MultiLabel
@@ -14,10 +15,11 @@ from dissensus.scales import Interval, MultiLabel
 def percent_agreement(annotations: Annotations) -> float:
     """The share of pairs of answers about an item that are equal, mean over items.
 
-    1 is perfect agreement; what chance gives is not taken off. Every item with two answers or
+    1 is perfect agreement; what chance gives is not taken off. Every item with two annotators or
     more counts the same, so that a few with very many answers do not outweigh the rest.
-    Multi-label answers are equal if the whole sets are. nan where undefined: no item has two
-    answers, or the answers are ratings, which are hardly ever exactly equal (`mean_difference`
+    Multi-label answers are equal if the whole sets are. An annotator is not compared with himself;
+    one who answered an item twice counts half for each answer. nan where undefined: no item has two
+    annotators, or the answers are ratings, which are hardly ever exactly equal (`mean_difference`
     is for them).
 
     Example:
@@ -42,15 +44,18 @@ def equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(annotations.scale, MultiLabel):
         counts = counted(annotations, unequal(annotations.scale.n_columns))
         return counts.agreeing, counts.several
-    n = annotations.per_item().astype(float)  # (n_items,)
+    n = annotations.voters().astype(float)  # (n_items,)
     item, _, alike = groups(annotations)
-    equal = np.bincount(item, alike * (alike - 1), minlength=len(n))
+    answer = annotations.answer
+    own = own_disagreement(annotations, lambda a, b: answer[a] != answer[b])
+    unequal_pairs = n**2 - np.bincount(item, alike**2, minlength=len(n)) - own
     several = n >= 2
-    return equal / np.where(several, n * (n - 1), 1.0), several.astype(float)
+    agreeing = 1.0 - unequal_pairs / np.where(several, n * (n - 1), 1.0)
+    return np.where(several, agreeing, 0.0), several.astype(float)
 
 
 def groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each answer that was given to an item: the item, the answer, and how often it was given.
+    """For each answer that was given to an item: the item, the answer, and how many gave it.
 
     Items rise, and so do the answers of an item.
     """
@@ -61,5 +66,5 @@ def groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray
     if not starts.size:
         return starts, annotations.answer[:0], np.zeros(0)
     first = order[starts]
-    times = np.add.reduceat(annotations.weight[order], starts)
+    times = np.add.reduceat(annotations.votes[order], starts)
     return annotations.item[first], annotations.answer[first], times

@@ -7,13 +7,18 @@ import numpy as np
 from dissensus.agreement.icc import crossed, equal_means, same_number
 from dissensus.annotations import Annotations
 
+NOBODY_TOGETHER = "no two annotators answered the same item"
+
 
 def no_answers(annotations: Annotations) -> str | None:
     return None if annotations.n_rows else "there are no answers"
 
 
 def no_pairs(annotations: Annotations) -> str | None:
-    return None if (annotations.per_item() >= 2).any() else "no item has two answers"
+    if (annotations.voters() >= 2).any():
+        return None
+    several = (annotations.per_item() >= 2).any()
+    return NOBODY_TOGETHER if several else "no item has two answers"
 
 
 def one_value(annotations: Annotations) -> str | None:
@@ -30,7 +35,7 @@ def all_equal(annotations: Annotations) -> str | None:
 
 
 def all_paired_equal(annotations: Annotations) -> str | None:
-    paired = annotations.take(annotations.per_item()[annotations.item] >= 2)
+    paired = annotations.take(annotations.voters()[annotations.item] >= 2)
     return "all answers to items with two or more are the same" if all_equal(paired) else None
 
 
@@ -41,7 +46,7 @@ def nobody_together(annotations: Annotations) -> str | None:
     high = np.full(annotations.n_items, -1)
     np.minimum.at(low, annotations.item, annotator)
     np.maximum.at(high, annotations.item, annotator)
-    return None if (low < high).any() else "no two annotators answered the same item"
+    return None if (low < high).any() else NOBODY_TOGETHER
 
 
 def no_pair_varies(annotations: Annotations) -> str | None:
@@ -57,7 +62,11 @@ def no_pair_correlates(annotations: Annotations) -> str | None:
 
 
 def not_crossed(annotations: Annotations) -> str | None:
-    return None if crossed(annotations) else "not every annotator rated every item once"
+    if crossed(annotations):
+        return None
+    why = "not every annotator rated every item once"
+    once = "" if annotations.repeated is None else "; read one with --repeats first, last or mean"
+    return f"{why}{once}"
 
 
 def one_annotator(annotations: Annotations) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -193,9 +194,38 @@ class Annotations:
         """How many answers each row is, (n_rows,)."""
         return np.ones(self.n_rows) if self.count is None else self.count.astype(float)
 
+    @cached_property
+    def repeated(self) -> Repeated | None:
+        """The rows of each annotator on each item; None if nobody answered an item twice."""
+        if self.annotator is None or not self.repeats:
+            return None
+        return Repeated.find(self.item, self.annotator, self.n_annotators)
+
+    @property
+    def votes(self) -> np.ndarray:
+        """How many votes each row is, (n_rows,): as `weight`, but the answers of one annotator to
+        an item share one vote."""
+        votes = self.weight
+        if self.repeated is not None:
+            votes[self.repeated.order] = np.repeat(1 / self.repeated.sizes, self.repeated.sizes)
+        return votes
+
     def per_item(self) -> np.ndarray:
         """Answers per item, (n_items,)."""
         return np.bincount(self.item, self.count, minlength=self.n_items).astype(np.int64)
+
+    def voters(self) -> np.ndarray:
+        """Annotators per item, (n_items,); every anonymous answer is by another one.
+
+        Example:
+            >>> rows = [("t1", "ann", "yes"), ("t1", "ann", "no"), ("t1", "bob", "yes")]
+            >>> annotations = Annotations.from_rows(rows, repeats="keep")
+            >>> annotations.per_item().tolist(), annotations.voters().tolist()
+            ([3], [2])
+        """
+        if self.repeated is None:
+            return self.per_item()
+        return np.bincount(self.item[self.repeated.first], minlength=self.n_items)
 
     def per_annotator(self) -> np.ndarray:
         """Answers per annotator, (n_annotators,)."""
@@ -244,7 +274,10 @@ class Annotations:
     # ---- distributions and labels ----
 
     def counts(self) -> np.ndarray:
-        """How often each value was given, (n_items, n_columns); ratings by bin of the grid."""
+        """How many annotators gave each value, (n_items, n_columns); ratings by bin of the grid.
+
+        An annotator who answered an item twice is half for each answer.
+        """
         if isinstance(self.scale, MultiLabel):
             raise DataError(
                 "counts() needs one value per answer; multi-label answers have marginals()"
@@ -253,7 +286,7 @@ class Annotations:
         bins = self.scale.bins(self.answer) if isinstance(self.scale, Interval) else self.answer
         width = self.scale.n_columns
         flat = np.bincount(
-            self.item.astype(np.int64) * width + bins, self.weight, minlength=self.n_items * width
+            self.item.astype(np.int64) * width + bins, self.votes, minlength=self.n_items * width
         )
         return flat.reshape(self.n_items, width).astype(float, copy=False)  # ints if no rows
 
@@ -273,20 +306,22 @@ class Annotations:
         if not isinstance(self.scale, MultiLabel):
             raise DataError(f"marginals() are for multi-label answers; {self.scale.kind}: counts()")
         self._check_counts()
-        chosen = np.empty((self.n_items, len(self.scale)))
+        chosen, votes = np.empty((self.n_items, len(self.scale))), self.votes
         for value in range(len(self.scale)):
-            on = self.weight * has_value(self.answer, value)
+            on = votes * has_value(self.answer, value)
             chosen[:, value] = np.bincount(self.item, on, minlength=self.n_items)
         return chosen
 
     def distribution(self) -> np.ndarray:
-        """The share of each value in an item's answers, (n_items, n_columns); nan without any."""
-        total = self.per_item()[:, None].astype(float)
+        """The share of each value in an item's votes, (n_items, n_columns); nan without any."""
+        total = self.voters()[:, None].astype(float)
         chosen = self.marginals() if isinstance(self.scale, MultiLabel) else self.counts()
         return np.divide(chosen, total, out=np.full_like(chosen, np.nan), where=total > 0)
 
     def majority(self, ties: Ties = "first", seed: int = 0) -> Annotations:
         """The most frequent answer of each item, as annotations without annotators.
+
+        An annotator's answers to an item share one vote.
 
         Args:
             ties: among the answers that tie take the first or last value of the scale, one at
@@ -313,8 +348,8 @@ class Annotations:
         if isinstance(self.scale, MultiLabel):
             rows, answer = above_half(self.distribution()[items], ties, seed)
             return self._gold(items[rows], self.scale.pack(answer))
-        sums = np.bincount(self.item, self.weight * self.answer, minlength=self.n_items)
-        return self._gold(items, sums[items] / self.per_item()[items])
+        sums = np.bincount(self.item, self.votes * self.answer, minlength=self.n_items)
+        return self._gold(items, sums[items] / self.voters()[items])
 
     def _answered(self) -> np.ndarray:
         """The items (codes) with answers."""

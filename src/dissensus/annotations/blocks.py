@@ -87,8 +87,14 @@ class AnnotationBlocks(ABC):
             sizes[part] = block.per_item()
         return sizes
 
+    def voters(self) -> np.ndarray:
+        """How many annotators answered each item, (n_items,)."""
+        if not self.repeats:
+            return self.per_item()
+        return np.concatenate([block.voters() for _, block in self])
+
     def distribution(self) -> np.ndarray:
-        """The share of each value in an item's answers, (n_items, n_columns); nan without any."""
+        """The share of each value in an item's votes, (n_items, n_columns); nan without any."""
         shares = np.empty((self.n_items, self.scale.n_columns))
         for part, block in self:
             shares[part] = block.distribution()

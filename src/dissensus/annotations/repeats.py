@@ -62,6 +62,21 @@ class Repeated:
         """The last row of each pair, (n_pairs,)."""
         return self.order[self.starts + self.sizes - 1]
 
+    @property
+    def pair(self) -> np.ndarray:
+        """The pair of each row, (n_rows,)."""
+        pair = np.empty(len(self.order), dtype=np.int64)
+        pair[self.order] = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return pair
+
+    def several(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows of pairs with several, which of these pairs they are of, and 1 / its number of
+        rows."""
+        several = self.sizes > 1
+        sizes = self.sizes[several]
+        rows = self.order[np.repeat(several, self.sizes)]
+        return rows, np.repeat(np.arange(len(sizes)), sizes), np.repeat(1 / sizes, sizes)
+
     def means(self, values: np.ndarray) -> np.ndarray:
         """The mean of a column over the rows of each pair, (n_pairs,)."""
         return np.add.reduceat(values[self.order], self.starts) / self.sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable
 from functools import partial
@@ -165,6 +166,12 @@ def _counts(described: QuestionDescription) -> list[tuple[str, str]]:
     else:
         rows.append(("annotators", number(described.annotators)))
         rows.append(("answers per annotator", _spread(described.per_annotator or {})))
+    if described.repeated:
+        same, n = described.with_oneself, number(described.repeated)
+        how = f"equal in {100 * same:.0f} % of pairs"
+        if described.ratings:
+            how = f"{number(same, 2)} apart on average"
+        rows.append(("repeated answers", n if math.isnan(same) else f"{n}, {how}"))
     if described.gold:
         rows.append(("items with a gold label", number(described.gold)))
     if described.ratings is not None:

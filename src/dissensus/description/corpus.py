@@ -98,4 +98,6 @@ def _describe_question(
         if findings is None
         else [row for by in groups for row in describe_groups(annotations, by, suspicious)],
         gold=0 if gold is None else int((gold.per_item() > 0).sum()),
+        repeated=int((per_item - annotations.voters()).sum()),
+        with_oneself=agreement.with_oneself(annotations),
     )

@@ -32,22 +32,22 @@ def disputed_by(scale: Scale) -> Literal["entropy", "variance"]:
 
 
 def differing_items(annotations: Annotations) -> np.ndarray:
-    """Which items have answers that are not all the same, (n_items,) booleans."""
+    """Which items have different answers of two annotators, (n_items,) booleans."""
     order = np.lexsort((annotations.answer, annotations.item))
     item, answer = annotations.item[order], annotations.answer[order]
     differs = np.zeros(annotations.n_items, dtype=bool)
     differs[item[1:][(item[1:] == item[:-1]) & (answer[1:] != answer[:-1])]] = True
-    return differs
+    return differs & (annotations.voters() >= 2)
 
 
 def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[Disputed]:
-    """The items whose answers differ most, with two answers or more; ties: more answers first.
+    """The items whose answers differ most, of two annotators or more; ties: more of them first.
 
-    Few answers say little: items are ranked as if each had one answer more, as disputed as items
-    are on average.
+    Few answers say little: items are ranked as if each had one more, as disputed as items are on
+    average.
     """
     measure = MEASURES[disputed_by(annotations.scale)]
-    order, dispute = disputed_order(measure(annotations), annotations.per_item(), most)
+    order, dispute = disputed_order(measure(annotations), annotations.voters(), most)
     return [
         Disputed(
             corpus.items[item],
@@ -60,24 +60,24 @@ def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[D
 
 
 def disputed_order(
-    dispute: np.ndarray, per_item: np.ndarray, most: int
+    dispute: np.ndarray, voters: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The most disputed items, and how disputed each item is, 0 with fewer than two answers.
+    """The most disputed items, and how disputed each item is, 0 with fewer than two annotators.
 
     Args:
         dispute: the entropy or variance of each item, (n_items,).
-        per_item: how many answers it has, (n_items,).
+        voters: how many annotators answered it, (n_items,).
     """
-    several = per_item >= 2
+    several = voters >= 2
     dispute = np.where(several, dispute, 0.0)
     average = float(dispute[several].mean()) if several.any() else 0.0
     disputed = np.flatnonzero(dispute > 1e-9)
-    n_answers = per_item[disputed]
-    rank = np.round((n_answers * dispute[disputed] + average) / (n_answers + 1), 9)
+    n = voters[disputed]
+    rank = np.round((n * dispute[disputed] + average) / (n + 1), 9)
     if 0 < most < len(disputed):
         least = np.partition(rank, len(rank) - most)[len(rank) - most]
-        disputed, n_answers, rank = (part[rank >= least] for part in (disputed, n_answers, rank))
-    return disputed[np.lexsort((-n_answers, -rank))[:most]], dispute
+        disputed, n, rank = (part[rank >= least] for part in (disputed, n, rank))
+    return disputed[np.lexsort((-n, -rank))[:most]], dispute
 
 
 def answers_to(annotations: Annotations, item: int) -> dict[str, float]:

@@ -42,6 +42,8 @@ class QuestionDescription:
     duplicated: list[Duplicated]
     groups: list[GroupDescription]  # of annotators, by the attributes that were named
     gold: int  # items with a gold label
+    repeated: int = 0  # answers of annotators to items that they had answered already
+    with_oneself: float = math.nan  # share of such pairs that are equal; of ratings, how far apart
 
     @property
     def suspicious(self) -> list[AnnotatorDescription]:

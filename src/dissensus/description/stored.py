@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dissensus import agreement
+from dissensus.agreement.per_value import answers_per_value
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus import StoredCorpus
 from dissensus.description.disputed_items import (
@@ -19,7 +20,7 @@ from dissensus.description.disputed_items import (
 from dissensus.description.facts import Description, QuestionDescription
 from dissensus.description.sizes import reasons_of, spread
 from dissensus.description.texts import ratings_of, scale_text
-from dissensus.scales import Interval, MultiLabel
+from dissensus.scales import Interval
 
 
 def describe_stored(
@@ -78,6 +79,7 @@ def _describe_question(corpus: StoredCorpus, question: str, most: int) -> Questi
         duplicated=[],
         groups=[],
         gold=0 if gold is None else int((gold.per_item() > 0).sum()),
+        repeated=int((per_item - blocks.voters()).sum()),
     )
 
 
@@ -85,10 +87,9 @@ def _shares(blocks: AnnotationBlocks) -> dict[str, float] | None:
     """The share of answers with each value."""
     if isinstance(blocks.scale, Interval) or not blocks.n_rows:
         return None
-    several = isinstance(blocks.scale, MultiLabel)
     chosen = np.zeros(blocks.scale.n_columns)
     for _, block in blocks:
-        chosen += (block.marginals() if several else block.counts()).sum(axis=0)
+        chosen += answers_per_value(block)
     shares = chosen / blocks.n_answers
     return dict(zip(getattr(blocks.scale, "values", ()), shares.tolist(), strict=True))
 
@@ -114,7 +115,7 @@ def _most_disputed(blocks: AnnotationBlocks, most: int) -> list[Disputed]:
     dispute = np.empty(blocks.n_items)
     for part, block in blocks:
         dispute[part] = measure(block)
-    order, dispute = disputed_order(dispute, blocks.per_item(), most)
+    order, dispute = disputed_order(dispute, blocks.voters(), most)
     disputed = {}
     numbers = np.searchsorted(blocks.bounds, order, side="right") - 1
     for number in np.unique(numbers).tolist():

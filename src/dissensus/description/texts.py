@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dissensus.agreement.per_value import answers_per_value
 from dissensus.annotations import Annotations
-from dissensus.scales import Interval, MultiLabel, Scale
+from dissensus.scales import Interval, Scale
 
 MOST_TEXT = 100  # characters of an item's text
 QUANTILES = {"lowest": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "highest": 1.0}
@@ -75,9 +76,5 @@ def shares_of(annotations: Annotations) -> dict[str, float] | None:
     scale = annotations.scale
     if isinstance(scale, Interval) or not annotations.n_rows:
         return None
-    if isinstance(scale, MultiLabel):
-        chosen = annotations.marginals().sum(axis=0)
-    else:
-        chosen = np.bincount(annotations.answer, annotations.weight, minlength=scale.n_columns)
-    shares = chosen / annotations.n_answers
+    shares = answers_per_value(annotations) / annotations.n_answers
     return dict(zip(getattr(scale, "values", ()), shares.tolist(), strict=True))

@@ -55,7 +55,7 @@ def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.n
     else:
         n_values = 2 if isinstance(scale, MultiLabel) else scale.n_columns
         per_item = item_entropy(annotations) / np.log(max(n_values, 2))
-    return np.where(annotations.per_item() >= 2, per_item, np.nan)
+    return np.where(annotations.voters() >= 2, per_item, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ class LabelAndUncertainty(Calibrated):
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
-        several = [np.flatnonzero(corpus[q].per_item() >= 2) for q in self.learned_.questions]
+        several = [np.flatnonzero(corpus[q].voters() >= 2) for q in self.learned_.questions]
         return np.unique(np.concatenate(labelled + several))
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
@@ -171,12 +171,12 @@ class LabelAndUncertainty(Calibrated):
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
     ) -> Trainer:
         questions = self.learned_.questions
-        self.disputable_ = {q: bool((corpus[q].per_item() >= 2).any()) for q in questions}
+        self.disputable_ = {q: bool((corpus[q].voters() >= 2).any()) for q in questions}
         run = super().trainer(corpus, validation, cache)
         for question, learned in self.disputable_.items():
             if not learned:
                 self.notes_.append(
-                    f"no item has two answers to {question!r}: there is no disagreement to learn"
+                    f"no item of {question!r} has two annotators: there is no disagreement to learn"
                 )
         return run
 

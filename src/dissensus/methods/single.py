@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dissensus.agreement import majority_share
+from dissensus.agreement import majority_share, value_pairs
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
@@ -155,11 +155,7 @@ def confusions(annotations: Annotations) -> np.ndarray:
         >>> confusions(Annotations.from_rows(rows)).round(4).tolist()
         [[0.6667, 0.3333], [1.0, 0.0]]
     """
-    counts = annotations.counts()
-    several = counts[counts.sum(axis=1) >= 2].astype(float)  # (n_items, n_values)
-    weight = 1 / (several.sum(axis=1) - 1)
-    pairs = (several * weight[:, None]).T @ several
-    pairs -= np.diag(weight @ several)  # an annotator is not paired with themselves
+    pairs = value_pairs(annotations)
     return pairs / np.where(pairs.any(axis=1), pairs.sum(axis=1), 1)[:, None]
 
 

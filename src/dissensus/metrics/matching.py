@@ -146,8 +146,8 @@ def ratings(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarra
     """The mean rating and the predicted one of the common items, (n_common,) each."""
     predicted_codes, codes = common_items(prediction.items, annotations)
     answers = annotations.to(prediction.scale)
-    sums = np.bincount(answers.item, answers.weight * answers.answer, minlength=answers.n_items)
-    return sums[codes] / answers.per_item()[codes], np.asarray(
+    sums = np.bincount(answers.item, answers.votes * answers.answer, minlength=answers.n_items)
+    return sums[codes] / answers.voters()[codes], np.asarray(
         prediction.consensus[predicted_codes], float
     )
 

@@ -87,8 +87,8 @@ def predicts_annotators(name: str) -> bool:
 
 
 def never_disagree(corpus: Corpus) -> bool:
-    """Whether all answers to an item are the same, and some item has several."""
-    several = any((answers.per_item() >= 2).any() for answers in corpus.questions.values())
+    """Whether all answers to an item are the same, and some item has several annotators."""
+    several = any((answers.voters() >= 2).any() for answers in corpus.questions.values())
     differ = any(differing_items(answers).any() for answers in corpus.questions.values())
     return several and not differ
 

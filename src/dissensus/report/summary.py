@@ -77,8 +77,8 @@ def _agreement(corpus: Corpus) -> str:
         ends = "" if math.isnan(low) else f" (95 % interval {low:.2f} to {high:.2f})"
         parts.append(f"{round(value, 2) + 0:.2f}{ends} for {_short(question)}")
     if not parts:
-        several = any((answers.per_item() >= 2).any() for answers in corpus.questions.values())
-        why = "all answers are the same" if several else "no item has two answers"
+        several = any((answers.voters() >= 2).any() for answers in corpus.questions.values())
+        why = "all answers are the same" if several else "no item has two annotators"
         return f"Agreement is undefined, because {why}."
     return (
         f"Agreement beyond chance (Krippendorff's alpha) is {'; '.join(parts)}; 1 would be full "
@@ -90,7 +90,7 @@ def _dispute(corpus: Corpus) -> str:
     question, answers = next(iter(corpus.questions.items()), ("", None))
     if answers is None:
         return ""
-    several = answers.per_item() >= 2
+    several = answers.voters() >= 2
     n = int(several.sum())
     if not n:
         return ""

@@ -257,7 +257,7 @@ def _shares(annotations: Annotations, names: tuple[str, ...]) -> Bars | None:
 def _by_value(annotations: Annotations, question: str) -> list[Block]:
     """How much annotators agree on each value."""
     names = list(getattr(annotations.scale, "values", ()))
-    if isinstance(annotations.scale, Interval) or not (annotations.per_item() > 1).any():
+    if isinstance(annotations.scale, Interval) or not (annotations.voters() > 1).any():
         return []
     given = answers_per_value(annotations)
     columns = [
@@ -283,14 +283,8 @@ def confused(annotations: Annotations, question: str) -> list[Block]:
     """Which values two annotators give to the same item, as a matrix."""
     if isinstance(annotations.scale, Interval | MultiLabel):
         return []
-    counts = annotations.counts()
-    counts = counts[counts.sum(axis=1) >= 2]
-    if not len(counts):
-        return []
     names = list(getattr(annotations.scale, "values", ()))
-    pairs = counts.T @ (counts / (counts.sum(axis=1, keepdims=True) - 1))
-    own = (counts / (counts.sum(axis=1, keepdims=True) - 1)).sum(axis=0)
-    pairs[np.diag_indices(len(pairs))] -= own
+    pairs = measures.value_pairs(annotations)
     used = np.flatnonzero(pairs.sum(axis=1) > 0)
     used = np.sort(used[np.argsort(-pairs.sum(axis=1)[used], kind="stable")][:MOST_VALUES])
     if len(used) < 2:

@@ -59,7 +59,7 @@ def _distributions(tested: Corpus, question: str, prediction: Prediction) -> lis
     if len(values) > MOST_VALUES:
         return []
     observed = tested[question].distribution()
-    known = np.flatnonzero((tested[question].per_item() > 1) & np.isfinite(observed).all(axis=1))
+    known = np.flatnonzero((tested[question].voters() > 1) & np.isfinite(observed).all(axis=1))
     codes = known[:MOST_ITEMS]
     at = prediction.items.find([tested.items[int(code)] for code in codes])
     with_text = any(contents.kind == "text" for contents in tested.contents.values())
