@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from sklearn.metrics import f1_score, log_loss
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics import METRICS, compared, concordance, worst_decile
 from dissensus.names import Names
+from dissensus.networks.likelihoods import likelihood
 from dissensus.prediction import ByAnnotator, Prediction
-from dissensus.scales import Interval
+from dissensus.scales import Interval, Ordinal
 from tests.metrics.crowds import SCALES, pairs_of, people, predicted, rows_of
 
 accuracy_by_annotator = METRICS["annotator accuracy"].annotator_scores
@@ -262,3 +264,18 @@ def test_missing_labels_count_as_right_where_that_was_printed() -> None:
     np.testing.assert_allclose(metric.annotator_scores(built, annotations), printed.mean(axis=0))
     assert metric(built, annotations) == pytest.approx(printed.mean())
     assert metric(built, annotations) > annotator_accuracy(built, annotations) + 0.3
+
+
+def test_accuracy_on_levels_is_of_the_median_that_a_network_gives() -> None:
+    """Which here is not the most probable level."""
+    scale = Ordinal(("1", "2", "3"))
+    mass = np.array([[0.4, 0.25, 0.35], [0.4, 0.25, 0.35]])
+    value = likelihood(scale).value(torch.from_numpy(np.log(mass))).numpy()
+    assert value.tolist() == scale.consensus(mass).tolist() == [1, 1]
+    answers = Annotations.from_rows([("t1", "ann", "1"), ("t2", "ann", "2")], scale)
+    own = ByAnnotator(answers.item, np.array([0, 0]), Names(["ann"]), value, mass)
+    prediction = Prediction(scale, answers.items, mass, value, own)
+    most_probable = replace(own, value=np.array([0, 0]))
+    only = answers.take(np.array([0]))  # ann gave the most probable level, not the median
+    assert annotator_accuracy(prediction, only) == 0.0
+    assert annotator_accuracy(replace(prediction, by_annotator=most_probable), only) == 1.0

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dissensus.agreement import concordance_matrix
 from dissensus.annotations import Annotations
 from dissensus.metrics import METRICS, concordance
 from dissensus.names import Names
@@ -37,6 +38,16 @@ def test_ccc_compares_consensus_with_mean_ratings() -> None:
 
 def test_a_value_by_hand() -> None:  # s_x^2 = 1, s_y^2 = 4, s_xy = 2, means 2 and 4
     assert concordance(np.array([1.0, 2, 3]), np.array([2.0, 4, 6])) == pytest.approx(4 / 9)
+
+
+def test_the_metric_divides_by_one_less_than_the_measure_of_agreement() -> None:
+    """Variances of the metric are unbiased, those between annotators Lin's own, divided by n."""
+    x, y = np.array([1.0, 2, 3]), np.array([2.0, 4, 6])
+    rows = [(f"t{n}", who, value) for who, of in (("a", x), ("b", y)) for n, value in enumerate(of)]
+    ratings = Annotations.from_rows(rows, Interval(0, 10))
+    s_x, s_y, s_xy = 2 / 3, 8 / 3, 4 / 3
+    assert concordance_matrix(ratings)[0, 1] == pytest.approx(2 * s_xy / (s_x + s_y + 4))
+    assert concordance(x, y) == pytest.approx(2 * 2 / (1 + 4 + 4))
 
 
 def test_shifts_and_signs() -> None:

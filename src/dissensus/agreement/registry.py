@@ -277,7 +277,7 @@ MEASURES: dict[str, Measure] = {
     "concordance": Measure(
         mean_concordance,
         _NUMBER,
-        "Lin's concordance of two annotators, mean over pairs",
+        "Lin's concordance of two annotators, variances divided by n, mean over pairs",
         prepare_mean_concordance,
         (*_TOGETHER, reasons.no_pair_correlates),
         needs_ids=True,

@@ -1,5 +1,7 @@
 """Metrics per annotator: is the predicted answer of each annotator equal to the observed one?
 
+The predicted answer is the one that the method gives: of networks, the most probable value on a
+nominal scale and the median level on an ordinal one, which may not be the most probable.
 Only answers whose annotator was predicted on their item count. Where an annotator answered an item
 more than once, each answer is compared. A function that returns `AnswerScores` scores every answer;
 the others need all answers of an annotator at once.
@@ -144,7 +146,8 @@ def _mean_f1(
 def ccc_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:
     """Concordance of each annotator's predicted with observed ratings, (n_annotators,).
 
-    nan for those with fewer than two compared ratings, or where both sides are constant.
+    As in `ccc`, with unbiased variances. nan for those with fewer than two compared ratings, or
+    where both sides are constant.
     """
     rows, observed, predicted = _numbers(prediction, annotations)
     annotator = annotations.annotator_codes("CCC by annotator")[rows]

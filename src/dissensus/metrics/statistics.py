@@ -139,7 +139,8 @@ def macro_f1(observed: np.ndarray, predicted: np.ndarray) -> Sums:
 
 
 def concordance(observed: np.ndarray, predicted: np.ndarray) -> Sums:
-    """Lin's concordance of ratings, as the metric CCC; nan where both are constant in a draw.
+    """Lin's concordance of ratings with unbiased variances, as the metric CCC; nan where both are
+    constant in a draw.
 
     Args:
         observed: the mean rating, (n_items,).

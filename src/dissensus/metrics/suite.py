@@ -123,7 +123,7 @@ _ACCURACY = _of_answers(
     annotators.hit,
     LABELS,
     True,
-    "share of an annotator's answers that was predicted",
+    "share of an annotator's answers that equal the predicted ones",
     short=True,
 )
 _SHOWN = [  # what tables show by default, and what they lead with
@@ -168,7 +168,7 @@ _SHOWN = [  # what tables show by default, and what they lead with
         RATINGS,
         "annotators",
         True,
-        "concordance over all single ratings",
+        "Lin's concordance over all single ratings, unbiased variances",
         short=True,
     ),
     Metric(
@@ -316,7 +316,7 @@ _FURTHER = [
         {"annotator CCC, mean": plain_mean, "annotator CCC, worst decile": _worst},
         annotators.ccc_by_annotator,
         RATINGS,
-        "concordance of an annotator's ratings",
+        "Lin's concordance of an annotator's ratings, unbiased variances",
     ),
     Metric(
         "DIC",
