@@ -14,7 +14,7 @@ from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
 from dissensus_papers import qumatl, seedbert
 from dissensus_papers.framework.conditions import ComparisonCondition
-from dissensus_papers.framework.verdicts import holds, interval, points, spread
+from dissensus_papers.framework.verdicts import UNTESTED, holds, interval, points, spread
 from dissensus_papers.qumatl.claims import ACCURACY, EVERYWHERE
 from dissensus_papers.qumatl.claims import CLAIMS as QUERY_CLAIMS
 from dissensus_papers.qumatl.conditions import COUNTED, PRINTED
@@ -423,17 +423,22 @@ def _verdict(
     sign = -1 if metric in LOWER else 1
     best = [name for name, held in counted.items()
             if max(COMPARED, key=lambda m: sign * _mean(held, m, metric)) == QUERIES]  # fmt: skip
-    sides: dict[str, dict[str, list[str]]] = {"holds": {}, "the reverse holds": {}}
+    sides: dict[str, dict[str, list[str]]] = {"holds": {}, "the reverse holds": {}, UNTESTED: {}}
     for claim in QUERY_CLAIMS:
         if claim.metric == metric and claim.conditions == EVERYWHERE:
             for name, test in tests[claim.claim].items():
                 if (side := holds(test, sign)) in sides:
                     sides[side].setdefault(QUERY_MODELS[claim.second].title, []).append(name)
-    better, worse = (
+    better, worse, _ = (
         "; ".join(f"{title} ({', '.join(names)})" for title, names in side.items()) or "no model"
         for side in sides.values()
     )
     where = f" ({', '.join(best)})" if best else ""
+    if sides[UNTESTED]:
+        return (
+            f"- {words}: queries are best on {len(best)} of {len(counted)} corpora{where}. "
+            "Differences are not tested: scores of single items were not kept."
+        )
     return (
         f"- {words}: queries are best on {len(best)} of {len(counted)} corpora{where}. After "
         f"correction they are better than: {better}; worse than: {worse}."

@@ -21,7 +21,7 @@ from dissensus.cli.method_options import configured_methods, typed_settings
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
 from dissensus.evaluation.execution import jobs
-from dissensus.methods import METHODS, method
+from dissensus.methods import METHODS, ON_REQUEST, method
 from dissensus.methods.framework.settings import settings_of
 from tests.cli.conftest import Run
 from tests.crowds import anonymous, feature_crowd
@@ -131,7 +131,7 @@ def test_unasked_every_method_that_can_learn(run: Run, tmp_path: Path) -> None:
     ended = run("compare", tmp_path / "votes", "--folds", 2, *QUICK, "-o", tmp_path / "out")
     assert ended.code == 0
     about = Results.load(tmp_path / "out").about
-    quick = {name for name in METHODS if not method(name).slow} - {"annotator-median"}
+    quick = {*METHODS} - {*ON_REQUEST, "annotator-median"}
     assert {*about.methods, *about.left_out} == quick and "bayesian" not in quick
     assert about.methods[:2] == ("prior", "single") and "annotator-majority" in about.left_out
     assert (

@@ -32,6 +32,7 @@ def fit(corpus: Corpus, method: str, seed: int, fold: Fold) -> Fit:
     items = {
         "cross-entropy": (names, surprise),
         "accuracy": (names, right.astype(float)),
+        "DIC": (names, 1 + 0.1 * right),
         OBSERVED: (names, people.astype(float)),
         PREDICTED: (names, np.where(right, people, 1 - people).astype(float)),
     }

@@ -23,6 +23,7 @@ from dissensus.cli.parts import SkipBad, readable
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, ModelError, Unfinished, listed, meant
+from dissensus.methods import ON_REQUEST
 
 if TYPE_CHECKING:
     from dissensus.evaluation import EvaluationProtocol, Results
@@ -46,7 +47,7 @@ def compare(
         str | None,
         typer.Option(
             help="Methods to compare, separated by commas (default: all that can learn from FILE, "
-            "except slow ones: bayesian, grid-density)."
+            f"except {', '.join(ON_REQUEST)})."
         ),
     ] = None,
     protocol: Annotated[

@@ -148,7 +148,7 @@ def _difference(
         "seed": seed,
     }
     statistic = METRICS[metric.removesuffix(GOLD)].statistic
-    if statistic is None:
+    if statistic is None or metric in sides[0]:
         mine, theirs = (side[metric][1] for side in sides)
         return over_items(mine, theirs, **known)
     observed, mine = (scores for _, scores in sides[0].values())

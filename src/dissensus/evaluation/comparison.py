@@ -32,7 +32,7 @@ from dissensus.evaluation.protocols import (
     choose_protocol,
 )
 from dissensus.evaluation.results import FRONT, About, Results, code_commit
-from dissensus.methods import METHODS
+from dissensus.methods import METHODS, ON_REQUEST
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices, choices_of_features
@@ -204,7 +204,7 @@ def compare(
 
 
 def default_methods(corpus: Corpus) -> list[str]:
-    """The methods that are compared by default: all except slow ones.
+    """The methods that are compared by default: all except those of `methods.ON_REQUEST`.
 
     `annotator-median` is included only if some question is ordinal or interval; on other scales it
     predicts the same as `annotator-majority`.
@@ -213,7 +213,7 @@ def default_methods(corpus: Corpus) -> list[str]:
     return [
         name
         for name in METHODS
-        if not method_class(name).slow and (ordered or name != "annotator-median")
+        if name not in ON_REQUEST and (ordered or name != "annotator-median")
     ]
 
 

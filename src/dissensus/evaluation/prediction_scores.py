@@ -347,19 +347,22 @@ def _with_intervals(
         of_gold = name.endswith(GOLD)
         against, prediction = (gold, both.of_gold) if of_gold else (answers, both.of_answers)
         metric = METRICS[name.removesuffix(GOLD)]
-        parts = {} if against is None else metric.item_scores(prediction, against)
+        if against is None or not metric.has_interval:
+            continue
+        parts = metric.item_scores(prediction, against)
         if not parts:
             continue
         items = next(iter(parts.values()))[0]
-        known: dict[str, Any] = {"groups": units[corpus.items.codes(items)]}
-        known |= {"resamples": RESAMPLES, "seed": seed}
-        if metric.statistic is None:
+        drawing: dict[str, Any] = {"groups": units[corpus.items.codes(items)]}
+        drawing |= {"resamples": RESAMPLES, "seed": seed}
+        if metric.name in parts:
             each = parts[metric.name][1]
-            test = over_items(each, np.zeros_like(each), **known)
+            test = over_items(each, np.zeros_like(each), **drawing)
         else:
             observed, predicted = (scores for _, scores in parts.values())
+            assert metric.statistic is not None
             statistic = metric.statistic(observed, predicted[None])
-            test = statistic_over_items(statistic, nothing(statistic.n_items, 1), **known)
+            test = statistic_over_items(statistic, nothing(statistic.n_items, 1), **drawing)
         intervals[name] = test.low, test.high
     return PartScores(**(vars(result) | {"intervals": intervals}))
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "ON_REQUEST",
     "AnnotatorHeads",
     "AnnotatorMajority",
     "AnnotatorMedian",
@@ -104,7 +105,12 @@ METHODS: dict[str, tuple[str, str]] = {
     "annot-mix": ("annot_mix", "AnnotMix"),
     "grid-density": ("grid_density", "GridDensity"),
 }
-
+ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
+    *("bayesian", "annotator-embedding", "d-lema", "sim-label", "grid-density"),  # slow ones,
+    "base-heads",  # annotator-heads with other settings, and
+    *("padl", "crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix"),  # models of
+    # a truth, which many corpora do not have
+)
 
 _HOMES = {  # what is no method itself
     "Answers": "answers",

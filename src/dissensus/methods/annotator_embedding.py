@@ -209,7 +209,6 @@ class AnnotatorEmbedding(TrunkMethod):
     name: ClassVar[str] = "annotator-embedding"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
-    slow: ClassVar[bool] = True
     choices: ClassVar[Choices] = {
         **TRUNK_CHOICES,
         "gated": (True, False),

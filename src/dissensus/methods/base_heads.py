@@ -21,4 +21,3 @@ class BaseHeads(AnnotatorHeads):
     common: bool = False
     hidden: tuple[int, ...] = (256,)
     name: ClassVar[str] = "base-heads"
-    slow: ClassVar[bool] = True  # it is annotator-heads, with other settings

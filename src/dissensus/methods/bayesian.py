@@ -141,7 +141,6 @@ class Bayesian(Calibrated):
         epochs=10, least_steps=1000, weight_decay=0.0
     )  # the prior draws weights to 0
     name: ClassVar[str] = "bayesian"
-    slow: ClassVar[bool] = True
     choices: ClassVar[Choices] = {
         "training.learning_rate": TRAINING_CHOICES["training.learning_rate"],
         "training.epochs": TRAINING_CHOICES["training.epochs"],

@@ -169,7 +169,6 @@ class DLema(TrunkMethod):
     name: ClassVar[str] = "d-lema"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
-    slow: ClassVar[bool] = True
     choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:

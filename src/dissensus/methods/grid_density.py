@@ -70,7 +70,6 @@ class GridDensity(TrunkMethod):
     base_rates: bool = True
     name: ClassVar[str] = "grid-density"
     scales: ClassVar[tuple[str, ...]] = ("ordinal", "interval")
-    slow: ClassVar[bool] = True  # the densities of the ratings take time
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.bins < 2:

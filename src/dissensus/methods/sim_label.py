@@ -22,4 +22,3 @@ class SimLabel(AnnotatorHeads):
     name: ClassVar[str] = "sim-label"
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
     instead: ClassVar[str] = "annotator-heads"
-    slow: ClassVar[bool] = True  # it learns all pairs of items and annotators

@@ -13,9 +13,10 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.continuous import concordance, concordance_by_group
+from dissensus.metrics import statistics
+from dissensus.metrics.continuous import concordance, concordance_by_group, concordance_of_sums
 from dissensus.metrics.matching import codes_on, common_items, common_pairs, two_sided
-from dissensus.metrics.metric import AnswerScores
+from dissensus.metrics.metric import AnswerScores, ItemScores, group_means
 from dissensus.metrics.soft import SMALLEST
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import MultiLabel, Ordinal
@@ -143,6 +144,30 @@ def _mean_f1(
     return np.divide((weights * each).sum(axis=1), total, out=means, where=total > 0)
 
 
+def f1_without(prediction: Prediction, annotations: Annotations, weighted: bool) -> AnswerScores:
+    """The F1 that an annotator would have without each answer; nan if there is no other.
+
+    Args:
+        weighted: as in `weighted_f1_by_annotator`, otherwise as in `macro_f1_by_annotator`.
+    """
+    hits, observed, predicted = _tables(prediction, annotations, "F1 by annotator")
+    rows, x, y = _codes(prediction, annotations)
+    annotator = annotations.annotator_codes("F1 by annotator")[rows]
+    weights = observed if weighted else (observed + predicted > 0).astype(int)
+    above = (weights * 2 * hits / np.maximum(observed + predicted, 1)).sum(axis=1)[annotator]
+    below = weights.sum(axis=1)[annotator].astype(float)
+    for value, as_observed, as_predicted, changes in ((x, 1, x == y, True), (y, 0, 1, x != y)):
+        h, o, p = (table[annotator, value] for table in (hits, observed, predicted))
+        rest = o - as_observed, p - as_predicted
+        now = rest[0] if weighted else rest[0] + rest[1] > 0
+        before = weights[annotator, value]
+        less = now * 2 * (h - (x == y)) / np.maximum(rest[0] + rest[1], 1)
+        above += changes * (less - before * 2 * h / np.maximum(o + p, 1))
+        below += changes * (now - before)
+    return AnswerScores(rows, np.divide(above, below, out=np.full_like(above, np.nan),
+                                        where=below > 0))  # fmt: skip
+
+
 def ccc_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:
     """Concordance of each annotator's predicted with observed ratings, (n_annotators,).
 
@@ -152,6 +177,26 @@ def ccc_by_annotator(prediction: Prediction, annotations: Annotations) -> np.nda
     rows, observed, predicted = _numbers(prediction, annotations)
     annotator = annotations.annotator_codes("CCC by annotator")[rows]
     return concordance_by_group(observed, predicted, annotator, annotations.n_annotators)
+
+
+def ccc_without(prediction: Prediction, annotations: Annotations) -> AnswerScores:
+    """The concordance that an annotator would have without each rating; nan where undefined."""
+    rows, x, y = _numbers(prediction, annotations)
+    annotator = annotations.annotator_codes("CCC by annotator")[rows]
+    n = annotations.n_annotators
+    centre = group_means(annotator, x, n)[annotator]  # sums of squares lose fewer digits around it
+    x, y = x - centre, y - centre
+    columns = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    totals = np.stack([np.bincount(annotator, column, minlength=n) for column in columns])
+    return AnswerScores(rows, concordance_of_sums(*(totals[:, annotator] - columns)))
+
+
+def annotator_ccc_by_item(prediction: Prediction, annotations: Annotations) -> ItemScores:
+    """`annotator_ccc` plus the influence of each item."""
+    rows, observed, predicted = _numbers(prediction, annotations)
+    kept, item = np.unique(annotations.item[rows], return_inverse=True)
+    sums = statistics.concordance(observed, predicted).grouped(item, len(kept))
+    return ItemScores(annotations.items.take(kept), (sums.by_item(),))
 
 
 def annotator_ccc(prediction: Prediction, annotations: Annotations) -> float:

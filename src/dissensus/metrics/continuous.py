@@ -46,6 +46,26 @@ def concordance(x: np.ndarray, y: np.ndarray) -> float:
     return float(2 * covariance / (variances + (x.mean() - y.mean()) ** 2))
 
 
+def concordance_of_sums(
+    n: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    xx: np.ndarray,
+    yy: np.ndarray,
+    xy: np.ndarray,
+) -> np.ndarray:
+    """Lin's concordance from sums of ones, both sides, their squares and their product.
+
+    nan where undefined: fewer than two entries, or both sides constant.
+    """
+    size, free = np.maximum(n, 1), np.maximum(n - 1, 1)
+    spreads = ((xx - x * x / size) + (yy - y * y / size)) / free
+    below = spreads + ((x - y) / size) ** 2
+    varied = (n >= 2) & (spreads > 1e-12)
+    together = 2 * (xy - x * y / size) / free
+    return np.divide(together, below, out=np.full(n.shape, np.nan), where=varied)
+
+
 def concordance_by_group(x: np.ndarray, y: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
     """`concordance` within each group, (n,); `group` holds codes, (n_entries,).
 

@@ -12,9 +12,11 @@ from dissensus.agreement.pairs import DENSE
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.matching import common_pairs, require
+from dissensus.metrics.metric import ItemScores
 from dissensus.prediction import Prediction
 
 FEWEST = 30  # items that two annotators must have in common: with fewer, kappa is mostly noise
+MOST_SHARES = 1 << 26  # of values, by pair of annotators, for the influence of items
 
 
 class Dic(NamedTuple):
@@ -73,16 +75,92 @@ def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEW
         >>> dic_of(predicted, answers, at_least=2)
         Dic(value=0.0, normalised=0.0, pairs=1, left_out=2)
     """
+    answers, sides, compared = _both(prediction, annotations, at_least)
+    left_out = _left_out(answers, compared)
+    return _difference(kappa_matrix(sides[0]), kappa_matrix(sides[1]), compared, left_out)
+
+
+def dic_by_item(prediction: Prediction, annotations: Annotations) -> ItemScores:
+    """DIC plus the influence of each item on it: scores whose mean is DIC, for tests over items.
+
+    The influence is the derivative of DIC by the weight of an item, through the kappas of both
+    matrices. With fewer common items than `FEWEST`, kappas change too abruptly to have one. Nothing
+    is returned where annotators repeat answers, or where DIC is undefined or 0.
+
+    Reference: Hampel (1974), The influence curve and its role in robust estimation.
+    """
+    answers, sides, compared = _both(prediction, annotations, FEWEST)
+    kappas = [np.nan_to_num(kappa_matrix(side), nan=1.0) for side in sides]
+    apart = np.where(compared, kappas[0] - kappas[1], 0.0)  # (n_annotators, n_annotators)
+    value = float(np.sqrt((apart**2).sum()))
+    width = apart.size * answers.scale.n_columns
+    if not value or answers.repeats or width > MOST_SHARES:
+        return ItemScores(annotations.items)
+    moved = _moved(sides[0], kappas[0], apart / value) - _moved(sides[1], kappas[1], apart / value)
+    items = np.flatnonzero(answers.per_item())
+    return ItemScores(answers.items.take(items), (value + len(items) * moved[items],))
+
+
+def normalised_dic_by_item(prediction: Prediction, annotations: Annotations) -> ItemScores:
+    """As `dic_by_item`, over the root of the number of compared entries."""
+    items, parts = dic_by_item(prediction, annotations)
+    n_entries = _both(prediction, annotations, FEWEST)[2].sum() if parts else 1
+    return ItemScores(items, tuple(scores / np.sqrt(n_entries) for scores in parts))
+
+
+def _both(
+    prediction: Prediction, annotations: Annotations, at_least: int
+) -> tuple[Annotations, tuple[Annotations, Annotations], np.ndarray]:
+    """The answers that were predicted; the observed and the predicted ones of annotators who gave
+    enough of them; which pairs of these are compared."""
     require(prediction, "DIC", "nominal", "ordinal")
     rows, pairs = common_pairs(prediction, annotations)
     answers = annotations.to(prediction.scale).take(rows)
     assert prediction.by_annotator is not None
     predicted = replace(answers, answer=prediction.by_annotator.value[pairs])
     kept = _often(answers, at_least)
-    observed, expected = _select(answers, kept), _select(predicted, kept)
-    compared = _off_diagonal(common_items(observed) >= max(at_least, 1))
-    left_out = _left_out(answers, compared)
-    return _difference(kappa_matrix(observed), kappa_matrix(expected), compared, left_out)
+    sides = _select(answers, kept), _select(predicted, kept)
+    return answers, sides, _off_diagonal(common_items(sides[0]) >= max(at_least, 1))
+
+
+def _moved(annotations: Annotations, kappa: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """How the weighted sum of all kappas changes with the weight of each item, (n_items,).
+
+    Kappa of a pair is (o - e) / (1 - e): o the share of its common items with equal answers, e the
+    sum over values of the product of both shares. An item with answers x and y changes o by
+    (x = y) - o, and e by the other's shares of x and of y less 2 e, over the number of items.
+    """
+    from scipy.sparse import csr_array
+
+    n, n_values = annotations.n_annotators, annotations.scale.n_columns
+    item, annotator = annotations.item, annotations.annotator_codes("DIC")
+    ones, n_items = np.ones(annotations.n_rows), annotations.n_items
+    there = csr_array((ones, (item, annotator)), shape=(n_items, n))
+    chosen = csr_array(
+        (ones, (item, annotator * n_values + annotations.answer)), shape=(n_items, n * n_values)
+    )
+    counts = (there.T @ chosen).toarray().reshape(n, n, n_values)  # of the second's values
+    together = np.maximum(counts.sum(axis=2), 1)
+    shares = counts / together[..., None]
+    expected = (shares * shares.transpose(1, 0, 2)).sum(axis=2)
+    varied = (weight != 0) & (expected < 1 - 1e-12)
+    alone = np.where(varied, 1 - expected, 1.0)
+    slope = np.where(varied, weight / (together * alone), 0.0)  # of a change of o
+    back = 2 * slope * (1 - kappa)  # of a change of e: (1 - o) / (1 - e) is 1 - kappa
+    level = slope * (kappa * alone + expected) - back * expected
+    shares *= back[..., None]
+    order = np.argsort(item, kind="stable")
+    item, annotator, answer = item[order], annotator[order], annotations.answer[order]
+    after = np.searchsorted(item, item, side="right") - np.arange(len(item)) - 1  # of the same item
+    moved, rows = np.zeros(n_items), np.arange(len(item))
+    for apart in range(1, int(after.max(initial=0)) + 1):
+        rows = rows[after[rows] >= apart]
+        first, second = annotator[rows], annotator[rows + apart]
+        x, y = answer[rows], answer[rows + apart]
+        change = 2 * (slope[first, second] * (x == y) - level[first, second])
+        change -= shares[first, second, x] + shares[second, first, y]
+        moved += np.bincount(item[rows], change, minlength=n_items)
+    return moved
 
 
 def dic_floor(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics.matching import labels, mean
+from dissensus.metrics.matching import labels
+from dissensus.metrics.statistics import Sums
 from dissensus.prediction import Prediction
 from dissensus.scales import MultiLabel
 
@@ -31,8 +34,7 @@ def macro_f1(prediction: Prediction, annotations: Annotations) -> float:
     The mean runs over the values that occur as observed or as predicted consensus. Consensus and
     ties are as in `correct`. nan where no predicted item has answers.
     """
-    right, occurring, _ = _by_value(prediction, annotations)
-    return mean((2 * right / np.maximum(occurring, 1))[occurring > 0])
+    return float(_macro(*_by_value(prediction, annotations)))
 
 
 def micro_f1(prediction: Prediction, annotations: Annotations) -> float:
@@ -40,8 +42,7 @@ def micro_f1(prediction: Prediction, annotations: Annotations) -> float:
 
     Against gold labels it is the hard score of LeWiDi 2023.
     """
-    right, occurring, _ = _by_value(prediction, annotations)
-    return float(2 * right.sum() / occurring.sum()) if occurring.any() else float("nan")
+    return float(_micro(*_by_value(prediction, annotations)))
 
 
 def weighted_f1(prediction: Prediction, annotations: Annotations) -> float:
@@ -49,9 +50,48 @@ def weighted_f1(prediction: Prediction, annotations: Annotations) -> float:
 
     As `macro_f1`, but rare values have little weight. nan where no predicted item has answers.
     """
-    right, occurring, true = _by_value(prediction, annotations)
+    return float(_weighted(*_by_value(prediction, annotations)))
+
+
+def _macro(right: np.ndarray, occurring: np.ndarray, true: np.ndarray) -> np.ndarray:
     each = 2 * right / np.maximum(occurring, 1)
-    return float(each @ true / true.sum()) if true.any() else float("nan")
+    return _divided(each.sum(axis=-1), (occurring > 0).sum(axis=-1))
+
+
+def _micro(right: np.ndarray, occurring: np.ndarray, true: np.ndarray) -> np.ndarray:
+    return _divided(2 * right.sum(axis=-1), occurring.sum(axis=-1))
+
+
+def _weighted(right: np.ndarray, occurring: np.ndarray, true: np.ndarray) -> np.ndarray:
+    each = 2 * right / np.maximum(occurring, 1)
+    return _divided((each * true).sum(axis=-1), true.sum(axis=-1))
+
+
+def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    undefined = np.full(np.shape(above), np.nan)
+    return np.divide(above, below, out=undefined, where=np.asarray(below) > 0)
+
+
+def _sums(
+    of_counts: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+) -> Callable[[Prediction, Annotations], Sums]:
+    """An F1 as a function of what each item adds to the counts of values."""
+
+    def sums(prediction: Prediction, annotations: Annotations) -> Sums:
+        truth, predicted = labels(prediction, annotations)
+        if isinstance(prediction.scale, MultiLabel):
+            sides = [prediction.scale.one_hot(masks).astype(float) for masks in (truth, predicted)]
+        else:
+            values = np.arange(max(truth.max(initial=-1), predicted.max(initial=-1)) + 1)
+            sides = [(codes[:, None] == values).astype(float) for codes in (truth, predicted)]
+        true, chosen = sides
+        columns = np.concatenate([true * chosen, true + chosen, true], axis=1)
+        return Sums(columns, lambda counts: of_counts(*np.split(counts, 3, axis=1))[:, None])
+
+    return sums
+
+
+macro_f1_sums, micro_f1_sums, weighted_f1_sums = map(_sums, (_macro, _micro, _weighted))
 
 
 def _by_value(

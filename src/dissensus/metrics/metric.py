@@ -16,7 +16,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.matching import common_items, common_pairs, labels, mean, ratings, shares
-from dissensus.metrics.statistics import Statistic
+from dissensus.metrics.statistics import Statistic, Sums, jackknifed
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel, Scale
@@ -118,6 +118,11 @@ class OverAnnotators:
 
     each: Callable[[Prediction, Annotations], np.ndarray]  # (n_annotators,), nan where undefined
     summary: Callable[[np.ndarray, np.ndarray], float]  # of scores and numbers of answers
+    without: Callable[[Prediction, Annotations], AnswerScores] | None = None  # each answer
+
+    @property
+    def is_mean(self) -> bool:
+        return self.summary in (plain_mean, weighted_mean)
 
     def score(self, prediction: Prediction, annotations: Annotations) -> float:
         rows, _ = common_pairs(prediction, annotations)
@@ -126,7 +131,28 @@ class OverAnnotators:
         return self.summary(self.each(prediction, annotations), answers)
 
     def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
-        return ItemScores(annotations.items)
+        """Of a mean over annotators, the mean plus the influence of each item, from the score that
+        an annotator would have without the answer to it."""
+        if self.without is None or not self.is_mean:
+            return ItemScores(annotations.items)
+        rows, less = self.without(prediction, annotations)
+        annotator = annotations.annotator_codes("a score per annotator")[rows]
+        n = np.bincount(annotator, minlength=annotations.n_annotators)
+        scores = self.each(prediction, annotations)
+        weight = np.where(np.isnan(scores), 0, n if self.summary is weighted_mean else 1)
+        rest = np.where(np.isnan(less), 0, weight[annotator] - (self.summary is weighted_mean))
+        gone = np.nan_to_num(scores * weight)[annotator] - np.nan_to_num(less * rest)
+        item, kept = annotations.item[rows], np.unique(annotations.item[rows])
+        above, below = (
+            total - np.bincount(item, lost, minlength=annotations.n_items)[kept]
+            for total, lost in (
+                (np.nansum(scores * weight), gone),
+                (weight.sum(), weight[annotator] - rest),
+            )
+        )
+        without = np.divide(above, below, out=np.full(len(kept), np.nan), where=below > 0)
+        score = self.score(prediction, annotations)
+        return ItemScores(annotations.items.take(kept), (jackknifed(score, without),))
 
     def annotator_scores(self, prediction: Prediction, annotations: Annotations) -> np.ndarray:
         return self.each(prediction, annotations)
@@ -137,19 +163,24 @@ class Whole:
     """A function of all items that is not a mean over them.
 
     `statistic` computes it from the observed and predicted consensus of weighted items, so that it
-    can be tested over items; a multi-label scale has none, because its items have several values.
+    can be tested over items; not on a multi-label scale, whose items have several values. There,
+    and without a statistic, `by_item` has the metric plus the influence of each item on it, if it
+    is smooth enough to have one.
     """
 
     function: Callable[[Prediction, Annotations], float]
     statistic: Callable[[np.ndarray, np.ndarray], Statistic] | None = None
+    by_item: Callable[[Prediction, Annotations], ItemScores] | None = None
+    raised: bool = False  # by noise: few items make it too high, for every method alike
 
     def score(self, prediction: Prediction, annotations: Annotations) -> float:
         return self.function(prediction, annotations)
 
     def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
-        """The observed and the predicted consensus of each item, where there is a statistic."""
+        """The observed and the predicted consensus of each item, or what `by_item` returns."""
         if self.statistic is None or isinstance(prediction.scale, MultiLabel):
-            return ItemScores(annotations.items)
+            nothing = ItemScores(annotations.items)
+            return self.by_item(prediction, annotations) if self.by_item else nothing
         on_interval = isinstance(prediction.scale, Interval)
         both = (ratings if on_interval else labels)(prediction, annotations)
         items = prediction.items.take(common_items(prediction.items, annotations)[0])
@@ -219,6 +250,21 @@ class Metric:
         """The names of the item scores that `item_scores` returns."""
         return (self.name,) if self.statistic is None else (OBSERVED, PREDICTED)
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether an interval over items of the score by itself holds what more items would give;
+        a difference of two methods may have one nevertheless."""
+        return self.tested and not (isinstance(self.formula, Whole) and self.formula.raised)
+
+    @property
+    def tested(self) -> bool:
+        """Whether it has `item_scores`, so that a difference can be tested over items."""
+        if isinstance(self.formula, OverAnnotators):
+            return self.formula.without is not None and self.formula.is_mean
+        if isinstance(self.formula, Whole):
+            return self.formula.statistic is not None or self.formula.by_item is not None
+        return True
+
     def item_scores(
         self, prediction: Prediction, annotations: Annotations
     ) -> dict[str, tuple[Names, np.ndarray]]:
@@ -228,7 +274,8 @@ class Metric:
         """
         self._check_scale(prediction)
         items, parts = self.formula.item_scores(prediction, annotations)
-        return {name: (items, part) for name, part in zip(self.parts, parts, strict=False)}
+        names = (self.name,) if len(parts) == 1 else self.parts
+        return {name: (items, part) for name, part in zip(names, parts, strict=False)}
 
     def annotator_scores(self, prediction: Prediction, annotations: Annotations) -> np.ndarray:
         """The score of each annotator, (n_annotators,); nan where none of the answers counts."""
@@ -282,6 +329,18 @@ def of_shares_on_scale(
 def of_labels(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverItems:
     """The mean over items of a function of observed and predicted consensus."""
     return OverItems(lambda prediction, annotations: function(*labels(prediction, annotations)))
+
+
+def by_common_item(
+    sums: Callable[[Prediction, Annotations], Sums],
+) -> Callable[[Prediction, Annotations], ItemScores]:
+    """A metric of sums over the common items, plus the influence of each of them."""
+
+    def by_item(prediction: Prediction, annotations: Annotations) -> ItemScores:
+        items = prediction.items.take(common_items(prediction.items, annotations)[0])
+        return ItemScores(items, (sums(prediction, annotations).by_item(),))
+
+    return by_item
 
 
 # ---- summaries of annotators ----

@@ -105,8 +105,8 @@ def item_scores(
     """What each predicted item with answers contributes to these metrics: name -> (items, scores).
 
     The mean of the scores is the metric. Metrics that are computed from labels of all items
-    (macro-F1, CCC) add the observed and the predicted consensus once. Metrics that are not computed
-    from items (DIC, ECE, the worst annotators), or not for this scale, are left out.
+    (macro-F1, CCC) add the observed and the predicted consensus once. Metrics on which items have
+    no influence of their own (ECE, the worst annotators), or not for this scale, are left out.
 
     Example:
         >>> answers = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "ann", "no")])

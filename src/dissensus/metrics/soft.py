@@ -12,6 +12,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.metrics.matching import distributions
+from dissensus.metrics.statistics import Sums, ratio
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, Ordinal, Scale
 
@@ -190,3 +191,10 @@ def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> float:
     observed, predicted = distributions(prediction, annotations)
     total = float((observed + predicted).sum())
     return float(2 * np.minimum(observed, predicted).sum() / total) if total else float("nan")
+
+
+def soft_micro_f1_sums(prediction: Prediction, annotations: Annotations) -> Sums:
+    """The same as a function of sums over items."""
+    observed, predicted = distributions(prediction, annotations)
+    common = 2 * np.minimum(observed, predicted).sum(axis=1)
+    return ratio(common, (observed + predicted).sum(axis=1))

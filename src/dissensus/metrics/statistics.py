@@ -46,6 +46,19 @@ class Sums:
     def grouped(self, groups: np.ndarray, n_groups: int) -> Sums:
         return Sums(sums_by_group(self.columns, groups, n_groups), self.combine)
 
+    def by_item(self) -> np.ndarray:
+        """The score plus the influence of each item on it, (n_items,), of the first run.
+
+        Their mean is the score, and their spread is that of the jackknife: a test of the mean of
+        these over items is a test of the score.
+
+        Example:
+            >>> mean(np.array([[1.0, 0.0, 1.0]])).by_item().round(2).tolist()
+            [1.0, 0.0, 1.0]
+        """
+        total = self.columns.sum(axis=0, keepdims=True)
+        return jackknifed(self.combine(total)[0, 0], self.combine(total - self.columns)[:, 0])
+
 
 @dataclass(frozen=True, eq=False)
 class FunctionStatistic:
@@ -152,6 +165,14 @@ def concordance(observed: np.ndarray, predicted: np.ndarray) -> Sums:
 def correlation(observed: np.ndarray, predicted: np.ndarray) -> Sums:
     """Pearson's correlation, arguments as in `concordance`; nan where one side is constant."""
     return _of_moments(observed, predicted, _pearson)
+
+
+def jackknifed(score: float, without: np.ndarray) -> np.ndarray:
+    """The score plus the influence of each item, (n_items,), from the scores without each item;
+    an item without which there is none has no influence."""
+    influence = (len(without) - 1) * (score - without)
+    influence -= np.nanmean(influence) if not np.isnan(influence).all() else 0
+    return score + np.nan_to_num(influence)
 
 
 def sums_by_group(columns: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:

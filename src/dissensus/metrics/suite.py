@@ -11,7 +11,13 @@ from dissensus.annotations import Annotations
 from dissensus.metrics import annotators, hard, soft, statistics, uncertainty, votes
 from dissensus.metrics.calibration import expected_calibration_error
 from dissensus.metrics.continuous import ccc
-from dissensus.metrics.dic import dic, dic_of_all_pairs, normalised_dic
+from dissensus.metrics.dic import (
+    dic,
+    dic_by_item,
+    dic_of_all_pairs,
+    normalised_dic,
+    normalised_dic_by_item,
+)
 from dissensus.metrics.metric import (
     AnswerScores,
     ByScale,
@@ -22,6 +28,7 @@ from dissensus.metrics.metric import (
     OverAnswers,
     OverItems,
     Whole,
+    by_common_item,
     of_labels,
     of_shares,
     of_shares_on_scale,
@@ -98,6 +105,7 @@ def _of_annotators(
     each: Callable[[Prediction, Annotations], np.ndarray],
     scales: tuple[str, ...],
     definition: str,
+    without: Callable[[Prediction, Annotations], AnswerScores] | None = None,
 ) -> list[Metric]:
     """A score per annotator, higher where better, summarised in several ways."""
     known: dict[object, str] = {
@@ -107,7 +115,7 @@ def _of_annotators(
     return [
         Metric(
             name,
-            OverAnnotators(each, summary),
+            OverAnnotators(each, summary, without),
             scales,
             "annotators",
             True,
@@ -151,7 +159,7 @@ _SHOWN = [  # what tables show by default, and what they lead with
     ),
     _label(
         "macro-F1",
-        Whole(hard.macro_f1, statistics.macro_f1),
+        Whole(hard.macro_f1, statistics.macro_f1, by_common_item(hard.macro_f1_sums)),
         "F1 of the consensus, mean over the values that occur",
         short=True,
     ),
@@ -164,7 +172,7 @@ _SHOWN = [  # what tables show by default, and what they lead with
     _ACCURACY[0],
     Metric(
         "annotator CCC",
-        Whole(annotators.annotator_ccc),
+        Whole(annotators.annotator_ccc, by_item=annotators.annotator_ccc_by_item),
         RATINGS,
         "annotators",
         True,
@@ -184,13 +192,16 @@ _SHOWN = [  # what tables show by default, and what they lead with
 _FURTHER = [
     _label(
         "micro-F1",
-        ByScale(of_labels(hard.correct), Whole(hard.micro_f1)),
+        ByScale(
+            of_labels(hard.correct),
+            Whole(hard.micro_f1, by_item=by_common_item(hard.micro_f1_sums)),
+        ),
         "F1 of all items together: of single values the accuracy; against gold the hard score of "
         "LeWiDi 2023",
     ),
     _label(
         "weighted F1",
-        Whole(hard.weighted_f1),
+        Whole(hard.weighted_f1, by_item=by_common_item(hard.weighted_f1_sums)),
         "F1 of the consensus, values weighted by how often they are observed",
     ),
     _near("KL", of_shares(soft.kl), "sum p ln(p / q)"),
@@ -212,7 +223,7 @@ _FURTHER = [
     _alike("soft accuracy", of_shares(soft.intersection), "sum min(p, q)"),
     _alike(
         "soft micro-F1",
-        Whole(soft.soft_micro_f1),
+        Whole(soft.soft_micro_f1, by_item=by_common_item(soft.soft_micro_f1_sums)),
         "2 sum min(p, q) / sum (p + q), sums over all items; of sets over what is chosen",
     ),
     _near("Chebyshev", of_shares(soft.chebyshev), "max |p - q|"),
@@ -222,13 +233,19 @@ _FURTHER = [
     _alike("intersection", of_shares(soft.intersection), "sum min(p, q)"),
     _alike(
         "entropy correlation",
-        Whole(uncertainty.entropy_correlation),
+        Whole(
+            uncertainty.entropy_correlation,
+            by_item=by_common_item(uncertainty.entropy_correlation_sums),
+        ),
         "Pearson's, of the entropies of p and q over items",
         LABELS,
     ),
     _alike(
         "entropy similarity",
-        Whole(uncertainty.entropy_similarity),
+        Whole(
+            uncertainty.entropy_similarity,
+            by_item=by_common_item(uncertainty.entropy_similarity_sums),
+        ),
         "cosine of the entropies of p and q over items",
         LABELS,
     ),
@@ -283,12 +300,14 @@ _FURTHER = [
         annotators.macro_f1_by_annotator,
         LABELS,
         "F1 of an annotator's answers, mean over values",
+        partial(annotators.f1_without, weighted=False),
     ),
     *_of_annotators(
         {"annotator weighted F1": plain_mean},
         annotators.weighted_f1_by_annotator,
         LABELS,
         "F1 of an annotator's answers, values weighted by how often the annotator gave them",
+        partial(annotators.f1_without, weighted=True),
     ),
     *_of_annotators(
         {"annotator accuracy, missing as right": plain_mean},
@@ -317,10 +336,11 @@ _FURTHER = [
         annotators.ccc_by_annotator,
         RATINGS,
         "Lin's concordance of an annotator's ratings, unbiased variances",
+        annotators.ccc_without,
     ),
     Metric(
         "DIC",
-        Whole(dic),
+        Whole(dic, by_item=dic_by_item, raised=True),
         LABELS,
         "annotators",
         False,
@@ -328,7 +348,7 @@ _FURTHER = [
     ),
     Metric(
         "DIC, normalised",
-        Whole(normalised_dic),
+        Whole(normalised_dic, by_item=normalised_dic_by_item, raised=True),
         LABELS,
         "annotators",
         False,
@@ -336,7 +356,7 @@ _FURTHER = [
     ),
     Metric(
         "DIC, all pairs",
-        Whole(dic_of_all_pairs),
+        Whole(dic_of_all_pairs, raised=True),
         LABELS,
         "annotators",
         False,

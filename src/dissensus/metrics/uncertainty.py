@@ -6,6 +6,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.metrics.matching import distributions
+from dissensus.metrics.statistics import Sums, correlation
 from dissensus.prediction import Prediction
 
 EVEN = 1e-12  # entropies and masses that differ by less count as the same
@@ -36,6 +37,22 @@ def entropy_similarity(prediction: Prediction, annotations: Annotations) -> floa
     if observed.max(initial=0) < EVEN or predicted.max(initial=0) < EVEN:
         return float("nan")
     return _cosine(observed, predicted)
+
+
+def entropy_correlation_sums(prediction: Prediction, annotations: Annotations) -> Sums:
+    """`entropy_correlation` as a function of sums over items."""
+    return correlation(*_entropies(prediction, annotations))
+
+
+def entropy_similarity_sums(prediction: Prediction, annotations: Annotations) -> Sums:
+    """`entropy_similarity` as a function of sums over items."""
+    x, y = _entropies(prediction, annotations)
+
+    def cosine(sums: np.ndarray) -> np.ndarray:
+        below = np.sqrt(np.maximum(sums[:, 1:2] * sums[:, 2:], 0))
+        return np.divide(sums[:, :1], below, out=np.full_like(below, np.nan), where=below > EVEN)
+
+    return Sums(np.stack([x * y, x * x, y * y], axis=1), cosine)
 
 
 def entropy(distribution: np.ndarray) -> np.ndarray:

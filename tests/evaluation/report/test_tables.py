@@ -12,6 +12,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from dissensus.errors import DataError
+from dissensus.evaluation.fit import item_table
 from dissensus.evaluation.report.formats import (
     FORMATS,
     escaped,
@@ -24,6 +25,7 @@ from dissensus.evaluation.report.formats import (
 from dissensus.evaluation.report.tables import ALPHA, Cell, ComparisonTable, Row, table, tables
 from dissensus.evaluation.significance.difference import holm
 from dissensus.evaluation.significance.method_difference import compared
+from dissensus.names import Names
 from tests.evaluation.comparisons import comparison
 
 
@@ -53,9 +55,9 @@ def test_a_cell_holds_mean_spread_and_interval(comparison_table: ComparisonTable
     assert cell.spread == pytest.approx(np.std(figures, ddof=1))
     alone = compared(results, "hate", "accuracy", "single")
     assert (cell.low, cell.high, cell.n_fits) == (alone.low, alone.high, 10)
-    assert (
-        comparison_table["single"].cells["DIC"].low < comparison_table["single"].cells["DIC"].mean
-    )
+    dic = comparison_table["soft_label"].cells["DIC"]
+    assert np.isnan([dic.low, dic.high]).all()  # noise raises it
+    assert dic.against is not None and dic.against.low < dic.against.effect < dic.against.high
 
 
 def test_the_best_is_marked_among_methods_that_are_no_floors(
@@ -94,6 +96,26 @@ def test_p_is_corrected_over_all_comparisons_of_the_table(
     assert len(results) == comparison_table.n_comparisons == 8
     assert [f.adjusted for f in results] == pytest.approx(holm([f.p for f in results]).tolist())
     assert all(cell.against is None for cell in comparison_table["single"].cells.values())
+
+
+def test_where_no_difference_could_be_significant_there_is_no_p() -> None:
+    many = tables(comparison(n_seeds=2), ["hate"] * 9, reference="single", resamples=200)
+    assert many[0].n_comparisons == 0 and "p =" not in to_text(many[0]).split("No p")[0]
+    assert all(c.against is None or np.isnan(c.against.p)
+               for row in many[0].rows for c in row.cells.values())  # fmt: skip
+    note = next(note for note in many[0].notes if note.startswith("No p"))
+    assert note == (
+        "No p: with 2 seeds and 72 comparisons, not even the largest possible difference would be "
+        "significant; use 3 seeds, or fewer methods and metrics."
+    )
+    few = table(comparison(n_seeds=3), reference="single", resamples=200)
+    assert few.n_comparisons == 8 and not any(note.startswith("No p") for note in few.notes)
+
+
+def test_one_seed_has_enough_resamples_for_holm() -> None:
+    alone = table(comparison(n_seeds=1), reference="single", resamples=9)  # least p: 0.1
+    against = [cell.against for row in alone.rows for cell in row.cells.values()]
+    assert min(difference.p for difference in against if difference) < 0.05
 
 
 def test_floors_count_in_the_family_that_statsmodels_corrects_alike() -> None:
@@ -161,11 +183,11 @@ def test_what_was_left_out_or_ended_badly_is_said() -> None:
     )
 
 
-def test_one_fit_has_neither_spread_nor_interval_over_seeds() -> None:
-    result = table(comparison(n_seeds=1, k=2), metrics=["DIC"])
-    cell = result["single"].cells["DIC"]
-    assert cell.n_fits == 2 and not np.isnan(cell.spread)
+def test_without_scores_of_items_there_is_no_interval() -> None:
     results = comparison(n_seeds=1, k=2)
+    results = replace(results, fits=tuple(replace(fit, items=None) for fit in results.fits))
+    cell = table(results, metrics=["DIC"])["single"].cells["DIC"]
+    assert cell.n_fits == 2 and not np.isnan(cell.spread) and np.isnan(cell.low)
     first = replace(results, fits=results.fits[:1], folds=results.folds[:1])
     lone = table(first, metrics=["DIC"])["prior"].cells["DIC"]
     assert np.isnan([lone.spread, lone.low, lone.high]).all() and lone.mean > 0
@@ -183,11 +205,13 @@ def test_one_fit_has_neither_spread_nor_interval_over_seeds() -> None:
 def test_an_interval_has_no_scores_that_are_impossible(
     metric: str, scores: tuple[float, float], limits: tuple[float | None, float | None]
 ) -> None:
-    results = comparison(n_seeds=1, k=2, methods=("single", "soft_label"))
-    fits = [
-        replace(fit, scores={"hate": {metric: score}}, items=fit.items.slice(0, 0))
-        for fit, score in zip(results.of("single"), scores, strict=True)
-    ]
+    results = comparison(n_seeds=2, k=2, methods=("single", "soft_label"))
+    of_seeds = [fit for fit in results.of("single") if fit.fold == "fold 1"]
+    fits = []
+    for fit, score in zip(of_seeds, scores, strict=True):
+        each = Names(list("abcd")), score + np.array([0, 1e-6, 0, -1e-6])
+        items = item_table({"hate": {metric: each}})
+        fits.append(replace(fit, scores={"hate": {metric: score}}, items=items))
     about = replace(results.about, metrics=(metric,), methods=("single",))
     cell = table(replace(results, about=about, fits=tuple(fits)))["single"].cells[metric]
     assert cell.low < cell.mean < cell.high

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dissensus.evaluation.fit import Fit
 from dissensus.evaluation.protocols import repeated
 from dissensus.evaluation.results import Results
-from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.means import over_both, over_items
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.evaluation.significance.statistics import statistic_over_both
@@ -54,25 +55,29 @@ def test_macro_f1_is_computed_anew_on_drawn_items() -> None:
     assert difference == statistic_over_both(sides[0], sides[1], resamples=300)
 
 
-def test_what_is_not_made_of_items_is_compared_over_seeds() -> None:
-    built = comparison()
+@pytest.mark.parametrize("n_seeds", [1, 3])
+def test_without_scores_of_items_there_is_no_p_from_seeds_or_folds(n_seeds: int) -> None:
+    built = comparison(n_seeds=n_seeds)
+    built = replace(built, fits=tuple(replace(f, items=None) for f in built.fits))
     means = [
-        [np.mean([f.score("hate", "DIC") for f in built.of(m) if f.seed == s]) for s in range(3)]
-        for m in ("soft_label", "single")
+        np.mean([f.score("hate", "DIC") for f in built.of(m)]) for m in ("soft_label", "single")
     ]
-    difference = compared(built, "hate", "DIC", "soft_label", "single")
-    theirs = over_seeds(np.array(means[0]), np.array(means[1]))
-    assert (difference.effect, difference.p, difference.test) == pytest.approx(
-        (theirs.effect, theirs.p, "seeds")
+    saved_before = compared(built, "hate", "DIC", "soft_label", "single")
+    assert saved_before.effect == pytest.approx(means[0] - means[1])
+    assert np.isnan([saved_before.p, saved_before.low]).all() and saved_before.n_runs == n_seeds
+    assert saved_before.reason == (
+        "not tested: no scores of single items are saved; if an earlier version fitted these "
+        "methods, compare again"
+    )
+    by_nature = replace(built, fits=tuple(with_ece(fit) for fit in built.fits))
+    assert compared(by_nature, "hate", "ECE", "soft_label", "single").reason == (
+        "not tested: it has no score for each item, and other seeds alone do not show what other "
+        "items would"
     )
 
 
-def test_with_one_seed_it_is_compared_over_folds_whose_training_overlaps() -> None:
-    built = comparison(n_seeds=1, k=4)
-    sides = [np.array([f.score("hate", "DIC") for f in built.of(m)]) for m in ("single", "prior")]
-    difference = compared(built, "hate", "DIC", "single", "prior")
-    assert difference.p == pytest.approx(over_seeds(sides[0], sides[1], test_to_train=1 / 3).p)
-    assert (difference.test, difference.notes) == ("folds", ("over the folds of one run",))
+def with_ece(fit: Fit) -> Fit:
+    return replace(fit, scores={"hate": {"ECE": fit.score("hate", "DIC")}})
 
 
 def test_repetitions_are_runs() -> None:
@@ -93,7 +98,10 @@ def test_a_run_with_a_fit_that_ended_badly_is_left_out_and_said() -> None:
     assert difference.p == compared(whole, "hate", "accuracy", "soft_label", "single").p
     f1 = compared(broken, "hate", "macro-F1", "soft_label", "single", resamples=100)
     assert f1.notes == ("1 of 3 runs left out: a fit failed or diverged",) and f1.n_runs == 2
-    dic = compared(broken, "hate", "DIC", "soft_label", "single")
+    dic = compared(
+        replace(broken, fits=tuple(replace(f, items=None) for f in broken.fits)),
+        *("hate", "DIC", "soft_label", "single"),
+    )
     assert dic.notes == ("1 of 3 runs left out: one method has no score",)
 
 
@@ -106,7 +114,7 @@ def test_fits_saved_without_scores_on_items_are_not_left_out() -> None:
     mean = np.mean([f.score("hate", "accuracy") for f in fits])
     assert alone.effect == pytest.approx(mean) and alone.n_runs == 3
     against = compared(mixed, "hate", "accuracy", "soft_label", "single")
-    assert (against.n_runs, against.test) == (3, "seeds")
+    assert (against.n_runs, against.test) == (3, "none") and np.isnan(against.p)
 
 
 def test_where_no_run_is_whole_the_items_that_are_left_are_compared() -> None:

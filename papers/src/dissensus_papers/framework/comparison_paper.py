@@ -149,7 +149,8 @@ class ComparisonPaper:
                 folder, self.name, [*self.comparisons.values()], self.claims, self.measurements
             )
 
-        return report_on(path, self.name, self.comparisons, self.models, judged)
+        report = report_on(path, self.name, self.comparisons, self.models, judged)
+        return merged_report.without_tests_over_seeds(report)
 
     def merged(self, kept: Report, new: Report) -> Report:
         """A kept report continued: conditions of the new one are added to it or replace its own."""

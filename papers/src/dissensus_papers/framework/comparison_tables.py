@@ -29,7 +29,8 @@ READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
     "with a 95 % interval over seeds and items. p is corrected (Holm) over all "
     'tables that count, in others over the table. "holds": p is at most 0.05, and the model is '
-    "better."
+    'better. "not tested": the score is known for each seed, but not for single items, so that it '
+    "is unknown what other items would show."
 )
 
 
@@ -116,6 +117,8 @@ def _less(test: Report, metric: str, digits: int) -> str:
 
 
 def _tested(test: Report, digits: int) -> str:
+    if math.isnan(number(test["p"])):
+        return f"{number(test['effect']):+.{digits}f}"
     return f"{interval(test, digits=digits)}, p {p_text(number(test['adjusted']))}"
 
 

@@ -11,6 +11,8 @@ from dissensus.evaluation.fit import number, plain
 from dissensus_papers.framework.comparison_tables import renamed
 from dissensus_papers.framework.paper import Report
 
+NOT_KEPT = "scores of single items were not kept"
+
 
 def merged(kept: Report, new: Report, counted: Collection[str]) -> Report:
     """The report on both runs, as `comparison_report.judged` would write it for all their fits.
@@ -36,6 +38,20 @@ def merged(kept: Report, new: Report, counted: Collection[str]) -> Report:
         "claims": claims,
     }
     return dict(plain(report))
+
+
+def without_tests_over_seeds(report: Report) -> Report:
+    """A kept report without the p values and intervals that earlier versions computed from seeds
+    alone, for scores that are not known for single items. Other p values stay: they were corrected
+    over more tests than are left, so that they are too high rather than too low."""
+    report = deepcopy(report)
+    tests = [test for condition in report["conditions"].values() for test in _against(condition)]
+    tests += [test for entry in report["claims"] for test in entry["tests"].values()]
+    for test in tests:
+        if test["test"] in ("seeds", "folds"):
+            gone = dict.fromkeys(("low", "high", "p", "adjusted"))
+            test |= gone | {"test": "none", "reason": NOT_KEPT}
+    return report
 
 
 def _against(condition: Report) -> Iterator[Report]:

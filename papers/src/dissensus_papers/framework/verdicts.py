@@ -15,7 +15,7 @@ Report = dict[str, Any]
 Claim = tuple[
     str, Callable[[Report], str]
 ]  # the claim, and a function from the report to a verdict
-LEVEL, UNKNOWN = 0.05, "not shown"
+LEVEL, UNKNOWN, UNTESTED = 0.05, "not shown", "not tested"
 BEYOND = "Beyond the paper: "  # begins a claim that the paper does not make
 
 
@@ -47,6 +47,8 @@ def holds(test: Report, sign: int = 1) -> str:
     Args:
         sign: -1 if the claim is that the difference is below 0.
     """
+    if np.isnan(number(test["p"])):
+        return UNTESTED
     words = "holds" if sign * number(test["effect"]) > 0 else "the reverse holds"
     if number(test["adjusted"]) <= LEVEL:
         return words

@@ -13,6 +13,7 @@ import numpy as np
 from dissensus.errors import DataError, listed, meant
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
+from dissensus.evaluation.significance.means import least_p
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.evaluation.significance.resampling import drawing_once
 from dissensus.frames import html_table
@@ -20,6 +21,9 @@ from dissensus.metrics import DENSITY_METRICS, METRICS
 
 FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content
 ALPHA = 0.05
+DRAWS = 50  # resamples for each comparison: p as small as 2 of them is significant after Holm
+MOST_SEEDS = 50
+TOO_FEW_SEEDS = "too few seeds"
 CORRELATIONS = ("CCC", "correlation")  # in names of metrics that may be negative
 
 
@@ -151,18 +155,22 @@ def tables(
     _check("question", chosen, about.questions)
     _check("metric", metrics or [], about.metrics)
     _check("method", [] if reference is None else [reference], about.methods)
-    drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
     shown = {q: tuple(metrics) if metrics else _scored(results, q) for q in chosen}
+    if len({(fit.seed, fit.run) for fit in results.fits}) == 1:  # p is a share of resamples
+        resamples = max(resamples, DRAWS * len(about.methods) * sum(map(len, shown.values())))
+    drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
     with drawing_once():
         rows = [
             _row(results, q, shown[q], m, reference, drawing) for q in chosen for m in about.methods
         ]
-    rows = _holm(rows)
+    rows, hopeless = _without_hopeless(_holm(rows))
     against = [c.against for row in rows for c in row.cells.values() if c.against]
     n_comparisons = sum(not math.isnan(difference.p) for difference in against)
     n = len(about.methods)
     return [
-        _table(results, q, shown[q], rows[at * n : (at + 1) * n], reference, n_comparisons)
+        _table(
+            results, q, shown[q], rows[at * n : (at + 1) * n], reference, n_comparisons, hopeless
+        )
         for at, q in enumerate(chosen)
     ]
 
@@ -174,6 +182,7 @@ def _table(
     rows: list[Row],
     reference: str | None,
     n_comparisons: int,
+    hopeless: list[str],
 ) -> ComparisonTable:
     rows = _best(rows, shown, comparable_methods(results))
     differences = [
@@ -194,6 +203,7 @@ def _table(
             *results.about.notes,
             *floor_notes(rows, shown),
             *_fit_notes(results),
+            *hopeless,
             *_difference_notes(differences),
         ),
         results.about.command,
@@ -269,6 +279,43 @@ def _holm(rows: list[Row]) -> list[Row]:
             rows[at], cells=cells | {metric: replace(cells[metric], against=against)}
         )
     return rows
+
+
+def _without_hopeless(rows: list[Row]) -> tuple[list[Row], list[str]]:
+    """The rows without p, and a note, if even the largest possible difference had a corrected p
+    above 0.05: with two seeds, a difference must be 13 times its standard error over seeds, and
+    many times more after Holm's correction."""
+    cells = [(m, cell) for row in rows for m, cell in row.cells.items()]
+    tested = [(m, c.against) for m, c in cells if c.against and not math.isnan(c.against.p)]
+    means: dict[str, list[float]] = {}
+    for metric, cell in cells:
+        means.setdefault(metric, []).append(cell.mean)
+    largest = {m: 1 - min(x) if higher_is_better(m) else max(x) for m, x in means.items()}
+
+    def possible(more: int) -> bool:
+        least = (least_p(d, largest[m], d.n_runs + more) for m, d in tested)
+        return min(least) * len(tested) < ALPHA
+
+    if all(difference.p == 1 for _, difference in tested) or possible(0):
+        return rows, []
+    rows = [
+        replace(row, cells={metric: _without_p(cell) for metric, cell in row.cells.items()})
+        for row in rows
+    ]
+    n_runs = max(d.n_runs for _, d in tested)
+    enough = next((more for more in range(1, MOST_SEEDS) if possible(more)), None)
+    seeds = "more" if enough is None else f"{n_runs + enough}"
+    note = (
+        f"No p: with {n_runs} seeds and {len(tested)} comparisons, not even the largest possible "
+        f"difference would be significant; use {seeds} seeds, or fewer methods and metrics."
+    )
+    return rows, [note]
+
+
+def _without_p(cell: Cell) -> Cell:
+    if cell.against is None or math.isnan(cell.against.p):
+        return cell
+    return replace(cell, against=replace(cell.against, p=NAN, adjusted=NAN, reason=TOO_FEW_SEEDS))
 
 
 def comparable_methods(results: Results) -> list[str]:
@@ -368,7 +415,7 @@ def _difference_notes(differences: list[tuple[str, str, Difference]]) -> list[st
     metrics_of: dict[tuple[str, str], list[str]] = {}
     for method, metric, difference in differences:
         for note in (*difference.notes, difference.reason):
-            if note:
+            if note and note != TOO_FEW_SEEDS:
                 metrics_of.setdefault((method, note), []).append(metric)
     methods_of: dict[tuple[str, str], list[str]] = {}
     for (method, note), metrics in metrics_of.items():

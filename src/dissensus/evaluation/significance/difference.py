@@ -38,6 +38,8 @@ class Difference:
     adjusted: float = NAN  # p after Holm's correction over all comparisons
     notes: tuple[str, ...] = ()
     reason: str = ""  # why the interval or p is undefined
+    of_seeds: float = NAN  # the variance of the effect over seeds, in a test over seeds and items
+    of_items: float = NAN  # and over items
 
     def __str__(self) -> str:
         """Effect with interval first, p second."""

@@ -8,6 +8,7 @@ on other items? The last is the meaning of "method A is better than method B".
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
@@ -182,7 +183,25 @@ def crossed(begun: Difference, scores: np.ndarray, covariance: np.ndarray) -> Di
     errors = _errors(of_seeds, n_runs - 1, of_items, begun.n_groups - 1)
     p = _beyond(abs(begun.effect), errors)
     reach = _reach(begun.level, errors)
+    begun = replace(begun, of_seeds=of_seeds, of_items=of_items)
     return begun.answered(begun.effect - reach, begun.effect + reach, p, *same)
+
+
+def least_p(difference: Difference, largest: float, n_runs: int) -> float:
+    """p of the largest possible effect in a test over seeds and items, with this number of runs;
+    0 of any other test, whose p has no such limit, and 1 where all scores are identical.
+
+    Example:
+        >>> scores = np.array([[0.7, 0.8, 0.9, 0.8], [0.7, 0.9, 0.8, 0.7]])
+        >>> tested = over_both(scores, scores[::-1] - 0.1)
+        >>> round(least_p(tested, 1.0, 2), 3), round(least_p(tested, 1.0, 4), 3)
+        (0.016, 0.0)
+    """
+    if math.isnan(difference.of_seeds):
+        return 0.0 if difference.p < 1 else 1.0
+    of_seeds = difference.of_seeds * difference.n_runs / n_runs
+    errors = _errors(of_seeds, n_runs - 1, difference.of_items, difference.n_groups - 1)
+    return _beyond(largest, errors)
 
 
 def percentiles(values: np.ndarray, level: float) -> tuple[float, float]:

@@ -10,13 +10,23 @@ import pyarrow as pa
 
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.runs import RunKey, Runs, shared_runs
-from dissensus.evaluation.significance.difference import Difference
-from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.difference import NAN, Difference
+from dissensus.evaluation.significance.means import over_both, over_items
 from dissensus.evaluation.significance.paired_scores import left_out
 from dissensus.evaluation.significance.resampling import Statistic, mean, nothing
 from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
 from dissensus.metrics import GOLD, METRICS
+from dissensus.metrics.metric import Metric
 
+NOT_OF_ITEMS = (
+    "not tested: it has no score for each item, and other seeds alone do not show what other items "
+    "would"
+)
+RAISED = "no interval: noise of few items raises it"
+NOT_SAVED = (
+    "not tested: no scores of single items are saved; if an earlier version fitted these methods, "
+    "compare again"
+)
 Parts = dict[str, np.ndarray]  # what each item contributes to a metric, (n_runs, n_items)
 
 
@@ -33,22 +43,24 @@ def compared(
 ) -> Difference:
     """How much better the first method scores than the second; without a second, its own score.
 
-    If the metric is computed from items, the test is over seeds and items with several runs (seeds
-    or repetitions), and over items with one run. Otherwise it is over runs, or over the folds of a
-    single run. Items of one group are resampled together.
+    The test is over seeds and items with several runs (seeds or repetitions), and over items with
+    one run. Without scores of single items there is no test: one over seeds alone would call
+    differences significant that other items do not have. Items of one group are resampled together.
     """
     sides = _Sides.of(results, question, metric, first, second)
     if sides is None:
-        return _over_fits(results, question, metric, first, second, level)
+        return _untested(results, question, metric, first, second, level)
     known: dict[str, Any] = {"groups": sides.groups(results), "level": level}
     drawing = known | {"resamples": resamples, "seed": seed}
-    if parts_of(metric) != (metric,):
+    if metric not in sides.first:
         test = statistic_over_both if sides.n_runs > 1 else statistic_over_items
         difference = test(*sides.statistics(metric), **drawing)
     elif sides.n_runs > 1:
         difference = over_both(sides.first[metric], sides.second[metric], **known)
     else:
         difference = over_items(sides.first[metric], sides.second[metric], **drawing)
+    if second is None and (metric_of := _known(metric)) and not metric_of.has_interval:
+        difference = replace(difference, low=NAN, high=NAN, p=NAN, reason=RAISED)
     return replace(difference, notes=(*sides.notes, *difference.notes))
 
 
@@ -67,13 +79,13 @@ class _Sides:
         cls, results: Results, question: str, metric: str, first: str, second: str | None
     ) -> _Sides | None:
         """None if the metric is not computed from items, or a method has no scores on items."""
-        names = parts_of(metric)
+        names = _saved_parts(results, question, metric, first)
         mine = {name: results.runs(question, name, first) for name in names}
         other = first if second is None else second
         theirs = {name: results.runs(question, name, other) for name in names}
         if not all(len(runs.items) for runs in (*mine.values(), *theirs.values())):
             return None
-        if any(_lacks_item_scores(results, question, metric, name) for name in {first, other}):
+        if any(_lacks_item_scores(results, question, metric, m, names) for m in {first, other}):
             return None
         keys, items = shared_runs(mine[names[0]], theirs[names[0]])
         whole = _whole(results, keys, [first] if second is None else [first, second])
@@ -110,12 +122,23 @@ class _Sides:
         return a, nothing(a.n_items, self.n_runs) if self.alone else b
 
 
+def _known(metric: str) -> Metric | None:
+    """The metric of a name; None for a metric of densities."""
+    return METRICS.get(metric.removesuffix(GOLD))
+
+
 def parts_of(metric: str) -> tuple[str, ...]:
     """The names of the item scores that a metric is computed from."""
-    known = METRICS.get(metric.removesuffix(GOLD))  # None for a metric of densities
+    known = _known(metric)
     if known is None:
         return (metric,)
     return tuple(part + GOLD for part in known.parts) if metric.endswith(GOLD) else known.parts
+
+
+def _saved_parts(results: Results, question: str, metric: str, method: str) -> tuple[str, ...]:
+    """As `parts_of`; the metric itself where its items have several values, as sets have."""
+    own = results.runs(question, metric, method)
+    return (metric,) if len(own.items) else parts_of(metric)
 
 
 def statistic(metric: str, scores: Parts) -> Statistic | None:
@@ -126,7 +149,7 @@ def statistic(metric: str, scores: Parts) -> Statistic | None:
     """
     if metric in scores:
         return mean(scores[metric])
-    known = METRICS.get(metric.removesuffix(GOLD))
+    known = _known(metric)
     if known is None or known.statistic is None or not scores.keys() >= {*parts_of(metric)}:
         return None
     observed, predicted = (scores[part] for part in parts_of(metric))
@@ -145,35 +168,36 @@ def _whole(results: Results, keys: list[RunKey], methods: list[str]) -> list[Run
     return [key for key in keys if key not in bad]
 
 
-def _lacks_item_scores(results: Results, question: str, metric: str, method: str) -> bool:
+def _lacks_item_scores(
+    results: Results, question: str, metric: str, method: str, parts: tuple[str, ...]
+) -> bool:
     """Whether a run has scores but none on items: an earlier version saved fewer of them."""
-    of_items = [results.runs(question, name, method).scores for name in parts_of(metric)]
+    of_items = [results.runs(question, name, method).scores for name in parts]
     lacking = np.logical_or.reduce([np.isnan(scores).all(axis=1) for scores in of_items])
     scored = ~np.isnan(_figures(results, question, metric, method).scores).all(axis=1)
     return bool((lacking & scored).any())
 
 
-def _over_fits(
+def _untested(
     results: Results, question: str, metric: str, first: str, second: str | None, level: float
 ) -> Difference:
-    """Test over runs, each the mean of its folds; with a single run, over its folds."""
+    """The mean difference over runs, each the mean of its folds; without a test."""
     mine = _figures(results, question, metric, first)
     theirs = mine if second is None else _figures(results, question, metric, second)
     keys, folds = shared_runs(mine, theirs)
     a = mine.on(keys, folds)
     b = np.zeros_like(a) if second is None else theirs.on(keys, folds)
     of_run = np.array([fold["run"] for fold in results.folds])
-    each = [of_run == run for _, run in keys]
-    inside = np.array(each).reshape(len(keys), len(of_run))  # (n_runs, n_folds)
-    if len(keys) != 1:
-        means = [np.where(inside, side, 0).sum(axis=1) / inside.sum(axis=1) for side in (a, b)]
-        return over_seeds(means[0], means[1], level=level)
-    sizes = [fold["test"] / fold["train"] for fold in results.folds if fold["run"] == keys[0][1]]
-    if len(sizes) == 1:
-        return over_seeds(a[:, inside[0]][0], b[:, inside[0]][0], level=level)
-    overlap = float(np.mean(sizes))
-    difference = over_seeds(a[0, inside[0]], b[0, inside[0]], test_to_train=overlap, level=level)
-    return replace(difference, test="folds", notes=(*difference.notes, "over the folds of one run"))
+    inside = of_run == np.array([run for _, run in keys], int)[:, None]  # (n_runs, n_folds)
+    runs = np.where(inside, a - b, 0).sum(axis=1) / inside.sum(axis=1)
+    scored = ~np.isnan(runs)
+    effect = float(runs[scored].mean()) if scored.any() else NAN
+    begun = Difference("none", effect, level=level, n_runs=int(scored.sum()))
+    if not scored.any():
+        return begun.undefined("no run has scores of both methods")
+    known = _known(metric)
+    why = NOT_OF_ITEMS if known is not None and not known.tested else NOT_SAVED
+    return replace(begun, notes=left_out(~scored, "run")).undefined(why)
 
 
 def _figures(results: Results, question: str, metric: str, method: str) -> Runs:

@@ -64,7 +64,6 @@ class Method(ABC):
     individual: ClassVar[bool] = False
     scales: ClassVar[tuple[str, ...]] = tuple(SCALES)  # kinds of answers that it learns
     instead: ClassVar[str] = ""  # a similar method that learns all kinds
-    slow: ClassVar[bool] = False  # whether `dissensus compare` leaves it out unless it is named
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)

@@ -67,7 +67,6 @@ class TruthMethod(TrunkMethod):
     read: ReadOut = "truth"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
-    slow: ClassVar[bool] = True  # and many corpora have no truth
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
     instead: ClassVar[str] = "annotator-heads"
 

@@ -80,9 +80,13 @@ def _table(table: ComparisonTable) -> Table:
                 ]
             )
     reference = table.reference or "the reference"
-    columns = ("method", "metric", "mean", "95 % from", "to", f"difference from {reference}",
-               "p (Holm)", "")  # fmt: skip
-    return Table(f"All scores, {table.question}", columns, rows)
+    columns = ["method", "metric", "mean", "95 % from", "to", f"difference from {reference}",
+               "p (Holm)", ""]  # fmt: skip
+    if not table.n_comparisons:
+        at = columns.index("p (Holm)")
+        del columns[at]
+        rows = [[*cells[:at], *cells[at + 1 :]] for cells in rows]
+    return Table(f"All scores, {table.question}", tuple(columns), rows)
 
 
 def _kind(row: Row, cell: Cell) -> str:
