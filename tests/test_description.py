@@ -174,16 +174,17 @@ def test_anonymous_counts() -> None:
 
 
 def crowd() -> Annotations:
-    """Eight people on 12 items: p1 always says b, p2 and p5 say the same, p3 is quick, and p7
+    """Eight annotators on 60 items: p1 always says b, p2 and p5 say the same, p3 is quick, and p7
     gave nine equal answers, which is too few to say anything."""
     generator = np.random.default_rng(0)
-    answer = generator.integers(0, 3, (8, 12))
+    truth = generator.integers(0, 3, 60)
+    answer = np.where(generator.random((8, 60)) < 0.7, truth, generator.integers(0, 3, (8, 60)))
     answer[1], answer[5], answer[7] = 1, answer[2], 2
-    seconds = generator.uniform(8, 12, (8, 12))
+    seconds = generator.uniform(8, 12, (8, 60))
     seconds[3] = 2.5
-    seconds[3, :5] = 100  # a few long ones do not hide the others
+    seconds[3, :25] = 100  # a few long ones do not hide the others
     seconds[4, 0] = np.nan
-    annotator, item = np.divmod(np.arange(96), 12)
+    annotator, item = np.divmod(np.arange(480), 60)
     few = (annotator == 7) & (item >= 9)
     order = generator.permutation(np.flatnonzero(~few))
     return Annotations.from_arrays(
@@ -191,7 +192,7 @@ def crowd() -> Annotations:
         annotator[order],
         answer.ravel()[order],
         Nominal(("a", "b", "c")),
-        items=Names([f"t{i}" for i in range(12)]),
+        items=Names([f"t{i}" for i in range(60)]),
         annotators=Names([f"p{a}" for a in range(8)]),
         seconds=seconds.ravel()[order],
     )
@@ -201,7 +202,7 @@ def test_suspicious_annotators() -> None:
     annotations = crowd()
     answers = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
     assert [(who.annotator, who.value, who.answers) for who in answers.constant] == [
-        ("p1", "b", 12)
+        ("p1", "b", 60)
     ]
     chance = 1.0  # of the others' answers to each item, and one answer as all answers are
     for item in annotations.item[annotations.annotator == 1]:
@@ -209,10 +210,10 @@ def test_suspicious_annotators() -> None:
         share = (annotations.answer == 1).mean()
         chance *= ((others == 1).sum() + share) / (len(others) + 1)
     assert answers.constant[0].chance == pytest.approx(chance)
-    assert [(who.annotator, who.answers, who.seconds) for who in answers.fast] == [("p3", 12, 2.5)]
+    assert [(who.annotator, who.answers, who.seconds) for who in answers.fast] == [("p3", 60, 2.5)]
     assert 8 < answers.fast[0].usual < 12
     assert [(group.annotators, group.answers) for group in answers.duplicated] == [
-        (["p2", "p5"], 12)
+        (["p2", "p5"], 60)
     ]
 
 
@@ -281,25 +282,73 @@ def test_without_times_nobody_is_fast_and_without_names_nobody_is_suspicious() -
     assert (answers.constant, answers.fast, answers.duplicated) == ([], [], [])
 
 
-def test_the_same_answers_to_other_items_are_no_duplicates() -> None:
-    answer = np.tile(np.random.default_rng(1).integers(0, 3, 10), 3)
-    item = np.concatenate([np.arange(10), np.arange(10, 20), np.arange(10)])
-    annotations = Annotations.from_arrays(
-        item, np.repeat(np.arange(3), 10), answer, Nominal(("a", "b", "c"))
-    )
-    answers = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
-    assert [group.annotators for group in answers.duplicated] == [["0", "2"]]
+def copies(answer: np.ndarray, n_values: int) -> list[list[str]]:
+    """Who is said to have given the same answers, of answers (n_annotators, n_items); -1: none."""
+    annotator, item = np.nonzero(answer >= 0)
+    values = Nominal(tuple("abcde"[:n_values]))
+    annotations = Annotations.from_arrays(item, annotator, answer[annotator, item], values)
+    described = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
+    return [pair.annotators for pair in described.duplicated]
+
+
+def right_with(
+    generator: np.random.Generator, truth: np.ndarray, accuracies: list[float], n_values: int
+) -> np.ndarray:
+    """Answers of annotators who err independently, (n_annotators, n_items)."""
+    shape = (len(accuracies), len(truth))
+    right = generator.random(shape) < np.array(accuracies)[:, None]
+    return np.where(right, truth, (truth + generator.integers(1, n_values, shape)) % n_values)
+
+
+@pytest.mark.parametrize(
+    "accuracies", [[0.85, 0.9, 0.95], [0.97, 0.97, 0.7, 0.7], [0.97, 0.97, 0.8, 0.75, 0.7]]
+)
+def test_good_annotators_do_not_copy(accuracies: list[float]) -> None:
+    for seed in range(4):
+        generator = np.random.default_rng([1, seed])
+        truth = (generator.random(300) < 0.15).astype(int)
+        assert copies(right_with(generator, truth, accuracies, 2), 2) == []
+
+
+def test_annotators_with_a_common_view_do_not_copy() -> None:
+    for seed in range(4):
+        generator = np.random.default_rng([2, seed])
+        views = generator.integers(0, 3, (2, 300))
+        answer = [right_with(generator, view, [0.9, 0.9, 0.9], 3) for view in views]
+        assert copies(np.vstack(answer), 3) == []
+
+
+def test_copies_need_two_others_who_answered_the_same_items() -> None:
+    generator = np.random.default_rng(3)
+    answer = right_with(generator, generator.integers(0, 3, 200), [0.8, 0.85, 0.85], 3)
+    answer = np.vstack([answer, answer[0]])
+    assert copies(answer, 3) == [["0", "3"]]
+    assert copies(answer[[0, 1, 3]], 3) == []
+    apart = np.full((4, 400), -1)
+    apart[:3, :200], apart[3, 200:] = answer[:3], answer[3]
+    assert copies(apart, 3) == []
+
+
+def test_more_than_two_copies_and_a_few_own_answers() -> None:
+    generator = np.random.default_rng(4)
+    answer = right_with(generator, generator.integers(0, 3, 300), [0.8, 0.85, 0.85, 0.9], 3)
+    changed = answer[0].copy()
+    changed[:6] = (changed[:6] + 1) % 3
+    named = copies(np.vstack([answer, answer[0], changed]), 3)
+    assert {name for pair in named for name in pair} == {"0", "4", "5"}
 
 
 def test_ratings_can_be_constant_and_duplicated() -> None:
     generator = np.random.default_rng(2)
-    rating = generator.uniform(0, 1, (4, 10)).round(2)
+    truth = generator.uniform(0.2, 0.8, 100)
+    rating = (truth + generator.normal(0, 0.1, (6, 100))).clip(0, 1).round(2)
     rating[0], rating[2] = 0.25, rating[3]
-    annotator, item = np.divmod(np.arange(40), 10)
+    annotator, item = np.divmod(np.arange(600), 100)
     annotations = Annotations.from_arrays(item, annotator, rating.ravel(), Interval(0, 1))
     answers = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
     assert [(who.annotator, who.value) for who in answers.constant] == [("0", "0.25")]
-    assert [group.annotators for group in answers.duplicated] == [["2", "3"]]
+    assert [pair.annotators for pair in answers.duplicated] == [["2", "3"]]
+    assert answers.duplicated[0].answers == 100
 
 
 def test_texts_are_one_line_without_control_characters() -> None:

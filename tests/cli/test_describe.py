@@ -107,12 +107,12 @@ def test_suspicious_annotators_are_shown(run: Run, tmp_path: Path) -> None:
     lines = run("describe", tmp_path / "odd").out.splitlines()
     shown = lines[lines.index("suspicious annotators: 4 of 7 checked") + 1 :]
     assert shown == [
-        "constant: p1: b in all 12 answers (by chance 9e-08)",
-        "fast: p3: median 2.5 s, usual 9.55 s",
-        "duplicated: p2: the same answer as p5 to 12 of 12 items, 10 of them unusual (by",
-        "  chance 0.0002)",
-        "duplicated: p5: the same answer as p2 to 12 of 12 items, 10 of them unusual (by",
-        "  chance 0.0002)",
+        "constant: p1: b in all 60 answers (by chance 4e-39)",
+        "fast: p3: median 2.5 s, usual 9.82 s",
+        "duplicated: p2: the same answer as p5 to 60 of 60 items, to 20 of them unlike",
+        "  most others (by chance 0.003)",
+        "duplicated: p5: the same answer as p2 to 60 of 60 items, to 20 of them unlike",
+        "  most others (by chance 0.003)",
         "1 with fewer than 10 answers not checked",
     ]
     written = tmp_path / "annotators.csv"

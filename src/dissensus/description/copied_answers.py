@@ -7,63 +7,90 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dissensus.agreement import false_discovery
 from dissensus.annotations import Annotations
+from dissensus.description.annotator_pair import LEVEL, MOST_OTHERS, AnnotatorPair
+from dissensus.scales import Interval, Ordinal
 
-LEVEL = 0.05  # of all pairs of annotators together
-EQUAL = 0.95  # share of common items with the same answer
+DIFFERENT = 0.09  # share of their answers in which annotators with a common view differ at least
+KAPPA = 0.8  # of such annotators at most
+PRIOR = 2.0  # answers that all answers together add to those of an item
 MOST_ROWS = 400  # of an annotator, to find who may have copied from whom
 MOST_PAIRS = 300_000_000  # of equal answers to look at
-PRIOR = 2.0  # answers that all answers together add to those of an item
+MOST_ITEMS = 1000  # of a pair, to estimate errors
+MOST_VALUES = 8  # likewise: values are put together
 
 
 @dataclass(frozen=True)
 class Duplicated:
-    """Annotators who gave the same answers to the items they share."""
+    """Two annotators who gave the same answers to the items they share."""
 
     annotators: list[str]
-    answers: int  # the same ones, of the first two
+    answers: int  # the same ones
     items: int  # that both answered
-    unusual: int  # of the same answers: those that at most half of the others gave
-    chance: float  # of as many or more unusual answers in common, corrected for all pairs
+    unusual: int  # of the same answers: unlike those of most others, if there are two or more
+    chance: float  # of so much agreement if nobody copied, corrected for all pairs
 
 
 def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np.ndarray]:
-    """Groups who gave the same answers, the least likely by chance first.
+    """Pairs of annotators who gave the same answers, the least likely by chance first.
 
-    An answer that an annotator shares with few others is evidence; one that nearly everybody gave
-    is none. So two annotators are named if 95 % of their answers to common items are the same, and
-    if they share more unusual answers than chance explains: an unusual answer is one that at most
-    half of the other annotators of the item gave. Its probability is their share; Chernoff's bound
-    is corrected for the number of pairs of annotators.
+    Annotators who answer on their own may give the same answers because both are right, or because
+    they see things alike. These are two null hypotheses, and a pair is named if both are rejected:
+
+    1. *One truth.* Every item has a true value. Given it, annotators err independently of each
+       other, each with errors of their own (Dawid and Skene's model). On hard items, all choose
+       between the same two values, and find the right one at least half of the time. On top of
+       that, the two may have half of their answers in common for any other reason. A
+       likelihood-ratio test says whether they have more. Two experts among novices agree, but they
+       do not make the same errors, and the novices err independently of each other.
+    2. *A common view.* The two may hold views, and use the scale in a way, that nobody else
+       shares. Still they slip independently: they differ in at least 9 % of their answers, their
+       kappa is at most 0.8, and they differ at least half as often as others from the one most like
+       them. A binomial test says whether they differ less often.
+
+    The level is 1 % for all pairs together: the first test is corrected for all pairs that have
+    enough items in common, the second one for all pairs that one truth does not explain.
+
+    Two others must have answered the items. With a single one, two annotators who copy cannot be
+    told from two who are always right. Annotators who may have copied the same answers are none of
+    the others. With fewer than 49 common items, the second hypothesis is never rejected.
 
     Args:
         few: the least number of common items.
 
     Returns:
-        The groups; and a number per annotator that those of a group share, (n_annotators,).
+        The pairs; and a number per annotator that those with the same answers share,
+        (n_annotators,).
+
+    Reference: Dawid and Skene (1979), doi:10.2307/2346806.
     """
     rows = _Rows.of(annotations)
     same = np.arange(annotations.n_annotators)
-    n_active = np.count_nonzero(np.bincount(rows.annotator) >= few)
-    n_pairs = max(n_active * (n_active - 1) / 2, 1.0)
-    candidates = rows.candidates(few, least=float(np.log(n_pairs / LEVEL)))
-    pairs = [pair for pair in map(rows.compared, *candidates) if pair.fits(few)]
-    groups: dict[int, list[_Pair]] = {}
-    for pair in sorted(pairs, key=lambda pair: pair.chance):
-        if pair.chance * n_pairs >= LEVEL:
-            break
-        first, second = sorted((int(same[pair.first]), int(same[pair.second])))
-        same[same == second] = first
-        groups.setdefault(first, []).append(pair)
-        if second != first:
-            groups[first] += groups.pop(second, [])
-    result = []
-    for first, members in groups.items():
-        best = min(members, key=lambda pair: pair.chance)
-        names = [str(annotations.annotators[code]) for code in np.flatnonzero(same == first)]
-        chance = min(best.chance * n_pairs, 1.0)
-        result.append(Duplicated(names, best.equal, best.items, best.unusual, chance))
-    return sorted(result, key=lambda group: (group.chance, -group.answers)), same
+    pairs = [
+        pair
+        for first, second in zip(*rows.candidates(few), strict=True)
+        if (pair := rows.compared(int(first), int(second), few)) is not None
+    ]
+    by_truth = false_discovery(np.array([pair.by_truth for pair in pairs]))
+    by_truth *= rows.n_pairs(few) / max(len(pairs), 1)
+    kept = np.flatnonzero(by_truth < LEVEL)
+    by_view = false_discovery(np.array([pairs[place].by_view for place in kept]))
+    chances = np.maximum(by_truth[kept], by_view)
+    named = [(chances[at], pairs[kept[at]]) for at in np.argsort(chances, kind="stable")]
+    named = [(chance, pair) for chance, pair in named if chance < LEVEL]
+    for _, pair in named:
+        same[same == same[pair.second]] = same[pair.first]
+    return [
+        Duplicated(
+            [str(annotations.annotators[code]) for code in (pair.first, pair.second)],
+            pair.equal,
+            pair.items,
+            rows.n_unusual(pair, same),
+            float(chance),
+        )
+        for chance, pair in named
+    ], same
 
 
 @dataclass(frozen=True)
@@ -72,11 +99,8 @@ class _Pair:
     second: int
     items: int
     equal: int
-    unusual: int
-    chance: float
-
-    def fits(self, few: int) -> bool:
-        return self.items >= few and self.equal >= EQUAL * self.items
+    by_truth: float  # p-values of the two null hypotheses
+    by_view: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +110,10 @@ class _Rows:
     annotator: np.ndarray  # (n_rows,)
     item: np.ndarray
     answer: np.ndarray  # codes of the different answers
+    coarse: np.ndarray  # (n_rows,) codes below `MOST_VALUES`
     begin: np.ndarray  # (n_annotators + 1,)
+    by_item: np.ndarray  # (n_rows,) rows sorted by item, those of annotators with many rows first
+    begin_item: np.ndarray  # (n_items + 1,)
     group: np.ndarray  # (n_rows,) rows about one item with one answer
     times: np.ndarray  # (n_rows,) how often the item has this answer
     size: np.ndarray  # (n_rows,) answers of the item
@@ -108,16 +135,34 @@ class _Rows:
         )
         share = np.bincount(answer, minlength=n_values) / max(len(answer), 1)
         begin = np.searchsorted(annotator, np.arange(annotations.n_annotators + 1))
-        size = np.bincount(item, minlength=annotations.n_items)[item]
+        by_item = np.lexsort((-np.diff(begin)[annotator], item))
+        begin_item = np.searchsorted(item[by_item], np.arange(annotations.n_items + 1))
+        size = np.diff(begin_item)[item]
         group = group.reshape(-1)
-        return cls(annotator, item, answer, begin, group, times[group], size, share[answer])
+        ordered = isinstance(annotations.scale, Interval | Ordinal)
+        coarse = _coarse(share, ordered)[answer]
+        return cls(
+            annotator,
+            item,
+            answer,
+            coarse,
+            begin,
+            by_item,
+            begin_item,
+            group,
+            times[group],
+            size,
+            share[answer],
+        )
 
-    def candidates(self, few: int, least: float) -> tuple[np.ndarray, np.ndarray]:
-        """For each annotator the one who shares the most surprising answers.
+    def n_pairs(self, few: int) -> float:
+        """At least as many as there are pairs of annotators with so many common items."""
+        n_active = np.count_nonzero(np.diff(self.begin) >= few)
+        sizes = np.diff(self.begin_item).astype(float)
+        return max(min(n_active * (n_active - 1), (sizes * (sizes - 1)).sum() / few) / 2, 1.0)
 
-        Args:
-            least: the logarithm that a probability must reach, if no row is left out.
-        """
+    def candidates(self, few: int) -> tuple[np.ndarray, np.ndarray]:
+        """For each annotator the one who shares the most surprising answers."""
         from scipy.sparse import csr_array
 
         probability = (self.times - 2 + PRIOR * self.share) / (self.size - 2 + PRIOR)
@@ -125,9 +170,7 @@ class _Rows:
         kept = np.flatnonzero(many & (self.times >= 2) & (probability <= 0.5))
         if not kept.size:
             return kept, kept
-        every = kept
-        kept = self._sampled(every)
-        least = least - 1e-9 if len(kept) == len(every) else 0.0
+        kept = self._sampled(kept)
         groups, column = np.unique(self.group[kept], return_inverse=True)
         surprise = np.sqrt(-np.log(probability[kept]))
         shape = (len(self.begin) - 1, len(groups))
@@ -141,7 +184,7 @@ class _Rows:
                 cells = slice(product.indptr[place], product.indptr[place + 1])
                 partners, values = product.indices[cells], product.data[cells].copy()
                 values[partners == code] = -1.0
-                if values.size and values.max() > least:
+                if values.size and values.max() > 0:
                     first.append(code)
                     second.append(int(partners[values.argmax()]))
         pairs = np.unique(np.sort(np.array([first, second], dtype=np.int64), axis=0), axis=1)
@@ -161,23 +204,79 @@ class _Rows:
                 return chosen
             most //= 2
 
-    def compared(self, first: int, second: int) -> _Pair:
-        """How many answers two annotators share, and how likely the unusual ones are."""
+    def compared(self, first: int, second: int, few: int) -> _Pair | None:
+        """The p-values of two annotators; None if one of them is not small."""
+        from scipy.special import bdtr
+
+        a, b = self._common(first, second)
+        n, n_different = len(a), int((self.answer[a] != self.answer[b]).sum())
+        if n < few:
+            return None
+        least = min(DIFFERENT, (1 - KAPPA) * _different_by_chance(self.answer[a], self.answer[b]))
+        if not bdtr(n_different, n, least) < LEVEL:
+            return None
+        step = -(-n // MOST_ITEMS)
+        a, b = a[::step], b[::step]
+        place, rows = self._about(self.item[a], 3 * MOST_OTHERS)
+        others = (self.annotator[rows] != first) & (self.annotator[rows] != second)
+        answers = AnnotatorPair.of(
+            self.coarse[a], self.coarse[b], place[others], self.annotator[rows[others]],
+            self.coarse[rows[others]], least, few,
+        )  # fmt: skip
+        if np.count_nonzero(answers.n_others() >= 2) < few:
+            return None
+        by_view = float(bdtr(n_different, n, min(least, answers.usual_difference() / 2)))
+        if not by_view < LEVEL:
+            return None
+        by_truth = answers.by_truth()
+        return _Pair(first, second, n, n - n_different, by_truth, by_view)
+
+    def _common(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of two annotators about the items that both answered."""
         a = np.arange(self.begin[first], self.begin[first + 1])
         last = self.begin[second + 1] - 1
         mine, others = self.item[a], self.item[self.begin[second] : last + 1]
         b = np.minimum(np.searchsorted(others, mine) + self.begin[second], last)
         common = self.item[b] == mine
-        a, b = a[common], b[common]
-        equal = self.answer[a] == self.answer[b]
-        unusual, chance = 0, 0.0
-        for rows in (a, b):
-            others = self.times[rows] - 1 - equal
-            probability = (others + PRIOR * self.share[rows]) / (self.size[rows] - 2 + PRIOR)
-            odd = probability <= 0.5
-            unusual = int((odd & equal).sum())
-            chance = max(chance, _at_least(unusual, probability[odd]))
-        return _Pair(first, second, len(a), int(equal.sum()), unusual, chance)
+        return a[common], b[common]
+
+    def _about(self, items: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows about these items, at most so many about each, and places of their items."""
+        sizes = np.minimum(np.diff(self.begin_item)[items], most)
+        place = np.repeat(np.arange(len(items)), sizes)
+        inside = np.arange(len(place)) - (np.cumsum(sizes) - sizes)[place]
+        return place, self.by_item[self.begin_item[items][place] + inside]
+
+    def n_unusual(self, pair: _Pair, same: np.ndarray) -> int:
+        """How many of the same answers are unlike those of most others, at least two."""
+        a, b = self._common(pair.first, pair.second)
+        a = a[self.answer[a] == self.answer[b]]
+        place, rows = self._about(self.item[a], int(self.size[a].max(initial=0)))
+        others = same[self.annotator[rows]] != same[pair.first]
+        place, unlike = place[others], (self.answer[rows] != self.answer[a][place])[others]
+        n_others = np.bincount(place, minlength=len(a))
+        n_unlike = np.bincount(place, unlike, len(a))
+        return int(np.count_nonzero((n_others >= 2) & (2 * n_unlike > n_others)))
+
+
+def _coarse(share: np.ndarray, ordered: bool) -> np.ndarray:
+    """A code below `MOST_VALUES` for each value: neighbours, or all rare values, have the same."""
+    if len(share) <= MOST_VALUES:
+        return np.arange(len(share))
+    if ordered:
+        middle = np.cumsum(share) - share / 2
+        return np.minimum((middle * MOST_VALUES).astype(np.int64), MOST_VALUES - 1)
+    rank = np.empty(len(share), dtype=np.int64)
+    rank[np.argsort(-share, kind="stable")] = np.arange(len(share))
+    return np.minimum(rank, MOST_VALUES - 1)
+
+
+def _different_by_chance(one: np.ndarray, two: np.ndarray) -> float:
+    """How often two annotators would differ if they answered other items."""
+    k = int(max(one.max(), two.max())) + 1
+    return (
+        1.0 - float(np.bincount(one, minlength=k) @ np.bincount(two, minlength=k)) / len(one) ** 2
+    )
 
 
 def _blocks(codes: np.ndarray, width: int) -> Iterator[np.ndarray]:
@@ -185,22 +284,3 @@ def _blocks(codes: np.ndarray, width: int) -> Iterator[np.ndarray]:
     step = max(1, (1 << 23) // max(width, 1))
     for begin in range(0, len(codes), step):
         yield codes[begin : begin + step]
-
-
-def _at_least(successes: int, probability: np.ndarray) -> float:
-    """Chernoff's bound of so many successes or more in independent trials.
-
-    Example:
-        >>> _at_least(10, np.full(10, 0.5)) == 0.5**10
-        True
-    """
-    n = len(probability)
-    if not n:
-        return 1.0
-    expected, share = float(probability.mean()), successes / n
-    if share <= expected:
-        return 1.0
-    exponent = share * np.log(share / expected)
-    if share < 1:
-        exponent += (1 - share) * np.log((1 - share) / (1 - expected))
-    return float(np.exp(-n * exponent))

@@ -1,7 +1,8 @@
 """Each annotator in a row, and who is suspicious.
 
 At chance, contrary, constant, fast, duplicated, or different from the rest: a kind is given only if
-chance does not explain it, corrected for the number of annotators (5 % false discoveries).
+chance does not explain it, corrected for the number of annotators (5 % false discoveries, 1 % for
+duplicated).
 """
 
 from __future__ import annotations
@@ -304,20 +305,14 @@ def _kinds(
     for quick in fast:
         text = f"median {quick.seconds:.3g} s, usual {quick.usual:.3g} s"
         kinds.setdefault(quick.annotator, {})["fast"] = text
-    for group in copies:
-        for name in group.annotators:
-            others = [other for other in group.annotators if other != name]
+    for pair in copies:
+        for name, other in (pair.annotators, pair.annotators[::-1]):
             text = (
-                f"the same answer as {_names(others)} to {group.answers:,} of {group.items:,} "
-                f"items, {group.unusual:,} of them unusual (by chance {group.chance:.1g})"
+                f"the same answer as {other} to {pair.answers:,} of {pair.items:,} items, "
+                f"to {pair.unusual:,} of them unlike most others (by chance {pair.chance:.1g})"
             )
-            kinds.setdefault(name, {})["duplicated"] = text
+            kinds.setdefault(name, {}).setdefault("duplicated", text)
     return kinds
-
-
-def _names(names: list[str], most: int = 3) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _with_evidence(
