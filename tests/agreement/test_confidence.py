@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -110,25 +111,129 @@ def test_no_interval_excludes_its_estimate(kind: str) -> None:
             assert math.isnan(low) == math.isnan(value) or measure.needs_ids, (name, seed)
 
 
-def test_cohen_and_scott_on_sparse_tables_hold_what_they_expect() -> None:
-    """A quick version of benchmarks/check_intervals.py: percentiles of resamples held none."""
-    values: dict[str, list[float]] = {"cohen-kappa": [], "scott-pi": [], "correlation": []}
-    intervals: dict[str, list[tuple[float, float]]] = {name: [] for name in values}
-    answered = np.zeros((120, 30), dtype=bool)
-    for row in answered:
-        row[np.random.default_rng(0).permutation(30)[:3]] = True
-    for seed in range(100):
-        generator = np.random.default_rng([seed, 1])
-        table = np.array([generator.permutation(row) for row in answered])
-        annotations = random_answers("ordinal", table, generator)
-        for name in values:
-            values[name].append(MEASURES[name].function(annotations))
+def two_annotators(counts: tuple[int, int, int, int]) -> Annotations:
+    """Items by what two annotators said: a a, a b, b a, b b."""
+    pairs = np.repeat([(0, 0), (0, 1), (1, 0), (1, 1)], counts, axis=0)
+    item = np.repeat(np.arange(len(pairs)), 2)
+    return Annotations.from_arrays(
+        item, np.tile([0, 1], len(pairs)), pairs.ravel(), Nominal(("a", "b"))
+    )
+
+
+def nominal_table(
+    generator: np.random.Generator, n_items: int, rare: float, accuracies: np.ndarray
+) -> Annotations:
+    """Two values, one of them rare; each annotator is right with their own probability."""
+    truth = generator.random(n_items) < rare
+    right = generator.random((n_items, len(accuracies))) < accuracies
+    answer = np.where(right, truth[:, None], ~truth[:, None]).astype(int)
+    item, annotator = np.indices(answer.shape)
+    return Annotations.from_arrays(
+        item.ravel(), annotator.ravel(), answer.ravel(), Nominal(("a", "b"))
+    )
+
+
+def holds(intervals: Sequence[tuple[float, float]], value: float) -> float:
+    low, high = np.array(intervals).T
+    return float(((low <= value) & (value <= high)).mean())
+
+
+@pytest.mark.parametrize("disagreeing", (0, 1, 3, 10, 19, 20))
+def test_agreement_of_two_has_wilsons_interval(disagreeing: int) -> None:
+    n, t = 20, 2.093  # Student's t with 19 degrees of freedom
+    share, w = 1 - disagreeing / n, t**2 / (n - 1)  # the variance is estimated with n - 1
+    middle = (share + w / 2) / (1 + w)
+    half = math.sqrt(w * share * (1 - share) + w**2 / 4) / (1 + w)
+    annotations = two_annotators((n - disagreeing, disagreeing, 0, 0))
+    expected = max(middle - half, 0), min(middle + half, 1)
+    assert interval("percent", annotations) == pytest.approx(expected, abs=0.03)  # of 200 items
+
+
+@pytest.mark.parametrize("rare, accuracy", ((0.1, 0.97), (0.03, 0.97), (0.03, 0.88)))
+def test_holds_alpha_of_rare_values(rare: float, accuracy: float) -> None:
+    """Jackknife intervals alone hold it in 75 to 95 % of these tables."""
+    accuracies = np.array([accuracy - 0.02, accuracy + 0.02])
+    whole = nominal_table(np.random.default_rng(0), 400_000, rare, accuracies)
+    expected = krippendorff_alpha(whole)
+    generator, intervals = np.random.default_rng(1), []
+    for _ in range(80):
+        table = nominal_table(generator, 50, rare, accuracies)
+        if not math.isnan(krippendorff_alpha(table)):
+            intervals.append(interval("krippendorff-alpha", table))
+    assert holds(intervals, expected) >= 0.9
+    low, high = np.array(intervals).T
+    assert (high - low).mean() < 1  # nor is it wide for nothing
+
+
+def test_one_rare_item_tells_hardly_anything() -> None:
+    agreed, disputed = two_annotators((19, 0, 0, 1)), two_annotators((19, 1, 0, 0))
+    for name in ("krippendorff-alpha", "fleiss-kappa", "conger-kappa", "cohen-kappa"):
+        low, high = interval(name, agreed)
+        assert low < 0.3 and high == 1, name
+        low, high = interval(name, disputed)
+        assert low < 0 and high > 0.7, name
+
+
+def test_pair_means_of_sparse_tables_hold_what_dense_ones_have() -> None:
+    """Two annotators share 2 items: their kappa is far too low, on average 0.13 and -0.25."""
+    intervals: dict[str, list[tuple[float, float]]] = {"cohen-kappa": [], "scott-pi": []}
+    generator = np.random.default_rng(0)
+    for _ in range(30):
+        annotators = generator.random((100, 24)).argsort(axis=1)[:, :4].ravel()
+        item = np.repeat(np.arange(100), 4)
+        truth, guess = generator.integers(0, 3, 100)[item], generator.integers(0, 3, 400)
+        answer = np.where(generator.random(400) < 0.5, truth, guess)
+        annotations = Annotations.from_arrays(item, annotators, answer, SCALES["nominal"])
+        for name in intervals:
             intervals[name].append(interval(name, annotations))
-    for name, measured in values.items():
-        low, high = np.array(intervals[name]).T
-        covered = (low <= np.mean(measured)) & (np.mean(measured) <= high)
-        assert covered.mean() >= 0.9, (name, covered.mean())
-        assert (high - low).mean() < 6 * np.std(measured), name  # nor is it wide for nothing
+    for name, of_tables in intervals.items():
+        assert holds(of_tables, 0.25) >= 0.9, name  # half of the answers are the item's own
+
+
+def test_over_raters_it_holds_what_other_raters_have() -> None:
+    """Skills of 0.6 to 0.95: two of them agree beyond chance as (2 * 0.775 - 1)^2."""
+    generator, over_items, over_raters = np.random.default_rng(0), [], []
+    for _ in range(60):
+        table = nominal_table(generator, 100, 0.5, generator.uniform(0.6, 0.95, 5))
+        over_items.append(interval("krippendorff-alpha", table))
+        over_raters.append(interval("krippendorff-alpha", table, over="raters"))
+    assert holds(over_items, 0.3025) < 0.75
+    assert holds(over_raters, 0.3025) >= 0.9
+    for inner, outer in zip(over_items, over_raters, strict=True):
+        assert outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def test_over_raters_needs_three_known_annotators() -> None:
+    assert np.isnan(interval("percent", two_annotators((5, 5, 5, 5)), over="raters")).all()
+    given = np.array([0, 0, 1]), None, np.array([0, 1, 1])
+    votes = Annotations.from_arrays(*given, LEVELS, count=np.array([2, 3, 4]))
+    with pytest.raises(DataError) as error:
+        interval("percent", votes, over="raters")
+    assert str(error.value) == (
+        "an interval over annotators needs known annotators; these answers are anonymous"
+    )
+    with pytest.raises(DataError) as error:
+        interval("percent", votes, over="people")  # type: ignore[arg-type]
+    assert str(error.value) == "an interval is over items or raters, found people"
+
+
+def test_over_raters_many_are_left_out_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    annotations = sparse_answers("nominal", np.random.default_rng(3))
+    each = interval("krippendorff-alpha", annotations, over="raters")
+    monkeypatch.setattr("dissensus.agreement.confidence.MOST_ANNOTATORS", 6)
+    groups = interval("krippendorff-alpha", annotations, over="raters")
+    assert groups != each and groups == pytest.approx(each, abs=0.15)
+
+
+def test_votes_have_the_interval_of_their_answers() -> None:
+    rows = [(0, 0, 4), (1, 0, 3), (1, 1, 1), (2, 1, 4), (3, 0, 4), (4, 1, 3), (4, 0, 1)]
+    item, answer, count = (np.array(column) for column in zip(*rows, strict=True))
+    votes = Annotations.from_arrays(item, None, answer, Nominal(("a", "b")), count=count)
+    single = Annotations.from_arrays(
+        np.repeat(item, count), None, np.repeat(answer, count), Nominal(("a", "b"))
+    )
+    for name in ("percent", "krippendorff-alpha", "gwet-ac1"):
+        assert interval(name, votes) == pytest.approx(interval(name, single), abs=0.03), name
 
 
 def test_a_function_gets_nearly_the_same() -> None:
@@ -170,22 +275,28 @@ def test_items_without_answers_do_not_count() -> None:
         assert interval(measure, more) == pytest.approx(interval(measure, annotations), rel=1e-9)
 
 
-def test_no_interval_where_one_item_decides() -> None:
+def test_two_items_tell_nothing() -> None:
     rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t2", "ann", "b"), ("t2", "bob", "a")]
     two = Annotations.from_rows(rows, Nominal(("a", "b")))
-    assert np.isnan(interval("fleiss-kappa", two)).all()  # without t2 all answers are the same
-    assert not np.isnan(interval("percent", two)).any()
+    assert interval("fleiss-kappa", two) == (-1, 1)
+    low, high = interval("percent", two)
+    assert low < 0.1 and high > 0.9
+    assert np.isnan(interval("percent", two.take(np.array([0, 1])))).all()
     assert np.isnan(interval("percent", two.take(np.zeros(0, int)))).all()
     assert np.isnan(interval(percent_agreement, two.take(np.zeros(0, int)))).all()
 
 
-def test_full_agreement_is_a_point() -> None:
+def test_full_agreement_is_no_point() -> None:
+    """Up to 3.6 % of items that would be answered by chance may be missing from 100."""
     annotations = crowd()
     equal = Annotations.from_arrays(
         annotations.item, annotations.annotator, annotations.item % 3, LEVELS
     )
-    for name in ("percent", "krippendorff-alpha", "cohen-kappa", "icc2"):
-        assert interval(name, equal) == pytest.approx((1, 1)), name
+    for name in ("percent", "krippendorff-alpha", "cohen-kappa", "icc2", "spearman"):
+        low, high = interval(name, equal)
+        assert 0.9 < low < 0.98 and high == pytest.approx(1), name
+    assert interval("spearman", equal).low == pytest.approx(0.025 ** (1 / 100))
+    assert np.isnan(interval(percent_agreement, equal)).all()  # its bounds are unknown
 
 
 def test_a_level_is_a_share() -> None:

@@ -20,7 +20,7 @@ from dissensus.agreement import (
     why_undefined,
 )
 from dissensus.agreement.block_agreement import BlockAgreement
-from dissensus.agreement.confidence import jackknife
+from dissensus.agreement.confidence import interval_over_items
 from dissensus.agreement.registry import why_unfit
 from dissensus.annotations import SplitAnnotations
 from dissensus.scales import Scale
@@ -194,7 +194,7 @@ def test_blocks_add_up(kind: str) -> None:
     for name, value in agreement.values().items():
         assert value == pytest.approx(MEASURES[name].function(annotations), abs=1e-9), name
     for result in agreement.summarise(intervals=True).measures:
-        ends = jackknife(MEASURES[result.measure], annotations)
+        ends = interval_over_items(MEASURES[result.measure], annotations)
         assert result.interval is not None
         np.testing.assert_allclose(
             tuple(result.interval), tuple(ends), atol=1e-9, err_msg=result.measure

@@ -11,7 +11,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
-from dissensus import agreement
+from dissensus import agreement, read
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.scales import MultiLabel, Nominal
@@ -65,9 +65,9 @@ icc2k                    -  undefined: not every annotator rated every item once
 icc3k                    -  undefined: not every annotator rated every item once
 cronbach-alpha           -  undefined: not every annotator rated every item once
 
-rude: Krippendorff's alpha = 0.07, 95 % CI [-1.00, 0.86] (jackknife over 3 items; 8 answers by \
-3 annotators)
-funny: Krippendorff's alpha = 0.00 (2 items; 3 answers by 2 annotators; too few for an interval)
+rude: Krippendorff's alpha = 0.07, 95 % CI [-1.00, 0.95] over items, for these 3 annotators \
+(3 items, 8 answers)
+funny: Krippendorff's alpha = 0.00 (2 items, 3 answers by 2 annotators; too few for an interval)
 """
 
 
@@ -102,9 +102,37 @@ def test_chosen_measures_and_question(run: Run, corpus: Path) -> None:
         "icc2         -  undefined: it is for ordinal and interval answers, not nominal\n"
         "percent  0.444  share of pairs of answers about an item that are equal, mean\n"
         "                over items\n\n"
-        "rude: observed agreement = 0.44, 95 % CI [0.00, 0.94] (jackknife over 3 items; 8 answers "
-        "by 3 annotators)\n"
+        "rude: observed agreement = 0.44, 95 % CI [0.00, 0.96] over items, for these 3 annotators "
+        "(3 items, 8 answers)\n"
     )
+
+
+def test_intervals_over_raters(run: Run, corpus: Path, tmp_path: Path) -> None:
+    chosen = ("--question", "rude", "--measure", "percent")
+    bare, items = (
+        run("agreement", *options, corpus, *chosen).out
+        for options in (("--interval",), ("--interval", "items"))
+    )
+    assert bare == items == run("agreement", corpus, *chosen, "--interval").out
+    raters = run("agreement", corpus, "--interval", "raters", *chosen).out
+    assert raters.splitlines()[-1] == (
+        "rude: observed agreement = 0.44, 95 % CI [0.00, 1.00] over items and annotators "
+        "(3 items, 8 answers by 3 annotators)"
+    )
+    table = tmp_path / "labels.csv"
+    lines = [f"t{i},{name},{i % 3 + (name == 'c')}" for i in range(9) for name in "abcd"]
+    table.write_text("item,annotator,answer\n" + "\n".join(lines), encoding="utf-8")
+    fields = json.loads(run("agreement", table, "--interval", "raters", "--json").out)
+    annotations = read(table)["answer"]
+    for entry in fields["questions"][0]["measures"]:
+        if entry["undefined"] is None:
+            ends = agreement.interval(entry["measure"], annotations, over="raters")
+            given = [np.nan if entry[end] is None else entry[end] for end in ("low", "high")]
+            assert given == pytest.approx(list(ends), nan_ok=True), entry["measure"]
+    refused = run("agreement", corpus, "--interval=people")
+    assert refused.err == "Error: --interval is over items or raters, found people\n"
+    refused = run("agreement", corpus, "--groups", "gender", "--interval", "raters")
+    assert refused.err == "Error: --groups has intervals over items; leave out --interval raters\n"
 
 
 def test_intervals(run: Run, corpus: Path) -> None:
@@ -335,8 +363,8 @@ def test_groups(run: Run, tmp_path: Path) -> None:
         "labels, answer (nominal) by gender",
         "agreement        annotators  answers  alpha  95 % interval",
         "within f                  5       40      -              -",
-        "within m                  5       40   1.00   [1.00, 1.00]",
-        "between f and m                        0.00  [-0.00, 0.00]",
+        "within m                  5       40   1.00   [0.49, 1.00]",
+        "between f and m                        0.00              -",
         "within minus between groups: 1.32 [0.92, 1.71], p = 0.0079 (252 permutations of",
         "annotators): the groups differ",
         "",

@@ -6,30 +6,29 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 from dissensus.agreement.benchmarks import benchmark_word
-from dissensus.agreement.confidence import ConfidenceInterval, jackknife_from
+from dissensus.agreement.confidence import (
+    ENOUGH,
+    ConfidenceInterval,
+    Moments,
+    interval_over_items,
+    jackknife_from,
+)
 from dissensus.agreement.measure import Measure, Summable
 from dissensus.agreement.registry import MEASURES, entries_of
 from dissensus.agreement.results import MeasureResult, QuestionAgreement, about
+from dissensus.agreement.score_interval import joined
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations, packed
 from dissensus.cluster import SentBlock, results, sent_blocks
 from dissensus.errors import DataError, listed
 
 Totals = dict[str, list[np.ndarray]]  # by measure
-UNDEFINED = ConfidenceInterval(math.nan, math.nan)
-
-
-class Deviations(NamedTuple):
-    """How the values of a measure without each item differ from its value, summed over items."""
-
-    n_items: int
-    sums: float
-    squares: float
+MOST_ROWS = 5_000_000  # that are loaded where a few items decide
 
 
 @dataclass(eq=False)
@@ -87,7 +86,7 @@ class BlockAgreement:
         values = self._values(totals)
         ends: dict[str, ConfidenceInterval] = {}
         if intervals:
-            parts = list(self._each(_deviations, *given, totals, values))
+            parts = list(self._each(_moments, *given, totals, values))
             ends = {name: self._interval(name, values[name], parts) for name in names}
         found = [
             MeasureResult(
@@ -120,14 +119,18 @@ class BlockAgreement:
         return benchmark_word(value, benchmark) if known else ""
 
     def _interval(
-        self, name: str, value: float, parts: list[dict[str, Deviations]]
+        self, name: str, value: float, parts: list[dict[str, Moments]]
     ) -> ConfidenceInterval:
-        n = sum(part[name].n_items for part in parts)
-        sums = sum(part[name].sums for part in parts)
-        squares = sum(part[name].squares for part in parts)
-        if n < 2 or math.isnan(sums) or math.isnan(value):
-            return UNDEFINED
-        return jackknife_from(value, n, squares - sums**2 / n, self.entries[name].bounds)
+        moments = Moments(*map(sum, zip(*(part[name] for part in parts), strict=True)))
+        measure = self.entries[name]
+        if not moments.n_deciding >= ENOUGH and self.blocks.n_rows <= MOST_ROWS:
+            return interval_over_items(measure, self._whole)
+        return jackknife_from(value, moments, measure.bounds, of_pairs=measure.by_pairs)
+
+    @cached_property
+    def _whole(self) -> Annotations:
+        """All answers at once."""
+        return joined(*(block for _, block in self.blocks))
 
     def _why_nan(self, measure: Measure) -> str:
         """The first reason that all blocks give."""
@@ -171,16 +174,17 @@ def _summed(parts: Iterable[Totals]) -> Totals:
     return totals
 
 
-def _deviations(
+def _moments(
     block: Annotations,
     names: list[str],
     weights: Weights,
     totals: Totals,
     values: dict[str, float],
-) -> dict[str, Deviations]:
+) -> dict[str, Moments]:
     answered = np.flatnonzero(block.per_item())
-    deviations = {}
-    for name, measure in entries_of(names, weights).items():
-        without = _estimate(block, measure).without_each(totals[name])[answered] - values[name]
-        deviations[name] = Deviations(len(without), float(without.sum()), float(without @ without))
-    return deviations
+    return {
+        name: Moments.of(
+            _estimate(block, measure).without_each(totals[name])[answered] - values[name]
+        )
+        for name, measure in entries_of(names, weights).items()
+    }

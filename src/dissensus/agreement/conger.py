@@ -47,33 +47,44 @@ def prepare_conger_kappa(annotations: Annotations, weights: Weights = None) -> E
 
 @dataclass(frozen=True, eq=False)
 class Conger:
-    """Agreement of pairs, and the shares of values of each annotator (an `Estimate`)."""
+    """Agreement of pairs, and the shares of values of each annotator (a `Summable`)."""
 
     annotations: Annotations
     annotators: np.ndarray  # (n_rows,) codes
     agree: np.ndarray  # (n_values, n_values) how much two values agree
     counts: Counted
 
-    def value(self) -> float:
-        share = self.share()
+    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Agreeing pairs, items with pairs, and each annotator's answers by value."""
+        agreeing, several, item = self.counts.agreeing, self.counts.several, self.annotations.item
+        shape = (self.annotations.n_annotators, len(self.agree))
+        at = self.annotators.astype(np.int64) * shape[1] + self.annotations.answer
+        times = self.votes if weights is None else self.votes * weights[item]
+        counts = np.bincount(at, times, minlength=shape[0] * shape[1]).reshape(shape)
+        weights = np.ones(len(several)) if weights is None else weights
+        return [np.array(weights @ agreeing), np.array(weights @ several), counts.astype(float)]
+
+    def value(self, totals: list[np.ndarray] | None = None) -> float:
+        agreeing, several, counts = self.totals() if totals is None else totals
+        share = shares(counts)
         total = share.sum(axis=0)
         own = np.einsum("gk,kl,gl->", share, self.agree, share)
-        chance = _chance(total @ self.agree @ total - own, self._n_answering())
-        observed = ratio(self.counts.agreeing.sum(), self.counts.several.sum())
-        return float(_beyond(observed, chance))
+        chance = _chance(total @ self.agree @ total - own, _n_answering(counts))
+        return float(_beyond(ratio(agreeing, several), chance))
 
-    def without_each(self) -> np.ndarray:
+    def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
         """For each annotator of an item: their shares, without their answers to it."""
+        agreeing, several, counts = self.totals() if totals is None else totals
         item, answer, n_items = (
             self.annotations.item,
             self.annotations.answer,
             self.annotations.n_items,
         )
-        share, size, votes, g = self.share(), self.size(), self.votes, self.annotators
+        share, size, votes, g = shares(counts), counts.sum(axis=1), self.votes, self.annotators
         own = np.einsum("gk,kl,gl->g", share, self.agree, share)
         left = size[g] - 1  # other items of the annotator
-        scale = np.where(left > 0, 1 / np.maximum(left, 1), 0.0)
-        moved = np.where(left > 0, scale, -1.0)[:, None] * share[g]
+        scale = np.where(left > 1e-9, 1 / np.maximum(left, 1e-9), 0.0)
+        moved = np.where(left > 1e-9, scale, -1.0)[:, None] * share[g]
         change = np.zeros((n_items, len(self.agree)))
         np.add.at(change, item, votes[:, None] * moved)
         np.subtract.at(change, (item, answer), votes * scale)
@@ -84,32 +95,27 @@ class Conger:
         fall = fall - own_disagreement(
             self.annotations, lambda a, b: apart[answer[a], answer[b]] * scale[a] ** 2, alone=True
         )
-        gone = np.bincount(item, votes * (left == 0), minlength=n_items)
+        gone = np.bincount(item, votes * (left <= 1e-9), minlength=n_items)
         total = share.sum(axis=0) + change
         products = ((total @ self.agree) * total).sum(axis=1) - own.sum() - fall
-        chance = _chance(products, self._n_answering() - gone)
-        agreeing, several = self.counts.agreeing, self.counts.several
-        return _beyond(ratio(agreeing.sum() - agreeing, several.sum() - several), chance)
+        chance = _chance(products, _n_answering(counts) - gone)
+        observed = ratio(agreeing - self.counts.agreeing, several - self.counts.several)
+        return _beyond(observed, chance)
 
     @property
     def votes(self) -> np.ndarray:
         """Of each row, (n_rows,): the answers of an annotator to an item share one."""
         return self.annotations.votes
 
-    def share(self) -> np.ndarray:
-        """The share of each value among an annotator's votes, (n_annotators, n_values)."""
-        shape = (self.annotations.n_annotators, len(self.agree))
-        at = self.annotators.astype(np.int64) * shape[1] + self.annotations.answer
-        counts = np.bincount(at, self.votes, minlength=shape[0] * shape[1]).reshape(shape)
-        return counts / np.maximum(counts.sum(axis=1), 1)[:, None]
 
-    def size(self) -> np.ndarray:
-        """How many items each annotator answered, (n_annotators,)."""
-        sums = np.bincount(self.annotators, self.votes, minlength=self.annotations.n_annotators)
-        return np.round(sums)
+def shares(counts: np.ndarray) -> np.ndarray:
+    """The share of each value among an annotator's answers, (n_annotators, n_values)."""
+    size = counts.sum(axis=1)
+    return counts / np.where(size > 0, size, 1.0)[:, None]
 
-    def _n_answering(self) -> int:
-        return int(np.count_nonzero(self.size()))
+
+def _n_answering(counts: np.ndarray) -> int:
+    return int(np.count_nonzero(counts.sum(axis=1)))
 
 
 def _chance(products: np.ndarray, n_annotators: np.ndarray | int) -> np.ndarray:

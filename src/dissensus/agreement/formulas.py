@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dissensus.agreement.beyond_chance import counted
-from dissensus.agreement.conger import Conger, prepare_conger_kappa
+from dissensus.agreement.conger import Conger, prepare_conger_kappa, shares
 from dissensus.agreement.icc import Form, MeanSquares, icc, mean_squares
 from dissensus.agreement.measure import Formula
 from dissensus.agreement.percent import equal_pairs
@@ -215,7 +215,8 @@ def _from_chance(
 
 def _conger_chance(estimate: Conger) -> np.ndarray:
     """Each item's part in the agreement that chance gives, (n_items,); the mean is that."""
-    annotations, share, size = estimate.annotations, estimate.share(), estimate.size()
+    annotations, counts = estimate.annotations, estimate.totals()[2]
+    share, size = shares(counts), counts.sum(axis=1)
     r, n_items = np.count_nonzero(size), np.count_nonzero(annotations.per_item())
     others = share.sum(axis=0) - share  # (n_annotators, n_values)
     toward = others @ estimate.agree  # (n_annotators, n_values)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +17,7 @@ from dissensus.agreement.annotator_groups import (
     chosen_attributes,
     group_annotators,
 )
-from dissensus.agreement.confidence import ConfidenceInterval, jackknife_of
+from dissensus.agreement.confidence import ConfidenceInterval, interval_of, jackknife_of
 from dissensus.agreement.correction import holm
 from dissensus.agreement.krippendorff import prepare_krippendorff_alpha
 from dissensus.agreement.measure import Estimate, OfSums, ratio
@@ -293,11 +294,10 @@ def _within(
         distance = (rank[:, None] - rank) ** 2
     elif isinstance(scale, MultiLabel):
         distance = _values_apart
-    estimate = prepare_krippendorff_alpha(own, distance)
-    items = np.flatnonzero(own.per_item() >= 2)
-    ends = jackknife_of(estimate, items, (-1.0, 1.0))
-    annotators = int((groups.code == code).sum())
-    return GroupAgreement(groups.names[code], annotators, own.n_rows, estimate.value(), *ends)
+    alpha = partial(prepare_krippendorff_alpha, distance=distance)
+    ends, annotators = interval_of(alpha, own), int((groups.code == code).sum())
+    value = alpha(own).value()
+    return GroupAgreement(groups.names[code], annotators, own.n_rows, value, *ends)
 
 
 def _values_apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -222,7 +222,7 @@ def _rounding(number: np.ndarray) -> float:
 
 def _less(a: np.ndarray, b: np.ndarray, least: float) -> np.ndarray:
     """a - b of sums of squares; 0 where that is nothing but rounding."""
-    return np.where(a - b > np.maximum(1e-12 * a, least), a - b, 0.0)
+    return np.where(np.abs(a - b) > np.maximum(1e-12 * np.abs(a), least), a - b, 0.0)
 
 
 def _quotient(above: np.ndarray, *below: np.ndarray) -> np.ndarray:

@@ -172,8 +172,7 @@ def _by_ranks(annotations: Annotations) -> Estimate:
     item, votes = repeated_votes(annotations)
     share = votes / (n[item] - 1)[:, None]
     np.subtract.at(own, item, share)
-    inside = per_pair.T @ counts - share.T @ votes
-    return _Ranks(counts, per_pair, own, inside, item, votes, share)
+    return _Ranks(counts, per_pair, own, item, votes, share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,14 +182,19 @@ class _Ranks:
     counts: np.ndarray  # (n_items, n_values), 0 without pairs
     per_pair: np.ndarray  # (n_items, n_values) counts / (annotators - 1)
     own: np.ndarray  # (n_items, n_values) per_pair * annotators
-    inside: np.ndarray  # (n_values, n_values) how often two levels meet in an item
     item: np.ndarray  # (n_repeated,) of annotators who answered an item twice
     votes: np.ndarray  # (n_repeated, n_values) of these annotators
     share: np.ndarray  # (n_repeated, n_values) votes / (annotators - 1)
 
-    def totals(self) -> list[np.ndarray]:
-        alone = np.diag(self.votes.sum(axis=0)) - self.votes.T @ self.votes
-        return [self.counts.sum(axis=0), self.own.sum(axis=0), self.inside, alone]
+    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Of each level; and how often two levels meet in an item, (n_values, n_values)."""
+        counts, own, votes = self.counts, self.own, self.votes
+        if weights is not None:
+            counts, own = counts * weights[:, None], own * weights[:, None]
+            votes = votes * weights[self.item][:, None]
+        inside = self.per_pair.T @ counts - self.share.T @ votes
+        alone = np.diag(votes.sum(axis=0)) - self.votes.T @ votes
+        return [counts.sum(axis=0), own.sum(axis=0), inside, alone]
 
     def value(self, totals: list[np.ndarray] | None = None) -> float:
         total, own, inside, alone = self.totals() if totals is None else totals
@@ -312,9 +316,10 @@ class _Distances:
     others: np.ndarray  # (n_items,) annotators - 1, at least 1
     distance: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-    def totals(self) -> list[np.ndarray]:
-        total = np.asarray(self.counts.sum(axis=0), dtype=float).reshape(-1)
-        return [np.array(self._observed().sum()), total, np.array(self.own.sum())]
+    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
+        weights = np.ones(len(self.apart)) if weights is None else weights
+        total = np.asarray(self.counts.T @ weights, dtype=float).reshape(-1)
+        return [np.array(weights @ self._observed()), total, np.array(weights @ self.own)]
 
     def value(self, totals: list[np.ndarray] | None = None) -> float:
         observed, total, own = self.totals() if totals is None else totals

@@ -29,8 +29,8 @@ class Estimate(Protocol):
 class Summable(Estimate, Protocol):
     """A measure that is a formula of sums over items, which may be those of more items."""
 
-    def totals(self) -> list[np.ndarray]:
-        """What is summed over items."""
+    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """What is summed over items, each as often as its weight (n_items,) says."""
         ...
 
     def value(self, totals: list[np.ndarray] | None = None) -> float:
@@ -129,7 +129,9 @@ class OfSums:
             values[block] = self.formula(*(total - part[block] for total, part in pairs))
         return values
 
-    def totals(self) -> list[np.ndarray]:
+    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
+        if weights is not None:
+            return [np.asarray(weights @ part, dtype=float) for part in self.per_item]
         return [np.asarray(part.sum(axis=0), dtype=float) for part in self.per_item]
 
 

@@ -44,12 +44,13 @@ class PairCounts:
     apart: np.ndarray  # (n_values, n_values) how far apart two values are
     pooled: bool
 
-    def totals(self) -> list[np.ndarray]:
+    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
         """How often two annotators gave two values to one item, the first annotator first."""
         n_values = len(self.apart)
         both = np.zeros((self.n_annotators**2, n_values, n_values))
         for a, b in pairs_within(self.item):
-            np.add.at(both, (self._pair(a, b), self.answer[a], self.answer[b]), 1)
+            times = 1.0 if weights is None else weights[self.item[a]]
+            np.add.at(both, (self._pair(a, b), self.answer[a], self.answer[b]), times)
         return [both]
 
     def value(self, totals: list[np.ndarray] | None = None) -> float:
@@ -60,13 +61,17 @@ class PairCounts:
 
     def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
         (both,) = self.totals() if totals is None else totals
-        kappas = self._kappas(both)
+        kappas, n_values = self._kappas(both), len(self.apart)
         change, n_more = np.zeros(self.n_items), np.zeros(self.n_items)
         for a, b in pairs_within(self.item, BLOCK // self.apart.size):
-            pair, rows = self._pair(a, b), np.arange(len(a))
-            without = both[pair]
-            without[rows, self.answer[a], self.answer[b]] -= 1
-            new, old = self._kappas(without), kappas[pair]
+            pair = self._pair(a, b)
+            key, place = np.unique(
+                (pair * n_values + self.answer[a]) * n_values + self.answer[b], return_inverse=True
+            )  # what is left out of the counts of a pair: of few kinds
+            left, first, second = key // n_values**2, key // n_values % n_values, key % n_values
+            without = both[left]
+            without[np.arange(len(key)), first, second] -= 1
+            new, old = self._kappas(without)[place.reshape(-1)], kappas[pair]
             moved = np.nan_to_num(new) - np.nan_to_num(old)
             change += np.bincount(self.item[a], moved, minlength=self.n_items)
             defined = (~np.isnan(new)).astype(float) - ~np.isnan(old)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dissensus.agreement.confidence import ConfidenceInterval
 from dissensus.agreement.registry import measure_named, why_unfit
-from dissensus.agreement.summary import interval, why_undefined
+from dissensus.agreement.summary import Over, interval, why_undefined
 from dissensus.annotations import Annotations
 from dissensus.errors import counted
 from dissensus.readers.questions import annotations_of
@@ -28,19 +28,22 @@ NAMES = {  # as papers write them; others as in `MEASURES`
 }
 
 
-def sentence(annotations: Annotations | Any, measure: str = "krippendorff-alpha") -> str:
+def sentence(
+    annotations: Annotations | Any, measure: str = "krippendorff-alpha", over: Over = "items"
+) -> str:
     """A measure with its interval, the number of items, answers and annotators, for a paper.
 
     Args:
         annotations: or a corpus or table with one question, as `read` reads it.
+        over: what the `interval` is over: items, or items and "raters".
 
     Example:
         >>> rows = [(f"t{i}", name, "yes" if i % 3 else "no")
         ...         for i in range(30) for name in ("ann", "bob")]
         >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
         >>> sentence(Annotations.from_rows(rows))
-        "Krippendorff's alpha = 0.93, 95 % CI [0.44, 0.99] (jackknife over 31 items; 62 answers by
-        2 annotators)"
+        "Krippendorff's alpha = 0.93, 95 % CI [0.62, 0.99] over items, for these 2 annotators (31
+        items, 62 answers)"
     """
     annotations = annotations_of(annotations)
     known = measure_named(measure)
@@ -53,8 +56,8 @@ def sentence(annotations: Annotations | Any, measure: str = "krippendorff-alpha"
     if annotations.annotator is not None:
         n_annotators = int((annotations.per_annotator() > 0).sum())
     n_items = int((annotations.per_item() > 0).sum())
-    ends = interval(measure, annotations)
-    return written(measure, value, ends, n_items, annotations.n_answers, n_annotators)
+    ends = interval(measure, annotations, over=over)
+    return written(measure, value, ends, n_items, annotations.n_answers, n_annotators, over)
 
 
 def written(
@@ -64,18 +67,22 @@ def written(
     n_items: int,
     n_answers: int,
     n_annotators: int | None,
+    over: Over = "items",
 ) -> str:
     """The sentence of a value and its interval.
 
     Args:
         n_annotators: None if annotators are unknown.
     """
-    name, size = NAMES.get(measure, measure), f"{n_answers:,} answers"
-    if n_annotators is not None:
-        size += f" by {counted(n_annotators, 'annotator')}"
+    what, size = f"{NAMES.get(measure, measure)} = {value:.2f}", f"{n_items:,} items, "
+    annotators = "" if n_annotators is None else counted(n_annotators, "annotator")
+    answers = f"{n_answers:,} answers"
+    given = f"{answers} by {annotators}" if annotators else answers
     if math.isnan(ends.low):
-        return f"{name} = {value:.2f} ({n_items:,} items; {size}; too few for an interval)"
-    return (
-        f"{name} = {value:.2f}, 95 % CI [{ends.low:.2f}, {ends.high:.2f}] "
-        f"(jackknife over {n_items:,} items; {size})"
-    )
+        few = "too few annotators" if over == "raters" and (n_annotators or 0) < 3 else "too few"
+        return f"{what} ({size}{given}; {few} for an interval)"
+    what += f", 95 % CI [{ends.low:.2f}, {ends.high:.2f}] over items"
+    if over == "raters":
+        return f"{what} and annotators ({size}{given})"
+    these = f", for these {annotators}" if annotators else ""
+    return f"{what}{these} ({size}{answers})"

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from typing import Any
+from typing import Any, Literal
 
 from dissensus.agreement.benchmarks import benchmark_word, check_benchmark
 from dissensus.agreement.block_agreement import BlockAgreement
-from dissensus.agreement.confidence import ConfidenceInterval, jackknife
+from dissensus.agreement.confidence import (
+    NONE,
+    ConfidenceInterval,
+    interval_over_annotators,
+    interval_over_items,
+)
 from dissensus.agreement.formulas import UNKNOWN
 from dissensus.agreement.measure import Measure
 from dissensus.agreement.registry import (
@@ -27,12 +32,18 @@ from dissensus.corpus import StoredCorpus
 from dissensus.errors import DataError
 from dissensus.readers.questions import corpus_of
 
+Over = Literal["items", "raters"]
+INTERVALS: dict[str, Callable[..., ConfidenceInterval]] = {
+    "items": interval_over_items,
+    "raters": interval_over_annotators,
+}
+
 
 def summarise(
     corpus: Any,
     questions: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
-    intervals: bool = False,
+    intervals: bool | Over = False,
     formulas: bool = False,
     weights: Weights = None,
     benchmark: str | None = None,
@@ -44,7 +55,8 @@ def summarise(
         corpus: a corpus, or a pandas, polars or Arrow table that `dissensus.read` can read.
         questions: which ones; all if left out.
         measures: names of `MEASURES`; all that apply if left out.
-        intervals: whether to compute the confidence `interval` of each measure.
+        intervals: whether to compute the confidence `interval` of each measure, over items unless
+            it is "raters": then over items and annotators.
         formulas: whether to compute the standard error, interval and p of each measure that has
             a formula for them.
         weights: between levels, such as "linear"; then the measures are those that take weights.
@@ -68,7 +80,15 @@ def summarise(
     if benchmark is not None:
         check_benchmark(benchmark)
     entries = entries_of(measures, weights)
+    over = "items" if intervals is True else intervals or None
+    if over is not None:
+        check_over(over)
     if cluster is not None or isinstance(corpus, StoredCorpus):
+        if over == "raters":
+            raise DataError(
+                "an interval over raters needs all answers in one process; "
+                "without raters (--interval), it is over items"
+            )
         if formulas:
             raise DataError("formulas need all answers in one process; leave them out (--formulas)")
         with ExitStack() as stack:
@@ -76,9 +96,9 @@ def summarise(
             counting = [
                 BlockAgreement(name, corpus[name], measures, weights, client) for name in questions
             ]
-            return Agreement(one.summarise(intervals, benchmark) for one in counting)
+            return Agreement(one.summarise(over is not None, benchmark) for one in counting)
     return Agreement(
-        _question(corpus[name], name, entries, measures is None, intervals, formulas, benchmark)
+        _question(corpus[name], name, entries, measures is None, over, formulas, benchmark)
         for name in questions
     )
 
@@ -88,12 +108,12 @@ def _question(
     question: str,
     entries: dict[str, Measure],
     only_fitting: bool,
-    intervals: bool,
+    over: str | None,
     formulas: bool,
     benchmark: str | None,
 ) -> QuestionAgreement:
     results = [
-        _result(annotations, name, measure, intervals, formulas, benchmark)
+        _result(annotations, name, measure, over, formulas, benchmark)
         for name, measure in entries.items()
         if not only_fitting or why_unfit(measure, annotations) is None
     ]
@@ -104,7 +124,7 @@ def _result(
     annotations: Annotations,
     name: str,
     measure: Measure,
-    intervals: bool,
+    over: str | None,
     formulas: bool,
     benchmark: str | None,
 ) -> MeasureResult:
@@ -112,12 +132,12 @@ def _result(
     value = math.nan if unfit else measure.function(annotations)
     word = None if benchmark is None else ""
     if math.isnan(value):
-        ends = ConfidenceInterval(math.nan, math.nan) if intervals else None
+        ends = None if over is None else NONE
         formula = UNKNOWN if formulas else None
         return MeasureResult(name, value, ends, _why_nan(measure, annotations), formula, word)
     if benchmark is not None and measure.is_kappa:
         word = benchmark_word(value, benchmark)
-    ends = jackknife(measure, annotations) if intervals else None
+    ends = None if over is None else INTERVALS[over](measure, annotations)
     formula = None
     if formulas:
         formula = UNKNOWN if measure.formula is None else measure.formula(annotations)
@@ -191,18 +211,21 @@ def interval(
     measure: str | Callable[[Annotations], float],
     annotations: Annotations,
     level: float = 0.95,
+    over: Over = "items",
 ) -> ConfidenceInterval:
-    """A confidence interval of a measure, over items (jackknife).
+    """A confidence interval of a measure.
 
-    It says how much the measure would vary with as many other items of the same kind, answered
-    in the same way. Simulations of all measures (`benchmarks/check_intervals.py`) find that 95 %
-    intervals hold the expected value in 92 to 98 % of dense tables, and in up to 100 % of tables
-    where two annotators share few items. nan where the measure is undefined, or would be without
-    one of the items.
+    Over items, it says how much the measure would vary with as many other items of the same kind,
+    answered by the same annotators: a jackknife or, where few items decide (all agree, a value is
+    rare), a score interval. Over raters, items and annotators are others: a jackknife over
+    annotators is added. nan where the measure is undefined, fewer than two items have two answers,
+    or, over raters, there are fewer than three annotators. How often 95 % intervals hold the value
+    that a huge table has is simulated in `benchmarks/check_intervals.py`.
 
     Args:
         measure: a name of `MEASURES`, or any function of annotations, which is called without
             each item and slower.
+        over: "items", or "raters" to generalise to other annotators too, who must be known.
 
     Example:
         >>> rows = [(f"t{i}", name, "yes" if i % 3 else "no")
@@ -210,11 +233,18 @@ def interval(
         >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
         >>> low, high = interval("percent", Annotations.from_rows(rows))
         >>> round(low, 3), round(high, 3)
-        (0.751, 0.996)
+        (0.827, 0.995)
     """
+    check_over(over)
     if not isinstance(measure, str):
-        return jackknife(measure, annotations, level)
+        return INTERVALS[over](measure, annotations, level)
     unfit = why_unfit(measure_named(measure), annotations)
     if unfit is not None:
         raise DataError(f"{measure}: {unfit}")
-    return jackknife(measure_named(measure), annotations, level)
+    return INTERVALS[over](measure_named(measure), annotations, level)
+
+
+def check_over(over: str) -> None:
+    """Refuse what an interval cannot be over."""
+    if over not in INTERVALS:
+        raise DataError(f"an interval is over items or raters, found {over}")

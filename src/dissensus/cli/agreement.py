@@ -36,9 +36,13 @@ def agreement(
     ] = None,
     groups: Groups = None,
     interval: Annotated[
-        bool,
-        typer.Option("--interval", help="Add 95 % confidence intervals (jackknife over items)."),
-    ] = False,
+        str | None,
+        typer.Option(
+            metavar="[raters]",
+            help="Add 95 % confidence intervals: over items, for these annotators; with raters, "
+            "over items and annotators, for others like them.",
+        ),
+    ] = None,
     formulas: Annotated[
         bool,
         typer.Option(
@@ -108,8 +112,11 @@ def agreement(
     span_measures = [name for name in measure or SPAN_MEASURES if name in SPAN_MEASURES]
     answer_measures = [name for name in measure or () if name not in SPAN_MEASURES]
     check_measures(answer_measures if by is None else measure or (), by)
+    if interval not in (None, "items", "raters"):
+        raise DataError(f"--interval is over items or raters, found {interval}")
+    over: Any = interval or "items"
     for_measures = {
-        "--interval": interval,
+        "--interval": interval is not None,
         "--formulas": formulas,
         "--weights": weights is not None,
         "--benchmark": benchmark is not None,
@@ -119,11 +126,14 @@ def agreement(
             raise DataError(f"{option} applies to whole measures; leave out --by {by}")
         if groups and option != "--interval":
             raise DataError(f"--groups compares alpha; leave out {option}")
+    if groups and over == "raters":
+        raise DataError("--groups has intervals over items; leave out --interval raters")
     in_blocks = "--from-disk" if from_disk else "--cluster" if cluster is not None else None
     not_in_blocks = {
         "--by": by is not None,
         "--groups": bool(groups),
         "--formulas": formulas,
+        "--interval raters": over == "raters",
         f"--measure {span_measures[0] if span_measures else ''}": bool(measure and span_measures),
     }
     for option in (option for option, given in not_in_blocks.items() if given and in_blocks):
@@ -149,7 +159,7 @@ def agreement(
         results = _summary(
             corpus, question, answer_measures, interval, formulas, weights, benchmark
         )
-        _add_spans(corpus, results, span_measures, interval)
+        _add_spans(corpus, results, span_measures, interval == "items")
         if measure and not answer_measures:
             results = [{**result, "measures": []} for result in results if result["spans"]]
             if not results:
@@ -178,7 +188,7 @@ def agreement(
             place += 1
     if by is None and weights is None:
         if lines is None:
-            lines = _sentences(corpus, results, measure or ["krippendorff-alpha"])
+            lines = _sentences(corpus, results, measure or ["krippendorff-alpha"], over)
         _say_sentences(lines, style)
     if benchmark is not None:
         from dissensus.agreement import BENCHMARKS
@@ -188,12 +198,14 @@ def agreement(
         )
 
 
-def _sentences(corpus: Corpus, results: list[dict[str, Any]], measures: list[str]) -> list[str]:
+def _sentences(
+    corpus: Corpus, results: list[dict[str, Any]], measures: list[str], over: Any
+) -> list[str]:
     """A sentence for a paper for each question."""
     from dissensus.agreement import sentence
 
     return [
-        f"{result['question']}: {sentence(corpus[result['question']], chosen['measure'])}"
+        f"{result['question']}: {sentence(corpus[result['question']], chosen['measure'], over)}"
         for result in results
         if (chosen := _chosen(result, measures)) is not None
     ]
@@ -291,7 +303,7 @@ def _summary(
     corpus: Corpus,
     questions: list[str] | None,
     measures: list[str] | None,
-    interval: bool,
+    interval: Any,
     formulas: bool,
     weights: Any,
     benchmark: str | None,
@@ -299,7 +311,7 @@ def _summary(
     from dissensus.agreement import summarise
 
     agreement = summarise(
-        corpus, questions or None, measures or None, interval, formulas, weights, benchmark
+        corpus, questions or None, measures or None, interval or False, formulas, weights, benchmark
     )
     return [question.to_dict() for question in agreement]
 
