@@ -84,6 +84,7 @@ def stored(answers: Annotations, folder: Path, n_blocks: int) -> Any:
 def assert_same(one: Aggregator, other: Aggregator) -> None:
     np.testing.assert_allclose(one.distribution_, other.distribution_, atol=1e-9, rtol=0)
     assert one.consensus_.equals(other.consensus_)
+    np.testing.assert_allclose(one.calibrated_, other.calibrated_, atol=1e-9, rtol=0)
     assert one.prediction_.to_table().schema == other.prediction_.to_table().schema
 
 

@@ -24,6 +24,7 @@ from dissensus.aggregation import (
     SoftVote,
     Wawa,
     ZeroBasedSkill,
+    errs_by_value,
 )
 from dissensus.aggregation.em import HiddenTruth
 from dissensus.errors import DataError
@@ -294,6 +295,123 @@ def test_what_an_annotator_never_answers() -> None:
     smoothed = DawidSkene(smoothing=1).fit(annotations).confusion_
     assert (smoothed > 0).all()
     np.testing.assert_allclose(smoothed.sum(axis=2), 1)
+
+
+# ---- calibrated probabilities of Dawid and Skene's model ----
+
+
+def sparse_crowd(seed: int, guessing: float = 0.0) -> tuple[np.ndarray, Annotations]:
+    """200 items with five answers of 20 annotators, right with 0.6 to 0.95; some items are hard.
+
+    Args:
+        guessing: how often annotators guess, on average over items.
+    """
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(0, 3, 200)
+    annotator = np.argsort(generator.random((200, 20)), axis=1)[:, :5].ravel()
+    item = np.repeat(np.arange(200), 5)
+    accuracy = generator.uniform(0.6, 0.95, 20)[annotator]
+    hard = generator.beta(0.5, 0.5 * (1 - guessing) / guessing, 200) if guessing else np.zeros(200)
+    right = generator.random(1000) < accuracy
+    answer = np.where(right, truth[item], (truth[item] + generator.integers(1, 3, 1000)) % 3)
+    guess = generator.random(1000) < hard[item]
+    answer = np.where(guess, generator.integers(0, 3, 1000), answer)
+    return truth, Annotations.from_arrays(item, annotator, answer, Nominal(VALUES))
+
+
+@pytest.mark.parametrize("guessing", [0.0, 0.15])
+def test_high_confidence_is_right(guessing: float) -> None:
+    certain: dict[str, list[bool]] = {"published": [], "calibrated": []}
+    right: dict[str, list[float]] = {"published": [], "calibrated": []}
+    confidence = []
+    for seed in range(25):
+        truth, annotations = sparse_crowd(seed, guessing)
+        fitted = DawidSkene().fit(annotations)
+        published, calibrated = fitted.distribution_, fitted.prediction_.distribution
+        for name, each in (("published", published), ("calibrated", calibrated)):
+            same = each.argmax(axis=1) == truth
+            certain[name].extend(same[each.max(axis=1) >= 0.99])
+            right[name].append(same.mean())
+        confidence.append(calibrated.max(axis=1).mean())
+    assert np.mean(certain["published"]) < 0.97
+    assert np.mean(certain["calibrated"]) > 0.985 and len(certain["calibrated"]) > 1000
+    assert np.mean(right["calibrated"]) >= np.mean(right["published"])
+    assert abs(np.mean(confidence) - np.mean(right["calibrated"])) < 0.03
+
+
+def test_calibrated_probabilities_by_a_plain_loop() -> None:
+    annotations = votes(30, 4, share=0.8)[1]
+    items = [np.flatnonzero(annotations.item == i) for i in range(30)]
+    who, answer = annotations.annotator_codes(""), annotations.answer
+    chosen = np.eye(3)[answer]  # (n_rows, answered)
+    shares = annotations.distribution()
+
+    def chances(item: int) -> np.ndarray:
+        """Of each answer to the item given its true value, from other items: (n, n_values)."""
+        others = np.isin(np.arange(len(answer)), items[item], invert=True)
+        result = np.empty((len(items[item]), 3))
+        for place, row in enumerate(items[item]):
+            own = others & (who == who[row])
+            counts = shares[annotations.item[own]].T @ chosen[own]  # (true, answered)
+            for true in range(3):
+                n, right = counts[true].sum(), counts[true, true]
+                chance = (right + 0.7 * 6) / (n + 6)
+                if answer[row] != true:
+                    chance = (1 - chance) * (counts[true, answer[row]] + 1) / (n - right + 2)
+                result[place, true] = chance
+        return result
+
+    def posterior(item: int, chance: np.ndarray, power: float) -> np.ndarray:
+        weight = (shares.sum(axis=0) - shares[item] + 1) * chance.prod(axis=0) ** power
+        return weight / weight.sum()
+
+    change = 1.0
+    while change >= 0.01:
+        new = np.array([posterior(i, chances(i), 1) for i in range(30)])
+        change, shares = np.abs(new - shares).max(), new
+    known = [chances(item) for item in range(30)]
+
+    def likelihood(power: float) -> float:
+        total = 0.0
+        for item, chance in enumerate(known):
+            for left_out in range(len(chance) if len(chance) > 1 else 0):
+                rest = np.delete(chance, left_out, axis=0)
+                total += np.log(posterior(item, rest, power) @ chance[left_out])
+        return total
+
+    power = max((k / 10 for k in range(10, 0, -1)), key=likelihood)
+    expected = [posterior(item, known[item], power) for item in range(30)]
+    np.testing.assert_allclose(DawidSkene().fit(annotations).calibrated_, expected, atol=1e-9)
+
+
+def test_calibrated_probabilities_keep_gold_and_unused_values() -> None:
+    annotations = contrarians(0)
+    gold = Annotations.from_arrays(
+        np.arange(10), None, np.ones(10, int), annotations.scale, items=annotations.items
+    )
+    fitted = DawidSkene().fit(annotations, gold=gold)
+    np.testing.assert_array_equal(fitted.calibrated_[:10], np.eye(3)[[1] * 10])
+    assert (fitted.calibrated_[:, 2] == 0).all()
+    np.testing.assert_allclose(fitted.calibrated_.sum(axis=1), 1)
+
+
+def biased_crowd(seed: int, bias: float) -> Annotations:
+    """200 items with five answers of 20 annotators, whose log-odds of being right vary by value."""
+    generator = np.random.default_rng(seed)
+    truth = np.repeat(generator.integers(0, 2, 200), 5)
+    annotator = np.argsort(generator.random((200, 20)), axis=1)[:, :5].ravel()
+    odds = generator.uniform(0.5, 2.5, (20, 1)) + generator.normal(0, bias, (20, 2))
+    right = generator.random(1000) < 1 / (1 + np.exp(-odds[annotator, truth]))
+    answer = np.where(right, truth, 1 - truth)
+    return Annotations.from_arrays(
+        np.repeat(np.arange(200), 5), annotator, answer, Nominal(("n", "y"))
+    )
+
+
+def test_one_coin_notices_that_errors_depend_on_the_value() -> None:
+    for bias, least, most in ((0.0, 0, 1), (1.5, 8, 10)):
+        crowds = [biased_crowd(seed, bias) for seed in range(10)]
+        assert least <= sum(errs_by_value(each, OneCoin().fit(each)) for each in crowds) <= most
 
 
 @_PEER

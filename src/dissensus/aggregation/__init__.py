@@ -17,18 +17,12 @@ from dissensus.aggregation.glad import Glad
 from dissensus.aggregation.kos import Kos
 from dissensus.aggregation.m_msr import MatrixMeanSubsequenceReduced
 from dissensus.aggregation.mace import Mace
-from dissensus.aggregation.noisy_bradley_terry import NoisyBradleyTerry
-from dissensus.aggregation.one_coin import OneCoin
-from dissensus.aggregation.ranking import RANKERS, rank, ranker_annotators, ranking_table
+from dissensus.aggregation.one_coin import OneCoin, errs_by_value
+from dissensus.aggregation.ranking import RANKERS, rank, ranking_table
 from dissensus.aggregation.ratings import Mean, Median
 from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.rover import rover
-from dissensus.aggregation.tables import (
-    annotator_table,
-    check_shares,
-    consensus_table,
-    gold_accuracy,
-)
+from dissensus.aggregation.tables import annotator_table, check_shares, gold_accuracy
 from dissensus.aggregation.texts import TEXT_METHODS, aggregate_texts
 from dissensus.aggregation.votes import Majority, SoftmaxVote, SoftVote
 from dissensus.aggregation.wawa import Wawa
@@ -50,7 +44,6 @@ __all__ = [
     "MatrixMeanSubsequenceReduced",
     "Mean",
     "Median",
-    "NoisyBradleyTerry",
     "OneCoin",
     "RANKERS",
     "SoftVote",
@@ -66,10 +59,9 @@ __all__ = [
     "check_shares",
     "usual_method",
     "comparisons",
-    "consensus_table",
+    "errs_by_value",
     "gold_accuracy",
     "rank",
-    "ranker_annotators",
     "ranking_table",
     "rover",
 ]

@@ -117,16 +117,24 @@ class Aggregator(ABC):
         return self.prediction_
 
     @property
+    def calibrated_(self) -> np.ndarray:
+        """The distribution of `prediction_`: `distribution_`, unless a model says otherwise."""
+        if hasattr(self, "by_value_"):
+            return np.stack([each.calibrated_[:, 1] for each in self.by_value_.values()], axis=1)
+        return self._reported()
+
+    def _reported(self) -> np.ndarray:
+        return self.distribution_
+
+    @property
     def prediction_(self) -> Prediction:
         """What was learned about the items that have answers."""
-        consensus = self.consensus_
-        return Prediction(
-            consensus.scale,
-            consensus.items.take(consensus.item),
-            self.distribution_[consensus.item],
-            consensus.answer,
-            gives=self.gives,
-        )
+        consensus, scale = self.consensus_, self.consensus_.scale
+        distribution, answer = self.calibrated_[consensus.item], consensus.answer
+        if type(self)._reported is not Aggregator._reported:
+            answer = scale.consensus(distribution).astype(scale.dtype)
+        items = consensus.items.take(consensus.item)
+        return Prediction(scale, items, distribution, answer, gives=self.gives)
 
     def _check_blocks(self, blocks: AnnotationBlocks) -> None:
         if not self.in_blocks or self._is_by_value(cast(Annotations, blocks)):

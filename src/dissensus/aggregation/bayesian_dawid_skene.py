@@ -12,29 +12,36 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.progress import progress
 
+MIDDLE, MIDDLE_SPREAD = 1.4, 0.6  # log-odds of the crowd's mean accuracy: 0.80, 95 % 0.55 to 0.93
+SPREAD = 2.5  # of annotators around it: half-normal
+ANSWERS, ANSWERS_SPREAD = np.log(10.0), 1.0  # that an annotator's usual accuracy is worth: 10
+
 
 @dataclass(eq=False)
 class BayesianDawidSkene(Aggregator):
-    """Dawid and Skene's model with Dirichlet priors, averaged over draws (Gibbs sampling).
+    """Dawid and Skene's model with a prior that annotators share, averaged over draws.
 
-    Probabilities are less extreme than those of `DawidSkene`, above all where annotators gave few
-    answers. `confusion_` is the mean confusion matrix of each annotator, (n_annotators, n_values
-    true, n_values answered); `accuracy_` how often they are right, with the 95 % interval
+    Each annotator has a usual accuracy, the crowd a mean and a spread of these. How often an
+    annotator is right about each true value has a Beta distribution around the usual accuracy;
+    the values that are given instead have a flat one. So the prior is the same for any number of
+    values, and annotators with few answers are drawn towards the crowd. All of it is drawn by
+    Gibbs sampling with Metropolis steps; at the start the true values are drawn by the votes.
+
+    `confusion_` is the mean confusion matrix of each annotator, (n_annotators, n_values true,
+    n_values answered); `accuracy_` how often they are right, with the 95 % interval
     `accuracy_low_` to `accuracy_high_`, (n_annotators,) each; `shares_` the shares of true values,
     with `shares_interval_` (n_values, 2). Annotators without answers have the prior.
 
     Args:
         draws: that are averaged, after `warm_up` draws that are not.
-        right: what the prior adds to the diagonal of each confusion matrix; every entry has 1.
         seed: of the draws.
 
     Reference: Kim & Ghahramani (2012), Bayesian classifier combination, AISTATS; Paun et al.
     (2018), doi 10.1162/tacl_a_00040.
     """
 
-    draws: int = 500
-    warm_up: int = 100
-    right: float = 1.0
+    draws: int = 1000
+    warm_up: int = 200
     seed: int = 0
     name: ClassVar[str] = "bayesian-dawid-skene"
     gives: ClassVar[Gives] = "probability"
@@ -55,9 +62,10 @@ class BayesianDawidSkene(Aggregator):
         answered = np.flatnonzero(annotations.per_item())
         rows = cells[answered]
         columns = rows.T.tocsr()  # (n_annotators * n_values, n_answered)
-        prior = 1 + self.right * np.eye(n_values)  # (true, answered)
+        occurs = np.bincount(annotations.answer, minlength=n_values) > 0
         posterior = annotations.distribution()[answered]
         truth = _drawn(posterior, generator)
+        prior = _Prior(np.full(n, MIDDLE), np.ones(n))
         mean = np.zeros((len(answered), n_values))
         confusion = np.zeros((n, n_values, n_values))
         accuracy = np.empty((self.draws, n))
@@ -65,9 +73,9 @@ class BayesianDawidSkene(Aggregator):
         with progress(self.name, self.draws + self.warm_up) as advance:
             for draw in range(-self.warm_up, self.draws):
                 given = columns @ np.eye(n_values)[truth]  # (n_annotators * answered, true)
-                counts = given.reshape(n, n_values, n_values).transpose(0, 2, 1) + prior
-                matrices = _dirichlet(counts, generator)
-                share = _dirichlet(1.0 + np.bincount(truth, minlength=n_values), generator)
+                counts = given.reshape(n, n_values, n_values).transpose(0, 2, 1)
+                matrices = prior.matrices(counts, generator, adapt=draw < 0)
+                share = _dirichlet(occurs + np.bincount(truth, minlength=n_values), generator)
                 logs = np.log(matrices).transpose(0, 2, 1).reshape(n * n_values, n_values)
                 posterior = _normalised(rows @ logs + np.log(share))
                 truth = _drawn(posterior, generator)
@@ -85,6 +93,117 @@ class BayesianDawidSkene(Aggregator):
         distribution = np.full((annotations.n_items, n_values), np.nan)
         distribution[answered] = mean / self.draws
         return distribution
+
+
+@dataclass(eq=False)
+class _Prior:
+    """How often annotators are usually right, as log-odds, and what the crowd has in common."""
+
+    usual: np.ndarray  # (n_annotators,)
+    steps: np.ndarray  # (n_annotators,) sizes of the proposed changes of `usual`
+    middle: float = MIDDLE
+    spread: float = 1.0
+    answers: float = ANSWERS  # the logarithm of how many answers `usual` is worth
+    answers_step: float = 0.5
+
+    def matrices(
+        self, counts: np.ndarray, generator: np.random.Generator, adapt: bool
+    ) -> np.ndarray:
+        """Confusion matrices, (n_annotators, true, answered), given counts of the same shape.
+
+        Args:
+            adapt: whether the sizes of steps are adapted, so that 40 % are accepted.
+        """
+        right = counts.diagonal(axis1=1, axis2=2)
+        wrong = counts.sum(axis=2) - right
+        known = _evidence(self.usual, self.answers, right, wrong)  # (n_annotators,)
+        for _ in range(2):
+            known = self._move_annotators(known, right, wrong, generator, adapt)
+            known = self._move_answers(known, right, wrong, generator, adapt)
+            self._move_crowd(generator)
+        mean, strength = _logistic(self.usual)[:, None], np.exp(self.answers)
+        accuracy = generator.beta(right + strength * mean, wrong + strength * (1 - mean))
+        errors = 1.0 - np.eye(counts.shape[2])
+        drawn = generator.standard_gamma(counts + 1.0).clip(1e-300) * errors
+        total = drawn.sum(axis=2, keepdims=True).clip(1e-300)
+        rest = 1 - accuracy[:, :, None]
+        matrices = drawn / total * rest + np.eye(counts.shape[2]) * accuracy[:, :, None]
+        return np.asarray(matrices.clip(1e-300))
+
+    def _move_annotators(
+        self,
+        known: np.ndarray,
+        right: np.ndarray,
+        wrong: np.ndarray,
+        generator: np.random.Generator,
+        adapt: bool,
+    ) -> np.ndarray:
+        proposed = self.usual + self.steps * generator.normal(size=len(self.usual))
+        evidence = _evidence(proposed, self.answers, right, wrong)
+        nearer = (self.usual - self.middle) ** 2 - (proposed - self.middle) ** 2
+        gain = evidence - known + 0.5 * nearer / self.spread**2
+        accepted = np.log(generator.random(len(gain))) < gain
+        self.usual = np.where(accepted, proposed, self.usual)
+        if adapt:
+            self.steps *= np.exp(0.1 * (accepted - 0.4))
+        return np.where(accepted, evidence, known)
+
+    def _move_answers(
+        self,
+        known: np.ndarray,
+        right: np.ndarray,
+        wrong: np.ndarray,
+        generator: np.random.Generator,
+        adapt: bool,
+    ) -> np.ndarray:
+        proposed = self.answers + self.answers_step * generator.normal()
+        evidence = _evidence(self.usual, proposed, right, wrong)
+        nearer = (self.answers - ANSWERS) ** 2 - (proposed - ANSWERS) ** 2
+        gain = evidence.sum() - known.sum() + 0.5 * nearer / ANSWERS_SPREAD**2
+        accepted = bool(np.log(generator.random()) < gain)
+        if adapt:
+            self.answers_step *= np.exp(0.1 * (accepted - 0.4))
+        if not accepted:
+            return known
+        self.answers = proposed
+        return evidence
+
+    def _move_crowd(self, generator: np.random.Generator) -> None:
+        precision = len(self.usual) / self.spread**2 + 1 / MIDDLE_SPREAD**2
+        pull = self.usual.sum() / self.spread**2 + MIDDLE / MIDDLE_SPREAD**2
+        self.middle = generator.normal(pull / precision, precision**-0.5)
+        proposed = self.spread * np.exp(0.4 * generator.normal())
+        gain = self._log_spread(proposed) - self._log_spread(self.spread)
+        if np.log(generator.random()) < gain:
+            self.spread = proposed
+
+    def _log_spread(self, spread: float) -> float:
+        """The log-density of the logarithm of a spread."""
+        squares = ((self.usual - self.middle) ** 2).sum() / spread**2
+        return float(
+            (1 - len(self.usual)) * np.log(spread) - 0.5 * (squares + (spread / SPREAD) ** 2)
+        )
+
+
+def _evidence(
+    usual: np.ndarray, answers: float, right: np.ndarray, wrong: np.ndarray
+) -> np.ndarray:
+    """Log-probabilities of right and wrong answers (n_annotators, true), accuracies integrated out.
+
+    Args:
+        usual: log-odds of being right, (n_annotators,).
+        answers: the logarithm of how many answers these are worth.
+    """
+    from scipy.special import betaln
+
+    mean, strength = _logistic(usual)[:, None], np.exp(answers)
+    for_right, for_wrong = strength * mean, strength * (1 - mean)
+    each = betaln(right + for_right, wrong + for_wrong) - betaln(for_right, for_wrong)
+    return np.asarray(each.sum(axis=1))
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return np.asarray(0.5 * (1 + np.tanh(x / 2))).clip(1e-6, 1 - 1e-6)
 
 
 def _cells(annotations: Annotations, purpose: str) -> Any:

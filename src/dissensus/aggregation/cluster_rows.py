@@ -57,7 +57,7 @@ class ClusterRows:
         self,
         kernel: str,
         parameters: np.ndarray,
-        prior: np.ndarray | tuple[float, ...],
+        prior: np.ndarray | tuple[Any, ...],
         watch: bool,
     ) -> Expected:
         given = kernel, prior, watch

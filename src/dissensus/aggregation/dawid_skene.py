@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
+from dissensus.aggregation.partitions import rows_of
 from dissensus.aggregation.rows import AnyRows, Expected
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
 
 FEW_VALUES = 16  # up to which a kernel is compiled for each number of values
+ADDED, RIGHT = 6.0, 0.7  # answers that calibration adds to each true value, and the right ones
+CLOSE, PASSES = 0.01, 50  # it stops when no probability changes by as much, or after so many passes
+POWERS = tuple(np.arange(10, 0, -1) / 10)  # of the likelihood, one of which fits answers best
+SAMPLE = 5000  # items by which it is chosen
 
 
 @dataclass(eq=False)
@@ -23,6 +29,14 @@ class DawidSkene(HiddenTruth):
 
     `confusion_` is (n_annotators, n_values true, n_values answered). Prefer `OneCoin` where
     annotators gave few answers: a matrix each is then more than they can tell.
+
+    `distribution_` and `consensus_` are the paper's: probabilities under the most likely matrices,
+    which are far too certain if annotators gave few answers or if some items are difficult.
+    `calibrated_` has the probabilities of `prediction_`, `fit_predict` and `dissensus aggregate`,
+    with the most probable values as answers. It estimates matrices from other items than the one
+    in question, adding 6 answers for each true value (70 % of them right), and raises the
+    likelihood of an item's answers to the power, at most 1, that best predicts each answer from
+    the others to the same item. What misleads all annotators together cannot be seen in answers.
 
     Args:
         smoothing: answers of each kind that are added to every annotator's own.
@@ -43,6 +57,8 @@ class DawidSkene(HiddenTruth):
     in_blocks: ClassVar[bool] = True
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, answered, true)
     _start: Mapping[str, np.ndarray] | None = field(init=False, repr=False, default=None)
+    _answers: Annotations | None = field(init=False, repr=False, default=None)
+    _calibrated: np.ndarray = field(init=False, repr=False)
 
     def fit(
         self,
@@ -62,6 +78,10 @@ class DawidSkene(HiddenTruth):
         """
         self._start = start
         return super().fit(annotations, gold, history, cluster=cluster)
+
+    def _fit(self, annotations: Annotations) -> np.ndarray:
+        self._answers = annotations
+        return super()._fit(annotations)
 
     @property
     def confusion_(self) -> np.ndarray:
@@ -100,6 +120,53 @@ class DawidSkene(HiddenTruth):
         self.counts_ = counts.reshape(rows.n_annotators, rows.n_values, rows.n_values)
         if self._history is not None:
             self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
+
+    # ---- calibrated probabilities ----
+
+    def _reported(self) -> np.ndarray:
+        if self._answers is not None:  # computed when it is needed
+            given = self._answers, self.name, self._known, self._cluster
+            with closing(rows_of(*given)) as rows:
+                self._calibrated = self._calibrate(rows, max(self._answers.n_items // SAMPLE, 1))
+            self._answers = None
+        return self._calibrated
+
+    def _calibrate(self, rows: AnyRows, every: int) -> np.ndarray:
+        """Collapsed variational Bayes (CVB0), then the power of the likelihood.
+
+        Reference: Asuncion, Welling, Smyth & Teh (2009), On smoothing and inference for topic
+        models, UAI.
+        """
+        expected = rows.voted()
+        occurs = expected.mass > 0
+        if self._start:
+            confusion = self._confusion().reshape(rows.n_cells, rows.n_values)
+            expected = rows.expected("expect", confusion, self.prior_, False)
+        for _ in range(PASSES):
+            counts, *prior = self._added(rows, expected, occurs)
+            expected = rows.expected("expect_others", counts, (*prior, 1.0), True)
+            if expected.change < CLOSE:
+                break
+        counts, *prior = self._added(rows, expected, occurs)
+        likelihood = [
+            rows.expected("leave_out", counts, (*prior, power, every), False).likelihood
+            for power in POWERS
+        ]
+        power = POWERS[int(np.argmax(likelihood))]
+        rows.expected("expect_others", counts, (*prior, power), False)
+        return rows.distribution()
+
+    def _added(self, rows: AnyRows, expected: Expected, occurs: np.ndarray) -> tuple[Any, ...]:
+        """The counts of cells, and what the kernels need besides, with what the prior adds."""
+        n_values, others = rows.n_values, float(max(occurs.sum() - 1, 1))
+        counts = expected.counts.reshape(rows.n_annotators, n_values, n_values)
+        counts = counts + self._from_history(np.zeros_like(counts), "counts_")
+        totals = counts.sum(axis=1)  # (n_annotators, true)
+        wrong = totals - counts.diagonal(axis1=1, axis2=2) + ADDED * (1 - RIGHT)
+        counts += np.where(np.eye(n_values) > 0, ADDED * RIGHT, 1.0)
+        values = np.where(occurs, expected.mass + 1, 0.0)
+        more = others - ADDED * (1 - RIGHT)
+        return counts.reshape(rows.n_cells, n_values), values, totals + ADDED, wrong, more
 
     def _confusion(self) -> np.ndarray:
         """(n_annotators, answered, true), the sum over what can be answered is 1."""

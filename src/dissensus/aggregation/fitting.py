@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.dawid_skene import DawidSkene
 from dissensus.aggregation.em import HiddenTruth
-from dissensus.aggregation.ranking import RANKERS
+from dissensus.aggregation.ranking import LEFT_OUT, RANKERS
 from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.texts import TEXT_METHODS
 from dissensus.cluster import connect
@@ -73,7 +73,10 @@ def aggregate(
         raise DataError(f"{method} does not run on a cluster; dawid-skene, one-coin and mace do")
     with closing(connect(cluster)) as client:
         more["cluster"] = client
-        return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
+        fitted = {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
+        for aggregator in fitted.values():
+            _ = aggregator.calibrated_  # while there are workers
+        return fitted
 
 
 def usual_method(corpus: Corpus | StoredCorpus, question: str) -> str:
@@ -108,10 +111,11 @@ def check_method(method: str) -> None:
     """Refuse a name that is no aggregator."""
     known = [*AGGREGATORS, *RANKERS, *TEXT_METHODS]
     if method not in known:
-        raise DataError(
+        unknown = (
             f"no aggregator {method!r}{meant(method, known)}; there are {listed(known, 40)}, or "
             "'all'"
         )
+        raise DataError(LEFT_OUT.get(method, unknown))
 
 
 def _fitted(

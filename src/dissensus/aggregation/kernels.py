@@ -210,6 +210,100 @@ def expect_few(  # type: ignore[no-untyped-def]
 
 
 @_compiled
+def expect_others(  # type: ignore[no-untyped-def]
+    first, last, offsets, cell, table, prior, known, posterior, mass, watch
+):
+    """As `expect`, where annotators are known from their answers to other items only.
+
+    The left half of the table holds counts. `prior` is how often each value is true (n_values); of
+    each annotator and true value the number of answers and of wrong ones (n_annotators, n_values);
+    how much more is added to the latter for which wrong answer it is; and a power of the
+    likelihood. Counts contain what is added to them, and the item's own posterior, which is
+    taken off.
+    """
+    values, totals, wrong, more, power = prior
+    n_values = len(values)
+    p, above, below = np.empty(n_values), np.empty(n_values), np.empty(n_values)
+    change = 0.0
+    for i in range(first, last):
+        start, stop = offsets[i], offsets[i + 1]
+        if start == stop:
+            continue
+        for k in range(n_values):
+            p[k] = 1.0 if values[k] > 0 else 0.0
+            above[k], below[k] = 1.0, 1.0
+        for row in range(start, stop):
+            c = cell[row]
+            j, a = c // n_values, c % n_values
+            above_right = above[a] * (table[c, a] - posterior[i, a])
+            below_right = below[a] * (totals[j, a] - posterior[i, a])
+            for k in range(n_values):
+                own = posterior[i, k]
+                above[k] *= (table[c, k] - own) * (wrong[j, k] - own)
+                below[k] *= (totals[j, k] - own) * (wrong[j, k] + more - own)
+            above[a], below[a] = above_right, below_right
+            if (row - start) & 7 == 7 or row == stop - 1:
+                for k in range(n_values):
+                    p[k] *= above[k] / below[k]
+                    above[k], below[k] = 1.0, 1.0
+                _sum_to_one(p, n_values)
+        for k in range(n_values):
+            p[k] = (values[k] - posterior[i, k]) * p[k] ** power
+        _settle(p, n_values, known[i])
+        for k in range(n_values):
+            if watch:
+                change = max(change, abs(p[k] - posterior[i, k]))
+            posterior[i, k] = p[k]
+            mass[k] += p[k]
+        for row in range(start, stop):
+            c = cell[row]
+            for k in range(n_values):
+                table[c, n_values + k] += p[k]
+    return 0.0, change
+
+
+@_compiled
+def leave_out(  # type: ignore[no-untyped-def]
+    first, last, offsets, cell, table, prior, known, posterior, mass, watch
+):
+    """The log-likelihood of each answer given the other answers to its item; nothing is counted.
+
+    As `expect_others`, with one more part of `prior`: of so many items one is used.
+    """
+    values, totals, wrong, more, power, every = prior
+    n_values = len(values)
+    total = 0.0
+    p = np.empty(n_values)
+    for i in range(first, last):
+        start, stop = offsets[i], offsets[i + 1]
+        if i % every > 0 or stop - start < 2 or known[i] >= 0:
+            continue
+        logs = np.empty((stop - start, n_values))
+        for k in range(n_values):
+            own = posterior[i, k]
+            p[k] = math.log(values[k] - own) if values[k] > 0 else -np.inf
+            for row in range(start, stop):
+                c = cell[row]
+                j = c // n_values
+                chance = (table[c, k] - own) / (totals[j, k] - own)
+                if c % n_values != k:
+                    chance *= (wrong[j, k] - own) / (wrong[j, k] + more - own)
+                logs[row - start, k] = math.log(chance)
+                p[k] += power * logs[row - start, k]
+        for row in range(stop - start):
+            top = -np.inf
+            for k in range(n_values):
+                top = max(top, p[k] - power * logs[row, k])
+            given, weight = 0.0, 0.0
+            for k in range(n_values):
+                share = math.exp(p[k] - power * logs[row, k] - top)
+                weight += share
+                given += share * math.exp(logs[row, k])
+            total += math.log(given / weight)
+    return total, 0.0
+
+
+@_compiled
 def expect_own(  # type: ignore[no-untyped-def]
     first, last, offsets, cell, table, prior, known, posterior, mass, watch
 ):

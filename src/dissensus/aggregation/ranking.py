@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,13 @@ import pyarrow as pa
 
 from dissensus.aggregation.bradley_terry import BradleyTerry
 from dissensus.aggregation.comparisons import Comparisons, comparisons
-from dissensus.aggregation.noisy_bradley_terry import NoisyBradleyTerry
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed, meant
 
-RANKERS: dict[str, type[BradleyTerry]] = {
-    ranker.name: ranker for ranker in (BradleyTerry, NoisyBradleyTerry)
+RANKERS: dict[str, type[BradleyTerry]] = {BradleyTerry.name: BradleyTerry}
+LEFT_OUT = {
+    "noisy-bradley-terry": "noisy-bradley-terry was left out, because comparisons hardly tell "
+    "the scale of its scores from the skills of annotators; use bradley-terry"
 }
 
 
@@ -41,9 +41,8 @@ def rank(
         {'thing': 'cat', 'rank': 1, 'wins': 2.0, 'comparisons': 3}
     """
     if method not in RANKERS:
-        raise DataError(
-            f"no ranker {method!r}{meant(method, RANKERS)}; there are {listed(RANKERS)}"
-        )
+        unknown = f"no ranker {method!r}{meant(method, RANKERS)}; there are {listed(RANKERS)}"
+        raise DataError(LEFT_OUT.get(method, unknown))
     if question is None:
         if len(corpus.questions) != 1:
             raise DataError(f"{corpus.name}: name one question of {listed(corpus.questions)}")
@@ -70,18 +69,3 @@ def ranking_table(pairs: Comparisons, fitted: BradleyTerry) -> pa.Table:
             "comparisons": total[order].astype(np.int64),
         }
     )
-
-
-def ranker_annotators(pairs: Comparisons, fitted: BradleyTerry, question: str) -> dict[str, Any]:
-    """Columns question, annotator, comparisons, skill and bias."""
-    if not isinstance(fitted, NoisyBradleyTerry) or pairs.annotator is None:
-        raise DataError(f"{fitted.name} learns nothing about annotators")
-    n = len(pairs.annotators)
-    names: Sequence[str] = list(pairs.annotators)
-    return {
-        "question": [question] * n,
-        "annotator": names,
-        "comparisons": np.bincount(pairs.annotator, minlength=n).tolist(),
-        "skill": fitted.skill_.tolist(),
-        "bias": fitted.bias_.tolist(),
-    }

@@ -46,7 +46,7 @@ class AnyRows(Protocol):
         self,
         kernel: str,
         parameters: np.ndarray,
-        prior: np.ndarray | tuple[float, ...],
+        prior: np.ndarray | tuple[Any, ...],
         watch: bool,
     ) -> Expected:
         """Run a kernel of `kernels.py` with these parameters (n_cells, width) of the cells.
@@ -137,7 +137,7 @@ class Rows:
         self,
         kernel: str,
         parameters: np.ndarray,
-        prior: np.ndarray | tuple[float, ...],
+        prior: np.ndarray | tuple[Any, ...],
         watch: bool,
     ) -> Expected:
         return rounded(self.sum_of_expected(kernel, parameters, prior, watch))
@@ -158,7 +158,7 @@ class Rows:
         self,
         kernel: str,
         parameters: np.ndarray,
-        prior: np.ndarray | tuple[float, ...],
+        prior: np.ndarray | tuple[Any, ...],
         watch: bool,
     ) -> Expected:
         """`expected`, before sums are rounded."""

@@ -1,4 +1,4 @@
-"""What an aggregator learned, as columns of a table: one row per item, or per annotator."""
+"""What an aggregator learned of each annotator, and how often it is right."""
 
 from __future__ import annotations
 
@@ -41,23 +41,6 @@ def check_shares(n_items: int, scale: Scale, question: str) -> None:
         )
 
 
-def consensus_table(
-    annotations: Annotations, fitted: Aggregator, question: str
-) -> dict[str, list[Any]]:
-    """Columns question, item, answer, answers, and the share or probability of every value."""
-    item, scale = fitted.consensus_.item, annotations.scale
-    columns: dict[str, list[Any]] = {
-        "question": [question] * len(item),
-        "item": [annotations.items[i] for i in item],
-        "answer": fitted.consensus_.answers(),
-        "answers": annotations.per_item()[item].tolist(),
-    }
-    names = getattr(scale, "values", None) or [f"bin-{k}" for k in range(scale.n_columns)]
-    for column, name in enumerate(names):
-        columns[f"{fitted.gives}.{name}"] = fitted.distribution_[item, column].tolist()
-    return columns
-
-
 def annotator_table(
     annotations: Annotations | AnnotationBlocks, fitted: Aggregator, question: str
 ) -> dict[str, list[Any]]:
@@ -98,20 +81,21 @@ def _estimates(fitted: Aggregator, values: Sequence[str]) -> dict[str, list[Any]
 def gold_accuracy(
     corpus: Corpus | StoredCorpus, question: str, fitted: Aggregator
 ) -> tuple[float, int] | None:
-    """The share of consensus labels that equal the gold label, and how many there are.
+    """The share of predicted answers that equal the gold label, and how many there are.
 
     None without gold labels, and for ratings, which are hardly ever equal.
     """
     if question not in corpus.gold or corpus[question].scale.kind == "interval":
         return None
-    gold, consensus = corpus.gold[question], fitted.consensus_
+    gold, answered = corpus.gold[question], fitted.consensus_.item
+    prediction = fitted.prediction_
     row_of = np.full(len(corpus.items), -1, dtype=np.int64)
-    row_of[consensus.item] = np.arange(consensus.n_rows)
+    row_of[answered] = np.arange(len(answered))
     labelled = np.flatnonzero(row_of[gold.item] >= 0)
     n_right = 0
     for begin in range(0, len(labelled), ROWS_AT_ONCE):
         rows = labelled[begin : begin + ROWS_AT_ONCE]
         labels = gold.scale.decode(gold.answer[rows])
-        answers = consensus.scale.decode(consensus.answer[row_of[gold.item[rows]]])
+        answers = prediction.scale.decode(prediction.consensus[row_of[gold.item[rows]]])
         n_right += sum(map(operator.eq, answers, labels))
     return (n_right / len(labelled), len(labelled)) if len(labelled) else None

@@ -41,9 +41,8 @@ def aggregate(
         typer.Option(
             help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean "
             "(default: mean of interval answers, otherwise majority); all compares every one, "
-            "against gold labels if there are some; bradley-terry and "
-            "noisy-bradley-terry rank what annotators compared; rover and closest-text are for "
-            "free texts."
+            "against gold labels if there are some; bradley-terry ranks "
+            "what annotators compared; rover and closest-text are for free texts."
         ),
     ] = None,
     output: Annotated[
@@ -102,8 +101,8 @@ def aggregate(
     The table has the columns of FILE that describe items, the answer, its confidence, and the
     number of answers. Columns share.VALUE hold the share of an item's answers that are VALUE;
     columns probability.VALUE the probability that VALUE is the true answer, under a model of the
-    annotators such as dawid-skene. Confidence is that of the answer; ratings have the standard
-    deviation sd instead.
+    annotators such as dawid-skene, for which it is calibrated. Confidence is that of the answer;
+    ratings have the standard deviation sd instead.
     """
     from dissensus import aggregation
 
@@ -131,7 +130,11 @@ def aggregate(
     if method in aggregation.RANKERS:
         if use_gold:
             raise DataError(f"{method} cannot learn from gold labels; leave out --use-gold")
-        show_ranking(corpus, method, question, output, annotator_table, json)
+        if annotator_table is not None:
+            raise DataError(
+                f"{method} learns nothing about annotators; leave --annotator-table out"
+            )
+        show_ranking(corpus, method, question, output, json)
         return
     names = question or list(corpus.questions)
     corpus.check_questions(names)
@@ -171,6 +174,22 @@ def aggregate(
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
         of = method or aggregation.usual_method(corpus, name)
         console.say(f"{name}: {of} of {aggregator.consensus_.n_rows} items{accuracy}")
+        _say_uneven(corpus, name, aggregator)
+
+
+def _say_uneven(corpus: Corpus | StoredCorpus, question: str, aggregator: Aggregator) -> None:
+    """Say if one-coin's assumption fails."""
+    from dissensus.aggregation import OneCoin, errs_by_value
+    from dissensus.annotations import Annotations
+
+    answers, each = corpus[question], getattr(aggregator, "by_value_", None)
+    if not isinstance(aggregator, OneCoin) or each or not isinstance(answers, Annotations):
+        return
+    if errs_by_value(answers, aggregator):
+        console.say(
+            f"{question}: annotators are right about some values more often than about others, "
+            "which one-coin does not allow for; use --method dawid-skene"
+        )
 
 
 def consensus_table(

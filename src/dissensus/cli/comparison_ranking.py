@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
-from dissensus.cli.outputs import rounded, with_question, write_answers, write_tables
-from dissensus.errors import DataError
+from dissensus.cli.outputs import rounded, with_question, write_answers
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -18,10 +17,9 @@ def show_ranking(
     method: str,
     questions: list[str] | None,
     output: Path | None,
-    annotator_table: Path | None,
     json: bool,
 ) -> None:
-    """Print or write the things with their scores, and the estimates for annotators."""
+    """Print or write the things with their scores."""
     from dissensus import aggregation
 
     names = questions or list(corpus.questions)
@@ -37,14 +35,6 @@ def show_ranking(
     if output is not None or not json:
         for path in write_answers(tables, output):
             console.say(f"{path}: written")
-    if annotator_table is not None:
-        try:
-            estimates = [
-                aggregation.ranker_annotators(pairs[name], fitted[name], name) for name in names
-            ]
-        except DataError as error:
-            raise DataError(f"{error}; leave --annotator-table out") from None
-        write_tables(estimates, annotator_table)
     for name, each in pairs.items():
         n_comparisons = int(each.weight.sum())
         console.say(
