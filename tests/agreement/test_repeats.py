@@ -237,8 +237,7 @@ def test_icc_of_repeats_is_that_of_single_ratings() -> None:
         rating = opinion[pair] + generator.normal(scale=0.7, size=len(pair))
         columns = pair // 3, pair % 3, rating, Interval(-20, 20)
         kept, first = (
-            Annotations.from_arrays(*columns, repeats=rule)  # type: ignore[arg-type]
-            for rule in ("keep", "first")
+            Annotations.from_arrays(*columns, repeats=rule) for rule in ("keep", "first")
         )
         differences.append(icc(kept, "icc1") - icc(first, "icc1"))
     assert abs(np.mean(differences)) < 3 * np.std(differences) / np.sqrt(len(differences))
@@ -256,6 +255,6 @@ def test_annotators_are_compared_with_others_only() -> None:
     rows = [("t1", "ann", "yes"), ("t1", "ann", "no"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
     annotations = Annotations.from_rows(rows, repeats="keep")
     assert agreement_with_rest(annotations).tolist() == [0.5, 0.25, 0.25]
-    rows = [("t1", "ann", 8), ("t1", "ann", 6), ("t1", "bob", 4), ("t1", "cleo", 1)]
-    ratings = Annotations.from_rows(rows, Interval(0, 10), repeats="keep")
+    numbers = [("t1", "ann", 8), ("t1", "ann", 6), ("t1", "bob", 4), ("t1", "cleo", 1)]
+    ratings = Annotations.from_rows(numbers, Interval(0, 10), repeats="keep")
     assert leniency(ratings).tolist() == [4.5, 0.0, -4.5]
