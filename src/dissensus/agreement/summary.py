@@ -220,7 +220,7 @@ def interval(
     rare), a score interval. Over raters, items and annotators are others: a jackknife over
     annotators is added. nan where the measure is undefined, fewer than two items have two answers,
     or, over raters, there are fewer than three annotators. How often 95 % intervals hold the value
-    that a huge table has is simulated in `benchmarks/check_intervals.py`.
+    that a huge table has is simulated in `benchmarks/audit/case_intervals.py`.
 
     Args:
         measure: a name of `MEASURES`, or any function of annotations, which is called without
