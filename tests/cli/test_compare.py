@@ -219,7 +219,7 @@ def test_bad_input(run: Run, crowd: Path, tmp_path: Path) -> None:
         "Error: --as: no format 'word'; there are text, markdown, latex, csv"
     )
     assert refused(*typed(crowd, out, "--plot", "intervals.gif")) == (
-        "Error: intervals.gif: plots are saved as .svg, .png or .pdf; use one of these endings"
+        "Error: intervals.gif: pictures are saved as .svg, .png or .pdf; use such an ending"
     )
     assert refused(*typed(crowd, out, "--protocol", "luck")) == (
         "Error: no protocol 'luck'; there are official, k-fold, repeated"

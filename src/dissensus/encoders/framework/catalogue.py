@@ -69,7 +69,7 @@ def known_encoders() -> dict[Kind, dict[str, tuple[str, str]]]:
     }
     for entry in entry_points(group="dissensus_encoders"):
         for kind, names in entry.load().items():
-            known[kind] = names | known[kind]
+            known[kind] |= {k: v for k, v in names.items() if k not in known[kind]}
     return known
 
 
