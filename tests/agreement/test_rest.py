@@ -16,6 +16,7 @@ from dissensus.agreement import (
     leniency,
     ratings_against_rest,
 )
+from dissensus.agreement.rest import relation_to_rest, share_interval
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
@@ -61,7 +62,7 @@ def test_kappa_is_that_of_scikit_learn_with_the_others_as_weighted_rows(scale: S
 
 
 @ALL
-def test_disagreement_and_what_is_usual_are_means_over_pairs(scale: Scale) -> None:
+def test_disagreement_is_a_mean_over_pairs(scale: Scale) -> None:
     """Also with some annotators outside the reference, and two who are not compared."""
     annotations = answers(scale, 1)
 
@@ -76,25 +77,38 @@ def test_disagreement_and_what_is_usual_are_means_over_pairs(scale: Scale) -> No
     annotator = annotations.annotator_codes("")
     for code in range(7):
         observed: list[Any] = []
-        usual: list[Any] = []
         for row in np.flatnonzero(annotator == code):
             others = annotations.item == annotations.item[row]
             others &= reference[annotator] & (same[annotator] != same[code])
             other_answers = annotations.answer[others]
             if other_answers.size:
                 observed.append(np.mean([far(annotations.answer[row], b) for b in other_answers]))
-                pairs = [
-                    (a, b) for i, a in enumerate(other_answers) for b in other_answers[i + 1 :]
-                ]
-                usual.append(np.mean([far(a, b) for a, b in pairs]) if pairs else np.nan)
         assert compared.items[code] == len(observed)
         assert compared.observed[code] == pytest.approx(np.mean(observed))
-        if not np.isnan(usual).any():
-            assert compared.excess[code] == pytest.approx(np.mean(observed) - np.mean(usual))
+
+
+def test_correlations_with_one_of_the_others_are_means_over_pairs() -> None:
+    """Of five annotators who rated all items: their own offsets do not count."""
+    generator = np.random.default_rng(4)
+    rating = generator.normal(0, 1, 30) + generator.normal(0, 0.7, (5, 30))
+    rating += np.array([0, 2, -1, 0.5, 3])[:, None]
+    annotator, item = np.divmod(np.arange(150), 30)
+    related = relation_to_rest(
+        Annotations.from_arrays(item, annotator, rating.ravel(), Interval(-20, 20))
+    )
+    covariance = np.cov(rating, bias=True)
+    for code in range(5):
+        others = [other for other in range(5) if other != code]
+        variance = covariance[others, others].mean()
+        own = covariance[code, others].mean() / np.sqrt(covariance[code, code] * variance)
+        pairs = [covariance[a, b] for a in others for b in others if a != b]
+        assert related.own[code] == pytest.approx(own)
+        assert related.usual[code] == pytest.approx(np.mean(pairs) / variance)
+        assert related.by_item.sum() == pytest.approx((related.items * related.own).sum())
 
 
 @ALL
-def test_the_error_of_kappa_is_near_a_jackknife(scale: Scale) -> None:
+def test_the_interval_of_kappa_is_wilsons_with_the_jackknife_variance(scale: Scale) -> None:
     annotations = answers(scale, 2)
     compared, annotator = against_rest(annotations), annotations.annotator_codes("")
     without = []
@@ -102,8 +116,80 @@ def test_the_error_of_kappa_is_near_a_jackknife(scale: Scale) -> None:
         if (annotations.item == annotations.item[row]).sum() > 1:
             kept = annotations.take(np.arange(len(annotator)) != row)
             without.append(against_rest(kept).kappa[0])
-    n, spread = len(without), np.var(without)
-    assert compared.kappa_error[0] == pytest.approx(np.sqrt((n - 1) * spread), rel=0.1)
+    n, change = len(without), np.array(without) - np.mean(without)
+    ratings = isinstance(scale, Interval | Ordinal)
+    step = 1 / n if ratings else 1 / (n * compared.expected[0])
+    fourth = (change**4).sum() - (change**2).sum() ** 2 / n
+    freedom = min(n - 1, 2 * (change**2).sum() ** 2 / fourth) if ratings else n - 1
+    low, high = share_interval(
+        (1 - compared.kappa[:1]) / 2,
+        np.array([(n - 1) / n * (change**2).sum() / 4]),
+        np.array([freedom]),
+        np.array([step / 2]),
+        2 if ratings else 1,
+    )
+    assert compared.kappa_low[0] == pytest.approx(1 - 2 * high[0])
+    assert compared.kappa_high[0] == pytest.approx(1 - 2 * low[0])
+
+
+def test_without_additions_the_interval_of_a_share_is_wilsons() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    share, n = np.array([0.0, 0.1, 0.5, 1.0]), 50
+    variance = share * (1 - share) / n
+    ends = share_interval(share, variance, np.full(4, 1e9), np.full(4, 1 / n), 1e-9)
+    expected = proportion_confint(share * n, n, method="wilson")
+    for end, other in zip(ends, expected, strict=True):
+        np.testing.assert_allclose(end[1:3], other[1:3], atol=1e-6)
+
+
+@ALL
+def test_full_agreement_on_20_items_is_no_certainty(scale: Scale) -> None:
+    annotator, item = np.divmod(np.arange(80), 20)
+    answer = item % 3 if not isinstance(scale, MultiLabel) else item % 8
+    compared = against_rest(Annotations.from_arrays(item, annotator, answer, scale))
+    np.testing.assert_allclose(compared.kappa, 1)
+    assert (compared.kappa_low < 0.95).all() and (compared.kappa_low > 0.3).all()
+    np.testing.assert_allclose(compared.kappa_high, 1)
+
+
+@pytest.mark.parametrize("kind", ["rare", "lognormal"])
+def test_intervals_of_20_items_hold_the_truth(kind: str) -> None:
+    """The truth: the same annotators on very many items."""
+    generator = np.random.default_rng(20)
+    errors = np.array([0.6, 0.4, 0.8, 0.5])
+
+    def crowd(n_items: int) -> Annotations:
+        annotator, item = np.divmod(np.arange(4 * n_items), n_items)
+        if kind == "rare":
+            truth, noise = generator.random(n_items) < 0.1, generator.random((4, n_items))
+            answer = np.where(truth, noise < 1 - errors[:, None] / 2, noise < errors[:, None] / 20)
+            return Annotations.from_arrays(
+                item, annotator, answer.astype(int).ravel(), Nominal(("a", "b"))
+            )
+        noise = generator.normal(0, errors[:, None], (4, n_items))
+        rating = np.exp(generator.normal(0, 1, n_items) + noise).clip(0, 100)
+        return Annotations.from_arrays(item, annotator, rating.ravel(), Interval(0, 100))
+
+    def of_first(annotations: Annotations) -> list[tuple[float, float, float]]:
+        against = against_rest(annotations)
+        found = [(against.kappa[0], against.kappa_low[0], against.kappa_high[0])]
+        if kind == "lognormal":
+            ratings = ratings_against_rest(annotations, np.ones(4, dtype=bool))
+            found.append(
+                (ratings.correlation[0], ratings.correlation_low[0], ratings.correlation_high[0])
+            )
+        return found
+
+    truth = [value for value, _, _ in of_first(crowd(50_000))]
+    held = []
+    for _ in range(200):
+        found = of_first(crowd(20))
+        if not np.isnan(found).any():  # else one always gives the same answer
+            held.append(
+                [low <= one <= high for (_, low, high), one in zip(found, truth, strict=True)]
+            )
+    assert len(held) > 100 and (np.mean(held, axis=0) > 0.86).all()
 
 
 @ALL
@@ -114,9 +200,9 @@ def test_with_everybody_in_the_reference_it_is_what_the_older_measures_say(scale
         np.testing.assert_allclose(1 - equal.observed, agreement_with_rest(annotations))
     if isinstance(scale, Interval | Ordinal):
         everybody = np.ones(7, dtype=bool)
-        correlation, higher = ratings_against_rest(annotations, everybody)
-        np.testing.assert_allclose(correlation, correlation_with_rest(annotations))
-        np.testing.assert_allclose(higher, leniency(annotations), atol=1e-12)
+        ratings = ratings_against_rest(annotations, everybody)
+        np.testing.assert_allclose(ratings.correlation, correlation_with_rest(annotations))
+        np.testing.assert_allclose(ratings.leniency, leniency(annotations), atol=1e-12)
 
 
 def test_corrections_are_those_of_statsmodels() -> None:

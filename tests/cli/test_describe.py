@@ -54,9 +54,9 @@ t2       0.64  yes: 2, no: 1  you fool
 
 annotators, compared with the rest
 annotator  answers          agreement               kappa  mostly
-ann              3  0.33 [0.06, 0.79]                0.00  no 100 %
-bob              3  0.50 [0.13, 0.87]  0.18 [-0.80, 1.00]  yes 67 %
-cleo             2  0.75 [0.26, 0.96]  0.50 [-1.00, 1.00]  no 50 %
+ann              3  0.33 [0.01, 0.95]                0.00  no 100 %
+bob              3  0.50 [0.04, 0.96]  0.18 [-0.84, 0.92]  yes 67 %
+cleo             2  0.75 [0.01, 1.00]  0.50 [-0.98, 1.00]  no 50 %
 
 no suspicious annotators (0 checked; 3 with fewer than 10 answers not checked)
 """
@@ -107,7 +107,7 @@ def test_suspicious_annotators_are_shown(run: Run, tmp_path: Path) -> None:
     lines = run("describe", tmp_path / "odd").out.splitlines()
     shown = lines[lines.index("suspicious annotators: 4 of 7 checked") + 1 :]
     assert shown == [
-        "constant: p1: b in all 60 answers (by chance 4e-39)",
+        "constant: p1: b in all 60 answers (by chance 9e-15)",
         "fast: p3: median 2.5 s, usual 9.82 s",
         "duplicated: p2: the same answer as p5 to 60 of 60 items, to 20 of them unlike",
         "  most others (by chance 0.003)",

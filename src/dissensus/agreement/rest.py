@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from dissensus.annotations import Annotations
 from dissensus.scales import MultiLabel, Nominal, has_value, set_sizes
 
 ENTRIES = 1 << 22  # of a block of annotators; bounds the memory
+FITS = 3  # of items and annotators in turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,20 +79,36 @@ class Vectors:
 class AgainstRest:
     """How annotators compare with the rest, (n_annotators,) each; nan where undefined.
 
-    Disagreement is in the units of `Vectors`. Standard errors are over the items of an annotator.
+    Disagreement is in the units of `Vectors`. Intervals are about other items of the same kind,
+    answered by the annotator and by the same others.
     """
 
     items: np.ndarray  # answered by others too
     observed: np.ndarray  # mean disagreement with the others, over items
-    observed_error: np.ndarray
+    observed_error: np.ndarray  # standard error
     expected: np.ndarray  # by chance: the same answers, given to other items of the annotator
     kappa: np.ndarray  # 1 - observed / expected
-    kappa_error: np.ndarray
-    above_chance: np.ndarray  # observed - expected, in standard errors; positive: contrary
-    above_third: np.ndarray  # observed - what is a third of the way from usual to chance, likewise
-    above_half: np.ndarray  # the same of half of the way
-    excess: np.ndarray  # observed - what the others have among themselves on the same items
-    excess_error: np.ndarray
+    kappa_low: np.ndarray  # 95 % interval
+    kappa_high: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """How the answers of annotators go with those of the rest, (n_annotators,) each.
+
+    Correlations, so that neither how high somebody rates nor how much of the scale they use counts.
+    Standard errors are over the items of an annotator. nan where undefined.
+    """
+
+    items: np.ndarray  # answered by others too
+    own: np.ndarray  # correlation with one of the others, drawn for each item
+    own_error: np.ndarray
+    usual: np.ndarray  # correlation of two of the others on the same items
+    below_half: np.ndarray  # how far `own` lies below half of `usual`, in standard errors
+    below_most: np.ndarray  # the same of two thirds
+    gap: np.ndarray  # Fisher's z of `own` less that of `usual`
+    gap_error: np.ndarray
+    by_item: np.ndarray  # (n_items,) what an item adds to `items` times `own`, of all annotators
 
 
 def against_rest(
@@ -105,7 +122,7 @@ def against_rest(
     Kappa is Cohen's, of the annotator and one of the others drawn for each item: unweighted for
     nominal answers, with quadratic weights for levels, Lin's concordance for ratings, over all
     values together for sets. Where items have two answers by the same two annotators, it is their
-    kappa.
+    kappa. For its interval see `share_interval`.
 
     Args:
         reference: which annotators are the others, (n_annotators,); all if left out.
@@ -119,21 +136,60 @@ def against_rest(
         >>> against_rest(Annotations.from_rows(rows)).kappa.round(4).tolist()
         [0.4, 0.4]
     """
-    annotator = annotations.annotator_codes("a comparison with the rest").astype(np.int64)
-    n = annotations.n_annotators
-    reference = np.ones(n, dtype=bool) if reference is None else reference
     vectors = Vectors.of(annotations, equal)
-    items = _Items.of(annotations, vectors, reference[annotator])
-    own = _own_rows(annotations, annotator, reference, same)
-    results = [np.full(n, np.nan) for _ in range(11)]
-    results[0] = np.zeros(n)
-    order = np.argsort(annotator, kind="stable")
-    order = order[items.size[annotations.item[order]] > (own[order] >= 0)]
-    for rows in _blocks(annotator[order], np.diff(items.begin)[annotations.item[order]]):
-        codes, block = _compared(vectors, items, annotations.item, annotator, own, order[rows])
-        for result, values in zip(results, block, strict=True):
-            result[codes] = values
+    results = [np.full(annotations.n_annotators, np.nan) for _ in range(7)]
+    results[0] = np.zeros(annotations.n_annotators)
+    for sums in _blocks(annotations, vectors, reference, same):
+        for result, values in zip(results, _against(sums, vectors), strict=True):
+            result[sums.codes] = values
     return AgainstRest(*results)
+
+
+def relation_to_rest(
+    annotations: Annotations,
+    reference: np.ndarray | None = None,
+    same: np.ndarray | None = None,
+) -> Relation:
+    """Correlate each annotator's answers with those of the others on the same items.
+
+    Answers are vectors (`Vectors`): the correlation is the covariance with one of the others,
+    divided by the standard deviations of both. Of ratings and levels, what an annotator adds to
+    all of them is taken off before. Where items have only one other answer, what is usual there is
+    what is usual on all items. Arguments as in `against_rest`.
+
+    Example:
+        >>> from dissensus import Interval
+        >>> rows = [("t1", "ann", 2), ("t1", "bob", 4), ("t2", "ann", 5), ("t2", "bob", 7)]
+        >>> relation_to_rest(Annotations.from_rows(rows, Interval(0, 10))).own.tolist()
+        [1.0, 1.0]
+    """
+    vectors = Vectors.of(annotations)
+    if vectors.kind == "number":
+        vectors = replace(vectors, answer=_without_offsets(annotations, vectors.answer))
+    results = [np.full(annotations.n_annotators, np.nan) for _ in range(8)]
+    results[0] = np.zeros(annotations.n_annotators)
+    by_item, n_rows = np.zeros((2, annotations.n_items))
+    for sums in _blocks(annotations, vectors, reference, same):
+        values, products = _related(sums, vectors)
+        for result, column in zip(results, values, strict=True):
+            result[sums.codes] = column
+        by_item += np.bincount(sums.of_item, products, minlength=len(by_item))
+        n_rows += np.bincount(sums.of_item, minlength=len(by_item))
+    by_item[n_rows == 0] = np.nan
+    return Relation(*results, by_item=by_item)
+
+
+def _without_offsets(annotations: Annotations, number: np.ndarray) -> np.ndarray:
+    """Numbers less what each annotator adds to all items: a fit of items and annotators."""
+    annotator, item = annotations.annotator_codes("a comparison with the rest"), annotations.item
+    own = np.maximum(annotations.per_annotator(), 1)
+    size = np.maximum(annotations.per_item(), 1)
+    offset = np.zeros(annotations.n_annotators)
+    for _ in range(FITS):
+        rest = number - offset[annotator]
+        middle = np.bincount(item, rest, minlength=len(size)) / size
+        offset = np.bincount(annotator, number - middle[item], minlength=len(own)) / own
+    return np.asarray(number - offset[annotator])
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +202,7 @@ class _Items:
     begin: np.ndarray  # (n_items + 1,) where an item's entries begin
     dimension: np.ndarray  # (n_entries,)
     total: np.ndarray  # (n_entries,) sum of the numbers in this dimension
-    usual: float  # mean over items of the mean disagreement of two reference answers
+    usual: float  # correlation of two reference answers to the same item
 
     @classmethod
     def of(cls, annotations: Annotations, vectors: Vectors, kept: np.ndarray) -> _Items:
@@ -155,15 +211,26 @@ class _Items:
         rows, dimension = vectors.entries()
         used = kept[rows]
         rows, dimension = rows[used], dimension[used]
-        key, place = np.unique(item[rows] * vectors.width + dimension, return_inverse=True)
-        total = np.bincount(place, vectors.at(rows, dimension), minlength=len(key))
+        key, number = item[rows] * vectors.width + dimension, vectors.at(rows, dimension)
+        if n_items * vectors.width <= 4 * len(key):  # a place for each value of each item
+            total = np.bincount(key, number, minlength=n_items * vectors.width)
+            key = np.flatnonzero(np.bincount(key, minlength=len(total)))
+            total = total[key]
+        else:
+            key, place = np.unique(key, return_inverse=True)
+            total = np.bincount(place, number, minlength=len(key))
         of_item, dimension = np.divmod(key, vectors.width)
         begin = np.searchsorted(of_item, np.arange(n_items + 1))
         size = np.bincount(item[kept], minlength=n_items).astype(float)
         squares = np.bincount(item[kept], vectors.squares()[kept], minlength=n_items)
         length = np.bincount(of_item, total**2, minlength=n_items)
-        apart = 2 * vectors.unit * ratio(size * squares - length, size * (size - 1))
-        usual = float(np.nanmean(apart)) if np.isfinite(apart).any() else np.nan
+        several = size > 1
+        n, m = max(int(np.count_nonzero(several)), 1), size[several]
+        middle = np.bincount(dimension, total / np.maximum(size, 1)[of_item] * several[of_item]) / n
+        centre = float(middle @ middle)
+        spread = float((squares[several] / m).sum()) / n - centre
+        product = float(((length[several] - squares[several]) / (m * (m - 1))).sum()) / n - centre
+        usual = product / spread if spread > 0 else float("nan")
         return cls(size, squares, length, begin, dimension, total, usual)
 
 
@@ -188,7 +255,7 @@ def _own_rows(
     return own
 
 
-def _blocks(annotator: np.ndarray, entries: np.ndarray) -> Iterator[slice]:
+def _slices(annotator: np.ndarray, entries: np.ndarray) -> Iterator[slice]:
     """Slices of whole annotators with about `ENTRIES` entries; annotators rise."""
     if not annotator.size:
         return
@@ -199,16 +266,66 @@ def _blocks(annotator: np.ndarray, entries: np.ndarray) -> Iterator[slice]:
         yield slice(int(begin), int(stop))
 
 
-def _compared(
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Some annotators' answers and those of the others; (n_rows,) unless said."""
+
+    codes: np.ndarray  # (n_codes,) the annotators
+    who: np.ndarray  # codes into `codes`
+    of_item: np.ndarray
+    n: np.ndarray  # (n_codes,) rows
+    others: np.ndarray  # answers
+    square: np.ndarray  # squared length of the own answer
+    spread: np.ndarray  # mean squared length of the others' answers
+    product: np.ndarray  # own answer x mean of the others
+    length: np.ndarray  # squared length of the sum of the others
+    own_own: np.ndarray  # own answer x own mean over items
+    own_rest: np.ndarray  # own answer x mean of the others over items
+    rest_own: np.ndarray  # mean of the others x own mean over items
+    rest_rest: np.ndarray  # mean of the others x their mean over items
+    own_length: np.ndarray  # (n_codes,) squared length of the own mean over items
+    rest_length: np.ndarray  # (n_codes,)
+    means: np.ndarray  # (n_codes,) own mean x mean of the others
+    usual: float
+
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Over the items of each annotator, (n_codes,)."""
+        return np.asarray(np.bincount(self.who, values) / self.n)
+
+    def error(self, values: np.ndarray) -> np.ndarray:
+        """The standard error of a mean of 0, (n_codes,)."""
+        free = np.where(self.n > 1, self.n - 1, np.nan)
+        return np.asarray(np.sqrt(np.bincount(self.who, values**2) / free / self.n))
+
+
+def _blocks(
+    annotations: Annotations,
+    vectors: Vectors,
+    reference: np.ndarray | None,
+    same: np.ndarray | None,
+) -> Iterator[_Sums]:
+    """The sums of all annotators who share items, some annotators at a time."""
+    annotator = annotations.annotator_codes("a comparison with the rest").astype(np.int64)
+    if reference is None:
+        reference = np.ones(annotations.n_annotators, dtype=bool)
+    items = _Items.of(annotations, vectors, reference[annotator])
+    own = _own_rows(annotations, annotator, reference, same)
+    order = np.argsort(annotator, kind="stable")
+    order = order[items.size[annotations.item[order]] > (own[order] >= 0)]
+    for rows in _slices(annotator[order], np.diff(items.begin)[annotations.item[order]]):
+        yield _sums(vectors, items, annotations.item, annotator, own, order[rows])
+
+
+def _sums(
     vectors: Vectors,
     items: _Items,
     item: np.ndarray,
     annotator: np.ndarray,
     own: np.ndarray,
     rows: np.ndarray,
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The annotators of these rows, and the fields of `AgainstRest` for them."""
-    codes, who = np.unique(annotator[rows], return_inverse=True)
+) -> _Sums:
+    fresh = np.diff(annotator[rows], prepend=-1) != 0  # rows are sorted by annotator
+    codes, who = annotator[rows[fresh]], np.cumsum(fresh) - 1
     of_item, own_row = item[rows], own[rows]
     square = vectors.squares()
     own_square = np.where(own_row >= 0, square[own_row], 0.0)
@@ -228,71 +345,100 @@ def _compared(
     def over_row(values: np.ndarray) -> np.ndarray:
         return np.bincount(row, values, minlength=len(rows))
 
-    def mean(values: np.ndarray) -> np.ndarray:
-        return np.bincount(who, values) / n
-
     spelled, at = _entries(vectors, rows)
-    mean_answer = np.bincount(
-        who[spelled] * vectors.width + at, vectors.at(rows[spelled], at), minlength=size
-    ) / np.repeat(n, vectors.width)
+    number, at = vectors.at(rows[spelled], at), who[spelled] * vectors.width + at
+
+    def over_own(values: np.ndarray) -> np.ndarray:
+        return np.bincount(spelled, number * values[at], minlength=len(rows))
+
+    mean_answer = np.bincount(at, number, minlength=size) / np.repeat(n, vectors.width)
     mean_rest = np.bincount(table, rest, minlength=size) / np.repeat(n, vectors.width)
-    spread = (items.squares[of_item] - own_square) / others  # mean squared length of the others
-    mean_square, mean_spread = mean(square[rows]), mean(spread)
 
-    observed = square[rows] - 2 * over_row(answer * rest) + spread
-    of_means = (mean_answer * mean_rest).reshape(len(codes), -1).sum(axis=1)
-    expected = mean_square - 2 * of_means + mean_spread
-    # disagreement of this answer with all others' answers, and of all own answers with the others'
-    own_products = np.bincount(
-        spelled,
-        vectors.at(rows[spelled], at) * mean_rest[who[spelled] * vectors.width + at],
-        minlength=len(rows),
-    )
-    one = square[rows] - 2 * own_products + mean_spread[who]
-    other = mean_square[who] - 2 * over_row(mean_answer[table] * rest) + spread
-    length = items.length[of_item] - 2 * over_row(total * own_answer) + own_square
-    pairs = others * (others - 1)
-    among = 2 * ratio(others * (items.squares[of_item] - own_square) - length, pairs)
-    among = np.where(np.isnan(among), items.usual / vectors.unit, among)
+    def dot(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.asarray((first * second).reshape(len(codes), -1).sum(axis=1))
 
-    def tested(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard error."""
-        middle = mean(values)
-        variance = np.bincount(who, (values - middle[who]) ** 2) / np.where(n > 1, n - 1, np.nan)
-        return middle, np.sqrt(variance / n)
-
-    def in_errors(middle: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """At least what a single item would change, so that equal values are no certainty."""
-        return middle / np.maximum(error, expected / n)
-
-    seen, seen_error = tested(observed)
-    varies = expected > 1e-9 * (mean_square + mean_spread)
-    expected = np.where(varies, expected, np.nan)
-    share = seen / expected
-    change = one + other - 2 * expected[who]  # of `expected`, if the item had more weight
-    kappa_error = tested((observed - share[who] * change) / expected[who])[1]
-    chance = tested(observed - change)[1]
-
-    def on_the_way(share: float) -> np.ndarray:
-        """From what is usual to chance."""
-        middle, error = tested(observed - (1 - share) * among - share * change)
-        return in_errors(middle - share * expected, error)
-
-    excess, excess_error = tested(observed - among)
-    unit = vectors.unit
-    return codes, [
+    return _Sums(
+        codes,
+        who,
+        of_item,
         n,
-        unit * seen,
-        unit * seen_error,
-        unit * expected,
-        np.where(np.abs(1.0 - share) > 1e-12, 1.0 - share, 0.0),
-        kappa_error,
-        in_errors(seen - expected, chance),
-        on_the_way(1 / 3),
-        on_the_way(1 / 2),
-        unit * excess,
-        unit * excess_error,
-    ]
+        others,
+        square[rows],
+        (items.squares[of_item] - own_square) / others,
+        over_row(answer * rest),
+        items.length[of_item] - 2 * over_row(total * own_answer) + own_square,
+        over_own(mean_answer),
+        over_own(mean_rest),
+        over_row(mean_answer[table] * rest),
+        over_row(mean_rest[table] * rest),
+        dot(mean_answer, mean_answer),
+        dot(mean_rest, mean_rest),
+        dot(mean_answer, mean_rest),
+        items.usual,
+    )
+
+
+def _against(sums: _Sums, vectors: Vectors) -> list[np.ndarray]:
+    """The fields of `AgainstRest`."""
+    n, who = sums.n, sums.who
+    squares = sums.square + sums.spread
+    observed = squares - 2 * sums.product
+    seen, total = sums.mean(observed), sums.mean(squares)
+    expected = total - 2 * sums.means
+    expected = np.where(expected > 1e-9 * total, expected, np.nan)
+    share = seen / expected
+    # the same without each item
+    left = np.maximum(n - 1, 1)[who]
+    products = (n**2 * sums.means)[who] - n[who] * (sums.own_rest + sums.rest_own) + sums.product
+    chance = (n * total)[who] - squares - 2 * products / left
+    defined = chance > 1e-9 * (n * total)[who]
+    without = share[who]
+    np.divide((n * seen)[who] - observed, chance, out=without, where=defined)
+    kappa = np.where(np.abs(1.0 - share) > 1e-12, 1.0 - share, 0.0)
+    unit, ratings = vectors.unit, vectors.kind == "number"
+    step = 1.0 / n if ratings else 1.0 / (n * unit * expected)
+    low, high = _jackknife(who, kappa, 1.0 - without, step, ratings)
+    fixed = (sums.mean(sums.square) - sums.own_length < 1e-9 * total) | (
+        n < 2
+    )  # kappa is 0 by rule
+    low, high = (np.where(fixed, np.nan, end) for end in (low, high))
+    error = sums.error(observed - seen[who])
+    return [n, unit * seen, unit * error, unit * expected, kappa, low, high]
+
+
+def _related(sums: _Sums, vectors: Vectors) -> tuple[list[np.ndarray], np.ndarray]:
+    """The fields of `Relation`, and what each row adds to `items` times `own`."""
+    n, who = sums.n, sums.who
+    product = sums.product - sums.own_rest - sums.rest_own + sums.means[who]
+    own_spread = sums.square - 2 * sums.own_own + sums.own_length[who]
+    spread = sums.spread - 2 * sums.rest_rest + sums.rest_length[who]
+    first, second = sums.mean(own_spread), sums.mean(spread)
+    size = np.sqrt(first * second)
+    size = np.where(size > 1e-9 * sums.mean(sums.square + sums.spread), size, np.nan)
+    first, second = (np.where(np.isnan(size), np.nan, one) for one in (first, second))
+    pairs = ratio(sums.length - sums.others * sums.spread, sums.others * (sums.others - 1))
+    pairs = pairs - 2 * sums.rest_rest + sums.rest_length[who]
+    pairs = np.where(sums.others > 1, pairs, sums.usual * spread)
+    own, usual = sums.mean(product) / size, sums.mean(pairs) / second
+    # how much an item changes each of them, times n
+    changes = product / size[who] - own[who] / 2 * (own_spread / first[who] + spread / second[who])
+    usual_changes = (pairs - usual[who] * spread) / second[who]
+    single = 1.0 / n if vectors.kind == "number" else 1.0 / (n * size)
+    error = np.hypot(sums.error(changes), single)
+
+    def below(share: float) -> np.ndarray:
+        """At least what a single item would change, so that equal values are no certainty."""
+        spread = np.hypot(sums.error(changes - share * usual_changes), single)
+        return np.asarray((share * usual - own) / spread)
+
+    most = 1.0 - 1.0 / (2 * n)
+    inside, around = np.clip(own, -most, most), np.clip(usual, -most, most)
+    gap = np.arctanh(inside) - np.arctanh(around)
+    gap_error = np.hypot(
+        sums.error(changes / (1 - inside**2)[who] - usual_changes / (1 - around**2)[who]), 1.0 / n
+    )
+    fields = [n, own, error, usual, below(1 / 2), below(2 / 3), gap, gap_error]
+    return fields, np.nan_to_num(product / size[who])
 
 
 def _entries(vectors: Vectors, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -300,13 +446,98 @@ def _entries(vectors: Vectors, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return Vectors(vectors.kind, vectors.answer[rows], vectors.width, vectors.unit).entries()
 
 
+def mean_above_zero(values: np.ndarray) -> float:
+    """The p-value of Student's test whether a mean lies above 0; 1 without variation."""
+    from scipy.special import stdtr
+
+    n = len(values)
+    error = float(values.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+    return float(stdtr(n - 1, -values.mean() / error)) if error > 0 else 1.0
+
+
+def share_interval(
+    share: np.ndarray,
+    variance: np.ndarray,
+    freedom: np.ndarray,
+    step: np.ndarray,
+    steps: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's 95 % interval of shares, or of means of shares, also of rare ones and few items.
+
+    The variance is taken to be in proportion to share x (1 - share), as that of a count. Near 0
+    and 1 its estimate says little, so that the change by some more items is added to it. The width
+    is Student's t instead of the normal quantile.
+
+    Args:
+        variance: of the share, estimated from items.
+        freedom: degrees of freedom of the variance.
+        step: how much one item can change the share.
+        steps: the number of items added.
+
+    Example:
+        >>> ends = share_interval(np.array([1.0]), np.array([0.0]), np.array([19]), 1 / 20, 0.5)
+        >>> [end.round(2).tolist() for end in ends]  # 20 of 20
+        [[0.82], [1.0]]
+
+    Reference: Wilson (1927), doi:10.1080/01621459.1927.10502953.
+    """
+    from scipy.special import stdtrit
+
+    share = np.clip(share, 0.0, 1.0)
+    one = share * (1 - share)
+    factor = stdtrit(freedom, 0.975) ** 2 * (variance + steps * step**2) / (one + steps * step)
+    middle = (share + factor / 2) / (1 + factor)
+    half = np.sqrt(factor * one + factor**2 / 4) / (1 + factor)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _jackknife(
+    who: np.ndarray, value: np.ndarray, without: np.ndarray, step: np.ndarray, ratings: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """A 95 % interval of kappas or correlations, from the values without each item.
+
+    (1 - value) / 2 has a `share_interval`. The jackknife variance of ratings depends on few items
+    if they are skewed; its degrees of freedom are those that its fourth moment says.
+
+    Args:
+        who: the annotator of each row, (n_rows,).
+        value: (n_codes,).
+        without: the value of the annotator without the item of a row, (n_rows,).
+        step: how much one item can change the value, (n_codes,).
+    """
+    n = np.bincount(who, minlength=len(value)).astype(float)
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return np.bincount(who, values, minlength=len(value)).astype(float, copy=False)
+
+    change = (without - (total(without) / np.maximum(n, 1))[who]) / 2
+    squares, freedom = total(change**2), np.maximum(n - 1, 1)
+    if ratings:
+        uneven = total(change**4) - squares**2 / np.maximum(n, 1)
+        freedom = np.fmin(freedom, np.fmax(ratio(2 * squares**2, uneven), 1.0))
+    variance = squares * (n - 1) / np.maximum(n, 1)
+    low, high = share_interval((1 - value) / 2, variance, freedom, step / 2, 1 + ratings)
+    return 1 - 2 * high, 1 - 2 * low
+
+
+@dataclass(frozen=True, eq=False)
+class RatingsAgainstRest:
+    """Ratings or levels compared with the mean of the others', (n_annotators,) each."""
+
+    correlation: np.ndarray
+    correlation_low: np.ndarray  # 95 % interval
+    correlation_high: np.ndarray
+    leniency: np.ndarray  # how much higher than the others
+    leniency_error: np.ndarray  # standard error
+
+
 def ratings_against_rest(
     annotations: Annotations, reference: np.ndarray, same: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> RatingsAgainstRest:
     """Correlation of ratings or levels with the mean of the others', and how much higher they are.
 
-    (n_annotators,) each, nan where undefined; arguments as in `against_rest`. With every annotator
-    in the reference, they are `correlation_with_rest` and `leniency`.
+    nan where undefined; arguments as in `against_rest`. With every annotator in the reference,
+    they are `correlation_with_rest` and `leniency`.
     """
     annotator = annotations.annotator_codes("a comparison with the rest").astype(np.int64)
     n, item = annotations.n_annotators, annotations.item
@@ -320,16 +551,38 @@ def ratings_against_rest(
     who, number = annotator[rows], number[rows]
     items = np.bincount(who, minlength=n).astype(float)
 
-    def mean(values: np.ndarray) -> np.ndarray:
-        return ratio(np.bincount(who, values, minlength=n).astype(float, copy=False), items)
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.bincount(who, values, minlength=n).astype(float, copy=False)
 
-    leniency = mean(number - rest)
-    number, rest = number - mean(number)[who], rest - mean(rest)[who]
-    spread = mean(number**2) * mean(rest**2)
-    least = 1e-24 * mean(np.abs(number) + np.abs(rest)) ** 4  # nothing but rounding
-    with np.errstate(invalid="ignore"):
-        correlation = ratio(mean(number * rest), np.sqrt(np.where(spread > least, spread, 0.0)))
-    return np.clip(correlation, -1.0, 1.0), leniency
+    leniency = ratio(sums(number - rest), items)
+    apart = sums((number - rest - leniency[who]) ** 2)
+    error = np.sqrt(ratio(apart, items * (items - 1)))
+    number, rest = number - ratio(sums(number), items)[who], rest - ratio(sums(rest), items)[who]
+    least = 1e-24 * ratio(sums(np.abs(number) + np.abs(rest)), items) ** 4 * items**2
+
+    def correlation(first: np.ndarray, second: np.ndarray, both: np.ndarray, least: np.ndarray,
+                    undefined: np.ndarray) -> np.ndarray:  # fmt: skip
+        spread = first * second
+        value = np.array(undefined)
+        defined = spread > least  # else nothing but rounding
+        np.divide(both, np.sqrt(np.where(defined, spread, 1.0)), out=value, where=defined)
+        return np.clip(value, -1.0, 1.0)
+
+    first, second, both = sums(number**2), sums(rest**2), sums(number * rest)
+    value = correlation(first, second, both, least, np.full(n, np.nan))
+    part = (items / np.maximum(items - 1, 1))[who]  # the same sums without each item
+    without = correlation(
+        first[who] - part * number**2,
+        second[who] - part * rest**2,
+        both[who] - part * number * rest,
+        least[who],
+        value[who],
+    )
+    with np.errstate(divide="ignore"):
+        low, high = _jackknife(who, value, without, 1.0 / items, ratings=True)
+    few = items < 4
+    low[few], high[few] = np.nan, np.nan
+    return RatingsAgainstRest(value, low, high, leniency, error)
 
 
 def first_answers(annotations: Annotations) -> Annotations:

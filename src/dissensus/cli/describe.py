@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from collections.abc import Callable
@@ -68,8 +69,9 @@ def describe(
 
     Answers that were left out are counted by reason; with those that were loaded, they add up to
     what FILE contains. Annotators are suspicious if they are at chance, contrary, constant, fast,
-    duplicated or different from the rest, and if chance does not explain it. With --from-disk,
-    annotators are not compared.
+    duplicated or different from the rest, and if chance does not explain it. Higher or lower
+    ratings than the rest are a tendency, not a suspicion. With --from-disk, annotators are not
+    compared.
     """
     from dissensus.description import describe as describe_corpus
     from dissensus.description import describe_stored
@@ -229,19 +231,40 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
     print()
     suspicious, few = described.suspicious, len(described.by_annotator) - described.checked
     unchecked = f"; {number(few)} with fewer than 10 answers not checked" if few else ""
+    for sentence in described.crowd:
+        print(textwrap.fill(visible(sentence), width() or 80))
     if not suspicious:
-        print(f"no suspicious annotators ({number(described.checked)} checked{unchecked})")
-        return
-    show(f"suspicious annotators: {number(len(suspicious))} of {number(described.checked)} checked")
-    for row in suspicious[:most]:
-        for kind, evidence in zip(row.suspicious, row.evidence, strict=True):
-            name = f"annotator {row.annotator}" if row.annotator.isdigit() else row.annotator
-            line = f"{kind}: {name}: {evidence}"
-            print(textwrap.fill(visible(line), width() or 80, subsequent_indent="  "))
-    if len(suspicious) > most:
-        print(f"... {number(len(suspicious) - most)} more: use --top, --json or -o FILE.csv")
-    if unchecked:
-        print(unchecked[2:])
+        print(f"{described.nobody_named} ({number(described.checked)} checked{unchecked})")
+    else:
+        of = f"{number(len(suspicious))} of {number(described.checked)}"
+        show(f"suspicious annotators: {of} checked")
+        lines = [
+            [
+                f"{kind}: {_called(row)}: {text}"
+                for kind, text in zip(row.suspicious, row.evidence, strict=True)
+            ]
+            for row in suspicious
+        ]
+        _show_lines(lines, most)
+        if unchecked:
+            print(unchecked[2:])
+    if described.tendencies:
+        show("", f"tendencies, no suspicion: {number(len(described.tendencies))} annotators")
+        lines = [[f"{_called(row)}: {text}" for text in row.tendencies]
+                 for row in described.tendencies]  # fmt: skip
+        _show_lines(lines, most)
+
+
+def _called(row: AnnotatorDescription) -> str:
+    return f"annotator {row.annotator}" if row.annotator.isdigit() else row.annotator
+
+
+def _show_lines(lines: list[list[str]], most: int) -> None:
+    """The lines of each annotator."""
+    for line in itertools.chain(*lines[:most]):
+        print(textwrap.fill(visible(line), width() or 80, subsequent_indent="  "))
+    if len(lines) > most:
+        print(f"... {number(len(lines) - most)} more: use --top, --json or -o FILE.csv")
 
 
 def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:

@@ -94,6 +94,8 @@ def _describe_question(
         constant=[] if findings is None else findings.constant,
         fast=[] if findings is None else findings.fast,
         duplicated=[] if findings is None else findings.duplicated,
+        comparable=findings is not None and findings.comparable,
+        crowd=[] if findings is None else findings.crowd,
         groups=[]
         if findings is None
         else [row for by in groups for row in describe_groups(annotations, by, suspicious)],

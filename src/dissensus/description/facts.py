@@ -40,6 +40,8 @@ class QuestionDescription:
     constant: list[Constant]
     fast: list[Fast]
     duplicated: list[Duplicated]
+    comparable: bool  # whether anybody can be judged by comparison with the rest
+    crowd: list[str]  # sentences about all annotators together, such as why not
     groups: list[GroupDescription]  # of annotators, by the attributes that were named
     gold: int  # items with a gold label
     repeated: int = 0  # answers of annotators to items that they had answered already
@@ -49,6 +51,17 @@ class QuestionDescription:
     def suspicious(self) -> list[AnnotatorDescription]:
         """The annotators who are suspicious; each has the kinds and the evidence."""
         return [row for row in self.by_annotator if row.suspicious]
+
+    @property
+    def tendencies(self) -> list[AnnotatorDescription]:
+        """The annotators with a tendency, such as higher ratings than the rest."""
+        return [row for row in self.by_annotator if row.tendencies]
+
+    @property
+    def nobody_named(self) -> str:
+        """What can be said if nobody is suspicious."""
+        checks = "suspicious" if self.comparable else "constant, fast or duplicated"
+        return f"no {checks} annotators"
 
 
 @dataclass(frozen=True)
@@ -92,8 +105,9 @@ class Description:
             for row in question.suspicious:
                 kinds = zip(row.suspicious, row.evidence, strict=True)
                 lines += [f"  {kind}: {row.annotator}: {evidence}" for kind, evidence in kinds]
+            lines += [f"  {sentence}" for sentence in question.crowd]
             if question.by_annotator and not question.suspicious:
-                lines.append(f"  no suspicious annotators ({question.checked:,} checked)")
+                lines.append(f"  {question.nobody_named} ({question.checked:,} checked)")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,6 +159,7 @@ class Description:
                 **vars(row),
                 "suspicious": "; ".join(row.suspicious),
                 "evidence": "; ".join(row.evidence),
+                "tendencies": "; ".join(row.tendencies),
             }
             for question in self.questions
             for row in question.by_annotator

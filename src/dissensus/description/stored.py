@@ -77,6 +77,8 @@ def _describe_question(corpus: StoredCorpus, question: str, most: int) -> Questi
         constant=[],
         fast=[],
         duplicated=[],
+        comparable=False,
+        crowd=[],
         groups=[],
         gold=0 if gold is None else int((gold.per_item() > 0).sum()),
         repeated=int((per_item - blocks.voters()).sum()),

@@ -14,20 +14,37 @@ from typing import Any
 import numpy as np
 
 from dissensus.agreement import (
-    AgainstRest,
     against_rest,
     false_discovery,
     first_answers,
     ratings_against_rest,
 )
+from dissensus.agreement.rest import share_interval
+from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
+from dissensus.description.compared_annotators import (
+    FEW,
+    LEVEL,
+    Comparison,
+    compare_with_rest,
+)
 from dissensus.description.copied_answers import Duplicated, duplicated
 from dissensus.description.texts import value_text
 from dissensus.scales import Interval, Nominal, Ordinal
 
-FEW = 10  # annotators with fewer answers are not checked
-LEVEL = 0.05  # of all tests of one kind together
-MOST_ROUNDS = 20
+STATISTICS = (
+    "items",
+    "agreement",
+    "agreement_low",
+    "agreement_high",
+    "correlation",
+    "correlation_low",
+    "correlation_high",
+    "kappa",
+    "kappa_low",
+    "kappa_high",
+    "leniency",
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +54,7 @@ class Constant:
     annotator: str
     value: str
     answers: int
-    chance: float  # of giving only this value when answering like others on the same items
+    chance: float  # of giving only this value, as others answer and as much as they differ
 
 
 @dataclass(frozen=True)
@@ -76,6 +93,7 @@ class AnnotatorDescription:
     seconds: float  # median
     suspicious: tuple[str, ...]  # kinds
     evidence: tuple[str, ...]  # a line for each kind
+    tendencies: tuple[str, ...]  # no reasons for suspicion, such as higher ratings than the rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,26 +105,30 @@ class AnnotatorFindings:
     constant: list[Constant]
     fast: list[Fast]
     duplicated: list[Duplicated]
+    comparable: bool  # whether anybody can be judged by comparison with the rest
+    crowd: list[str]  # sentences about all annotators together
 
 
 def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     """Compare every annotator with the rest, and say who is suspicious."""
-    annotations = first_answers(annotations)
+    annotations = _by_annotator(first_answers(annotations))
     by_annotator = _ByAnnotator.of(annotations)
     everyone = np.arange(annotations.n_annotators)
     copies, same = duplicated(annotations, FEW) if annotations.n_rows else ([], everyone)
     constant, fast = by_annotator.constant(), by_annotator.fast()
-    named = _Named.of(annotations, same, {entry.annotator for entry in constant})
+    compared = compare_with_rest(annotations, same, [entry.annotator for entry in constant])
     codes = by_annotator.codes
-    statistics = _statistics(annotations, named, codes)
-    kinds = _kinds(annotations, named, constant, fast, copies)
+    statistics = _statistics(annotations, compared)
+    tendencies = _tendencies(annotations, compared, statistics)
+    kinds = _kinds(annotations, compared, constant, fast, copies)
     frequent, share = by_annotator.most_frequent()
     columns = {
         "answers": by_annotator.sizes.tolist(),
-        **statistics,
+        **{name: statistics[name][codes].tolist() for name in STATISTICS},
         "most_frequent": frequent,
         "share": share.tolist(),
         "seconds": by_annotator.seconds()[0].tolist(),
+        "tendencies": [tendencies.get(code, ()) for code in codes.tolist()],
     }
     names = annotations.annotators.array.take(codes).to_pylist()
     rows = [
@@ -119,7 +141,15 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     rows = _with_evidence(annotations, rows, kinds)
     rows.sort(key=_order)
     checked = int((by_annotator.sizes >= FEW).sum())
-    return AnnotatorFindings(rows, checked, constant, fast, copies)
+    return AnnotatorFindings(
+        rows, checked, constant, fast, copies, compared.comparable, compared.sentences
+    )
+
+
+def _by_annotator(annotations: Annotations) -> Annotations:
+    """The rows in the order of annotators: sorted once, so that no comparison sorts again."""
+    annotator = annotations.annotator_codes("a table of annotators")
+    return annotations.take(np.argsort(annotator, kind="stable"))
 
 
 def _order(row: AnnotatorDescription) -> tuple[Any, ...]:
@@ -127,157 +157,65 @@ def _order(row: AnnotatorDescription) -> tuple[Any, ...]:
     return (not row.suspicious, undefined, 0.0 if undefined else round(row.kappa, 9))
 
 
-@dataclass(frozen=True, eq=False)
-class _Named:
-    """Who is at chance, contrary or different from the rest, (n_annotators,) each."""
-
-    compared: AgainstRest
-    reference: np.ndarray  # who the rest are
-    same: np.ndarray
-    contrary: np.ndarray
-    at_chance: np.ndarray
-    different: np.ndarray
-
-    @classmethod
-    def of(cls, annotations: Annotations, same: np.ndarray, constant: set[str]) -> _Named:
-        """Leave the worst out of the rest, compare again, and so on until nobody else is named.
-
-        An annotator is named who agrees less than halfway between chance and what is usual; or
-        less than two thirds of the way, if kappa may be 0. Contrary annotators are left out
-        first: where there are few annotators, they make the others look as if these were at
-        chance.
-        """
-        n = annotations.n_annotators
-        answered = annotations.per_annotator() > 0
-        free = answered.copy()
-        if constant:
-            free[annotations.annotators.codes(sorted(constant))] = False
-        first = np.zeros(n, dtype=bool)
-        groups, at = np.unique(same[free], return_index=True)
-        first[np.flatnonzero(free)[at]] = True
-        named = np.zeros(n, dtype=bool)
-        for _ in range(MOST_ROUNDS):
-            compared = against_rest(annotations, first & ~named, same)
-            tested = free & ~named & (compared.items >= FEW)
-            if np.count_nonzero(first & ~named) < 3:
-                break
-            half = _margin(compared.items) * compared.kappa_error
-            worse = tested & _significant(compared.above_chance, compared.items, tested)
-            if not worse.any():
-                worse = tested & _significant(compared.above_third, compared.items, tested)
-                worse &= ~(compared.kappa - half > 0)
-                worse |= tested & _significant(compared.above_half, compared.items, tested)
-            if not worse.any():
-                break
-            named |= worse
-        half = _margin(compared.items) * compared.kappa_error
-        contrary = named & (compared.kappa + half < 0)
-        at_chance = named & ~contrary & ~(compared.kappa - half > 0)
-        outliers = _outliers(compared, tested & ~named)
-        different = outliers | (named & ~contrary & ~at_chance)
-        return cls(compared, first & ~named, same, contrary, at_chance, different)
-
-
-def _significant(errors: np.ndarray, items: np.ndarray, tested: np.ndarray) -> np.ndarray:
-    """Whether a mean lies above 0 by so many standard errors, corrected for all who are tested."""
-    from scipy.special import stdtr
-
-    p_values = np.full(len(errors), np.nan)
-    p_values[tested] = stdtr(items[tested] - 1, -errors[tested])
-    return np.asarray(false_discovery(p_values) < LEVEL)
-
-
-def _margin(items: np.ndarray) -> np.ndarray:
-    """Half the width of a 95 % interval in standard errors."""
-    from scipy.special import stdtrit
-
-    return np.asarray(stdtrit(np.maximum(items - 1, 1), 0.975))
-
-
-def _outliers(compared: AgainstRest, tested: np.ndarray) -> np.ndarray:
-    """Who disagrees more than the others do among themselves, beyond what these differ by.
-
-    The excess of each annotator is compared with the mean of all others. Its variance is that of
-    the annotator's own items plus the variance between the others. Outliers are left out of the
-    others, and all are compared again.
-    """
-    from scipy.special import stdtr
-
-    outliers = np.zeros(len(tested), dtype=bool)
-    for _ in range(MOST_ROUNDS):
-        codes = np.flatnonzero(tested & ~outliers & np.isfinite(compared.excess_error))
-        n = len(codes)
-        if n < 4:
-            break
-        excess, noise = compared.excess[codes], compared.excess_error[codes] ** 2
-        mean = (excess.sum() - excess) / (n - 1)
-        squares = (excess**2).sum() - excess**2 - (n - 1) * mean**2
-        between = squares / (n - 2) - (noise.sum() - noise) / (n - 1)
-        between = np.maximum(between, 0.0)
-        error = np.sqrt(noise + between + (between + noise.mean()) / (n - 1))
-        freedom = np.minimum(compared.items[codes] - 1, n - 2)
-        errors = np.divide(excess - mean, error, out=np.zeros(n), where=error > 0)
-        new = codes[false_discovery(stdtr(freedom, -errors)) < LEVEL]
-        if not new.size:
-            break
-        outliers[new] = True
-    return outliers
-
-
-def _statistics(
-    annotations: Annotations, named: _Named, codes: np.ndarray
-) -> dict[str, list[float]]:
+def _statistics(annotations: Annotations, compared: Comparison) -> dict[str, np.ndarray]:
     """The columns of `AnnotatorDescription` that compare annotators with the rest."""
-    compared, undefined = named.compared, np.full(annotations.n_annotators, np.nan)
-    items, scale = compared.items, annotations.scale
-    half = _margin(items) * compared.kappa_error
-    half = np.where(half > 1e-9, half, np.nan)  # nothing varies
-    agreement = low = high = correlation = leniency = undefined
+    against, undefined = compared.against, np.full(annotations.n_annotators, np.nan)
+    items, scale = against.items, annotations.scale
+    agreement = low = high = undefined
     if not isinstance(scale, Interval):
-        equal = compared
+        equal = against
         if not isinstance(scale, Nominal):
-            equal = against_rest(annotations, named.reference, named.same, equal=True)
+            equal = against_rest(annotations, compared.reference, compared.same, equal=True)
         agreement = 1.0 - equal.observed
-        low, high = _share_interval(agreement, equal.observed_error, items)
-    if isinstance(scale, Interval | Ordinal):
-        correlation, leniency = ratings_against_rest(annotations, named.reference, named.same)
-    ends = _correlation_interval(correlation, items)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = share_interval(
+                agreement,
+                np.nan_to_num(equal.observed_error) ** 2,
+                np.maximum(items - 1, 1),
+                1 / items,
+                0.5,
+            )
     columns = {
         "items": items.astype(int),
         "agreement": agreement,
         "agreement_low": low,
         "agreement_high": high,
-        "correlation": correlation,
-        "correlation_low": ends[0],
-        "correlation_high": ends[1],
-        "kappa": compared.kappa,
-        "kappa_low": np.clip(compared.kappa - half, -1.0, 1.0),
-        "kappa_high": np.clip(compared.kappa + half, -1.0, 1.0),
-        "leniency": leniency,
+        "kappa": against.kappa,
+        "kappa_low": against.kappa_low,
+        "kappa_high": against.kappa_high,
     }
-    return {name: column[codes].tolist() for name, column in columns.items()}
+    if isinstance(scale, Interval | Ordinal):
+        return columns | vars(ratings_against_rest(annotations, compared.reference, compared.same))
+    names = ("correlation", "correlation_low", "correlation_high", "leniency", "leniency_error")
+    return columns | dict.fromkeys(names, undefined)
 
 
-def _share_interval(
-    share: np.ndarray, error: np.ndarray, items: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's 95 % interval of a mean of shares; as many trials as its standard error says."""
-    variance = np.where(error > 0, error**2, np.nan)
-    trials = np.fmax(np.divide(share * (1 - share), variance), items)
-    z = 1.959964
+def _tendencies(
+    annotations: Annotations, compared: Comparison, statistics: dict[str, np.ndarray]
+) -> dict[int, tuple[str, ...]]:
+    """What is typical of annotators and no reason for suspicion: higher ratings, another view."""
+    from scipy.special import stdtr, stdtrit
+
+    texts: dict[int, tuple[str, ...]] = {code: (text,) for code, text in compared.views.items()}
+    leniency, error, items = (statistics[name] for name in ("leniency", "leniency_error", "items"))
+    if np.isnan(leniency).all():
+        return texts
+    spread = float(numbers(annotations.scale, annotations.answer, "ratings").std())
+    tested = (items >= FEW) & ~compared.contrary & ~compared.at_chance
+    p_values = np.full(len(items), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-        half = z * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
-        half = half / (1 + z**2 / trials)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
-
-
-def _correlation_interval(r: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fisher's 95 % interval; nan with fewer than four items."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        half = 1.959964 / np.sqrt(np.where(items > 3, items - 3, np.nan))
-        middle = np.arctanh(r)
-        return np.tanh(middle - half), np.tanh(middle + half)
+        p_values[tested] = 2 * stdtr(items[tested] - 1, -np.abs(leniency / error)[tested])
+    half = stdtrit(np.maximum(items - 1, 1), 0.975) * error
+    for code in np.flatnonzero(
+        (false_discovery(p_values) < LEVEL) & (np.abs(leniency) >= spread / 4)
+    ):
+        size, side = abs(leniency[code]), "higher" if leniency[code] > 0 else "lower"
+        ends = f"{size - half[code]:.2g} to {size + half[code]:.2g}"
+        texts[int(code)] = (
+            f"rates {size:.2g} {side} than the rest ({ends})",
+            *texts.get(int(code), ()),
+        )
+    return texts
 
 
 # ---- kinds and evidence ----
@@ -285,7 +223,7 @@ def _correlation_interval(r: np.ndarray, items: np.ndarray) -> tuple[np.ndarray,
 
 def _kinds(
     annotations: Annotations,
-    named: _Named,
+    compared: Comparison,
     constant: list[Constant],
     fast: list[Fast],
     copies: list[Duplicated],
@@ -293,9 +231,9 @@ def _kinds(
     """The kinds of each suspicious annotator, with evidence; None: the comparison with the rest."""
     kinds: dict[str, dict[str, str | None]] = {}
     for kind, mask in (
-        ("contrary", named.contrary),
-        ("at chance", named.at_chance),
-        ("different", named.different),
+        ("contrary", compared.contrary),
+        ("at chance", compared.at_chance),
+        ("different", compared.different),
     ):
         for code in np.flatnonzero(mask):
             kinds.setdefault(str(annotations.annotators[code]), {})[kind] = None
@@ -404,20 +342,36 @@ class _ByAnnotator:
         ordered = self.answer[self.order]
         low = np.minimum.reduceat(ordered, self.starts)
         high = np.maximum.reduceat(ordered, self.starts)
-        item = self.annotations.item.astype(np.int64)
-        n = len(self.values)
+        item, n = self.annotations.item.astype(np.int64), len(self.values)
         _, group, times = np.unique(item * n + self.answer, return_inverse=True, return_counts=True)
         share = np.bincount(self.answer, minlength=n) / len(self.answer)
         size = np.bincount(item)[item]
         alike = (times[group.reshape(-1)] - 1 + share[self.answer]) / size  # all answers add one
         chance = np.exp(np.add.reduceat(np.log(alike)[self.order], self.starts))
-        odd = np.flatnonzero((low == high) & (self.sizes >= FEW))
-        unlikely = chance[odd] * np.count_nonzero(self.sizes >= FEW) < LEVEL
-        odd = odd[unlikely][np.argsort(chance[odd[unlikely]], kind="stable")]
+        checked = np.count_nonzero(self.sizes >= FEW)
+        odd = (low == high) & (self.sizes >= FEW)
+        spreads: dict[int, float] = {}
+        for place in np.flatnonzero(odd & (chance * checked < LEVEL)):
+            value = int(low[place])
+            if value not in spreads:
+                spreads[value] = self._tendency(value, ~odd)
+            rows = self.order[self.starts[place] :][: self.sizes[place]]
+            chance[place] = _constant_chance(alike[rows], spreads[value])
+        unlikely = np.flatnonzero(odd & (chance * checked < LEVEL))
+        unlikely = unlikely[np.argsort(chance[unlikely], kind="stable")]
         return [
             Constant(self.name(p), value, int(self.sizes[p]), float(chance[p]))
-            for p, value in zip(odd, self._value_texts(low[odd]), strict=True)
+            for p, value in zip(unlikely, self._value_texts(low[unlikely]), strict=True)
         ]
+
+    def _tendency(self, value: int, used: np.ndarray) -> float:
+        """How much these annotators differ in giving a value: the sd of their log-odds."""
+        item, given = self.annotations.item, self.answer == value
+        likely = (np.bincount(item, given)[item] - given + given.mean()) / np.bincount(item)[item]
+        excess = np.add.reduceat((given - likely)[self.order], self.starts)[used]
+        noise = np.add.reduceat((likely * (1 - likely))[self.order], self.starts)[used]
+        variance = (excess**2 - noise).sum() / max((noise**2).sum(), 1e-300)
+        return float(np.sqrt(max(variance, 0.0)))
 
     def seconds(self) -> tuple[np.ndarray, np.ndarray]:
         """The median time of each annotator, and how many answers have a time."""
@@ -455,3 +409,17 @@ class _ByAnnotator:
             Fast(self.name(p), int(sizes[p]), float(medians[p]), median)
             for p in odd[np.argsort(medians[odd], kind="stable")]
         ]
+
+
+def _constant_chance(likely: np.ndarray, spread: float) -> float:
+    """The probability of one value in all answers, if it has these probabilities for others.
+
+    Annotators differ in how readily they give a value: their log-odds have this standard deviation.
+    """
+    from scipy.special import log_expit, logit
+
+    tendency = np.linspace(-6, 6, 49) if spread else np.zeros(1)
+    density = np.exp(-(tendency**2) / 2)
+    odds = logit(np.clip(likely, 1e-12, 1 - 1e-12))
+    every = np.array([log_expit(odds + spread * one).sum() for one in tendency])
+    return float(density @ np.exp(every) / density.sum())

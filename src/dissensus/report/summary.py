@@ -9,8 +9,8 @@ from dissensus.agreement import mean_difference
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
+from dissensus.description.compared_annotators import FEW
 from dissensus.description.disputed_items import differing_items
-from dissensus.description.suspicious_annotators import FEW
 from dissensus.errors import counted
 from dissensus.evaluation import Results
 from dissensus.evaluation.report.tables import comparable_methods, higher_is_better
@@ -131,6 +131,9 @@ def _people(description: Description) -> str:
             kinds = named.setdefault(row.annotator, [])
             kinds += [kind for kind in row.suspicious if kind not in kinds]
     checked = max([question.checked for question in description.questions] + [0])
+    doubt = next((q.crowd[0] for q in description.questions if q.crowd and not q.comparable), "")
+    if doubt and not named:
+        return doubt
     if named:
         shown = [
             f"{name} ({', '.join(KINDS[kind] for kind in kinds)})"

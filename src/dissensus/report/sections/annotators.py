@@ -11,7 +11,7 @@ from dissensus.agreement import agreement_of_answers
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
-from dissensus.description.suspicious_annotators import FEW
+from dissensus.description.compared_annotators import FEW
 from dissensus.report.blocks import (
     Bars,
     Block,
@@ -45,7 +45,10 @@ def annotators(corpus: Corpus, description: Description) -> Section | None:
     for question in description.questions:
         if not question.by_annotator:
             continue
+        blocks += [Text(f"{question.name}: {sentence}") for sentence in question.crowd]
         blocks.append(_suspicious(question))
+        if question.tendencies:
+            blocks.append(_tendencies(question, most))
         table = _table(corpus[question.name], question, most)
         if any(isinstance(row[OVER_ANSWERS], Sparkline) for row in table.rows):
             blocks.append(Text(LINES))
@@ -65,10 +68,20 @@ def _suspicious(question: QuestionDescription) -> Table | Text:
         return Table(f"To look at, {question.name}", columns, rows, annotators=0)
     if not question.checked:
         return Text(f"{question.name}: no annotator gave {FEW} answers or more, as a check needs.")
+    kinds = "constant, fast or duplicated"
+    if question.comparable:
+        kinds = "at chance, contrary, constant, fast, duplicated or different from the rest"
     return Text(
         f"{question.name}: none of the {question.checked:,} annotators with {FEW} answers or more "
-        "is at chance, contrary, constant, fast, duplicated or different from the rest."
+        f"is {kinds}."
     )
+
+
+def _tendencies(question: QuestionDescription, most: int) -> Table:
+    rows = [[row.annotator, "; ".join(row.tendencies)] for row in question.tendencies]
+    title = f"Tendencies, no reason for suspicion, {question.name}"
+    columns = ("annotator", "tendency")
+    return Table(title, columns, rows[:most], annotators=0, total=len(rows))
 
 
 def _table(annotations: Annotations, question: QuestionDescription, most: int) -> Table:
