@@ -94,12 +94,13 @@ class AgainstRest:
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """How the answers of annotators go with those of the rest, (n_annotators,) each.
+    """How the answers of annotators go with those of the rest, (n_annotators,) each but the first.
 
     Correlations, so that neither how high somebody rates nor how much of the scale they use counts.
     Standard errors are over the items of an annotator. nan where undefined.
     """
 
+    by_item: np.ndarray  # (n_items,) what an item adds to `items` times `own`, of all annotators
     items: np.ndarray  # answered by others too
     own: np.ndarray  # correlation with one of the others, drawn for each item
     own_error: np.ndarray
@@ -108,7 +109,6 @@ class Relation:
     below_most: np.ndarray  # the same of two thirds
     gap: np.ndarray  # Fisher's z of `own` less that of `usual`
     gap_error: np.ndarray
-    by_item: np.ndarray  # (n_items,) what an item adds to `items` times `own`, of all annotators
 
 
 def against_rest(
@@ -166,8 +166,8 @@ def relation_to_rest(
     vectors = Vectors.of(annotations)
     if vectors.kind == "number":
         vectors = replace(vectors, answer=_without_offsets(annotations, vectors.answer))
-    results = [np.full(annotations.n_annotators, np.nan) for _ in range(8)]
-    results[0] = np.zeros(annotations.n_annotators)
+    results = np.full((8, annotations.n_annotators), np.nan)
+    results[0] = 0
     by_item, n_rows = np.zeros((2, annotations.n_items))
     for sums in _blocks(annotations, vectors, reference, same):
         values, products = _related(sums, vectors)
@@ -176,7 +176,7 @@ def relation_to_rest(
         by_item += np.bincount(sums.of_item, products, minlength=len(by_item))
         n_rows += np.bincount(sums.of_item, minlength=len(by_item))
     by_item[n_rows == 0] = np.nan
-    return Relation(*results, by_item=by_item)
+    return Relation(by_item, *results)
 
 
 def _without_offsets(annotations: Annotations, number: np.ndarray) -> np.ndarray:
