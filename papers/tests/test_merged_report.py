@@ -16,10 +16,10 @@ from dissensus_papers.framework.comparison_paper import ComparisonPaper
 from dissensus_papers.framework.conditions import ComparisonCondition
 from dissensus_papers.framework.corpora import Source
 from dissensus_papers.framework.measurements import MeasuredCondition
-from dissensus_papers.framework.merged_report import origins
+from dissensus_papers.framework.merged_report import origins, without_tests_over_seeds
 from dissensus_papers.framework.models import Model
 from dissensus_papers.framework.reports import to_json
-from dissensus_papers.framework.verdicts import BetterThan
+from dissensus_papers.framework.verdicts import BetterThan, holds
 from tests.benchmarks.test_archive import script as script
 from tests.crowds import feature_crowd
 
@@ -140,3 +140,22 @@ def test_a_script_continues_the_report_that_is_kept(
     assert set(PAPER.report(path)["conditions"]) == {"first", "second", "apart"}
     keep(paper, folder / "half 1", path, alone=True)
     assert set(PAPER.report(path)["conditions"]) == {"second", "apart"}
+
+
+def test_p_from_seeds_alone_is_not_shown_and_other_p_values_stay() -> None:
+    def test(of: str, p: float) -> dict[str, Any]:
+        return {"test": of, "effect": 0.1, "low": 0.0, "high": 0.2, "p": p, "adjusted": 2 * p}
+
+    both, seeds = test("seeds and items", 0.01), test("seeds", 0.008)
+    against = {"network": {"q": {"accuracy": both, "DIC": seeds}}}
+    kept = {
+        "conditions": {"first": {"against": against}},
+        "claims": [{"claim": "x", "sign": 1, "tests": {"first": test("folds", 0.02)}}],
+    }
+    shown = without_tests_over_seeds(kept)
+    of_network = shown["conditions"]["first"]["against"]["network"]["q"]
+    assert of_network["accuracy"] == both and seeds["p"] == 0.008  # the report itself is kept
+    for gone in (of_network["DIC"], shown["claims"][0]["tests"]["first"]):
+        assert gone["p"] is gone["adjusted"] is gone["low"] is gone["high"] is None
+        assert (gone["effect"], gone["reason"]) == (0.1, "scores of single items were not kept")
+        assert holds(gone) == "not tested"
