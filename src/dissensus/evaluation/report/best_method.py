@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
 from dissensus.description.disputed_items import differing_items
-from dissensus.evaluation import Results
-from dissensus.evaluation.report.tables import FLOORS, comparable_methods, higher_is_better
+from dissensus.evaluation.report.tables import (
+    FLOORS,
+    ComparisonTable,
+    comparable_methods,
+    default_reference,
+    higher_is_better,
+    tables,
+)
+from dissensus.evaluation.results import Results
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
-from dissensus.report.sections.comparison import comparison_tables
 
 OF_ANNOTATORS = "annotator "  # how metrics on annotators begin
 SAME = 1e-9  # difference of two scores that are the same
@@ -30,6 +37,13 @@ class Best:
     def __str__(self) -> str:
         which = "highest" if higher_is_better(self.metric) else "lowest"
         return f"{self.method} ({which} {self.metric} on {self.question}: {self.score:.3f})"
+
+
+@functools.lru_cache(maxsize=1)  # several parts of a report need them
+def comparison_tables(results: Results) -> list[ComparisonTable]:
+    """The tables of a comparison, with the default reference."""
+    fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
+    return tables(results, reference=default_reference(fitted))
 
 
 def best_method(results: Results, among: Collection[str] | None = None) -> Best | None:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from dissensus import Annotations, Corpus
 from dissensus.evaluation import Results
-from dissensus.report.best_method import (
+from dissensus.evaluation.report.best_method import (
     best_floor,
     best_method,
     best_of_annotators,
+    comparison_tables,
     never_disagree,
 )
-from dissensus.report.sections.comparison import comparison_tables
 from dissensus.report.summary import summary_of
 from tests.evaluation.comparisons import comparison
 
