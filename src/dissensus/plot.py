@@ -189,7 +189,7 @@ def scores(results: Results, question: str | None = None) -> Figure:
     tables = {table.question: table for table in comparison_tables(results)}
     chosen = next(iter(tables), "") if question is None else question
     if chosen not in tables:
-        raise DataError(f"no scores for {chosen!r}; there is {listed(tables)}")
+        raise DataError(f"no scores for {chosen!r}; choose from {listed(tables)}")
     return scores_figure(tables[chosen])
 
 

@@ -221,15 +221,15 @@ def test_an_interval_has_no_scores_that_are_impossible(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"question": "love"}, "no question 'love' in the results; there is 'hate'"),
+        ({"question": "love"}, "no question 'love' in the results; choose from 'hate'"),
         (
             {"metrics": ["TVD"]},
-            "no metric 'TVD' in the results; there is 'cross-entropy', 'accuracy', 'macro-F1', "
+            "no metric 'TVD' in the results; choose from 'cross-entropy', 'accuracy', 'macro-F1', "
             "'DIC'",
         ),
         (
             {"reference": "best"},
-            "no method 'best' in the results; there is 'prior', 'single', 'soft_label'",
+            "no method 'best' in the results; choose from 'prior', 'single', 'soft_label'",
         ),
     ],
 )
