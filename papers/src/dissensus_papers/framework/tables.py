@@ -1,14 +1,19 @@
-"""Parts of a report as text: whole, or within the width of a terminal."""
+"""Tables and verdicts as text, whole or within the width of a terminal."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from dissensus.evaluation.report.formats import dealt, folded
+import numpy as np
+
+from dissensus.evaluation import number, p_text
+from dissensus_papers.framework.declared import Claim
+from dissensus_papers.framework.reports import Report
 
 BLANK = "\N{NO-BREAK SPACE}"  # stands for a space at which no line ends
 KEPT = re.compile(r"\[[^][]*\]|\bp [<=]+ [\d.]+")  # an interval, a p
@@ -29,6 +34,13 @@ class Block:
         above, below = (wrapped(text, width) for text in (self.heading, self.notes))
         parts = (above, aligned(self.rows, width), below)
         return "\n".join(part for part in parts if part)
+
+
+def table(
+    heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], notes: str = ""
+) -> Block | str:
+    """A table with these names of columns; nothing if it has no rows."""
+    return Block(heading, [names, *rows], notes) if rows else ""
 
 
 def front_page(
@@ -75,7 +87,10 @@ def _folded(line: str, width: int) -> str:
     """Intervals and p values stay on one line."""
     if len(line) <= width:
         return line
-    return folded(KEPT.sub(lambda match: whole(match[0]), line), width)
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    text = KEPT.sub(lambda match: whole(match[0]), line)
+    return textwrap.fill(text, max(width, 1), subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)  # fmt: skip
 
 
 # ---- tables ----
@@ -127,6 +142,22 @@ def _lines(
     return "\n".join(lines)
 
 
+def dealt(widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """Which columns go into each table, two spaces apart: the first, and as many others as fit.
+
+    Example:
+        >>> dealt([10, 8, 8, 8], width=30), dealt([10, 8, 8, 8], width=None)
+        ([[0, 1, 2], [0, 3]], [[0, 1, 2, 3]])
+    """
+    parts: list[list[int]] = []
+    for at, wide in enumerate(widths[1:], start=1):
+        row = sum(widths[one] + 2 for one in parts[-1]) + wide if parts else 0
+        if not parts or (width is not None and row > width):
+            parts.append([0])
+        parts[-1].append(at)
+    return parts or [[0]]
+
+
 def _width(column: Sequence[str]) -> int:
     return max(len(line) for cell in column for line in cell.split("\n"))
 
@@ -155,3 +186,56 @@ def _with_first(columns: Sequence[Sequence[str]], first: int, width: int) -> lis
         figures = max(_width(within), NAME) if within else room
         narrowed.append([_folded(name, min(figures, room)), *within])
     return narrowed
+
+
+LEVEL, UNKNOWN, UNTESTED = 0.05, "not shown", "not tested"
+BEYOND = "Beyond the paper: "  # begins a claim that the paper does not make
+
+
+def holds(test: Report, sign: int = 1) -> str:
+    """Whether a difference is significant, in which direction, and whether only uncorrected.
+
+    Args:
+        sign: -1 if the claim is that the difference is below 0.
+    """
+    if np.isnan(number(test["p"])):
+        return UNTESTED
+    words = "holds" if sign * number(test["effect"]) > 0 else "the reverse holds"
+    if number(test["adjusted"]) <= LEVEL:
+        return words
+    return f"{words} only uncorrected" if number(test["p"]) <= LEVEL else UNKNOWN
+
+
+def alone(test: Report, what: str = "repetition") -> str:
+    """A note where a difference was tested over the items of a single run."""
+    return f", one {what}" * (test["n_runs"] == 1)
+
+
+def interval(test: Report, times: float = 1, digits: int = 4) -> str:
+    """A difference with its interval, or the reason why it has none."""
+    effect, low, high = (times * number(test[name]) for name in ("effect", "low", "high"))
+    if np.isnan(low):
+        return f"{effect:+.{digits}f} ({test.get('reason', '')})"
+    return f"{effect:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
+
+
+def points(test: Report, what: str = "repetition") -> str:
+    """A difference of shares in points, with its interval and corrected p."""
+    p = f", p {p_text(number(test['adjusted']))}{alone(test, what)}"
+    return f"{interval(test, 100, 2)}{p * (not np.isnan(number(test['low'])))}"
+
+
+def spread(scores: Sequence[float], digits: int = 2) -> str:
+    """The standard deviation over runs, behind a mean; nothing of a single run."""
+    return f" +- {np.std(scores, ddof=1):.{digits}f}" if len(scores) > 1 else ""
+
+
+def claims_text(report: Report, claims: Iterable[Claim], unknown: str = "") -> str:
+    """Each claim with its verdict, a line each.
+
+    Args:
+        unknown: the verdict on a claim that was not tested yet; if empty, the claim is left out.
+    """
+    verdicts = [(claim, verdict(report) or unknown) for claim, verdict in claims]
+    lines = [f"- {claim}: {text}" for claim, text in verdicts if text]
+    return "\n".join(["Claims", *lines]) if lines else ""

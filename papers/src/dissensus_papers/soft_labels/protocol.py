@@ -1,18 +1,93 @@
-"""The paper's conditions: which data, which labels, which folds; every rule of its protocol."""
+"""What the paper prints, its conditions, networks and how it trained them."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dissensus.annotations import Annotations
-from dissensus.corpus import Corpus
+from dissensus import Annotations, Corpus, Nominal
 from dissensus.errors import DataError
 from dissensus.evaluation import Fold, k_fold, official
-from dissensus.scales import Nominal
+from dissensus.methods import SoftLabelMtl, TrainedMethod, changed, configured, settings_of
+from dissensus.training import Training
+
+TITLE = "Fornaciari et al. (2021), soft-label multi-task learning"
+MODELS = {  # as users and files spell them, and as the paper does
+    "stl": "STL",
+    "kl": "MTL + KL regular",
+    "inverse-kl": "MTL + KL inverse",
+    "ce": "MTL + Cross-Entropy",
+}
+BASELINE = "stl"
+NEAR = 0.015  # within this of a printed accuracy we count as equal
+
+
+class Printed(NamedTuple):
+    """Accuracy and macro-F1 in percent, with the stars they carry over STL."""
+
+    accuracy: float
+    f1: float
+    stars: str = ""  # of the accuracy
+    f1_stars: str = ""
+
+
+TABLES: dict[str, dict[str, Printed]] = {  # condition -> model
+    "pos-cv": {
+        "stl": Printed(85.73, 85.00),
+        "kl": Printed(86.62, 85.90, "**", "**"),
+        "inverse-kl": Printed(86.55, 85.88, "**", "**"),
+        "ce": Printed(86.76, 85.98, "**", "**"),
+    },
+    "pos-test": {
+        "stl": Printed(85.84, 74.56),
+        "kl": Printed(85.93, 75.04),
+        "inverse-kl": Printed(86.29, 75.04, "*"),
+        "ce": Printed(86.27, 75.13, "*"),
+    },
+    "stemming": {
+        "stl": Printed(73.59, 57.57),
+        "kl": Printed(75.63, 55.58, "**"),
+        "inverse-kl": Printed(77.09, 58.41, "**", "*"),
+        "ce": Printed(75.26, 55.92, "**"),
+    },
+    "pos-cv-silver": {
+        "stl": Printed(75.22, 67.01),
+        "kl": Printed(75.82, 67.66, "**", "**"),
+        "inverse-kl": Printed(76.00, 67.76, "**", "**"),
+        "ce": Printed(75.99, 67.80, "**", "**"),
+    },
+    "pos-test-silver": {
+        "stl": Printed(77.81, 60.59),
+        "kl": Printed(78.61, 61.68, "**", "**"),
+        "inverse-kl": Printed(79.16, 61.94, "**", "**"),
+        "ce": Printed(78.49, 61.53, "**", "**"),
+    },
+    "stemming-silver": {
+        "stl": Printed(71.34, 58.85),
+        "kl": Printed(73.17, 57.75, "**"),
+        "inverse-kl": Printed(77.47, 57.85, "**"),
+        "ce": Printed(74.41, 57.06, "**"),
+    },
+}
+EARLIER = {  # accuracy of earlier work that the paper prints next to its own
+    "pos-cv": ("Jamison and Gurevych", 78.9),
+    "pos-test": ("Plank et al.", 83.6),
+    "stemming": ("Jamison and Gurevych", 76.6),
+}
+CELLS = ("both right", "only STL right", "only MTL right", "both wrong")
+KURTOSIS = {  # Table 3, of STL and MTL with cross-entropy on POS tags, gold
+    "both right": 6.614,
+    "only STL right": 5.961,
+    "only MTL right": 6.015,
+    "both wrong": 5.727,
+}
+KURTOSIS_MODEL, KURTOSIS_CONDITION = "ce", "pos-cv"
+
 
 Label = Literal["gold", "consensus"]
 SEEDS = tuple(range(1000, 10001, 1000))
@@ -20,20 +95,6 @@ TAGS, STEMS = "pos_tweets", "stemming"
 CORPORA = (TAGS, STEMS)
 QUESTION = {TAGS: "tag", STEMS: "is the stem"}
 N_FOLDS = 5
-
-
-def read(data: Path) -> dict[str, Corpus]:
-    """The corpora of the paper that a folder contains, or the one corpus that it is."""
-    from dissensus import datasets
-
-    there = [data / name for name in CORPORA if (data / name).is_dir()]
-    corpora = {}
-    for path in there or [data]:
-        corpus = datasets.read(path)
-        if corpus.name not in CORPORA:
-            raise DataError(f"{path}: holds {corpus.name!r}, not {' or '.join(CORPORA)}")
-        corpora[corpus.name] = corpus
-    return corpora
 
 
 @dataclass(frozen=True)
@@ -205,3 +266,85 @@ def _only(fold: Fold, kept: np.ndarray) -> Fold:
         np.intersect1d(part, kept) for part in (fold.train, fold.test, fold.validation)
     )
     return replace(fold, train=train, test=test, validation=development)
+
+
+LOSSES: dict[str, Any] = {"stl": "none", "kl": "kl", "inverse-kl": "inverse-kl", "ce": "ce"}
+TRAINING = Training(
+    epochs=10,
+    batch_size=1024,
+    shuffle=False,
+    optimiser="adam",
+    learning_rate=1e-3,
+    schedule="constant",
+    weight_decay=0.0,
+    warm_up=0.0,
+    clip=math.inf,
+    choose_by="macro-F1",
+    ties="last",
+)
+LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
+    "training.dropout_seed": None,
+    "training.averaged": 0.0,
+    "training.plateau_factor": 0.5,
+    "training.smallest_gain": 0.0,
+    "training.decay_biases": True,
+    "training.least_steps": 0,
+}
+
+
+def methods(
+    condition: SoftLabelsCondition,
+    glove: str | Path | None,
+    settings: Sequence[tuple[str, str]] = (),
+) -> dict[str, SoftLabelMtl]:
+    """STL and the three MTL models of a condition, without a seed.
+
+    Args:
+        settings: other ones, name and value as typed.
+    """
+    by_model = {}
+    for model, soft_loss in LOSSES.items():
+        plain = SoftLabelMtl(
+            encoder=_encoder(condition, glove, settings),
+            tune="all",
+            label=condition.label,
+            target="softmax-vote",
+            soft_loss=soft_loss,
+            branch="output" if condition.corpus == STEMS else "attention",
+            dropout=0.1,
+            training=TRAINING,
+        )
+        other = changed(plain, _typed(settings))
+        assert isinstance(other, SoftLabelMtl)
+        by_model[model] = other
+    return by_model
+
+
+def _encoder(
+    condition: SoftLabelsCondition, glove: str | Path | None, settings: Sequence[tuple[str, str]]
+) -> str | dict[str, str]:
+    if condition.corpus == STEMS:
+        return {"word": "character-cnn", "stem": "character-cnn:copy=2"}  # a network for each
+    if glove is not None:
+        return f"tagger:{glove}"
+    if any(name == "encoder" for name, _ in settings):
+        return "auto"
+    raise DataError(
+        f"{condition.name} reads words: name a file of vectors with --glove (make glove)"
+    )
+
+
+def _typed(settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Settings that were typed, as values."""
+    known = settings_of(configured(SoftLabelMtl, list(settings)))
+    return {name: known[name] for name, _ in settings}
+
+
+def saved_settings(method: TrainedMethod) -> dict[str, Any]:
+    """The settings of a method to save: without the device, and the folder of word vectors."""
+    settings = settings_of(method)
+    if isinstance(settings["encoder"], str) and settings["encoder"].startswith("tagger:"):
+        settings["encoder"] = f"tagger:{Path(settings['encoder'].partition(':')[2]).name}"
+    untold = {"training.device", "training.save_every", "training.compile"}
+    untold |= {name for name, value in LATER.items() if settings[name] == value}
+    return {name: value for name, value in settings.items() if name not in untold}
