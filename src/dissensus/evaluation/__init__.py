@@ -8,6 +8,7 @@ gives them again.
 
 from __future__ import annotations
 
+from dissensus.agreement import holm
 from dissensus.evaluation.aggregator_scores import AggregatorScores, aggregator_scores
 from dissensus.evaluation.attention.scores import (
     AttentionEvaluation,
@@ -68,7 +69,7 @@ from dissensus.evaluation.report.tables import (
 )
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import resampling
-from dissensus.evaluation.significance.difference import Difference, corrected, holm, p_text
+from dissensus.evaluation.significance.difference import Difference, corrected, p_text
 from dissensus.evaluation.significance.hierarchical import hierarchical
 from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
 from dissensus.evaluation.significance.method_difference import compared

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+from dissensus.agreement import holm
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import item_table
 from dissensus.evaluation.report.formats import (
@@ -23,7 +24,6 @@ from dissensus.evaluation.report.formats import (
     to_text,
 )
 from dissensus.evaluation.report.tables import ALPHA, Cell, ComparisonTable, Row, table, tables
-from dissensus.evaluation.significance.difference import holm
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.names import Names
 from tests.evaluation.comparisons import comparison
