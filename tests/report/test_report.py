@@ -285,7 +285,10 @@ def test_annotators_who_answer_alike_are_named_with_the_evidence() -> None:
     assert table["columns"][:3] == ["cluster", "annotators", "Cohen's kappa within"]
     assert sum(row[1] for row in table["rows"]) >= 10
     assert any("simulated crowds" in b.get("text", "") for b in blocks)
-    assert "Some annotators answer alike, more than chance explains: p" in " ".join(report.summary)
+    assert (
+        "Some annotators answer alike, more than a common view of the items explains: p"
+        in " ".join(report.summary)
+    )
 
 
 def test_sets_have_a_matrix_and_clusters() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
-from dissensus.cli.outputs import write_answers
-from dissensus.prediction.answer_files import rounded, with_question
+from dissensus.cli.outputs import rounded, with_question, write_answers
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus

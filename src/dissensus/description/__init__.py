@@ -6,6 +6,7 @@ from dissensus.description.annotator_clusters import (
     AnnotatorClusters,
     Cluster,
     cluster_annotators,
+    no_members,
 )
 from dissensus.description.answers_by_group import GroupDescription
 from dissensus.description.copied_answers import Duplicated
@@ -30,6 +31,7 @@ __all__ = [
     "cluster_annotators",
     "describe",
     "describe_stored",
+    "no_members",
     "one_line",
     "scale_text",
 ]

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.description import AnnotatorClusters, Description, cluster_annotators, describe
+from dissensus.description import (
+    AnnotatorClusters,
+    Description,
+    cluster_annotators,
+    describe,
+    no_members,
+)
 from dissensus.drawing.shapes import LONGEST, brief
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
@@ -113,8 +119,13 @@ def make_report(
     description: Description | None = None
     clusters: dict[str, AnnotatorClusters | None] = {}
     if corpus is not None:
-        clusters = {q: cluster_annotators(answers) for q, answers in corpus.questions.items()}
         description = describe(corpus, most=MOST_DISPUTED)
+        clusters = {
+            about.name: cluster_annotators(
+                corpus[about.name], left_out=no_members(about.by_annotator, about.duplicated)
+            )
+            for about in description.questions
+        }
         sections += [
             glance(corpus, description),
             agreement(corpus, clusters),

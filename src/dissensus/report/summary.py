@@ -13,9 +13,10 @@ from dissensus.description.compared_annotators import FEW
 from dissensus.description.disputed_items import differing_items
 from dissensus.errors import counted
 from dissensus.evaluation import Results
-from dissensus.evaluation.report.best_method import best_method, comparison_tables
 from dissensus.evaluation.report.tables import comparable_methods, higher_is_better
+from dissensus.report.best_method import best_method
 from dissensus.report.sections.agreement import alpha_of, named
+from dissensus.report.sections.comparison import comparison_tables
 from dissensus.scales import Interval
 
 MOST_NAMED = 4
@@ -160,7 +161,8 @@ def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
             parts = [named(cluster.annotators, MOST_NAMED) for cluster in some.clusters]
             where = f" about {_short(question)}" if len(clusters) > 1 else ""
             return (
-                f"Some annotators answer alike{where}, more than chance explains: "
+                f"Some annotators answer alike{where}, more than a common view of the items "
+                "explains: "
                 f"{'; '.join(parts)}."
             )
     return ""

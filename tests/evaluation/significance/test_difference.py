@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from dissensus.agreement import holm
-from dissensus.evaluation.significance.difference import Difference, corrected
+from dissensus.evaluation.significance.difference import Difference, corrected, holm
 
 
 def test_holm_is_that_of_statsmodels() -> None:

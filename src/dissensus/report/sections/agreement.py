@@ -190,11 +190,7 @@ def _clusters(
     if clusters is None:
         return []
     if not clusters.significant:
-        return [Text(
-            f"{question}: no clusters of annotators who answer alike. Of {clusters.n_simulated} "
-            f"simulated crowds without clusters, as reliable as these annotators, "
-            f"{100 * clusters.p:.0f} % look as clustered."
-        )]  # fmt: skip
+        return [Text(no_clusters_sentence(question, clusters) + _compared(annotations, clusters))]
     shares = [_shares(annotations, cluster.annotators) for cluster in clusters.clusters]
     rows = [
         [
@@ -211,8 +207,25 @@ def _clusters(
     ]
     columns = ("cluster", "annotators", f"{clusters.measure} within", "with others",
                "answers given", "who")  # fmt: skip
-    return [Text(clusters_sentence(question, clusters)),
+    return [Text(clusters_sentence(question, clusters) + _compared(annotations, clusters)),
             Table(f"Annotators who answer alike, {question}", columns, rows)]  # fmt: skip
+
+
+def no_clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
+    """Why no clusters are named."""
+    if clusters.p <= 0.05:
+        why = (
+            "Some annotators deviate alike from a common view of the items "
+            f"(p = {clusters.p:.3f}), but there are no two camps of three or more whose members "
+            "their answers tell apart."
+        )
+    else:
+        why = (
+            "A common view of the items, with differences in strictness, in reliability and in the "
+            f"use of values, is enough to explain who agrees with whom (p = {clusters.p:.2f}, "
+            f"{clusters.n_simulated} simulated crowds)."
+        )
+    return f"{question}: no clusters of annotators who answer alike. {why}{_left_out(clusters)}"
 
 
 def clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
@@ -222,12 +235,31 @@ def clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
         f"{cluster.outside:.2f} with others)"
         for cluster in clusters.clusters
     ]
-    n, p = len(parts), clusters.p
-    rest = f" {named(clusters.others)} belong{'s' * (len(clusters.others) == 1)} to none."
+    n, one = len(parts), len(clusters.others) == 1
+    rest = f" {named(clusters.others)} {'does' if one else 'do'} not clearly belong to one."
     return (
         f"{question}: annotators form {n} cluster{'s' * (n > 1)} of those who answer alike: "
-        f"{'; '.join(parts)}.{rest if clusters.others else ''} Chance and differences in "
-        f"reliability do not explain it (p = {p:.3f}, {clusters.n_simulated} simulated crowds)."
+        f"{'; '.join(parts)}.{rest if clusters.others else ''} Items that are difficult or "
+        "ambiguous, and annotators who differ in strictness, in reliability and in their use of "
+        f"values, do not explain it (p = {clusters.p:.3f}, {clusters.n_simulated} simulated "
+        f"crowds).{_left_out(clusters)}"
+    )
+
+
+def _compared(annotations: Annotations, clusters: AnnotatorClusters) -> str:
+    """Who was compared, if not all."""
+    n_compared = len(clusters.others) + sum(len(one.annotators) for one in clusters.clusters)
+    n_answered = int((annotations.per_annotator() > 0).sum()) - len(clusters.left_out)
+    if n_compared == n_answered:
+        return ""
+    return f" Compared are the {n_compared} of {n_answered:,} annotators with most answers."
+
+
+def _left_out(clusters: AnnotatorClusters) -> str:
+    if not clusters.left_out:
+        return ""
+    return (
+        f" Left out as unreliable, or as a copy of another annotator: {named(clusters.left_out)}."
     )
 
 

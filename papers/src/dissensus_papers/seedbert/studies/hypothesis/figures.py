@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dissensus.metrics import (
+from dissensus.metrics.rationales import (
     attention_auroc,
     auroc_of_ranks,
     chance_f1,
