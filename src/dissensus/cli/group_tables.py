@@ -81,7 +81,7 @@ def _ends(result: GroupComparison, what: str) -> list[str]:
 
 
 def _interval(low: float, high: float) -> str:
-    return "-" if low != low else f"[{low:.2f}, {high:.2f}]"
+    return "-" if low != low else f"[{low:z.2f}, {high:z.2f}]"
 
 
 def _test(result: GroupComparison, tests: int) -> str:

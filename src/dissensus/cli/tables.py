@@ -200,9 +200,9 @@ def number(value: float, digits: int = 3) -> str:
     """A number as text; undefined is a dash.
 
     Example:
-        >>> number(363209), number(0.5), number(float("nan"))
-        ('363,209', '0.500', '-')
+        >>> number(363209), number(-0.0001), number(float("nan"))
+        ('363,209', '0.000', '-')
     """
     if math.isnan(value):
         return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:z,.{digits}f}"
