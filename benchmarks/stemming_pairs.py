@@ -30,8 +30,7 @@ from dissensus.evaluation import Difference, over_both, over_items
 from dissensus.evaluation.protocols import Fold, k_fold, official
 from dissensus.methods import Job, fit_many, method
 from dissensus.training import Training
-from dissensus_papers.encoders.vocabulary import Vocabulary
-from dissensus_papers.encoders.word_forms import pair_features
+from dissensus_papers.encoders.word_forms import Vocabulary, pair_features
 from keeping import keep, kept
 
 NAME = "stemming_pairs"  # of the results

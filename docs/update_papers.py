@@ -13,26 +13,30 @@ from typing import Any
 from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
 from dissensus_papers import qumatl, seedbert
-from dissensus_papers.framework.conditions import ComparisonCondition
-from dissensus_papers.framework.verdicts import UNTESTED, holds, interval, points, spread
-from dissensus_papers.qumatl.claims import ACCURACY, EVERYWHERE
-from dissensus_papers.qumatl.claims import CLAIMS as QUERY_CLAIMS
-from dissensus_papers.qumatl.conditions import COUNTED, PRINTED
-from dissensus_papers.qumatl.corpora import DELETED
-from dissensus_papers.qumatl.models import COMPARED, QUERIES
-from dissensus_papers.qumatl.models import MODELS as QUERY_MODELS
-from dissensus_papers.seedbert.claims import claims as seedbert_claims
-from dissensus_papers.seedbert.models import MODELS as SEEDBERT_MODELS
-from dissensus_papers.seedbert.models import SINGLE
-from dissensus_papers.seedbert.printed import TABLE
-from dissensus_papers.seedbert.scoring import DISTANCES
+from dissensus_papers.framework.declared import ComparisonCondition
+from dissensus_papers.framework.tables import UNTESTED, holds, interval, points, spread
+from dissensus_papers.qumatl import (
+    ACCURACY,
+    COMPARED,
+    COUNTED,
+    DELETED,
+    EVERYWHERE,
+    PRINTED,
+    QUERIES,
+)
+from dissensus_papers.qumatl import CLAIMS as QUERY_CLAIMS
+from dissensus_papers.qumatl import MODELS as QUERY_MODELS
+from dissensus_papers.seedbert.analysis import ENSEMBLES, MEMBER
+from dissensus_papers.seedbert.outcomes import DISTANCES
+from dissensus_papers.seedbert.protocol import MODELS as SEEDBERT_MODELS
+from dissensus_papers.seedbert.protocol import SINGLE, TABLE
 from dissensus_papers.seedbert.studies.hypothesis.ensembles import SEEN
 from dissensus_papers.seedbert.studies.hypothesis.tables import interval as looked
-from dissensus_papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
+from dissensus_papers.seedbert.tables import claims as seedbert_claims
 from dissensus_papers.seedbert.tables import mean, over_points
 from dissensus_papers.soft_labels import CONDITIONS, report
-from dissensus_papers.soft_labels.claims import claims
-from dissensus_papers.soft_labels.printed import MODELS, NEAR, TABLES
+from dissensus_papers.soft_labels.protocol import MODELS, NEAR, TABLES
+from dissensus_papers.soft_labels.tables import claims
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
@@ -186,7 +190,7 @@ def _table_4(found: dict[str, Any]) -> list[str]:
         lines.append(f"| {' | '.join([*cells, '', _percent(floor['f1']), '', ''])} |")
         for model, of_model in held["models"].items():
             printed, fits = TABLE.get(model), of_model["fits"]
-            cells = ["", SEEDBERT_MODELS[model].called]
+            cells = ["", SEEDBERT_MODELS[model].title]
             for metric in ("accuracy", "f1"):
                 paper = f"{100 * getattr(printed, metric):.1f}" if printed else ""
                 cells += [paper, _percent(fits[metric])]
@@ -223,7 +227,7 @@ def _recovered(found: dict[str, Any]) -> list[str]:
                 for distance in ("JSD", "TVD")
                 for head in ("votes", "tempered")
             ]
-            lines.append(f"|  | {' | '.join([SEEDBERT_MODELS[model].called, *figures])} |")
+            lines.append(f"|  | {' | '.join([SEEDBERT_MODELS[model].title, *figures])} |")
     return lines
 
 
@@ -239,7 +243,7 @@ def _less_one(found: dict[str, Any], heading: str) -> list[str]:
         for model in (name for name in ENSEMBLES if name in of_model):
             for other, words in others.items():
                 tests = [of_model[model][other][distance] for distance in DISTANCES]
-                cells = [before, SEEDBERT_MODELS[model].called, words, *map(interval, tests)]
+                cells = [before, SEEDBERT_MODELS[model].title, words, *map(interval, tests)]
                 lines.append(f"| {' | '.join(cells)} |")
                 before = ""
     return lines
@@ -256,7 +260,7 @@ def _members(found: dict[str, Any]) -> str:
     for corpus in (name for name in seedbert.SOURCES if name in found["number"]):
         many = {m: held for m, held in found["number"][corpus].items() if "more" in held}
         for model, held in sorted(many.items(), reverse=True):
-            before = f"{corpus}, {SEEDBERT_MODELS[model].called}, {5 * held['repeats']} fits"
+            before = f"{corpus}, {SEEDBERT_MODELS[model].title}, {5 * held['repeats']} fits"
             for n in sorted((key for key in held if key.isdigit()), key=int):
                 of_n = held[n]["reads"]
                 cells = [before, n, f"{100 * held[n]['accuracy']:.2f}"]

@@ -94,6 +94,41 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
         pytest.fail(f"a circle: {' -> '.join(error.args[1])}")
 
 
+def exported(room: str) -> set[str]:
+    """The public names of an entry of the list, or of the package itself: those of `__all__`, or
+    those that a single file defines without an underscore."""
+    path = SOURCE / f"{room}.py" if room and (SOURCE / f"{room}.py").exists() else None
+    tree = ast.parse((path or SOURCE / room / "__init__.py").read_text(encoding="utf-8"))
+    names: set[str] = set()
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        assigned = {target.id for target in targets if isinstance(target, ast.Name)}
+        if "__all__" in assigned and isinstance(node, ast.Assign):
+            return set(ast.literal_eval(node.value))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            assigned.add(node.name)
+        names |= assigned
+    return {name for name in names if not name.startswith("_")} if path else set()
+
+
+def test_the_reproduced_papers_import_only_public_names() -> None:
+    """`dissensus_papers` is a package like any other: what it needs is exported."""
+    wrong = []
+    for path in sorted((ROOT / "papers" / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                named = [(alias.name, "") for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                named = [(node.module or "", alias.name) for alias in node.names]
+            else:
+                continue
+            for module, name in named:
+                package, _, room = module.partition(".")
+                if package == "dissensus" and ("." in room or name not in exported(room)):
+                    wrong.append(f"{path.name}: from {module} import {name}")
+    assert wrong == [], "export it from the part of dissensus where a user would look for it"
+
+
 def test_the_reading_of_imports_sees_every_way_to_write_one(tmp_path: Path) -> None:
     source = """
 import dissensus.names

@@ -416,9 +416,9 @@ def test_parts_of_the_official_split() -> None:
 
 
 def test_a_part_that_is_not_there() -> None:
-    text = "mine: no part 'validation'; there is 'train', 'dev', 'test'"
+    text = "mine: no part 'validation'; choose from 'train', 'dev', 'test'"
     assert message(whole().part, "validation") == text
-    assert message(crowd().part, "train") == "crowd: no part 'train'; there is no official split"
+    assert message(crowd().part, "train") == "crowd: no part 'train'; it has no split 'official'"
 
 
 # ---- splitting ----
@@ -528,8 +528,8 @@ def test_splits_that_cannot_be_made() -> None:
     )
     one_group = crowd(n_items=5, group=5)
     assert message(one_group.split, 0.2) == (
-        "crowd: 5 items in 1 group (what shows the same stays together) cannot be split with a "
-        "share of 0.2: one side is empty"
+        "crowd: 5 items in 1 group (items with the same content stay together) cannot be split "
+        "with a share of 0.2: one side is empty"
     )
 
 

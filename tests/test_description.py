@@ -282,11 +282,11 @@ def test_without_times_nobody_is_fast_and_without_names_nobody_is_suspicious() -
     assert (answers.constant, answers.fast, answers.duplicated) == ([], [], [])
 
 
-def copies(answer: np.ndarray, n_values: int) -> list[list[str]]:
+def copies(answer: np.ndarray, values: int | Ordinal | Interval) -> list[list[str]]:
     """Who is said to have given the same answers, of answers (n_annotators, n_items); -1: none."""
     annotator, item = np.nonzero(answer >= 0)
-    values = Nominal(tuple("abcde"[:n_values]))
-    annotations = Annotations.from_arrays(item, annotator, answer[annotator, item], values)
+    scale = Nominal(tuple("abcde"[:values])) if isinstance(values, int) else values
+    annotations = Annotations.from_arrays(item, annotator, answer[annotator, item], scale)
     described = describe(Corpus.build("c", annotations.items, {"q": annotations})).questions[0]
     return [pair.annotators for pair in described.duplicated]
 
@@ -316,6 +316,39 @@ def test_annotators_with_a_common_view_do_not_copy() -> None:
         views = generator.integers(0, 3, (2, 300))
         answer = [right_with(generator, view, [0.9, 0.9, 0.9], 3) for view in views]
         assert copies(np.vstack(answer), 3) == []
+
+
+def test_with_many_items_honest_annotators_are_not_named_for_a_model_that_is_nearly_true() -> None:
+    for seed in range(3):
+        generator = np.random.default_rng([5, seed])
+        truth, difficulty = generator.integers(0, 2, 1500), generator.normal(0, 1, 1500)
+        right = 1 / (1 + np.exp(difficulty - np.array([[1.0], [1.3]])))
+        right = np.vstack([np.full((2, 1500), 0.98), right])
+        experts = np.where(generator.random(right.shape) < right, truth, 1 - truth)
+        assert copies(experts, 2) == []
+        view = np.where(generator.random((3, 1500)) < 0.3, generator.integers(0, 2, 1500), truth)
+        camps = [right_with(generator, one, [0.975], 2) for one in view[[0, 0, 1, 2]]]
+        assert copies(np.vstack(camps), 2) == []
+        rating = generator.uniform(0, 4, 1500) + generator.normal(0, 1, (5, 1500)) * np.array(
+            [[0.05], [0.05], [0.5], [0.6], [0.7]]
+        )
+        assert copies(rating.round().clip(0, 4).astype(int), Interval(0, 4)) == []
+
+
+def test_two_who_use_the_ends_of_a_scale_do_not_copy() -> None:
+    for seed in range(4):
+        generator = np.random.default_rng([6, seed])
+        noise = np.array([[0.2], [0.2], [0.2], [0.6], [0.6]])
+        value = generator.uniform(0, 4, 200) + generator.normal(0, 1, (5, 200)) * noise
+        answer = value.round().clip(0, 4).astype(int)
+        answer[:2] = np.where(value[:2] > 2, 4, 0)
+        assert copies(answer, Ordinal(("1", "2", "3", "4", "5"))) == []
+
+
+def test_copies_next_to_one_who_is_better_than_all_others() -> None:
+    generator = np.random.default_rng(7)
+    answer = right_with(generator, generator.integers(0, 3, 200), [0.85, 0.85, 0.85, 0.97], 3)
+    assert copies(np.vstack([answer, answer[0]]), 3) == [["0", "4"]]
 
 
 def test_copies_need_two_others_who_answered_the_same_items() -> None:

@@ -177,7 +177,7 @@ def test_predictions_are_a_mapping_from_question_to_prediction() -> None:
     both = Predictions({"valence": built, "arousal": built}, "single", "mine")
     assert len(both) == 2 and list(both) == ["valence", "arousal"] and both["arousal"] is built
     assert message(both.__getitem__, "humour") == (
-        "no prediction for 'humour'; there is 'valence', 'arousal'"
+        "no prediction for 'humour'; choose from 'valence', 'arousal'"
     )
 
 
@@ -425,7 +425,7 @@ def test_marginals_and_cells_of_a_density() -> None:
     table = joint.to_table()
     assert table.column_names == ["item", "cell.valence", "cell.arousal", "mass"]
     assert table.num_rows == 80 and table["mass"][6].as_py() == joint.mass[0, 1, 2]
-    with pytest.raises(DataError, match="no density over 'joy'; there is 'valence', 'arousal'"):
+    with pytest.raises(DataError, match="no density over 'joy'; choose from 'valence', 'arousal'"):
         joint.marginal("joy")
 
 

@@ -85,15 +85,16 @@ def camps(
     n_items: int,
     sizes: tuple[int, ...],
     shares: list[float],
-    guess: bool,
+    guess: bool = False,
+    accuracy: tuple[float, float] = (0.85, 0.95),
 ) -> np.ndarray:
-    """Groups whose views differ in about 30 % of the items."""
+    """Groups, or single annotators, whose views differ in about 30 % of the items."""
     truth = generator.choice(len(shares), n_items, p=shares)
     answers = []
     for size in sizes:
         own = generator.random(n_items) < 0.3
         view = np.where(own, generator.choice(len(shares), n_items, p=shares), truth)
-        accuracies = generator.uniform(0.85, 0.95, size)
+        accuracies = generator.uniform(*accuracy, size)
         answers.append(answered(generator, view, accuracies, shares, guess))
     return np.hstack(answers)
 
@@ -116,11 +117,31 @@ def lenient(generator: np.random.Generator, n_items: int) -> np.ndarray:
     return np.rint(truth + np.array([1, 1, 0, -1, 2]) + noise).clip(0, 4)
 
 
-def ratings(generator: np.random.Generator, n_items: int) -> np.ndarray:
-    """Seven different ratings; two annotators are more precise than the others."""
-    precision = np.array([0.15, 0.15, 0.5, 0.5, 0.6])
-    truth = generator.uniform(0, 6, n_items)[:, None]
-    return np.round(truth + generator.normal(0, 1, (n_items, 5)) * precision).clip(0, 6)
+def experts(generator: np.random.Generator, n_items: int, novices: int) -> np.ndarray:
+    """Two experts of .98; the others are right as the items are difficult (Rasch's model)."""
+    truth = generator.integers(0, 2, n_items)
+    difficulty = generator.normal(0, 1, (n_items, 1))
+    right = 1 / (1 + np.exp(difficulty - generator.uniform(0.8, 1.3, novices)))
+    right = np.hstack([np.full((n_items, 2), 0.98), right])
+    return np.where(generator.random(right.shape) < right, truth[:, None], 1 - truth[:, None])
+
+
+def ratings(
+    generator: np.random.Generator, n_items: int, noise: list[float], most: int, ends: int = 0
+) -> np.ndarray:
+    """Rounded ratings; the first annotators may use the ends of the scale only."""
+    truth = generator.uniform(0, most, n_items)[:, None]
+    values = truth + generator.normal(0, 1, (n_items, len(noise))) * noise
+    rounded = np.round(values).clip(0, most)
+    rounded[:, :ends] = np.where(values[:, :ends] > most / 2, most, 0)
+    return rounded
+
+
+def sparse(generator: np.random.Generator, n_items: int) -> np.ndarray:
+    """40 annotators, three of them for each item."""
+    answers = one_truth(generator, n_items, between(0.8, 0.98, 40), THREE).astype(float)
+    chosen = generator.random(answers.shape).argsort(axis=1) < 3
+    return np.where(chosen, answers, np.nan)
 
 
 def batches(generator: np.random.Generator, n_items: int, copy: bool = False) -> np.ndarray:
@@ -139,16 +160,6 @@ def batches(generator: np.random.Generator, n_items: int, copy: bool = False) ->
     return answers
 
 
-def constant(generator: np.random.Generator, n_items: int, n: int) -> np.ndarray:
-    answers = one_truth(generator, n_items, between(0.85, 0.95, 5), SKEWED, guess=True)
-    answers[:, :n] = 0
-    return answers
-
-
-def random(generator: np.random.Generator, n_items: int) -> np.ndarray:
-    return generator.choice(3, (n_items, 6), p=[0.5, 0.3, 0.2])
-
-
 def copied(
     generator: np.random.Generator,
     n_items: int,
@@ -157,9 +168,12 @@ def copied(
     identical: float = 1.0,
     copies: int = 1,
     original: float = 0.85,
+    best: float | None = None,
 ) -> float:
     """Whether the original (0) and all copies (the last ones) are named, and nobody else is."""
     accuracies = np.r_[original, generator.uniform(0.8, 0.92, others)]
+    if best is not None:
+        accuracies[-1] = best
     truth = generator.choice(len(shares), n_items, p=shares)
     answers = answered(generator, truth, accuracies, shares, guess=False)
     for _ in range(copies):
@@ -170,23 +184,24 @@ def copied(
     return float(named(answers.astype(float), nominal(shares)) == wanted)
 
 
+def copied_ratings(generator: np.random.Generator, n_items: int) -> float:
+    answers = ratings(generator, n_items, [0.4, 0.4, 0.5, 0.6], most=4)
+    return float(named(np.column_stack([answers, answers[:, 0]]), LEVELS) == {0, 4})
+
+
 def copied_in_batches(generator: np.random.Generator) -> float:
     return float(named(batches(generator, 600, copy=True), Nominal(("a", "b", "c"))) == {0, 1})
 
 
 THREE, SPREAD = [0.4, 0.3, 0.3], (0.85, 0.95)
 HONEST: dict[str, tuple[Crowd, Scale, tuple[int, ...]]] = {
-    "3 raters, accuracy .85-.95, slips, classes .85/.15": (
-        partial(one_truth, accuracies=between(*SPREAD, 3), shares=SKEWED),
-        nominal(SKEWED), (50, 500),
-    ),
     "3 raters, accuracy .85-.95, guesses, classes .85/.15": (
         partial(one_truth, accuracies=between(*SPREAD, 3), shares=SKEWED, guess=True),
-        nominal(SKEWED), (50, 500),
+        nominal(SKEWED), (500,),
     ),
-    "4 raters, accuracy .85-.95, guesses, classes .85/.15": (
-        partial(one_truth, accuracies=between(*SPREAD, 4), shares=SKEWED, guess=True),
-        nominal(SKEWED), (100, 500),
+    "4 raters, accuracy .985-.995, three classes": (
+        partial(one_truth, accuracies=between(0.985, 0.995, 4), shares=THREE),
+        nominal(THREE), (500,),
     ),
     "10 raters, accuracy .85-.95, guesses, classes .97/.03": (
         partial(one_truth, accuracies=between(*SPREAD, 10), shares=RARE, guess=True),
@@ -200,40 +215,65 @@ HONEST: dict[str, tuple[Crowd, Scale, tuple[int, ...]]] = {
         partial(one_truth, accuracies=between(0.7, 0.85, 2, experts=2), shares=FIVE, guess=True),
         nominal(FIVE), (100, 500),
     ),
+    "2 experts .98 among 2, items of different difficulty": (
+        partial(experts, novices=2), nominal(EVEN), (200, 1000)
+    ),
+    "2 experts .98 among 4, items of different difficulty": (
+        partial(experts, novices=4), nominal(EVEN), (1000,)
+    ),
     "camps of 2 and 3, slips, two classes": (
-        partial(camps, sizes=(2, 3), shares=EVEN, guess=False), nominal(EVEN), (50, 500)
+        partial(camps, sizes=(2, 3), shares=EVEN), nominal(EVEN), (50, 500)
     ),
     "camps of 2, 2 and 2, guesses, two classes": (
-        partial(camps, sizes=(2, 2, 2), shares=EVEN, guess=True), nominal(EVEN), (50, 500)
+        partial(camps, sizes=(2, 2, 2), shares=EVEN, guess=True), nominal(EVEN), (500,)
+    ),
+    "camps of 2, 1 and 1, who hardly slip (.97-.98), three classes": (
+        partial(camps, sizes=(2, 1, 1), shares=THREE, accuracy=(0.97, 0.98)),
+        nominal(THREE), (200, 1000),
+    ),
+    "camps of 3, 1 and 1, accuracy .94-.95, guesses, two classes": (
+        partial(camps, sizes=(3, 1, 1), shares=EVEN, guess=True, accuracy=(0.94, 0.95)),
+        nominal(EVEN), (1000,),
     ),
     "hard items, 2 experts among 3, the same errors, four classes": (
         partial(hard_items, accuracies=np.array([0.99, 0.99, 0.8, 0.75, 0.7]), n_values=4),
         nominal([0.25] * 4), (100, 500),
     ),
     "5 levels, strict and lenient, two equally lenient": (lenient, LEVELS, (100, 500)),
-    "7 different ratings, two precise raters": (ratings, Interval(0, 6), (100, 500)),
+    "5 levels, two of five use the ends only": (
+        partial(ratings, noise=[0.2, 0.2, 0.2, 0.6, 0.6], most=4, ends=2), LEVELS, (200, 1000)
+    ),
+    "5 different ratings, two precise raters": (
+        partial(ratings, noise=[0.05, 0.05, 0.5, 0.6, 0.7], most=4), Interval(0, 4), (200, 1000)
+    ),
+    "40 annotators, 3 of them for each item": (sparse, nominal(THREE), (2000,)),
     "100 annotators, batches of 60 items with 4 answers": (batches, nominal(THREE), (600,)),
-    "2 of 5 annotators constant": (partial(constant, n=2), nominal(SKEWED), (100, 500)),
-    "everybody at random": (random, nominal(THREE), (200,)),
 }  # fmt: skip
 COPIED: dict[str, tuple[Callable[..., float], tuple[int, ...]]] = {
     "original, copy, 2 others, two classes": (
-        partial(copied, others=2, shares=EVEN), (50, 100, 200)
+        partial(copied, others=2, shares=EVEN), (100, 200)
     ),
     "original, copy, 2 others, five classes": (
-        partial(copied, others=2, shares=FIVE), (50, 100, 200)
+        partial(copied, others=2, shares=FIVE), (100, 200)
     ),
+    "original, copy, 3 others, two classes": (
+        partial(copied, others=3, shares=EVEN), (200,)
+    ),
+    "original, copy, 3 others, one of them .97, three classes": (
+        partial(copied, others=3, shares=THREE, best=0.97), (200,)
+    ),
+    "original, copy, 3 others, 5 levels": (copied_ratings, (100, 200)),
     "original, copy, 8 others, three classes": (
-        partial(copied, others=8, shares=THREE), (50, 100, 200)
+        partial(copied, others=8, shares=THREE), (100, 200)
     ),
     "97 % identical, 4 others, three classes": (
-        partial(copied, others=4, shares=THREE, identical=0.97), (100, 200, 500)
+        partial(copied, others=4, shares=THREE, identical=0.97), (200, 500)
     ),
     "95 % identical, 4 others, three classes": (
-        partial(copied, others=4, shares=THREE, identical=0.95), (500, 1000)
+        partial(copied, others=4, shares=THREE, identical=0.95), (1000,)
     ),
     "original, 2 copies, 2 others, three classes": (
-        partial(copied, others=2, shares=THREE, copies=2), (100, 200)
+        partial(copied, others=2, shares=THREE, copies=2), (200,)
     ),
     "LLM .95 and who pastes its answers, 4 others, three classes": (
         partial(copied, others=4, shares=THREE, original=0.95), (100, 300)

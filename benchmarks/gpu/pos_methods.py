@@ -95,7 +95,7 @@ def made(group: str, name: str, settings: dict[str, Any], seed: int) -> Any:
 def corpus_parts(name: str) -> dict[str, Any]:
     """The training part as a method learns it, and the others."""
     import dissensus as ds
-    from dissensus_papers.soft_labels.conditions import with_automatic
+    from dissensus_papers.soft_labels.protocol import with_automatic
 
     corpus = with_automatic(ds.read(KIT / "pos_tweets"))
     train = learned(corpus, name).part("train")

@@ -33,8 +33,8 @@ def opened(name: str, small: int) -> Any:
     import torch
 
     import dissensus as ds
-    from dissensus_papers.soft_labels.conditions import with_automatic
     from dissensus_papers.soft_labels.fits import Opened
+    from dissensus_papers.soft_labels.protocol import with_automatic
 
     torch.set_num_threads(1)
     corpus = with_automatic(ds.read(KIT / "pos_tweets"))
@@ -49,7 +49,7 @@ def made(group: str, name: str, small: int) -> Any:
     from dataclasses import replace
 
     from dissensus.methods import method
-    from dissensus_papers.soft_labels.networks import TRAINING
+    from dissensus_papers.soft_labels.protocol import TRAINING
 
     cls, own = GROUPS[group][name]
     found: Any = method(cls)
@@ -70,9 +70,8 @@ def fit(group: str, name: str, seed: int, small: int, path: Path) -> None:
 
     condition = CONDITION[group]
     task = Task({condition: {name: made(group, name, small)}}, stack=False)
-    outcome = task.outcome(
-        opened(name if name in AGGREGATED else "", small), Key(name, seed, condition)
-    )
+    opened_ = opened(name if name in AGGREGATED else "", small)
+    (outcome,) = task.done(opened_, (Key(name, seed, condition),))
     if outcome.reason:
         raise RuntimeError(outcome.reason)
     said = outcome.folds[0].predicted.upper()

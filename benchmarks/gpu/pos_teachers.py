@@ -144,7 +144,7 @@ class Tweets:
     @classmethod
     def opened(cls) -> Tweets:
         import dissensus as ds
-        from dissensus_papers.soft_labels.conditions import with_automatic
+        from dissensus_papers.soft_labels.protocol import with_automatic
 
         return cls(with_automatic(ds.read(KIT / "tweets")))
 

@@ -95,7 +95,7 @@ def aggregated(corpus: Any) -> dict[str, list[int]]:
     look good at nouns.
     """
     from dissensus.methods.framework.labels import item_labels
-    from dissensus_papers.soft_labels.conditions import with_automatic
+    from dissensus_papers.soft_labels.protocol import with_automatic
 
     train = corpus.part("train")
     made = {}

@@ -34,8 +34,7 @@ def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
     vectors."""
     from kit import pack_minilm
 
-    from dissensus_papers.qumatl import PAPER
-    from dissensus_papers.qumatl.corpora import SPEECH
+    from dissensus_papers.qumatl import PAPER, SPEECH
 
     texts: list[str] = []
     for name, corpus in PAPER.read(data).items():
@@ -76,7 +75,7 @@ def corpora_of(given: argparse.Namespace) -> Any:
     import pyarrow as pa
 
     from dissensus.contents import Contents
-    from dissensus_papers.qumatl.corpora import SPEECH
+    from dissensus_papers.qumatl import SPEECH
 
     corpora = SCRIPT.corpora(items=given.items)
     if SPEECH not in corpora:

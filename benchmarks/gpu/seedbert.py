@@ -49,10 +49,10 @@ def pack(folder: Path, data: Path, names: Sequence[str] = ()) -> None:
     from safetensors.torch import save_file
 
     from dissensus_papers.encoders.last_block import LastBlockEncoder
-    from dissensus_papers.seedbert.corpora import read, ready
+    from dissensus_papers.seedbert.protocol import ready
 
     texts: list[str] = []
-    every = read(data)
+    every = SCRIPT.paper.PAPER.read(data)
     for name in names or wanted():
         corpus = ready(every[name])
         _small(corpus).save(folder / "corpora" / name)
@@ -126,8 +126,8 @@ def gathered(archives: Sequence[Path]) -> Path:
 def _add_kappas(done: Path, data: Path) -> None:
     """How much annotators agree on emotions: a kit has no ratings."""
     from dissensus import datasets
-    from dissensus_papers.seedbert.corpora import SOURCES, kappas, ready
-    from dissensus_papers.seedbert.items import Items
+    from dissensus_papers.seedbert.outcomes import Items
+    from dissensus_papers.seedbert.protocol import SOURCES, kappas, ready
 
     source = SOURCES["snow2008-affect"]
     rated = datasets.read(data / source.folder, corpus=source.corpus)

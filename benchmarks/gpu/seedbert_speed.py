@@ -94,7 +94,7 @@ def texts(sizes: dict[str, int]) -> Any:
 
 def single(encoder: str, compile: bool) -> Any:
     from dissensus.methods import Single
-    from dissensus_papers.seedbert.models import PAPER
+    from dissensus_papers.seedbert.protocol import PAPER
 
     training = replace(
         PAPER, precision="bf16" if torch.cuda.is_available() else "fp32", compile=compile

@@ -12,13 +12,9 @@ from dissensus.corpus import Corpus
 from dissensus.evaluation import k_fold
 from dissensus.methods.framework.settings import settings_of
 from dissensus_papers import individual
-from dissensus_papers.framework.comparison_paper import ComparisonPaper
-from dissensus_papers.framework.conditions import ComparisonCondition
-from dissensus_papers.framework.corpora import Source
-from dissensus_papers.framework.models import Model
-from dissensus_papers.framework.verdicts import BetterThan
-from dissensus_papers.individual.figures import agreement_of_annotators
-from dissensus_papers.individual.folds import speaker_folds
+from dissensus_papers.framework.comparison import ComparisonPaper
+from dissensus_papers.framework.declared import BetterThan, ComparisonCondition, Model, Source
+from dissensus_papers.individual.corpora import agreement_of_annotators, speaker_folds
 
 QUESTIONS = ("valence", "activation")
 SOFT, PLAIN = (f"valence x activation ({kind})" for kind in ("soft", "plain"))

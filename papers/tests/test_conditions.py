@@ -12,8 +12,8 @@ from dissensus import Corpus, datasets
 from dissensus.errors import DataError
 from dissensus.metrics import excess_kurtosis
 from dissensus_papers.soft_labels import CONDITIONS, PRINTED, SEEDS, named
-from dissensus_papers.soft_labels.conditions import folds, labels, tied, with_automatic
-from dissensus_papers.soft_labels.items import Items
+from dissensus_papers.soft_labels.outcomes import Items
+from dissensus_papers.soft_labels.protocol import folds, labels, tied, with_automatic
 from papers.tests.tiny import stems, tweets
 
 

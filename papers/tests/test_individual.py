@@ -15,29 +15,33 @@ from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
 from dissensus.datasets.clip_ratings import MEANS_AGREE
 from dissensus.errors import DataError, Unfinished
 from dissensus_papers import individual
-from dissensus_papers.framework.conditions import ComparisonCondition
-from dissensus_papers.framework.corpora import Source, read_sources
-from dissensus_papers.individual import experts, more_ratings, raters
-from dissensus_papers.individual.confirmation import CHOSEN, CONFIRMATION, CONSTRUCTION
-from dissensus_papers.individual.corpora import (
-    PERSPECTIVE,
-    PIECE,
-    describe_notes,
-    described_pieces,
-    perspectives,
+from dissensus_papers.framework.declared import (
+    ComparisonCondition,
+    Source,
+    read_sources,
     some_annotators,
 )
-from dissensus_papers.individual.figures import HALVES, OTHERS, figures_of_crowd, halves
-from dissensus_papers.individual.folds import (
+from dissensus_papers.individual import measurements
+from dissensus_papers.individual.claims import GAIN, power, smallest_difference
+from dissensus_papers.individual.conditions import CHOSEN, CONFIRMATION, CONSTRUCTION
+from dissensus_papers.individual.corpora import (
+    HALVES,
+    OTHERS,
+    PERSPECTIVE,
+    PIECE,
     SEEDS,
     adults_to_children,
+    describe_notes,
+    described_pieces,
+    figures_of_crowd,
+    halves,
     item_folds,
     perspective,
+    perspectives,
     tasks,
 )
-from dissensus_papers.individual.newcomers import WAYS, measured
-from dissensus_papers.individual.power import GAIN, power, smallest_difference
-from dissensus_papers.individual.raters import some_ratings
+from dissensus_papers.individual.measurements import WAYS, some_ratings
+from dissensus_papers.individual.measurements import measure_newcomers as measured
 
 
 @pytest.fixture(scope="module")
@@ -219,13 +223,15 @@ def test_each_expert_is_measured() -> None:
         questions={"accuracy": crowd["valence"]},
         item_attributes={name: pa.array(values) for name, values in speakers.items()},
     )
-    by_seed = [experts.measured(renamed, seed, [("training.epochs", "2")]) for seed in (0, 1)]
+    by_seed = [
+        measurements.measure_experts(renamed, seed, [("training.epochs", "2")]) for seed in (0, 1)
+    ]
     rows = by_seed[0]["concordance"]["accuracy"]
-    assert set(rows) == {*experts.MODELS_OF_EXPERTS, experts.OTHERS}
+    assert set(rows) == {*measurements.MODELS_OF_EXPERTS, measurements.OTHERS}
     assert all(len(by_expert) == crowd.n_annotators for by_expert in rows.values())
-    assert rows[experts.OTHERS] == by_seed[1]["concordance"]["accuracy"][experts.OTHERS]
-    (block,) = experts.tables(by_seed)
-    assert len(block.rows) == 5 and block.rows[-1][0] == experts.OTHERS
+    assert rows[measurements.OTHERS] == by_seed[1]["concordance"]["accuracy"][measurements.OTHERS]
+    (block,) = measurements.expert_tables(by_seed)
+    assert len(block.rows) == 5 and block.rows[-1][0] == measurements.OTHERS
 
 
 # ---- ratings per item ----
@@ -243,12 +249,12 @@ def test_more_ratings_contain_the_fewer(crowd: Corpus) -> None:
 
 def test_shares_of_all_ratings_are_reached(crowd: Corpus) -> None:
     quick = [("training.epochs", "2")]
-    result = raters.measured("valence", crowd, 0, quick)
+    result = measurements.measure_raters("valence", crowd, 0, quick)
     by_number = result["given"]
     assert by_number[50]["shares"] == by_number[50]["mean"] == 0
     assert by_number[2]["shares"] > by_number[5]["shares"] > 0
-    (block,) = raters.tables("Ratings", "raters")([json.loads(json.dumps(result))])
-    assert [row[0] for row in block.rows[:3]] == ["", "Given", raters.GIVEN["density"]]
+    (block,) = measurements.rater_tables("Ratings", "raters", [json.loads(json.dumps(result))])
+    assert [row[0] for row in block.rows[:3]] == ["", "Given", measurements.GIVEN["density"]]
 
 
 def test_more_ratings_of_the_items_with_the_highest_spread_help_most() -> None:
@@ -256,16 +262,16 @@ def test_more_ratings_of_the_items_with_the_highest_spread_help_most() -> None:
     widths = np.repeat([0.02, 0.4], 20)
     ratings = [0.5 + width * generator.uniform(-1, 1, 30) for width in widths]
     signals = {"good": widths, "bad": -widths}
-    for by_signal in more_ratings.simulated_errors(ratings, signals, 0).values():
+    for by_signal in measurements.simulated_errors(ratings, signals, 0).values():
         good, random, bad = (by_signal[name].mean() for name in ("good", "random", "bad"))
         assert good < random < bad
 
 
 def test_all_rankings_are_measured_and_shown(crowd: Corpus) -> None:
-    result = more_ratings.measured("valence", crowd, 0, [("training.epochs", "2")])
-    assert set(result["errors"]["0.25"]) == set(more_ratings.SIGNALS)
-    (block,) = more_ratings.tables("More", "more")([result])
-    assert [row[0] for row in block.rows[1:]] == list(more_ratings.SIGNALS.values())
+    result = measurements.measure_more_ratings("valence", crowd, 0, [("training.epochs", "2")])
+    assert set(result["errors"]["0.25"]) == set(measurements.SIGNALS)
+    (block,) = measurements.more_ratings_tables("More", "more", [result])
+    assert [row[0] for row in block.rows[1:]] == list(measurements.SIGNALS.values())
 
 
 # ---- what conditions decide ----

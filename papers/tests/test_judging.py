@@ -18,10 +18,8 @@ from dissensus.evaluation import holm
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus_papers import PAPERS, paper
 from dissensus_papers.soft_labels import CONDITIONS, report, shown, to_json
-from dissensus_papers.soft_labels.conditions import folds, with_automatic
-from dissensus_papers.soft_labels.items import Items
-from dissensus_papers.soft_labels.outcome import Outcome, Trained, letters
-from dissensus_papers.soft_labels.printed import CELLS, MODELS, TABLES
+from dissensus_papers.soft_labels.outcomes import Items, Outcome, Trained, letters
+from dissensus_papers.soft_labels.protocol import CELLS, MODELS, TABLES, folds, with_automatic
 from papers.tests.tiny import stems, tweets, vectors
 from tests.saved_folders import without_checksums
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dissensus_papers import seedbert, soft_labels
-from dissensus_papers.framework.layout import Block, whole, written
+from dissensus_papers.framework.tables import Block, whole, written
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 SHOWN: dict[str, Callable[[int | None], str]] = {

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 from dissensus_papers import individual, qumatl, seedbert
-from dissensus_papers.framework.verdicts import BetterThan, holds
-from dissensus_papers.individual.confirmation import CHOSEN
-from dissensus_papers.qumatl.claims import EVERYWHERE
+from dissensus_papers.framework.declared import BetterThan
+from dissensus_papers.framework.tables import holds
+from dissensus_papers.individual.conditions import CHOSEN
+from dissensus_papers.qumatl import EVERYWHERE
 from dissensus_papers.soft_labels import CONDITIONS, PRINTED, report, shown
-from dissensus_papers.soft_labels.printed import MODELS, TABLES
+from dissensus_papers.soft_labels.protocol import MODELS, TABLES
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "papers.md"

@@ -12,14 +12,16 @@ import pytest
 
 from dissensus.corpus import Corpus
 from dissensus.evaluation import k_fold
-from dissensus_papers.framework.comparison_paper import ComparisonPaper
-from dissensus_papers.framework.conditions import ComparisonCondition
-from dissensus_papers.framework.corpora import Source
-from dissensus_papers.framework.measurements import MeasuredCondition
-from dissensus_papers.framework.merged_report import origins, without_tests_over_seeds
-from dissensus_papers.framework.models import Model
+from dissensus_papers.framework.comparison import ComparisonPaper, origins, without_tests_over_seeds
+from dissensus_papers.framework.declared import (
+    BetterThan,
+    ComparisonCondition,
+    MeasuredCondition,
+    Model,
+    Source,
+)
 from dissensus_papers.framework.reports import to_json
-from dissensus_papers.framework.verdicts import BetterThan, holds
+from dissensus_papers.framework.tables import holds
 from tests.benchmarks.test_archive import script as script
 from tests.crowds import feature_crowd
 

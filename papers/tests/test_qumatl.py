@@ -11,8 +11,7 @@ from dissensus import Annotations, Corpus, datasets
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
 from dissensus.scales import Interval, Ordinal
-from dissensus_papers.qumatl import CONDITIONS, PAPER
-from dissensus_papers.qumatl.corpora import FRAMES, as_levels, averaged
+from dissensus_papers.qumatl import CONDITIONS, FRAMES, PAPER, as_levels, averaged
 
 
 def test_every_model_of_a_condition_can_be_built() -> None:

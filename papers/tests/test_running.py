@@ -17,12 +17,19 @@ from dissensus import Corpus
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation.fit import Key, plain
 from dissensus.training.loop import Trainer
+from dissensus_papers.framework.paper import Fits
 from dissensus_papers.soft_labels import CONDITIONS, outcomes, report, run, shown, to_json
-from dissensus_papers.soft_labels.conditions import folds, labels, with_automatic
 from dissensus_papers.soft_labels.fits import Opened, Task
-from dissensus_papers.soft_labels.networks import TRAINING, methods, saved_settings
-from dissensus_papers.soft_labels.outcome import Outcome
-from dissensus_papers.soft_labels.printed import MODELS
+from dissensus_papers.soft_labels.outcomes import Outcome
+from dissensus_papers.soft_labels.protocol import (
+    MODELS,
+    TRAINING,
+    folds,
+    labels,
+    methods,
+    saved_settings,
+    with_automatic,
+)
 from papers.tests.tiny import QUICK, stems, tweets, vectors
 
 
@@ -41,8 +48,8 @@ def corpora() -> dict[str, Corpus]:
 def trained(name: str, model: str, quick: list[tuple[str, str]], corpora: Any) -> Outcome:
     ready = {key: with_automatic(corpus) for key, corpus in corpora.items()}
     task = Task({name: methods(CONDITIONS[name], None, quick)})
-    outcome = task.outcome(Opened(ready), Key(model, 1000, name))
-    assert outcome.reason == ""
+    (outcome,) = task.done(Opened(ready), (Key(model, 1000, name),))
+    assert isinstance(outcome, Outcome) and outcome.reason == ""
     return outcome
 
 
@@ -189,16 +196,16 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
         "Time limit reached: 0 of 8 fits done. Run the same command again to resume."
     )
     done: list[Key] = []
-    real = Task.outcome
+    real = Task.fit
 
-    def killed(self: Task, opened: Opened, key: Key) -> Outcome:
+    def killed(self: Task, opened: Opened, job: Fits) -> list[Outcome]:
         if len(done) == 3:
             raise KeyboardInterrupt
-        done.append(key)
-        return real(self, opened, key)
+        done.extend(job)
+        return real(self, opened, job)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Task, "outcome", killed)
+        patch.setattr(Task, "fit", killed)
         with pytest.raises(KeyboardInterrupt):
             run(corpora, arguments, tmp_path / "parts", **given)
     assert len(outcomes(tmp_path / "parts")) == 3
@@ -239,12 +246,14 @@ def test_what_fails_is_said_and_the_rest_is_kept(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = Task.outcome
+    real = Task.fit
 
-    def fragile(self: Task, opened: Opened, key: Key) -> Outcome:
-        return self.died(key, "no luck") if key.method == "kl" else real(self, opened, key)
+    def fragile(self: Task, opened: Opened, job: Fits) -> list[Outcome]:
+        if job[0].method == "kl":
+            raise ModelError("no luck")
+        return real(self, opened, job)
 
-    monkeypatch.setattr(Task, "outcome", fragile)
+    monkeypatch.setattr(Task, "fit", fragile)
     with pytest.raises(ModelError) as caught:
         run(corpora, [CONDITIONS["pos-test"]], tmp_path, runs=1, processes=1, settings=quick)
     assert str(caught.value) == (

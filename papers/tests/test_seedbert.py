@@ -19,14 +19,27 @@ from dissensus.evaluation import holm, over_both
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus_papers import paper
 from dissensus_papers.seedbert import CONDITIONS, report, shown, to_json
-from dissensus_papers.seedbert.corpora import FIRST, SOURCES, sampled
-from dissensus_papers.seedbert.figures import apart, cochran
-from dissensus_papers.seedbert.items import Items
-from dissensus_papers.seedbert.models import DEEP, SEEDS, SINGLE, TABLE_4, VARIANTS
-from dissensus_papers.seedbert.outcome import Outcome
-from dissensus_papers.seedbert.printed import KAPPA, TABLE
-from dissensus_papers.seedbert.scoring import CAUTIOUS, distribution
-from dissensus_papers.seedbert.selection import chosen, outcomes
+from dissensus_papers.seedbert.analysis import apart, cochran
+from dissensus_papers.seedbert.outcomes import (
+    CAUTIOUS,
+    Items,
+    Outcome,
+    chosen,
+    distribution,
+    outcomes,
+)
+from dissensus_papers.seedbert.protocol import (
+    DEEP,
+    FIRST,
+    KAPPA,
+    SEEDS,
+    SINGLE,
+    SOURCES,
+    TABLE,
+    TABLE_4,
+    VARIANTS,
+    sampled,
+)
 from papers.tests.tiny_seedbert import corpus, write
 from tests.tiny import tiny_bert
 

@@ -10,11 +10,8 @@ import pytest
 
 from dissensus.evaluation import Results, k_fold
 from dissensus_papers import PAPERS, Entry
-from dissensus_papers.framework.comparison_paper import ComparisonPaper
-from dissensus_papers.framework.conditions import ComparisonCondition
-from dissensus_papers.framework.corpora import Source
-from dissensus_papers.framework.models import Model
-from dissensus_papers.framework.verdicts import BetterThan
+from dissensus_papers.framework.comparison import ComparisonPaper
+from dissensus_papers.framework.declared import BetterThan, ComparisonCondition, Model, Source
 from tests.cli.conftest import Run
 from tests.crowds import feature_crowd
 

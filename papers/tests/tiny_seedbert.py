@@ -10,11 +10,8 @@ import numpy as np
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus_papers.seedbert.conditions import CONDITIONS
-from dissensus_papers.seedbert.corpora import SOURCES
-from dissensus_papers.seedbert.items import Items
-from dissensus_papers.seedbert.models import MODELS, trials
-from dissensus_papers.seedbert.outcome import Outcome
+from dissensus_papers.seedbert.outcomes import Items, Outcome
+from dissensus_papers.seedbert.protocol import CONDITIONS, MODELS, SOURCES, trials
 
 N_ITEMS, N_ANNOTATORS = 120, 6
 

@@ -18,12 +18,13 @@ from dissensus.description.disputed_items import most_disputed
 from dissensus.drawing import draw_items
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
+from dissensus.evaluation.report.best_method import comparison_tables
 from dissensus.prediction import Prediction, Predictions
 from dissensus.readers.questions import corpus_of
 from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled, stacked
 from dissensus.report.sections.agreement import confused, who_agrees
-from dissensus.report.sections.comparison import comparison_tables, scores_figure
+from dissensus.report.sections.comparison import scores_figure
 from dissensus.report.sections.densities import is_rating, together
 from dissensus.report.sections.glance import answers_given
 from dissensus.report.sections.predictions import calibration as calibration_of
@@ -188,7 +189,7 @@ def scores(results: Results, question: str | None = None) -> Figure:
     tables = {table.question: table for table in comparison_tables(results)}
     chosen = next(iter(tables), "") if question is None else question
     if chosen not in tables:
-        raise DataError(f"no scores for {chosen!r}; there is {listed(tables)}")
+        raise DataError(f"no scores for {chosen!r}; choose from {listed(tables)}")
     return scores_figure(tables[chosen])
 
 

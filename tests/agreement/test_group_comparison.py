@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from dissensus.agreement import compare_groups, group_annotators, interval, krippendorff_alpha
+from dissensus.agreement.group_permutations import permutation_tests
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 SCALES: list[Scale] = [
@@ -84,12 +88,116 @@ def test_between_groups_by_brute_force(scale: Scale) -> None:
 
 @pytest.mark.slow
 @ALL
-def test_p_values_are_uniform_where_groups_do_not_differ(scale: Scale) -> None:
-    from scipy.stats import kstest
+def test_equal_groups_seldom_differ(scale: Scale) -> None:
+    tests = [permutation_tests(*of_sides(crowd(scale, seed)), 0) for seed in range(200)]
+    for name in ("views", "level", "reliability"):
+        assert np.mean([getattr(test, name) <= 0.05 for test in tests]) <= 0.085, name
 
-    p_values = [compare_groups(crowd(scale, seed), ["side"])[0].p_value for seed in range(300)]
-    assert kstest(p_values, "uniform").pvalue > 0.001
-    assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.05, abs=0.035)
+
+def of_sides(corpus: Corpus) -> tuple[Annotations, np.ndarray]:
+    return corpus["q"], group_annotators(corpus, "side").code
+
+
+def shown(crowds: int, answers: Callable[[np.random.Generator], np.ndarray], n: int,
+          scale: Scale = SCALES[0]) -> dict[str, float]:  # fmt: skip
+    """Shares of crowds with p <= 0.05; the first n annotators are one group."""
+    counts = np.zeros(3)
+    for seed in range(crowds):
+        table = answers(np.random.default_rng(seed))  # (n_annotators, n_items), nan: none
+        annotator, item = np.nonzero(~np.isnan(table))
+        values = table[annotator, item]
+        annotations = Annotations.from_arrays(
+            item,
+            annotator,
+            values if isinstance(scale, Interval) else values.astype(int),
+            scale,
+            items=Names.range(table.shape[1]),
+            annotators=Names.range(table.shape[0]),
+        )
+        test = permutation_tests(annotations, (np.arange(len(table)) >= n).astype(int), 0)
+        counts += np.array([test.views, test.level, test.reliability]) <= 0.05
+    return dict(zip(("views", "level", "reliability"), counts / crowds, strict=True))
+
+
+def skilled(
+    generator: np.random.Generator, skills: np.ndarray, n_items: int, per_item: int | None = None
+) -> np.ndarray:
+    """Annotators who know the truth with these chances, and guess one of three values otherwise."""
+    n = len(skills)
+    guesses = generator.integers(0, 3, (n, n_items))
+    known = generator.random((n, n_items)) < skills[:, None]
+    answers = np.where(known, generator.integers(0, 3, n_items), guesses).astype(float)
+    if per_item is not None:
+        answers[generator.random((n, n_items)).argsort(axis=0).argsort(axis=0) >= per_item] = np.nan
+    return answers
+
+
+@pytest.mark.parametrize(("sizes", "per_item"), [((6, 6), None), ((4, 12), None), ((15, 15), 4)])
+def test_less_careful_annotators_have_no_other_views(
+    sizes: tuple[int, int], per_item: int | None
+) -> None:
+    skills = np.repeat([0.9, 0.5], sizes)
+    result = shown(25, lambda g: skilled(g, skills, 120, per_item), sizes[0])
+    assert result["views"] <= 0.08 and result["level"] <= 0.08
+    assert result["reliability"] >= 0.9
+
+
+def test_lenient_annotators_have_no_other_views() -> None:
+    def answers(generator: np.random.Generator) -> np.ndarray:
+        ratings = generator.normal(size=80) + 0.7 * generator.normal(size=(12, 80))
+        return np.clip(np.round(ratings + 2 + np.repeat([0.0, 0.8], 6)[:, None]), 0, 4)
+
+    result = shown(25, answers, 6, Ordinal(tuple("12345")))
+    assert result["views"] <= 0.08 and result["level"] >= 0.9
+
+
+def test_views_of_four_against_three_are_shown() -> None:
+    """91 % against 8 % say yes to a fifth of the items, in either direction."""
+
+    def answers(generator: np.random.Generator) -> np.ndarray:
+        chance = np.tile(np.where(generator.random(100) < 0.5, 0.9, 0.1), (7, 1))
+        chance[:4, :20], chance[4:, :20] = 0.91, 0.08
+        chance[:, :10] = 0.99 - chance[:, :10]
+        return (generator.random((7, 100)) < chance).astype(float)
+
+    result = shown(25, answers, 4, Nominal(("no", "yes")))
+    assert result["views"] >= 0.9 and result["level"] <= 0.08
+
+
+def test_a_small_group_that_answers_the_opposite_has_other_views() -> None:
+    def answers(generator: np.random.Generator) -> np.ndarray:
+        truth = (np.arange(60) % 2) ^ (np.arange(10) >= 7)[:, None]
+        return np.where(generator.random((10, 60)) < 0.1, 1 - truth, truth).astype(float)
+
+    assert shown(10, answers, 7, Nominal(("no", "yes")))["views"] == 1.0
+
+
+def test_levels_are_differences_on_the_same_items() -> None:
+    table = np.array([[2.0, 3, 4, 1], [2, 4, 4, np.nan], [3, 5, 4, np.nan], [4, 4, 5, np.nan]])
+    annotator, item = np.nonzero(~np.isnan(table))
+    annotations = Annotations.from_arrays(item, annotator, table[annotator, item], Interval(0, 9))
+    test = permutation_tests(annotations, np.array([0, 0, 1, 1]), 0)
+    expected = table[2:, :3].mean() - table[:2, :3].mean()
+    assert test.levels[:, 0] == pytest.approx([-expected, expected])
+    assert test.least == pytest.approx(1 / 3)
+
+
+def test_large_tables_are_sparse_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    annotations, code = of_sides(crowd(SCALES[0], 5, effect=0.3))
+    dense = permutation_tests(annotations, code, 0)
+    monkeypatch.setattr("dissensus.agreement.group_permutations.MOST_DENSE", 3)
+    sparse = permutation_tests(annotations, code, 0)
+    assert (dense.views, dense.level) == pytest.approx((sparse.views, sparse.level))
+
+
+def test_groups_without_common_items_are_not_tested() -> None:
+    rows = [(f"t{i}{g}", f"{g}{k}", i % 2) for i in range(4) for g in "ab" for k in range(3)]
+    annotations = Annotations.from_rows([(i, a, "xy"[v]) for i, a, v in rows])
+    facts = {"side": [str(name)[0] for name in annotations.annotators]}
+    corpus = Corpus.build("c", annotations.items, {"q": annotations}, annotator_attributes=facts)
+    result = compare_groups(corpus, ["side"])[0]
+    assert np.isnan([result.p_value, result.level_p, result.reliability_p]).all()
+    assert result.conclusion == "not tested: no item was answered by annotators of two groups"
 
 
 @ALL
@@ -145,7 +253,10 @@ def test_groups_of_numbers_missing_and_small_ones() -> None:
 def test_few_annotators_cannot_show_a_difference() -> None:
     result = compare_groups(attributes(gender=["f", "f", "m", "m"]), ["gender"])[0]
     assert result.permutations == 6 and result.least_p == pytest.approx(1 / 3)
-    assert result.notes[-1] == "with so few annotators p cannot be below 0.33"
+    assert result.notes[0] == (
+        "with 2 f and 2 m annotators, p cannot be below 0.33, so no difference can be shown; more "
+        "annotators are needed"
+    )
 
 
 def test_attributes_without_groups_are_refused() -> None:

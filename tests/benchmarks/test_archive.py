@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dissensus_papers import seedbert, soft_labels
-from dissensus_papers.seedbert.corpora import FIRST
+from dissensus_papers.seedbert.protocol import FIRST
 from papers.tests.tiny import stems
 from papers.tests.tiny_seedbert import write
 

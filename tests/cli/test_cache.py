@@ -96,7 +96,7 @@ def test_a_cache_that_is_not_there(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--clear", "third"), "{}: nothing of encoder 'third'; there is 'first', 'second'"),
+        (("--clear", "third"), "{}: nothing of encoder 'third'; choose from 'first', 'second'"),
         (("--limit", "much"), "a size must be a number and a unit, e.g. '20 GB', found 'much'"),
         (
             ("--limit", "5GB", "--clear"),

@@ -364,7 +364,7 @@ def test_questions_that_do_not_meet(run: Run, folders: tuple[Path, Path], tmp_pa
     assert f"{other}: 'polite' is not a question of small; left out" in ended.err.splitlines()
     ended = run("evaluate", other, folders[1], "--question", "funny")
     assert ended.err.splitlines()[-1] == (
-        "Error: no prediction for 'funny'; there is 'polite', 'rude'"
+        "Error: no prediction for 'funny'; choose from 'polite', 'rude'"
     )
 
 

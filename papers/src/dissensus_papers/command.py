@@ -12,12 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
-from dissensus.cli import console
-from dissensus.cli.compare import UNFINISHED, seconds
+from dissensus.cli import UNFINISHED, console, seconds
 from dissensus.errors import DataError, Unfinished
 from dissensus_papers import PAPERS, Option
 from dissensus_papers import paper as paper_named
-from dissensus_papers.framework.corpora import some_items
+from dissensus_papers.framework.declared import some_items
 
 
 def with_options_of_papers(command: Callable[..., None]) -> Callable[..., None]:
@@ -96,7 +95,7 @@ def papers(
     show: Annotated[
         Path | None, typer.Option(help="Show the results of a folder or file; nothing is trained.")
     ] = None,
-    own: dict[str, Path] | None = None,
+    own: dict[str, Any] | None = None,
     json: console.Json = False,
 ) -> None:
     """Reproduce the experiments of PAPER and compare with its published tables.

@@ -14,7 +14,7 @@ from dissensus.errors import ModelError
 from dissensus.methods import Single, SoftLabelMtl
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
-from dissensus_papers.encoders.character_cnn import CharacterCnnEncoder, CharacterCnnNetwork
+from dissensus_papers.encoders.characters import CharacterCnnEncoder, CharacterCnnNetwork
 from tests.training.test_stack import assert_same, run_of
 
 WORDS = ("running", "be", "a", "", "unbelievable")

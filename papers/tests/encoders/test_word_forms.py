@@ -14,8 +14,13 @@ from dissensus.contents import Contents
 from dissensus.encoders import encoder, encodings
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Single
-from dissensus_papers.encoders.vocabulary import Vocabulary
-from dissensus_papers.encoders.word_forms import WordFormsEncoder, edits, pair_features, vector
+from dissensus_papers.encoders.word_forms import (
+    Vocabulary,
+    WordFormsEncoder,
+    edits,
+    pair_features,
+    vector,
+)
 
 # the most frequent first; the first number tells what a word is about
 LINES = [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
-def holm(p_values: np.ndarray) -> np.ndarray:
+def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Corrected so that 5 % of families at most have one below 0.05 that should not be.
 
     nan stays nan and is no test.
@@ -16,8 +18,9 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
     Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
+    p_values = np.asarray(p_values, dtype=float)
     corrected = np.full(p_values.shape, np.nan)
-    order = _rising(p_values)
+    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]
     factors = np.arange(len(order), 0, -1)
     corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
     return corrected
@@ -34,13 +37,8 @@ def false_discovery(p_values: np.ndarray) -> np.ndarray:
 
     Reference: Benjamini and Hochberg (1995), doi:10.1111/j.2517-6161.1995.tb02031.x.
     """
-    corrected = np.full(p_values.shape, np.nan)
-    order = _rising(p_values)
-    shares = p_values[order] * len(order) / np.arange(1, len(order) + 1)
-    corrected[order] = np.minimum(np.minimum.accumulate(shares[::-1])[::-1], 1.0)
+    from scipy.stats import false_discovery_control  # slow to import
+
+    corrected, defined = np.full(p_values.shape, np.nan), ~np.isnan(p_values)
+    corrected[defined] = false_discovery_control(p_values[defined])
     return corrected
-
-
-def _rising(p_values: np.ndarray) -> np.ndarray:
-    """The places of the p-values that are not nan, the smallest first."""
-    return np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]

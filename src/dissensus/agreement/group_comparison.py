@@ -1,10 +1,10 @@
-"""Do groups of annotators differ? Agreement within and between them, and a permutation test."""
+"""Do groups of annotators differ? Agreement within and between them, and permutation tests."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -19,6 +19,7 @@ from dissensus.agreement.annotator_groups import (
 )
 from dissensus.agreement.confidence import ConfidenceInterval, interval_of, jackknife_of
 from dissensus.agreement.correction import holm
+from dissensus.agreement.group_permutations import GroupTests, permutation_tests
 from dissensus.agreement.krippendorff import prepare_krippendorff_alpha
 from dissensus.agreement.measure import Estimate, OfSums, ratio
 from dissensus.agreement.rest import Vectors, first_answers
@@ -28,12 +29,6 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, set_sizes
-
-PERMUTATIONS = 1999
-MOST_ORDERS = 2000  # of groups over annotators that are all tried, instead of random ones
-MOST_WORK = 16_000_000_000  # multiplications of a permutation test
-SPARSE = 100_000_000  # pairs of answers above which dense blocks are quicker
-MOST_DENSE = 4000  # annotators of a dense matrix over pairs
 
 
 @dataclass(frozen=True)
@@ -46,6 +41,10 @@ class GroupAgreement:
     alpha: float
     low: float
     high: float
+    reliability: (
+        float  # mean correlation of an annotator's answers with the consensus of the others
+    )
+    level: dict[str, float]  # of a value or "mean": how much more than other groups, same items
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,11 @@ class DividingItem:
 class GroupComparison:
     """Agreement within and between the groups of one attribute, for one question.
 
-    `difference` is alpha within less alpha between groups; `p_value` is how often random groups of
-    the same sizes differ as much on the same items.
+    `difference` is alpha within less alpha between groups, which groups that are less careful have
+    too. Three p-values say how often random groups of the same sizes differ as much: `p_value` in
+    what is answered to some items, beyond level and reliability; `level_p` in how often a value is
+    given, or how high ratings are, beyond reliability; `reliability_p` in how closely the consensus
+    is followed.
     """
 
     question: str
@@ -95,10 +97,15 @@ class GroupComparison:
     difference_high: float
     p_value: float
     corrected: float  # for all attributes and questions (Holm)
+    level_p: float
+    level_corrected: float
+    reliability_p: float
+    reliability_corrected: float
     permutations: int
     least_p: float  # that so few annotators can reach
     dividing: list[DividingItem]
     notes: list[str]
+    conclusion: str  # in a sentence
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
@@ -113,7 +120,8 @@ class GroupComparison:
         """A row for each group and pair of groups, and for all, as the columns of a table."""
         rows = [
             {"agreement": "within", "first": g.group, "annotators": g.annotators,
-             "answers": g.answers, "alpha": g.alpha, "low": g.low, "high": g.high}
+             "answers": g.answers, "alpha": g.alpha, "low": g.low, "high": g.high,
+             "reliability": g.reliability}
             for g in self.groups
         ]  # fmt: skip
         rows += [
@@ -126,8 +134,12 @@ class GroupComparison:
             rows.append({"agreement": f"{name}, all groups", "alpha": value, "low": low})
             rows[-1]["high"] = high
         rows[-1] |= {"p_value": self.p_value, "corrected": self.corrected}
-        names = ("agreement", "first", "second", "annotators", "answers", "items",
-                 "alpha", "low", "high", "p_value", "corrected")  # fmt: skip
+        for name in ("level", "reliability"):
+            p_value, corrected = (getattr(self, f"{name}_{end}") for end in ("p", "corrected"))
+            rows.append({"agreement": f"{name}, all groups", "p_value": p_value})
+            rows[-1]["corrected"] = corrected
+        names = ("agreement", "first", "second", "annotators", "answers", "items", "alpha",
+                 "low", "high", "reliability", "p_value", "corrected")  # fmt: skip
         about = {"question": self.question, "attribute": self.attribute}
         repeated = {name: [value] * len(rows) for name, value in about.items()}
         return repeated | {name: [or_none(row.get(name)) for row in rows] for name in names}
@@ -143,9 +155,9 @@ def compare_groups(
     """Compare groups of annotators, by each attribute and for each question.
 
     Agreement is Krippendorff's alpha; sets disagree by the number of values in which they differ.
-    Between two groups, chance is a random answer of each (cross-replication reliability). The test
-    compares two annotators of one group with two of different groups on the same items; annotators
-    keep their answers, and exchange their groups.
+    Between two groups, chance is a random answer of each (cross-replication reliability). In tests,
+    annotators keep their answers, and exchange their groups (`group_permutations`). Each kind of
+    test is corrected for all attributes and questions (Holm).
 
     Args:
         attributes: names of annotator attributes, or "all".
@@ -161,6 +173,8 @@ def compare_groups(
         >>> result = compare_groups(corpus, ["group"])[0]
         >>> round(result.within, 3), round(result.between, 3), round(result.p_value, 3)
         (1.0, 0.217, 0.029)
+        >>> result.conclusion.split(": ")[0]
+        'a and b answer some items differently (p = 0.029), most of all t1, t3, t5'
 
     Reference: Wong, Paritosh and Aroyo (2021), Cross-replication reliability,
     doi:10.18653/v1/2021.acl-long.548; groups: Prabhakaran et al. (2024), GRASP,
@@ -178,8 +192,19 @@ def compare_groups(
         for question in questions
         for groups in grouped
     ]
-    corrected = holm(np.array([result.p_value for result in results])).tolist()
-    return [replace(r, corrected=p) for r, p in zip(results, corrected, strict=True)]
+    for name, corrected in _CORRECTED.items():
+        p_values = holm(np.array([getattr(result, name) for result in results])).tolist()
+        results = [
+            replace(result, **{corrected: p}) for result, p in zip(results, p_values, strict=True)
+        ]
+    return [replace(result, conclusion=_conclusion(result)) for result in results]
+
+
+_CORRECTED = {
+    "p_value": "corrected",
+    "level_p": "level_corrected",
+    "reliability_p": "reliability_corrected",
+}
 
 
 def _compared(
@@ -192,27 +217,97 @@ def _compared(
     missing = int((answered & (groups.code < 0)).sum())
     annotations = annotations.take(groups.code[annotator] >= 0)
     table = _Table.of(annotations, groups.code)
-    of_groups = [_within(annotations, groups, table, code) for code in range(len(groups.names))]
-    pairs = [_between(groups, table, *pair) for pair in combinations(range(len(groups.names)), 2)]
-    p_value, permutations, least = _permutation_test(annotations, table, groups.code, seed)
+    tests = permutation_tests(annotations, groups.code, seed)
     notes = groups.notes(missing)
-    if least > 0.05 and not math.isnan(p_value):
-        notes.append(f"with so few annotators p cannot be below {least:.2g}")
+    if tests.least > 0.01:
+        sizes = zip(groups.sizes().tolist(), groups.names, strict=True)
+        few = f"with {_listed([f'{size} {name}' for size, name in sizes if size])} annotators"
+        notes.insert(0, f"{few}, p cannot be below {tests.least:.2g}")
+        if tests.least > 0.05:
+            notes[0] += ", so no difference can be shown; more annotators are needed"
+    codes = range(len(groups.names))
     return GroupComparison(
         question=question,
         scale=annotations.scale.kind,
         attribute=groups.attribute,
-        groups=of_groups,
-        pairs=pairs,
+        groups=[_within(annotations, groups, table, tests, code) for code in codes],
+        pairs=[_between(groups, table, *pair) for pair in combinations(codes, 2)],
         missing=missing,
         **_overall(table),
-        p_value=p_value,
+        p_value=tests.views,
         corrected=math.nan,
-        permutations=permutations,
-        least_p=least,
+        level_p=tests.level,
+        level_corrected=math.nan,
+        reliability_p=tests.reliability,
+        reliability_corrected=math.nan,
+        permutations=tests.permutations,
+        least_p=tests.least,
         dividing=_dividing(corpus, annotations, groups, table, most),
         notes=notes,
+        conclusion="",
     )
+
+
+def _conclusion(result: GroupComparison) -> str:
+    """In what groups differ, for the corrected p-values, or that no difference is shown."""
+    tests = (result.corrected, result.level_corrected, result.reliability_corrected)
+    if all(math.isnan(p) for p in tests):
+        return "not tested: no item was answered by annotators of two groups"
+    views, level, reliability = (p < 0.05 for p in tests)
+    shown = []
+    if views:
+        names = [group.group for group in result.groups]
+        who = _listed(names) if len(names) == 2 else "the groups"
+        most = ", ".join(item.item for item in result.dividing[:3])
+        where = f", most of all {most}" if most else ""
+        shown.append(
+            f"{who} answer some items differently (p = {p_text(tests[0])}){where}: read them "
+            "before you average over groups"
+        )
+    if level:
+        shown.append(
+            f"{_level_sentence(result)}, p = {p_text(tests[1])}): ask as many of each group "
+            "about each item, or labels depend on who answered"
+        )
+    if reliability:
+        known = [group for group in result.groups if not math.isnan(group.reliability)]
+        low, high = (end(known, key=lambda group: group.reliability) for end in (min, max))
+        shown.append(
+            f"{low.group} follows the consensus less closely than {high.group} (correlation "
+            f"{low.reliability:.2f} against {high.reliability:.2f}, p = {p_text(tests[2])}), "
+        )
+        if views or level:
+            shown[-1] += "which the difference above may explain"
+        else:
+            also = any(abs(more) >= 0.05 for group in known for more in group.level.values())
+            why = f", and that may be why {_level_sentence(result)})" if also else ""
+            advice = "check their answers, and weight annotators when you aggregate"
+            shown[-1] += f"as less careful annotators do{why}: {advice}"
+    return "; ".join(shown) or "no difference is shown"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _level_sentence(result: GroupComparison) -> str:
+    """Which group differs most in a value or in its mean rating, and by how much."""
+    groups = result.groups
+    levels = [(more, value, group.group) for group in groups for value, more in group.level.items()]
+    more, value, name = max(levels, key=lambda level: abs(level[0]))
+    others = [group.group for group in groups if group.group != name]
+    than = others[0] if len(others) == 1 else "the other groups"
+    if result.scale in ("ordinal", "interval"):
+        high = "higher" if more > 0 else "lower"
+        return f"{name} rates {high} than {than} (by {abs(more):.2g} on the same items"
+    often = "more" if more > 0 else "less"
+    points = f"by {100 * abs(more):.0f} points on the same items"
+    return f"{name} answers {value} {often} often than {than} ({points}"
+
+
+def p_text(value: float) -> str:
+    """A p-value as it is printed."""
+    return "-" if value != value else f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
 
 
 def _vectors(annotations: Annotations) -> Vectors:
@@ -282,7 +377,7 @@ class _Table:
 
 
 def _within(
-    annotations: Annotations, groups: AnnotatorGroups, table: _Table, code: int
+    annotations: Annotations, groups: AnnotatorGroups, table: _Table, tests: GroupTests, code: int
 ) -> GroupAgreement:
     own = annotations.take(table.group == code)
     scale = annotations.scale
@@ -295,9 +390,24 @@ def _within(
     elif isinstance(scale, MultiLabel):
         distance = _values_apart
     alpha = partial(prepare_krippendorff_alpha, distance=distance)
-    ends, annotators = interval_of(alpha, own), int((groups.code == code).sum())
-    value = alpha(own).value()
-    return GroupAgreement(groups.names[code], annotators, own.n_rows, value, *ends)
+    level = zip(_value_names(annotations), tests.levels[code].tolist(), strict=False)
+    return GroupAgreement(
+        groups.names[code],
+        int((groups.code == code).sum()),
+        own.n_rows,
+        alpha(own).value(),
+        *interval_of(alpha, own),
+        float(tests.reliabilities[code]),
+        {value: more for value, more in level if not math.isnan(more)},
+    )
+
+
+def _value_names(annotations: Annotations) -> list[str]:
+    """Of the dimensions of levels: values that occur or may occur; of ratings, their mean."""
+    scale = annotations.scale
+    if isinstance(scale, Nominal):
+        return [str(scale.values[code]) for code in np.unique(annotations.answer)]
+    return [str(value) for value in scale.values] if isinstance(scale, MultiLabel) else ["mean"]
 
 
 def _values_apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -375,128 +485,6 @@ def _overall(table: _Table) -> dict[str, float]:
     for name, (estimate, bounds) in estimates.items():
         low, high = jackknife_of(estimate, items, bounds)
         result |= {name: estimate.value(), f"{name}_low": low, f"{name}_high": high}
-    return result
-
-
-# ---- the test ----
-
-
-def _permutation_test(
-    annotations: Annotations, table: _Table, code: np.ndarray, seed: int
-) -> tuple[float, int, float]:
-    """How often random groups differ as much; how many were tried; the least p-value."""
-    annotator = annotations.annotator_codes("groups")
-    active = np.unique(annotator)
-    place = np.full(len(code), -1)
-    place[active] = np.arange(len(active))
-    labels = code[active]
-    apart, pairs = _pair_sums(annotations, table, place[annotator], len(active))
-    n_groups = int(code.max()) + 1
-    sizes = np.bincount(labels, minlength=n_groups)
-    n_orders = _orders(sizes)
-    observed = float(_differences(apart, pairs, labels[None], n_groups)[0])
-    if math.isnan(observed):
-        return math.nan, 0, math.nan
-    if n_orders <= MOST_ORDERS:
-        tried = np.array(list(_arrangements(sizes.tolist())))
-        values = _differences(apart, pairs, tried, n_groups)
-        same = np.unique(sizes[sizes > 0], return_counts=True)[1]
-        least = math.prod(math.factorial(int(n)) for n in same) / n_orders
-        p_value = float(np.mean(values >= observed - 1e-9 * max(abs(observed), 1e-9)))
-        return p_value, len(tried), min(least, 1.0)
-    generator = np.random.default_rng(seed)
-    work = (apart.size if isinstance(apart, np.ndarray) else apart.nnz) * n_groups * 2
-    n = int(np.clip(MOST_WORK // max(work, 1), 199, PERMUTATIONS))
-    step = max(1, (1 << 24) // (len(active) * n_groups))
-    as_much = 0
-    for begin in range(0, n, step):
-        rows = np.tile(labels, (min(step, n - begin), 1))
-        values = _differences(apart, pairs, generator.permuted(rows, axis=1), n_groups)
-        as_much += int((values >= observed - 1e-9 * abs(observed)).sum())
-    return (as_much + 1) / (n + 1), n, 1 / (n + 1)
-
-
-def _orders(sizes: np.ndarray) -> float:
-    """In how many ways annotators can be divided into groups of these sizes."""
-    logarithm = math.lgamma(sizes.sum() + 1) - sum(math.lgamma(n + 1) for n in sizes.tolist())
-    return round(math.exp(logarithm)) if logarithm < 30 else math.inf
-
-
-def _arrangements(sizes: list[int]) -> Iterator[list[int]]:
-    """All ways to give so many annotators of each group their places."""
-    if not any(sizes):
-        yield []
-        return
-    for group, n in enumerate(sizes):
-        if n:
-            sizes[group] -= 1
-            yield from ([group, *rest] for rest in _arrangements(sizes))
-            sizes[group] += 1
-
-
-def _differences(apart: Any, pairs: Any, labels: np.ndarray, n_groups: int) -> np.ndarray:
-    """Disagreement between less within groups, for each row of labels (n, n_annotators)."""
-    chosen = labels.T[:, :, None] == np.arange(n_groups)  # (n_annotators, n, n_groups)
-    flat = chosen.reshape(len(chosen), -1).astype(float)
-    inside = ((apart @ flat) * flat).sum(axis=0).reshape(-1, n_groups).sum(axis=1)
-    pairs_inside = ((pairs @ flat) * flat).sum(axis=0).reshape(-1, n_groups).sum(axis=1)
-    every, pairs_every = float(apart.sum()), float(pairs.sum())
-    least = 1e-9 * max(pairs_every, 1e-300)
-    within = ratio(inside, np.where(pairs_inside > least, pairs_inside, 0.0))
-    pairs_across = pairs_every - pairs_inside
-    across = ratio(every - inside, np.where(pairs_across > least, pairs_across, 0.0))
-    return np.asarray(across - within)
-
-
-def _pair_sums(
-    annotations: Annotations, table: _Table, annotator: np.ndarray, n: int
-) -> tuple[Any, Any]:
-    """Of each two annotators: disagreement beyond what is usual on their items, and its weight."""
-    vectors, item = table.vectors, annotations.item.astype(np.int64)
-    inside, pairs_inside, across, pairs_across = table.disagreement()
-    usual = (inside + across) / np.maximum(pairs_inside + pairs_across, 1.0)
-    weight = np.where(table.size.sum(axis=1) >= 2, table.weight(), 0.0)[item]
-    ones, n_items = np.ones(len(item)), annotations.n_items
-    pairs = _products(annotator, item, weight, ones, n, n_items)
-    own = weight * (vectors.unit * vectors.squares() - usual[item] / 2)
-    half = _products(annotator, item, own, ones, n, n_items)
-    rows, dimension = vectors.entries()
-    number = vectors.at(rows, dimension)
-    common = _products(
-        annotator[rows],
-        item[rows] * vectors.width + dimension,
-        2 * vectors.unit * weight[rows] * number,
-        number,
-        n,
-        n_items * vectors.width,
-    )
-    apart = half + half.T - common
-    if isinstance(apart, np.ndarray):
-        np.fill_diagonal(apart, 0.0)
-        np.fill_diagonal(pairs, 0.0)
-    else:
-        apart.setdiag(0.0)
-        pairs.setdiag(0.0)
-    return apart, pairs
-
-
-def _products(
-    annotator: np.ndarray, column: np.ndarray, left: np.ndarray, right: np.ndarray, n: int, m: int
-) -> Any:
-    """Sums over columns of left times right, for each two annotators, (n, n); sparse if large."""
-    from scipy.sparse import csc_array
-
-    first = csc_array((left, (annotator, column)), (n, m))
-    second = csc_array((right, (annotator, column)), (n, m))
-    work = float((np.diff(second.indptr).astype(float) ** 2).sum())
-    if work <= SPARSE or n > MOST_DENSE:
-        product = (first.tocsr() @ second.T.tocsr()).tocsr()
-        return product if n > MOST_DENSE else product.toarray()
-    result = np.zeros((n, n))
-    step = max(1, (1 << 23) // n)
-    for begin in range(0, m, step):
-        block = slice(begin, begin + step)
-        result += first[:, block].toarray() @ second[:, block].toarray().T
     return result
 
 

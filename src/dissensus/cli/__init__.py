@@ -16,11 +16,12 @@ from typing import Any
 import typer
 
 from dissensus import __version__
+from dissensus.cli import console
 from dissensus.cli.aggregate import aggregate
 from dissensus.cli.agreement import agreement
 from dissensus.cli.attention import attention
 from dissensus.cli.cache import cache
-from dissensus.cli.compare import compare
+from dissensus.cli.compare import UNFINISHED, compare, seconds
 from dissensus.cli.console import fail
 from dissensus.cli.convert import convert
 from dissensus.cli.datasets import datasets
@@ -39,6 +40,8 @@ from dissensus.cli.simulate import simulate
 from dissensus.cli.single_options import SingleOptions
 from dissensus.cli.train import train
 from dissensus.errors import DissensusError
+
+__all__ = ["COMMANDS", "UNFINISHED", "app", "console", "main", "seconds"]
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     "run": run,

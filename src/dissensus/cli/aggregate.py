@@ -13,22 +13,22 @@ from dissensus.cli.every_aggregator import show_every_aggregator
 from dissensus.cli.free_texts import show_texts
 from dissensus.cli.model_options import ModelOptions
 from dissensus.cli.outputs import (
-    ENDINGS,
-    answers_table,
     check_table,
     check_tables,
     reserve,
-    rounded,
-    with_question,
     write_answers,
     write_tables,
 )
 from dissensus.cli.source import FromDisk, Source, reads_corpus
 from dissensus.errors import DataError
+from dissensus.prediction.answer_files import (
+    ENDINGS,
+    consensus_table,
+    rounded,
+    with_question,
+)
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from dissensus.aggregation import Aggregator
     from dissensus.corpus import Corpus, StoredCorpus
 
@@ -153,7 +153,8 @@ def aggregate(
     )
     options.report(fitted)
     tables = {
-        name: consensus_table(corpus, name, aggregator) for name, aggregator in fitted.items()
+        name: consensus_table(corpus, name, aggregator.prediction_)
+        for name, aggregator in fitted.items()
     }
     if json:
         records = [
@@ -190,18 +191,3 @@ def _say_uneven(corpus: Corpus | StoredCorpus, question: str, aggregator: Aggreg
             f"{question}: annotators are right about some values more often than about others, "
             "which one-coin does not allow for; use --method dawid-skene"
         )
-
-
-def consensus_table(
-    corpus: Corpus | StoredCorpus, question: str, aggregator: Aggregator
-) -> pa.Table:
-    """The items of a question with their consensus, its confidence and the number of answers."""
-    from dissensus.corpus import Corpus
-
-    prediction = aggregator.prediction_
-    answers = corpus[question].per_item()[corpus.items.codes(prediction.items, "item")]
-    if isinstance(corpus, Corpus):
-        return answers_table(corpus, prediction, answers=answers)
-    table = prediction.to_table()
-    place = table.column_names.index("confidence") + 1
-    return table.add_column(place, "answers", [answers])

@@ -11,10 +11,11 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.group_tables import Groups, attribute_names, show_comparisons
-from dissensus.cli.outputs import ENDINGS, RESULT_DIGITS, check_result, write_result, write_tables
+from dissensus.cli.outputs import RESULT_DIGITS, check_result, write_result, write_tables
 from dissensus.cli.source import FromDisk, Source, reads_corpus
 from dissensus.cli.tables import STYLES, columns, number, show, styled
 from dissensus.errors import DataError, counted
+from dissensus.prediction.answer_files import ENDINGS
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
-from dissensus.cli.outputs import rounded, with_question, write_answers
+from dissensus.cli.outputs import write_answers
+from dissensus.prediction.answer_files import rounded, with_question
 
 if TYPE_CHECKING:
     import numpy as np

@@ -36,16 +36,16 @@ def attribute_names(groups: list[str] | None) -> list[str]:
 
 
 def show_comparisons(corpus: str, results: Sequence[GroupComparison]) -> None:
-    """A table for each question and attribute, a sentence about the test, and divided items."""
+    """A table for each question and attribute, tests, a conclusion, and divided items."""
     for place, result in enumerate(results):
         heading = f"{corpus}, {result.question} ({result.scale}) by {result.attribute}"
         show(*([""] if place else []), heading, _agreement(result))
-        _say(_test(result, len(results)))
-        for note in result.notes:
-            _say(note)
+        for line in (*result.notes, _tests(result, len(results)), result.conclusion):
+            _say(line)
         if result.dividing:
             print()
-            show("items that divide them most", _items(result))
+            chance = "" if result.corrected < 0.05 else ", which may be chance or carelessness"
+            show(f"items that divide them most{chance}", _items(result))
 
 
 def _say(line: str) -> None:
@@ -84,19 +84,23 @@ def _interval(low: float, high: float) -> str:
     return "-" if low != low else f"[{low:z.2f}, {high:z.2f}]"
 
 
-def _test(result: GroupComparison, tests: int) -> str:
-    if result.p_value != result.p_value:
-        return "not tested: there are no pairs of annotators within groups, or none between them"
+def _tests(result: GroupComparison, tests: int) -> str:
+    """The difference of alphas, and the p-values of the three tests."""
+    from dissensus.agreement.group_comparison import p_text
+
     value, ends = _ends(result, "difference")
-    line = f"within minus between groups: {value} {ends}, p = {_p(result.p_value)}"
-    if tests > 1:
-        line += f", corrected for {tests} tests {_p(result.corrected)}"
-    verdict = "the groups differ" if result.corrected < 0.05 else "no difference is shown"
-    return f"{line} ({number(result.permutations)} permutations of annotators): {verdict}"
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
+    known = {
+        "about some items": (result.p_value, result.corrected),
+        "in level": (result.level_p, result.level_corrected),
+        "in reliability": (result.reliability_p, result.reliability_corrected),
+    }
+    p_values = [
+        f"{name} {p_text(p)}" + (f" (corrected {p_text(corrected)})" if tests > 1 else "")
+        for name, (p, corrected) in known.items()
+    ]
+    line = f"within minus between groups: {value} {ends}; p of differences "
+    line += f"{', '.join(p_values)} ({number(result.permutations)} permutations of annotators"
+    return line + (f", {tests} tests of each kind)" if tests > 1 else ")")
 
 
 def _items(result: GroupComparison) -> Any:

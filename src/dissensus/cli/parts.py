@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, counted, listed
-from dissensus.folders import read_table, write_table
+from dissensus.methods.framework.trained_items import trained_items
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -112,24 +111,9 @@ def prediction_part(
     return part, f"predicting the {counted(part.n_items, 'held-out item')}"
 
 
-TRAINED = "trained_items.parquet"  # in the folder of a model
-
-
-def save_trained_items(folder: Path, corpus: Corpus) -> None:
-    """Write which items a model learned from, as hashes, to its folder."""
-    write_table(folder / TRAINED, {"item": np.unique(_item_hashes(corpus))})
-
-
-def _trained(folder: Path, corpus: Corpus) -> np.ndarray | None:
-    """Which items the model in the folder learned from; None if an earlier version wrote it."""
-    if not (folder / TRAINED).exists():
-        return None
-    return np.isin(_item_hashes(corpus), read_table(folder / TRAINED)["item"].to_numpy())
-
-
 def _used(folder: Path, corpus: Corpus) -> str:
     """How many items were used for training, at the end of a message; nothing if none was."""
-    trained = _trained(folder, corpus)
+    trained = trained_items(folder, corpus)
     if trained is None or trained.all():
         return ", including those used for training"
     return f", {trained.sum()} of them used for training" if trained.any() else ""
@@ -138,32 +122,12 @@ def _used(folder: Path, corpus: Corpus) -> str:
 def with_trained_items(predictions: Predictions, folder: Path, corpus: Corpus) -> Predictions:
     """The predictions, with a mark on items that the model in the folder learned from; unchanged
     if an earlier version wrote the folder."""
-    trained = _trained(folder, corpus)
+    trained = trained_items(folder, corpus)
     if trained is None:
         return predictions
     marked = {name: replace(each, trained=trained) for name, each in predictions.items()}
     densities = predictions.densities.values()
     return type(predictions)(marked, predictions.method, predictions.corpus, densities)
-
-
-def _item_hashes(corpus: Corpus) -> np.ndarray:
-    """A hash of the contents of each item, (n_items,); without contents, of corpus and item."""
-    parts: list[list[str]] = []
-    for role, contents in sorted(corpus.contents.items()):
-        each = np.array([_content_hash(contents[code]) for code in range(len(contents))] + [""])
-        parts.append([f"{role}:{one}" for one in each[corpus.content[role]]])
-    if corpus.focus is not None:
-        ends = zip(corpus.focus.start, corpus.focus.stop, strict=True)
-        parts.append([f"{start}-{stop}" for start, stop in ends])
-    if not parts:
-        parts = [[f"{corpus.name}/{item}" for item in corpus.items]]
-    return np.array([_content_hash("\0".join(each)) for each in zip(*parts, strict=True)])
-
-
-def _content_hash(content: Any) -> str:
-    data = content.tobytes() if isinstance(content, np.ndarray) else content
-    data = data if isinstance(data, bytes) else str(data).encode()
-    return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
 def _digest(corpus: Corpus) -> str:

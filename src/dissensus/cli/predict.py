@@ -9,19 +9,12 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.model_options import say_encoders
-from dissensus.cli.outputs import (
-    ENDINGS,
-    answers_table,
-    check_folder,
-    check_table,
-    is_table,
-    reserve,
-    write_answers,
-)
+from dissensus.cli.outputs import check_folder, check_table, reserve, write_answers
 from dissensus.cli.parts import SkipBad, prediction_part, readable, with_trained_items
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
 from dissensus.folders import check_free
+from dissensus.prediction.answer_files import ENDINGS, answers_table, is_table
 
 
 @reads_corpus

@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dissensus.cli import console
-from dissensus.cli.aggregate import consensus_table
 from dissensus.cli.compare import seconds
-from dissensus.cli.outputs import answers_table, check_folder, reserve, write_answers
-from dissensus.cli.parts import save_trained_items
+from dissensus.cli.outputs import check_folder, reserve
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.time_budget import TimeBudget, needs_encoder, plan_within
 from dissensus.errors import DataError, Unfinished, counted
 from dissensus.folders import check_free, writing
+from dissensus.methods.framework.trained_items import save_trained_items
+from dissensus.prediction.answer_files import answers_table, consensus_table, write_answers
 from dissensus.time_limit import TimeIsUp, time_limit
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
     from dissensus.evaluation import Results
+    from dissensus.evaluation.report.best_method import Best
     from dissensus.methods.framework.base import Method
     from dissensus.prediction import Predictions
-    from dissensus.report.best_method import Best
     from dissensus.report.project import Plan
 
 FIRST_SECONDS = 1.0  # at least, for the methods that ignore the content, which are fitted first
@@ -250,8 +250,8 @@ def _train(
     corpus: Corpus, learned: Corpus, results: Results, output: Path, choices: Choices
 ) -> _Trained:
     """Train and save the best method, and the best one that predicts each annotator."""
+    from dissensus.evaluation.report.best_method import best_of_annotators
     from dissensus.evaluation.report.tables import FLOORS
-    from dissensus.report.best_method import best_of_annotators
     from dissensus.report.project import held_out, seeded_method
 
     best, note = to_save(results, choices)
@@ -309,8 +309,8 @@ def _items_of(learned: Corpus, corpus: Corpus) -> str:
 def to_save(results: Results, choices: Choices) -> tuple[Best | None, str]:
     """The method to train and save, and a note if there is no time for the best one."""
     from dissensus.evaluation.execution.scheduler import duration
+    from dissensus.evaluation.report.best_method import best_floor, best_method
     from dissensus.evaluation.report.tables import comparable_methods
-    from dissensus.report.best_method import best_floor, best_method
 
     best = best_method(results)
     if choices.budget is None or (best is None and not needs_encoder(choices.methods)):
@@ -437,7 +437,7 @@ def _write_consensus(corpus: Corpus, output: Path) -> None:
         except DataError as error:
             console.say(f"consensus.csv leaves {question} out: {error}")
             continue
-        tables[question] = consensus_table(corpus, question, fitted[question])
+        tables[question] = consensus_table(corpus, question, fitted[question].prediction_)
     path = output / "consensus.csv"
     if tables:
         _say_files(write_answers(tables, path), path, "one answer for each item")

@@ -13,10 +13,11 @@ from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
 from dissensus.cli.method_options import Epochs, FineTune, LearningRate, typed_settings
 from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced, reserve
-from dissensus.cli.parts import SkipBad, readable, save_trained_items, training_part
+from dissensus.cli.parts import SkipBad, readable, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 from dissensus.folders import writing
+from dissensus.methods.framework.trained_items import save_trained_items
 
 if TYPE_CHECKING:
     from dissensus.methods.framework.base import Method

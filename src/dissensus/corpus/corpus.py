@@ -221,8 +221,9 @@ class Corpus(CorpusFields):
     def in_part(self, name: str, scheme: str = "official") -> np.ndarray:
         """Which items are in this part, (n_items,) booleans."""
         if name not in self.parts(scheme):
-            there = listed(self.parts(scheme)) or "no official split"
-            raise DataError(f"{self.name}: no part {name!r}; there is {there}")
+            parts = listed(self.parts(scheme))
+            found = f"choose from {parts}" if parts else f"it has no split {scheme!r}"
+            raise DataError(f"{self.name}: no part {name!r}; {found}")
         chosen = pc.fill_null(pc.equal(self.splits[scheme], name), False)
         return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
 
@@ -270,8 +271,8 @@ class Corpus(CorpusFields):
         if not test.any() or test.all():
             raise DataError(
                 f"{self.name}: {counted(self.n_items, 'item')} in "
-                f"{counted(int((sizes > 0).sum()), 'group')} (what shows the same stays together) "
-                f"cannot be split with a share of {test_share:g}: one side is empty"
+                f"{counted(int((sizes > 0).sum()), 'group')} (items with the same content stay "
+                f"together) cannot be split with a share of {test_share:g}: one side is empty"
             )
         return self.select(items=~test), self.select(items=test)
 

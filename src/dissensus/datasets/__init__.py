@@ -21,10 +21,23 @@ from typing import Any, Protocol, cast
 from dissensus import readers
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
+from dissensus.datasets.clip_ratings import usable_clips
 from dissensus.errors import DataError, listed
 from dissensus.plain_files import unpacking_up_to
 from dissensus.readers.options import Options
 from dissensus.scales import Scale
+
+__all__ = [
+    "DATASETS",
+    "corpora_in",
+    "dataset",
+    "load",
+    "located",
+    "named",
+    "read",
+    "recognise",
+    "usable_clips",
+]
 
 DATASETS: dict[str, str] = {
     "pos_tweets": "dissensus.datasets.pos_tweets",

@@ -122,7 +122,7 @@ def chosen(folder: Path, corpus: str | None, corpora: tuple[str, ...], default: 
         )
     name = corpus or default
     if name is None or name not in corpora:
-        raise DataError(f"{folder}: no corpus {corpus!r}; there is {listed(corpora)}")
+        raise DataError(f"{folder}: no corpus {corpus!r}; choose from {listed(corpora)}")
     return name
 
 

@@ -39,7 +39,7 @@ from dissensus.densities.observations import (
     n_uniforms,
     weighted_observations,
 )
-from dissensus.densities.rating_densities import rating_densities
+from dissensus.densities.rating_densities import rating_densities, unit_positions
 from dissensus.densities.rating_kde import RatingKde
 from dissensus.densities.readouts import expectation, marginal, pool, region_levels, sample
 
@@ -64,4 +64,5 @@ __all__ = [
     "tvd",
     "wasserstein",
     "weighted_observations",
+    "unit_positions",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -14,7 +15,12 @@ PRIOR_ERRORS = 5.0  # answers that an annotator's overall errors add to those to
 HARD = 0.3  # share of hard items, to begin with
 FEW_HARD = 0.1  # the most of them with two others: more would explain any copies
 MOST_OTHERS = 8  # answers of others to an item
+MOST_ITEMS = 300  # that count in the test of one truth: with more, any misfit is significant
+BETWEEN = 0.03  # log-likelihood per item that true values between two levels may explain
+FEW_ITEMS = 200  # that allow for as much: with fewer, errors are not well known
+ELSEWHERE = 0.05  # level of the test whether two differ anywhere
 MOST_ROUNDS = 40
+_Fitted = tuple[float, np.ndarray]  # a log-likelihood, and states of items
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +94,29 @@ class AnnotatorPair:
     def n_others(self) -> np.ndarray:
         return np.asarray((self.table[:, :-2] >= 0).sum(axis=1))
 
+    def two_others(self) -> bool:
+        """Whether most items have answers of two others only."""
+        return float(self.n_others().mean()) < 2.5
+
+    def differ_anywhere(self) -> bool:
+        """Whether the two differ no more often where most others contradict one of them.
+
+        So do copies, if that one is the original. Who slips is contradicted by the partner and by
+        most others.
+        """
+        from scipy.special import bdtrc
+
+        others, n_others = self.table[:, :-2], self.n_others()
+        known = n_others >= 2
+        differ = known & (self.table[:, -2] != self.table[:, -1])
+        chances = []
+        for x in self.table[:, -2:].T:
+            unlike = ((others != x[:, None]) & (others >= 0)).sum(axis=1)
+            against = known & (2 * unlike > n_others)
+            usual = against.sum() / max(known.sum(), 1)
+            chances.append(bdtrc((against & differ).sum() - 1, differ.sum(), usual))
+        return bool(max(chances) >= ELSEWHERE)
+
     def usual_difference(self) -> float:
         """How often annotators differ from the one who is most like them, apart from the pair.
 
@@ -107,26 +136,36 @@ class AnnotatorPair:
             usual = min(usual, float(np.median(nearest[:-2])))
         return min(usual, float(nearest[-2:].min()))
 
-    def by_truth(self) -> float:
+    def by_truth(self, ordered: bool) -> float:
         """The p-value of at most the share `SHARED` of common answers beyond one truth.
 
         1 if it is clearly large. The likelihood of both hypotheses is maximised from what the
         others say and from what the pair says is true, and from the best of the other hypothesis.
+
+        Args:
+            ordered: whether values are levels or ratings, and items may lie between them.
         """
         from scipy.special import ndtr, ndtri
 
         model = _Model.of(self)
         if model is None:
             return 1.0
+        n = len(self.table)
+        allowance = BETWEEN * max(n, FEW_ITEMS) if ordered and model.answers.shape[2] > 2 else 0.0
+
+        def root(copied: _Fitted, own: _Fitted) -> float:
+            gain = (copied[0] - own[0] - allowance) * min(1.0, MOST_ITEMS / n)
+            return float(np.sqrt(2 * max(0.0, gain)))
+
         by_others, by_pair = model.values()
         copied = model.fit(model.states(by_others, 0.02), SHARED, 1.0)
         own = model.fit(model.states(by_pair, HARD), 0.0, SHARED)
         for start in (model.states(by_others, HARD), copied[1]):
-            if 2 * (copied[0] - own[0]) < ndtri(LEVEL) ** 2:
+            if root(copied, own) < -ndtri(LEVEL):
                 return 1.0
-            own = max(own, model.fit(start, 0.0, SHARED), key=_likelihood)
-        copied = max(copied, model.fit(own[1], SHARED, 1.0), key=_likelihood)
-        return float(ndtr(-np.sqrt(max(0.0, 2 * (copied[0] - own[0])))))
+            own = max(own, model.fit(start, 0.0, SHARED), key=itemgetter(0))
+        copied = max(copied, model.fit(own[1], SHARED, 1.0), key=itemgetter(0))
+        return float(ndtr(-root(copied, own)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +196,7 @@ class _Model:
         rival = (3 * votes + 2 * second + votes.mean(axis=0) / votes.sum()) * (1 - first)
         possible = np.stack([first.argmax(axis=1), rival.argmax(axis=1)])
         tied = (pair.source[:, None] == pair.source).astype(float)
-        most_hard = 0.999 if weight @ votes.sum(axis=1) >= 2.5 * weight.sum() else FEW_HARD
+        most_hard = FEW_HARD if pair.two_others() else 0.999
         return cls(answers, weight.astype(float), tied, possible, most_hard)
 
     def values(self) -> tuple[np.ndarray, np.ndarray]:
@@ -172,7 +211,7 @@ class _Model:
         votes *= hard / votes.sum(axis=1, keepdims=True)
         return np.hstack([(1 - hard) * values, votes])
 
-    def fit(self, states: np.ndarray, low: float, high: float) -> tuple[float, np.ndarray]:
+    def fit(self, states: np.ndarray, low: float, high: float) -> _Fitted:
         """The log-likelihood with a share of copied answers between two bounds, and the states."""
         n, m, k = self.answers.shape
         flat = self.answers.reshape(n, m * k)
@@ -238,13 +277,10 @@ def _differences(table: np.ndarray) -> np.ndarray:
     clear = (best[..., -1] > 1) & ((best[..., -1] > best[..., 0]) if k > 1 else True)
     missed = 1 - np.where(clear, best[..., -1], 0).sum(axis=2) / common
     varied = 1 - cells.sum(axis=2).max(axis=2) / common  # (m, m) of the second of two columns
-    # relative to the errors without the other's answers: anybody's answers predict a constant
-    relative = np.divide(missed, varied, out=np.ones_like(missed), where=varied > 0)
-    predicted = np.minimum(relative, relative.T) * np.maximum(varied, varied.T)
-    differ = np.minimum(1 - np.trace(cells, axis1=2, axis2=3) / common, predicted)
     compared = (common >= OWN / 2) & ~np.eye(m, dtype=bool) & (varied > 0) & (varied.T > 0)
+    # relative to the errors without the other's answers: anybody's answers predict a constant;
+    # and as if all used the scale as the pair does: two of five levels are seldom confused
+    relative = np.divide(missed, varied, out=np.ones_like(missed), where=varied > 0)
+    predicted = np.minimum(relative, relative.T) * varied[-2:, -2:].max()
+    differ = np.minimum(1 - np.trace(cells, axis1=2, axis2=3) / common, predicted)
     return np.where(compared, differ, 1.0)
-
-
-def _likelihood(fitted: tuple[float, np.ndarray]) -> float:
-    return fitted[0]

@@ -14,10 +14,12 @@ from dissensus.scales import Interval, Ordinal
 
 DIFFERENT = 0.09  # share of their answers in which annotators with a common view differ at least
 KAPPA = 0.8  # of such annotators at most
+DIFFERENT_COPIES, KAPPA_COPIES = 0.055, 0.89  # of those who are named, at most and at least
+TWO_OTHERS, TWO_OTHERS_COPIES = 0.05, 0.01  # likewise, if two others answered
 PRIOR = 2.0  # answers that all answers together add to those of an item
 MOST_ROWS = 400  # of an annotator, to find who may have copied from whom
 MOST_PAIRS = 300_000_000  # of equal answers to look at
-MOST_ITEMS = 1000  # of a pair, to estimate errors
+MOST_ITEMS = 1000  # of a pair, to compare it with others
 MOST_VALUES = 8  # likewise: values are put together
 
 
@@ -45,16 +47,30 @@ def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np
        likelihood-ratio test says whether they have more. Two experts among novices agree, but they
        do not make the same errors, and the novices err independently of each other.
     2. *A common view.* The two may hold views, and use the scale in a way, that nobody else
-       shares. Still they slip independently: they differ in at least 9 % of their answers, their
-       kappa is at most 0.8, and they differ at least half as often as others from the one most like
-       them. A binomial test says whether they differ less often.
+       shares, or be right where others err together. Still they slip independently: they differ in
+       at least 9 % of their answers, their kappa is at most 0.8, and they differ at least half as
+       often as others from the one most like them. With two others only, it is 5 %: these may err
+       together on difficult items, so that two experts next to them look as if they copied. A
+       binomial test says whether the two differ less often.
 
     The level is 1 % for all pairs together: the first test is corrected for all pairs that have
     enough items in common, the second one for all pairs that one truth does not explain.
 
+    Both hypotheses are approximations, and with many items anything is significant. So the
+    difference must be large as well. In the first test, the evidence counts as that of 300 items
+    at most, less what true values between two levels or ratings explain. Those who are named differ
+    in at most 5.5 % of their answers, with a kappa of 0.89, or in 1 % with two others. And they
+    differ anywhere. Who slips is contradicted by the other one and by most others. A copy differs
+    from the original no more often where most others contradict the original than elsewhere.
+
+    What cannot be told from copies, above all with fewer than 1000 items: two who both slip in less
+    than about 2 % of their answers, and hold a view that nobody else shares, or are right about
+    many items where most others give the same wrong answer.
+
     Two others must have answered the items. With a single one, two annotators who copy cannot be
     told from two who are always right. Annotators who may have copied the same answers are none of
-    the others. With fewer than 49 common items, the second hypothesis is never rejected.
+    the others. With fewer than 49 common items, the second hypothesis is never rejected; with two
+    others, with fewer than 90.
 
     Args:
         few: the least number of common items.
@@ -118,6 +134,7 @@ class _Rows:
     times: np.ndarray  # (n_rows,) how often the item has this answer
     size: np.ndarray  # (n_rows,) answers of the item
     share: np.ndarray  # (n_rows,) of this answer among all answers
+    ordered: bool  # whether answers are levels or ratings
 
     @classmethod
     def of(cls, annotations: Annotations) -> _Rows:
@@ -153,6 +170,7 @@ class _Rows:
             times[group],
             size,
             share[answer],
+            ordered,
         )
 
     def n_pairs(self, few: int) -> float:
@@ -212,7 +230,10 @@ class _Rows:
         n, n_different = len(a), int((self.answer[a] != self.answer[b]).sum())
         if n < few:
             return None
-        least = min(DIFFERENT, (1 - KAPPA) * _different_by_chance(self.answer[a], self.answer[b]))
+        by_chance = _different_by_chance(self.answer[a], self.answer[b])
+        if n_different > n * min(DIFFERENT_COPIES, (1 - KAPPA_COPIES) * by_chance):
+            return None
+        least = min(DIFFERENT, (1 - KAPPA) * by_chance)
         if not bdtr(n_different, n, least) < LEVEL:
             return None
         step = -(-n // MOST_ITEMS)
@@ -225,10 +246,14 @@ class _Rows:
         )  # fmt: skip
         if np.count_nonzero(answers.n_others() >= 2) < few:
             return None
+        if answers.two_others():
+            least = min(least, TWO_OTHERS)
+            if n_different > n * TWO_OTHERS_COPIES:
+                return None
         by_view = float(bdtr(n_different, n, min(least, answers.usual_difference() / 2)))
-        if not by_view < LEVEL:
+        if not (by_view < LEVEL and answers.differ_anywhere()):
             return None
-        by_truth = answers.by_truth()
+        by_truth = answers.by_truth(self.ordered)
         return _Pair(first, second, n, n - n_different, by_truth, by_view)
 
     def _common(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:

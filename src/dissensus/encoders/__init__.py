@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dissensus.encoders.framework.cache import cached_store
 from dissensus.encoders.framework.catalogue import (
     DEFAULTS,
     ENCODERS,
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
         NeuralEncoder,
         UntrainedEncoder,
     )
+    from dissensus.encoders.framework.lookup_tables import TableEncoder, TableNetwork
+    from dissensus.encoders.image import ImageEncoder, PictureNetwork
     from dissensus.encoders.text import TextEncoder
+    from dissensus.encoders.words import WordsEncoder, read_vectors
 
 __all__ = [
     "ByBatch",
@@ -57,15 +61,28 @@ __all__ = [
     "encodings",
     "roles_of",
     "without_unreadable",
+    "ImageEncoder",
+    "PictureNetwork",
+    "TableEncoder",
+    "TableNetwork",
+    "WordsEncoder",
+    "read_vectors",
+    "cached_store",
 ]
 
 _HOMES = {  # what needs torch
     "Encoder": "framework.base",
     "EncoderNetwork": "framework.base",
     "FeaturesEncoder": "features",
+    "ImageEncoder": "image",
     "NeuralEncoder": "framework.base",
+    "PictureNetwork": "image",
+    "TableEncoder": "framework.lookup_tables",
+    "TableNetwork": "framework.lookup_tables",
     "TextEncoder": "text",
     "UntrainedEncoder": "framework.base",
+    "WordsEncoder": "words",
+    "read_vectors": "words",
 }
 
 

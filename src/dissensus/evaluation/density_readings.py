@@ -37,7 +37,10 @@ class DensityReading:
         of the item."""
         settings, _, whose = text.partition("@")
         if whose not in ("", "own", "all"):
-            raise DataError(f"{text!r}: a density is of the own annotators, or @all, not @{whose}")
+            raise DataError(
+                f"{text!r}: a density is of the annotators of each item (@own) or of all (@all), "
+                f"not @{whose}"
+            )
         kind, colon, rest = settings.partition(":")
         own = kind == "method"
         kde = RatingKde.from_text(f"soft{colon}{rest}" if own else settings)

@@ -66,7 +66,7 @@ def official(
     parts = corpus.parts(scheme)
     if not parts:
         raise DataError(
-            f"{corpus.name}: no split {scheme!r}; there is {listed(corpus.splits) or 'none'}; "
+            f"{corpus.name}: no split {scheme!r}; its splits: {listed(corpus.splits) or 'none'}; "
             "use k folds"
         )
     if "train" not in parts:
@@ -248,7 +248,7 @@ def _train_and_test(corpus: Corpus, scheme: str, parts: list[str], test: str | N
     if not others:
         raise DataError(f"{corpus.name}: split {scheme!r} has only a part 'train'; use k folds")
     if test is not None and test not in others:
-        raise DataError(f"{corpus.name}: no part {test!r} to test on; there is {listed(others)}")
+        raise DataError(f"{corpus.name}: no part {test!r} to test on; choose from {listed(others)}")
     tested = test or next((part for part in TESTED if part in others), None)
     if tested is None:
         raise DataError(f"{corpus.name}: no part to test on; choose one of {listed(others)}")
@@ -270,7 +270,7 @@ def _predefined_folds(corpus: Corpus, scheme: str, parts: list[str]) -> list[Fol
     if len(parts) < 3:
         raise DataError(
             f"{corpus.name}: split {scheme!r} has neither a part 'train' nor three folds; "
-            f"there is {listed(parts)}"
+            f"its parts: {listed(parts)}"
         )
     inside = {part: corpus.in_part(part, scheme) for part in parts}
     anywhere = np.logical_or.reduce(list(inside.values()))

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from dissensus.methods.d_lema import DLema
     from dissensus.methods.framework.answers import Answers
     from dissensus.methods.framework.base import Method
-    from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many
+    from dissensus.methods.framework.calibration import held_out_items
+    from dissensus.methods.framework.members import MemberAnswers
+    from dissensus.methods.framework.settings import changed, configured, seeded, settings_of
+    from dissensus.methods.framework.stacked_fits import Job, fit_many, try_many, worth_stacking
+    from dissensus.methods.framework.temperature import best_temperature, tempered
     from dissensus.methods.framework.trained import TrainedMethod
     from dissensus.methods.grid_density import GridDensity
     from dissensus.methods.joint_em import JointEm
@@ -55,6 +59,7 @@ __all__ = [
     "GridDensity",
     "Job",
     "LabelAndUncertainty",
+    "MemberAnswers",
     "AnnotatorConfusions",
     "CrowdLayer",
     "JointEm",
@@ -73,10 +78,18 @@ __all__ = [
     "SoftLabel",
     "SoftLabelMtl",
     "TrainedMethod",
+    "best_temperature",
+    "changed",
+    "configured",
     "fit_many",
+    "held_out_items",
     "load",
     "method",
+    "seeded",
+    "settings_of",
+    "tempered",
     "try_many",
+    "worth_stacking",
 ]
 
 METHODS: dict[str, tuple[str, str]] = {
@@ -115,10 +128,19 @@ ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
 _HOMES = {  # what is no method itself
     "Answers": "answers",
     "Job": "stacked_fits",
+    "MemberAnswers": "members",
     "Method": "base",
     "TrainedMethod": "trained",
+    "best_temperature": "temperature",
+    "changed": "settings",
+    "configured": "settings",
     "fit_many": "stacked_fits",
+    "held_out_items": "calibration",
+    "seeded": "settings",
+    "settings_of": "settings",
+    "tempered": "temperature",
     "try_many": "stacked_fits",
+    "worth_stacking": "stacked_fits",
 }
 
 

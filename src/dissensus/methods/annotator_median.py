@@ -20,8 +20,8 @@ class AnnotatorMedian(Method):
     """Predicts each annotator's own distribution of training answers, and their median.
 
     Of all predictions that ignore the content, the median has the lowest absolute error, so it is
-    the floor for errors on ordinal and interval scales. For accuracy, and on scales without an
-    order, where both predict the same, use `AnnotatorMajority`.
+    the floor for errors on ordinal and interval scales. On scales without an order it predicts
+    the same as `AnnotatorMajority`.
 
     Args:
         smoothing: as in `AnnotatorMajority`.

@@ -6,6 +6,8 @@ A metric is a function and an entry of `METRICS`, in the order in which tables s
 
 from __future__ import annotations
 
+from dissensus.metrics import soft
+from dissensus.metrics.annotators import ccc_by_annotator
 from dissensus.metrics.attention import (
     Alignment,
     MapSimilarity,
@@ -34,6 +36,7 @@ from dissensus.metrics.metric import Metric, worst_decile
 from dissensus.metrics.rationales import (
     Marks,
     attention_auroc,
+    auroc_of_ranks,
     chance_f1,
     heaviest,
     laid_out,
@@ -55,7 +58,7 @@ from dissensus.metrics.scoring import (
     scores,
 )
 from dissensus.metrics.suite import GENG, METRICS
-from dissensus.metrics.uncertainty import excess_kurtosis, normalised_entropy
+from dissensus.metrics.uncertainty import entropy, excess_kurtosis, normalised_entropy
 from dissensus.metrics.votes import smoothed_votes
 
 __all__ = [
@@ -108,4 +111,8 @@ __all__ = [
     "scores",
     "smoothed_votes",
     "worst_decile",
+    "auroc_of_ranks",
+    "ccc_by_annotator",
+    "entropy",
+    "soft",
 ]

@@ -1,7 +1,8 @@
 """Metrics per annotator: is the predicted answer of each annotator equal to the observed one?
 
 The predicted answer is the one that the method gives: of networks, the most probable value on a
-nominal scale and the median level on an ordinal one, which may not be the most probable.
+nominal scale and the median level on an ordinal one. Where answers are compared for equality, it is
+the most probable level instead, as far as the method gives an annotator's distribution.
 Only answers whose annotator was predicted on their item count. Where an annotator answered an item
 more than once, each answer is compared. A function that returns `AnswerScores` scores every answer;
 the others need all answers of an annotator at once.
@@ -216,10 +217,13 @@ def _by_annotator(prediction: Prediction) -> ByAnnotator:
 def _codes(
     prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The compared rows of the annotations, and their observed and predicted codes."""
+    """The compared rows of the annotations, and their observed and most probable codes."""
     rows, pairs = common_pairs(prediction, annotations)
     observed = codes_on(prediction.scale, annotations)[rows]
-    return rows, observed, _by_annotator(prediction).value[pairs]
+    predicted = _by_annotator(prediction)
+    if isinstance(prediction.scale, Ordinal) and predicted.distribution is not None:
+        return rows, observed, predicted.distribution[pairs].argmax(axis=1)
+    return rows, observed, predicted.value[pairs]
 
 
 def _numbers(

@@ -1,1 +1,8 @@
 """Parts of networks, in torch, that several methods and encoders share."""
+
+from __future__ import annotations
+
+from dissensus.networks.attention_block import AttentionBlock, Norm
+from dissensus.networks.noise import Dropout
+
+__all__ = ["AttentionBlock", "Dropout", "Norm"]

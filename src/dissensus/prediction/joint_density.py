@@ -63,7 +63,7 @@ class JointDensity:
     def marginal(self, question: str) -> np.ndarray:
         """The mass over the cells of one question, (n_items, n_cells)."""
         if question not in self.questions:
-            raise DataError(f"no density over {question!r}; there is {listed(self.questions)}")
+            raise DataError(f"no density over {question!r}; choose from {listed(self.questions)}")
         kept = self.questions.index(question) + 1
         others = tuple(axis for axis in range(1, self.mass.ndim) if axis != kept)
         return np.asarray(self.mass.sum(axis=others))

@@ -78,7 +78,7 @@ def answers_in_table(
     if item_column not in columns:
         hint = "" if items is None else f", and none has items of the corpus ({listed(items, 3)})"
         raise DataError(
-            f"no column of items such as 'item' or 'id'{hint}; there is {listed(columns, 20)}"
+            f"no column of items such as 'item' or 'id'{hint}; its columns: {listed(columns, 20)}"
         )
     annotator_column, answer_column = _named(columns, ANNOTATOR), _named(columns, ANSWER)
     shares = _share_columns(columns, scale)
@@ -86,7 +86,8 @@ def answers_in_table(
     if answer_column is None and not shares and lists is None:
         values = listed(getattr(scale, "values", ("a rating",)), 5)
         raise DataError(
-            f"no column of answers or of probabilities of {values}; there is {listed(columns, 20)}"
+            f"no column of answers or of probabilities of {values}; its columns: "
+            f"{listed(columns, 20)}"
         )
     known_items = None if items is None else set(items)
     known_annotators = None if annotators is None else set(annotators)

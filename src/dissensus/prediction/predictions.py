@@ -42,7 +42,7 @@ class Predictions(Mapping[str, Prediction]):
     def __getitem__(self, question: str) -> Prediction:
         if question not in self._by_question:
             guess = meant(question, self)
-            raise DataError(f"no prediction for {question!r}{guess}; there is {listed(self)}")
+            raise DataError(f"no prediction for {question!r}{guess}; choose from {listed(self)}")
         return self._by_question[question]
 
     def __repr__(self) -> str:

@@ -17,13 +17,12 @@ from dissensus.corpus import Corpus
 from dissensus.encoders import DEFAULTS, encodings, without_unreadable
 from dissensus.errors import DataError, counted
 from dissensus.evaluation import EvaluationProtocol, Results, choose_protocol
+from dissensus.evaluation.report.best_method import comparison_tables, predicts_annotators
 from dissensus.evaluation.report.tables import higher_is_better
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import configured
 from dissensus.prediction import Predictions
-from dissensus.report.best_method import predicts_annotators
-from dissensus.report.sections.comparison import comparison_tables
 from dissensus.report.sections.densities import is_rating
 
 FEWEST_ITEMS = 30  # with answers, below which no method is compared

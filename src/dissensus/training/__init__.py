@@ -12,8 +12,11 @@ from dissensus.training.settings import Training
 
 if TYPE_CHECKING:
     from dissensus.training.batch import Batch, Loss, Network, Outputs, Rows, Sizes
+    from dissensus.training.batches import batch_indices
     from dissensus.training.examples import Examples
-    from dissensus.training.loop import fit
+    from dissensus.training.loop import Trainer, fit
+    from dissensus.training.stacking.groups import stackable, train_all
+    from dissensus.training.validation import Validation, mean_loss
 
 __all__ = [
     "Batch",
@@ -25,6 +28,12 @@ __all__ = [
     "Sizes",
     "Training",
     "fit",
+    "Trainer",
+    "Validation",
+    "batch_indices",
+    "mean_loss",
+    "stackable",
+    "train_all",
 ]
 
 _HOMES = {  # what needs torch
@@ -35,7 +44,13 @@ _HOMES = {  # what needs torch
     "Outputs": "batch",
     "Rows": "batch",
     "Sizes": "batch",
+    "Trainer": "loop",
+    "Validation": "validation",
+    "batch_indices": "batches",
     "fit": "loop",
+    "mean_loss": "validation",
+    "stackable": "stacking.groups",
+    "train_all": "stacking.groups",
 }
 
 

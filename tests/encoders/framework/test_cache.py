@@ -382,7 +382,7 @@ def test_clearing_leaves_others_alone(cache: Path) -> None:
     (cache / "notes.txt").write_text("not ours")
     module.clear("first")
     assert [stored.name for stored in module.cached_encoders()] == ["second"]
-    with pytest.raises(DataError, match="nothing of encoder 'first'; there is 'second'$"):
+    with pytest.raises(DataError, match="nothing of encoder 'first'; choose from 'second'$"):
         module.clear("first")
     module.clear()
     assert module.cached_encoders() == []

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+from dissensus.agreement import holm
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import item_table
 from dissensus.evaluation.report.formats import (
@@ -23,7 +24,6 @@ from dissensus.evaluation.report.formats import (
     to_text,
 )
 from dissensus.evaluation.report.tables import ALPHA, Cell, ComparisonTable, Row, table, tables
-from dissensus.evaluation.significance.difference import holm
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.names import Names
 from tests.evaluation.comparisons import comparison
@@ -221,15 +221,15 @@ def test_an_interval_has_no_scores_that_are_impossible(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"question": "love"}, "no question 'love' in the results; there is 'hate'"),
+        ({"question": "love"}, "no question 'love' in the results; choose from 'hate'"),
         (
             {"metrics": ["TVD"]},
-            "no metric 'TVD' in the results; there is 'cross-entropy', 'accuracy', 'macro-F1', "
+            "no metric 'TVD' in the results; choose from 'cross-entropy', 'accuracy', 'macro-F1', "
             "'DIC'",
         ),
         (
             {"reference": "best"},
-            "no method 'best' in the results; there is 'prior', 'single', 'soft_label'",
+            "no method 'best' in the results; choose from 'prior', 'single', 'soft_label'",
         ),
     ],
 )

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from dissensus.evaluation.significance.difference import Difference, corrected, holm
+from dissensus.agreement import holm
+from dissensus.evaluation.significance.difference import Difference, corrected
 
 
 def test_holm_is_that_of_statsmodels() -> None:

@@ -172,7 +172,7 @@ def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         "'item', 'scale'"
     )
     assert refusal(tmp_path, content, corpus="ArMIS") == (
-        "HS-Brexit_train.json: no corpus 'ArMIS'; there is 'HS-Brexit'"
+        "HS-Brexit_train.json: no corpus 'ArMIS'; the file has 'HS-Brexit'"
     )
 
 

@@ -173,7 +173,7 @@ def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
         "'scale'"
     )
     assert refusal(tmp_path, content, corpus="CSC") == (
-        "MP_dev.json: no corpus 'CSC'; there is 'MP'"
+        "MP_dev.json: no corpus 'CSC'; the file has 'MP'"
     )
 
 

@@ -5,8 +5,8 @@ ENCODERS = {  # like `dissensus.encoders.ENCODERS`
     "text": {
         "characters": (f"{_HERE}.characters", "CharactersEncoder"),
         "tagger:": (f"{_HERE}.tagger", "TaggerEncoder"),
-        "character-cnn": (f"{_HERE}.character_cnn", "CharacterCnnEncoder"),
-        "spelling": (f"{_HERE}.spelling", "SpellingEncoder"),
+        "character-cnn": (f"{_HERE}.characters", "CharacterCnnEncoder"),
+        "spelling": (f"{_HERE}.characters", "SpellingEncoder"),
         "word-forms": (f"{_HERE}.word_forms", "WordFormsEncoder"),
         "word-forms:": (f"{_HERE}.word_forms", "WordFormsEncoder"),
     },

@@ -21,14 +21,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.features import FeaturesEncoder
-from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.framework.cache import cached_store
-from dissensus.encoders.framework.inputs import Prepared
-from dissensus.encoders.framework.store import Store
-from dissensus.encoders.image import LITE, ImageEncoder, PictureNetwork
+from dissensus.encoders import (
+    EncoderNetwork,
+    FeaturesEncoder,
+    ImageEncoder,
+    NeuralEncoder,
+    PictureNetwork,
+    Prepared,
+    Store,
+    cached_store,
+)
 from dissensus.errors import ModelError
 
+LITE = "efficientnet-lite0"
 READ, INSIDE, NARROW, WIDTH = 192, 1152, 320, 1280  # channels, from the input to the output
 EPSILON = 1e-3  # of batch normalisation
 

@@ -16,9 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.contents import Contents
-from dissensus.encoders.framework.base import EncoderNetwork, UntrainedEncoder
-from dissensus.encoders.framework.lookup_tables import TableEncoder
-from dissensus.encoders.words import WordsEncoder
+from dissensus.encoders import EncoderNetwork, TableEncoder, UntrainedEncoder, WordsEncoder
 from dissensus_papers.encoders.characters import CharactersEncoder, first_values
 
 CHARACTERS = 50  # of a word that are read

@@ -1,14 +1,36 @@
-"""What every paper can do: read its corpora, run its fits, report and show its tables."""
+"""The engine of all papers: read corpora, make missing fits, report on them and show tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+import os
+import platform
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
-from dissensus.corpus import Corpus
+from dissensus import Corpus
+from dissensus.errors import DataError, DissensusError, ModelError, Unfinished, listed
+from dissensus.evaluation import (
+    FitFolder,
+    Key,
+    code_commit,
+    fits_in_processes,
+    fits_in_this_process,
+    folder_name,
+    keys_in,
+    locked_folder,
+    plain,
+    processors,
+)
+from dissensus.progress import progress
+from dissensus_papers.framework.reports import Report, kept_report
 
-Report = dict[str, Any]  # plain data; tables are written from it alone
+Fits = tuple[Key, ...]  # that are made at once
 
 
 class Study(NamedTuple):
@@ -18,32 +40,109 @@ class Study(NamedTuple):
     shown: Callable[..., str]  # as `Paper.shown`
 
 
-class Paper(Protocol):
-    """A paper whose tables are reproduced: a `ComparisonPaper` or a `FittedPaper`."""
+class Request(NamedTuple):
+    """What a run was asked for."""
+
+    processes: int | None  # one for each processor if None
+    until: float  # by the monotonic clock; no fit begins later
+    command: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run does in its folder.
+
+    Args:
+        run: makes the fits that are missing.
+        facts: what all fits of a folder have in common.
+    """
+
+    run: Callable[[FitFolder, Request], None]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Paper(ABC):
+    """A paper whose tables are reproduced.
+
+    `conditions` and `models` are in the order of tables; a condition has a `name` and a `corpus`.
+    """
+
+    name: str  # as users type it
+    models: Mapping[str, Any]
+    studies: Mapping[str, Study]  # by the names of the options that show them
 
     @property
-    def name(self) -> str:
-        """As users type it."""
-        ...
+    @abstractmethod
+    def conditions(self) -> Mapping[str, Any]: ...
 
     @property
-    def studies(self) -> Mapping[str, Study]:
-        """By the names of the options that show them."""
-        ...
+    def default(self) -> Collection[str]:
+        """Names of the conditions that are run if none is named."""
+        return tuple(self.conditions)
 
     @property
-    def read(self) -> Callable[[Path], dict[str, Corpus]]:
-        """From a folder to those of the paper's corpora that it contains, by name."""
-        ...
+    @abstractmethod
+    def n_runs(self) -> int:
+        """How many seeds or repetitions the paper has."""
 
-    def named(self, text: str | None, corpora: Sequence[str]) -> Sequence[Any]:
+    @abstractmethod
+    def read(self, data: Path) -> dict[str, Corpus]:
+        """Those of the paper's corpora that a folder contains, by name."""
+
+    @abstractmethod
+    def plan(
+        self,
+        corpora: Mapping[str, Corpus],
+        conditions: Sequence[Any],
+        out: Path,
+        runs: int,
+        settings: Sequence[tuple[str, str]],
+        **options: Any,
+    ) -> Plan:
+        """What is to be run. It refuses what cannot succeed before anything is written.
+
+        Args:
+            settings: of the methods, name and value as typed, to try something out.
+            options: those that the paper's entry in `PAPERS` declares.
+        """
+
+    @abstractmethod
+    def judged(self, folder: Path) -> Report:
+        """The report on a folder of fits."""
+
+    @abstractmethod
+    def shown(self, report: Report, width: int | None = None) -> str:
+        """The tables of a report as text; `width` of a terminal breaks lines."""
+
+    def needed(self, conditions: list[Any]) -> list[Any]:
+        """These conditions and those that they depend on."""
+        return conditions
+
+    def merged(self, kept: Report, new: Report) -> Report:
+        """A kept report continued by a new one; here the new one replaces it."""
+        return new
+
+    def named(self, text: str | None, corpora: Collection[str]) -> list[Any]:
         """The conditions to run.
 
         Args:
             text: names separated by commas; if None, the defaults whose corpus is there.
             corpora: names of the corpora that are there.
         """
-        ...
+        given = None if text is None else [part.strip() for part in text.split(",")]
+        names = self.default if given is None else given
+        unknown = [name for name in names if name not in self.conditions]
+        if unknown:
+            there = ", ".join(self.conditions)
+            raise DataError(f"no condition {listed(unknown)}; there are {there}")
+        wanted = [self.conditions[name] for name in dict.fromkeys(names)]
+        missing = [condition for condition in wanted if condition.corpus not in corpora]
+        if missing and given is not None:
+            raise DataError(
+                f"{missing[0].name} needs the corpus {missing[0].corpus!r}; it is not in DATA"
+            )
+        needed = self.needed([each for each in wanted if each.corpus in corpora])
+        return [each for each in needed if each.corpus in corpora]
 
     def run(
         self,
@@ -56,28 +155,211 @@ class Paper(Protocol):
         time_limit: float | None = None,
         settings: Sequence[tuple[str, str]] = (),
         command: str = "",
+        commit: str = "",
         **options: Any,
     ) -> None:
         """Make the fits that are missing in a folder. The same call resumes a stopped run.
 
         Args:
-            corpora: what `read` returned.
             conditions: what `named` returned; a later call may add more.
             runs: number of seeds or repetitions, a later call may have more; as many as in the
                 paper if None.
-            processes: number of processes; one for each processor if None.
             time_limit: seconds. If fits are missing then, `Unfinished` says how many.
-            settings: settings of the methods, name and value as typed, to try something out.
             command: saved with the fits.
-            options: those that the paper's entry in `PAPERS` declares.
         """
-        ...
+        until = math.inf if time_limit is None else time.monotonic() + time_limit
+        runs = self.n_runs if runs is None else runs
+        if not 1 <= runs <= self.n_runs:
+            most = self.n_runs
+            raise DataError(f"the paper has {most} runs; ask for 1 to {most}, not {runs}")
+        if processes is not None and processes < 1:
+            raise DataError(f"at least one process is needed, found {processes}")
+        plan = self.plan(corpora, conditions, Path(out), runs, settings, **options)
+        with locked_folder(out) as place:
+            place.begin({"paper": self.name, **plan.facts}, command, commit or code_commit())
+            plan.run(place, Request(processes, until, command))
 
     def report(self, path: str | Path) -> Report:
-        """The report on a folder of fits, or the one that was saved to a file."""
-        ...
+        """The report on a folder of fits, or the one that a file contains, in the paper's order."""
+        path = Path(path)
+        report = kept_report(path, self.name) if path.is_file() else plain(self.judged(path))
+        return in_order(report, self.conditions, self.models)
 
-    @property
-    def shown(self) -> Callable[..., str]:
-        """From a report to its tables as text; `width` of a terminal breaks lines."""
-        ...
+
+def in_order(report: Report, conditions: Collection[str], models: Collection[str]) -> Report:
+    """A report with its conditions and models in the paper's order; JSON files are sorted."""
+    ordered = {}
+    for name in (name for name in conditions if name in report["conditions"]):
+        kept = report["conditions"][name]
+        sides = {
+            side: {model: kept[side][model] for model in models if model in kept[side]}
+            for side in ("models", "against")
+        }
+        ordered[name] = kept | sides
+    return report | {"conditions": ordered}
+
+
+# ---- fits by a protocol of the paper ----
+
+
+class Agenda:
+    """The fits of a run, one after another."""
+
+    def __init__(self, missing: Sequence[Key], total: int) -> None:
+        self.missing, self.n_missing, self.total = missing, len(missing), total
+
+    def jobs(self) -> Iterator[Fits]:
+        """The next fits; an empty job while all that is left waits for others."""
+        return ((key,) for key in self.missing)
+
+    def ended(self, key: Key) -> None:
+        """A fit was saved."""
+
+    def left_out(self, job: Fits) -> None:
+        """A job failed, or there is no time for it."""
+
+
+class FitTask(ABC):
+    """Everything that the results of fits depend on, except the corpora.
+
+    An outcome is a dataclass whose first three fields are those of its key, with `seconds`,
+    `machine`, and the `reason` if it failed.
+    """
+
+    outcome: ClassVar[type[Any]]
+
+    @abstractmethod
+    def open(self, corpora: dict[str, Corpus]) -> Any:
+        """What fits share in a process."""
+
+    @abstractmethod
+    def fit(self, opened: Any, job: Fits) -> Sequence[Any]:
+        """The outcomes of a job."""
+
+    def opened(self, folder: Path) -> Any:
+        return self.open({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
+
+    def done(self, opened: Any, job: Fits) -> Iterator[Any]:
+        """The outcomes of a job; an error of the data or settings is kept in each of them."""
+        began = time.monotonic()
+        try:
+            with quick():
+                outcomes = self.fit(opened, job) if job else ()
+        except (DissensusError, RuntimeError) as error:
+            outcomes = [self.died(key, str(error).splitlines()[0]) for key in job]
+        for each in outcomes:
+            seconds = round((time.monotonic() - began) / len(job), 2)
+            yield replace(each, seconds=seconds, machine=machine())
+
+    def died(self, key: Key, why: str) -> Any:
+        return self.outcome(*key, reason=why)
+
+
+def run_fits(
+    place: FitFolder,
+    agenda: Agenda,
+    task: FitTask,
+    corpora: Mapping[str, Corpus],
+    request: Request,
+) -> None:
+    """Make the fits that are missing in a folder, and save each when it ends."""
+    wanted = processors() if request.processes is None else request.processes
+    n = min(wanted, max(agenda.n_missing, 1))
+    jobs = _in_time(agenda, request.until)
+    if n > 1:
+        for name, corpus in corpora.items():
+            corpus.save(place.corpus / name)
+        fits = fits_in_processes(task, place.corpus, jobs, n)
+    else:
+        fits = fits_in_this_process(task, task.open(dict(corpora)), jobs)
+    total, missing = agenda.total, agenda.n_missing
+    failed = []
+    with progress("training", total, clock=False) as advance, closing(fits):
+        advance(total - missing)
+        for outcome in fits:
+            if outcome.reason:
+                failed.append(outcome)
+                agenda.left_out((outcome.key,))
+                continue
+            place.keep(outcome)
+            agenda.ended(outcome.key)
+            missing -= 1
+            advance(1)
+    place.clean()
+    if failed:
+        first = failed[0]
+        raise ModelError(
+            f"{len(failed)} of {total} failed, first {first.key.method}, seed {first.key.seed}, "
+            f"{first.key.fold}: {first.reason}; what was done is kept"
+        )
+    if missing:
+        raise Unfinished(
+            f"Time limit reached: {total - missing} of {total} fits done. Run the same command "
+            "again to resume."
+        )
+
+
+def _in_time(agenda: Agenda, until: float) -> Iterator[Fits]:
+    """The jobs that begin before the time limit; an empty one only waits."""
+    for job in agenda.jobs():
+        if not job or time.monotonic() < until:
+            yield job
+        else:
+            agenda.left_out(job)
+
+
+def load_outcomes(
+    folder: str | Path,
+    load: Callable[[Path], Any],
+    conditions: Collection[str],
+    models: Collection[str],
+    only: str | None = None,
+) -> list[Any]:
+    """All outcomes in a folder, or those of one condition, sorted by the names of their folders.
+
+    Args:
+        conditions, models: of the paper; an outcome of others is refused.
+    """
+    fits, end = Path(folder) / "fits", "" if only is None else folder_name(Key("", 0, only))[2:]
+    outcomes = [load(fits / name) for name in sorted(keys_in(fits)) if name.endswith(end)]
+    for outcome in outcomes:
+        if outcome.key.fold not in conditions or outcome.key.method not in models:
+            raise DataError(f"{fits}: {folder_name(outcome.key)} is not of this paper")
+    return outcomes
+
+
+def refuse_other_data(folder: Path, name: str, differing: Collection[str], give: str) -> None:
+    """Refuse to add outcomes of other data or settings to a folder.
+
+    Args:
+        name: of the corpus or condition.
+        differing: what differs from what the folder was begun with.
+        give: what to give instead.
+    """
+    if differing:
+        raise DataError(
+            f"{folder}: holds {name} with other {' and '.join(differing)}; give {give} that it "
+            "was begun with, or another folder"
+        )
+
+
+def machine() -> str:
+    """What trains here, for the record."""
+    import torch
+
+    if torch.cuda.is_available():
+        return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
+    return f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
+
+
+@contextmanager
+def quick() -> Iterator[None]:
+    """Products of matrices in TensorFloat-32, where there is a GPU."""
+    import torch
+
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before

@@ -1,73 +1,64 @@
-"""A paper's report: plain data, from a folder of outcomes or from a file written before."""
+"""A paper's report, which is plain data: its head, its file, and the tests of differences in it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dissensus.errors import DataError
-from dissensus.evaluation import here
-from dissensus.evaluation.execution.folder import FRONT
-from dissensus.evaluation.fit import plain
-from dissensus.evaluation.results import ComparisonFields
-from dissensus.folders import read_json
+from dissensus.evaluation import (
+    Difference,
+    FitFolder,
+    corrected,
+    here,
+    over_both,
+    over_items,
+    resampling,
+    statistic_over_both,
+    statistic_over_items,
+)
 from dissensus.json_files import parse_json
 from dissensus.plain_files import plain_bytes
-from dissensus_papers.framework.conditions import in_order
+from dissensus.staging import staged
 
+Report = dict[str, Any]  # tables are written from it alone
+RESAMPLES = 1000  # of macro-F1 over the items of a single run
 LARGEST = 1_000_000  # bytes of a report
 
 
-def report_on(
-    path: str | Path,
-    paper: str,
-    conditions: Iterable[str],
-    models: Iterable[str],
-    judged: Callable[[Path], dict[str, Any]],
-) -> dict[str, Any]:
-    """The report on a folder of fits, or the one that a file contains, in the paper's order.
-
-    Args:
-        judged: from a folder to the report on it.
-    """
-    path = Path(path)
-    report = kept_report(path, paper) if path.is_file() else plain(judged(path))
-    return in_order(report, conditions, models)
+# ---- its head and its file ----
 
 
-def kept_report(path: Path, paper: str, part: str = "conditions") -> dict[str, Any]:
-    """A report from its file.
-
-    Args:
-        paper: the name under the file's key "paper".
-        part: a key that it has.
-    """
-    kept: dict[str, Any] = parse_json(plain_bytes(path), path)
+def kept_report(path: Path, paper: str, part: str = "conditions") -> Report:
+    """A report from its file, which has the paper's name, and this part."""
+    kept = read_json(path)
     if not isinstance(kept, dict) or kept.get("paper") != paper or part not in kept:
         raise DataError(f"{path}: not a report on {paper} written by dissensus")
-    return kept
+    return dict(kept)
 
 
-def begun_with(path: Path, paper: str) -> dict[str, Any]:
+def begun_with(path: Path, paper: str) -> Report:
     """The facts, command and commits that a folder was begun with; another one is refused."""
-    front = read_json(path, FRONT, ComparisonFields)
-    if "paper" in front["facts"] and front["facts"]["paper"] != paper:
-        other = front["facts"]["paper"]
-        raise DataError(
-            f"{path}: holds outcomes of {other}, not of {paper}; show it with: dissensus papers "
-            f"{other} --show {path}"
-        )
-    if front["facts"].get("paper") != paper:
+    front = FitFolder(path).begun()
+    other = front["facts"].get("paper")
+    if other is None:
         raise DataError(
             f"{path}: holds a comparison, not outcomes of {paper}; show it with: "
             f"dissensus compare --show {path}"
         )
-    return dict(front)
+    if other != paper:
+        raise DataError(
+            f"{path}: holds outcomes of {other}, not of {paper}; show it with: dissensus papers "
+            f"{other} --show {path}"
+        )
+    return front
 
 
-def head(path: Path, front: dict[str, Any], machines: Iterable[str]) -> dict[str, Any]:
+def head(path: Path, front: Report, machines: Iterable[str]) -> Report:
     """The first entries of a report: the paper, the command, commits, date and machines.
 
     Args:
@@ -77,16 +68,25 @@ def head(path: Path, front: dict[str, Any], machines: Iterable[str]) -> dict[str
     machines = sorted(set(machines))
     if not machines:
         raise DataError(f"{path}: nothing is trained yet; resume with: {front['command']}")
+    about = {name: front[name] for name in ("command", "commits")}
     return {
-        "paper": front["facts"]["paper"],
-        "command": front["command"],
-        "commits": front["commits"],
-        "date": here()["date"],
-        "machines": machines,
-    }
+        "paper": front["facts"]["paper"], **about, "date": here()["date"], "machines": machines
+    }  # fmt: skip
 
 
-def to_json(content: dict[str, Any]) -> str:
+def read_json(path: Path) -> Any:
+    """What a JSON file contains; a damaged one is refused in one line."""
+    return parse_json(plain_bytes(path), path)
+
+
+def write_json(path: Path, content: Report) -> None:
+    """Write a report, or a part of one, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with staged(path) as new:
+        new.write_text(to_json(content), encoding="utf-8")
+
+
+def to_json(content: Report) -> str:
     """A report as a text that is the same each time; a dict without further ones is in a line.
 
     Numbers have ten digits; fewer, but at least four, if the file would be larger than 1 MB.
@@ -100,19 +100,18 @@ def to_json(content: dict[str, Any]) -> str:
 
 def _text(content: Any, indent: str) -> str:
     entries = content.values() if isinstance(content, dict) else content
-    nested = isinstance(content, (dict, list)) and any(
+    if not isinstance(content, (dict, list)) or not any(
         isinstance(entry, (dict, list)) for entry in entries
-    )
-    if not nested:
+    ):
         return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    further = indent + " "
-    if isinstance(content, dict):
-        lines = [
-            f"{further}{json.dumps(key, ensure_ascii=False)}: {_text(value, further)}"
-            for key, value in content.items()
-        ]
-        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(further + _text(value, further) for value in content) + f"\n{indent}]"
+    names = [f"{json.dumps(key, ensure_ascii=False)}: " for key in content]
+    begin, end = "{}" if isinstance(content, dict) else "[]"
+    names = names if isinstance(content, dict) else [""] * len(content)
+    lines = [
+        f"{indent} {name}{_text(entry, indent + ' ')}"
+        for name, entry in zip(names, entries, strict=True)
+    ]
+    return begin + "\n" + ",\n".join(lines) + f"\n{indent}{end}"
 
 
 def _rounded(content: Any, digits: int) -> Any:
@@ -121,3 +120,45 @@ def _rounded(content: Any, digits: int) -> Any:
     if isinstance(content, (list, tuple)):
         return [_rounded(value, digits) for value in content]
     return float(f"{content:.{digits}g}") if isinstance(content, float) else content
+
+
+# ---- tests of differences ----
+
+
+def over(first: np.ndarray, second: np.ndarray, groups: np.ndarray) -> Difference:
+    """Of scores (n_runs, n_items), over runs and items; of a single run, over items alone."""
+    return (over_both if len(first) > 1 else over_items)(first, second, groups=groups)
+
+
+def accuracy_and_f1(
+    label: np.ndarray, first: np.ndarray, second: np.ndarray, groups: np.ndarray
+) -> dict[str, Difference]:
+    """Of answers (n_runs, n_items), accuracy and macro-F1; of a single run, over items alone."""
+    right = (first == label).astype(float), (second == label).astype(float)
+    scored = resampling.macro_f1(label, first), resampling.macro_f1(label, second)
+    if len(first) > 1:
+        f1 = statistic_over_both(*scored, groups=groups)
+    else:
+        f1 = statistic_over_items(*scored, groups=groups, resamples=RESAMPLES)
+    return {"accuracy": over(*right, groups), "f1": f1}
+
+
+def macro_f1(label: np.ndarray, answers: np.ndarray) -> float:
+    """Of answers (n_items,)."""
+    ones = np.ones((1, len(label)))
+    return float(resampling.macro_f1(label, answers[None])(ones)[0, 0])
+
+
+def correct(tests: Iterable[dict[str, Any]]) -> None:
+    """Holm's correction over the differences of all these dictionaries, as tables show them."""
+    places = [(tests_of, name) for tests_of in tests for name in tests_of]
+    differences = corrected([tests_of[name] for tests_of, name in places])
+    for (tests_of, name), difference in zip(places, differences, strict=True):
+        tests_of[name] = short(difference)
+
+
+def short(difference: Difference) -> Report:
+    """What tables say of a difference; the reason only if it has no interval."""
+    names = ("test", "effect", "low", "high", "p", "adjusted", "n_runs")
+    reason = {"reason": difference.reason} if difference.reason else {}
+    return {name: getattr(difference, name) for name in names} | reason

@@ -7,13 +7,12 @@ one question and many annotators, or densities alone.
 
 from __future__ import annotations
 
-from dissensus_papers.framework.comparison_paper import ComparisonPaper
+from dissensus_papers.framework.comparison import ComparisonPaper
 from dissensus_papers.framework.reports import to_json
-from dissensus_papers.individual.claims import CLAIMS
+from dissensus_papers.individual.claims import CLAIMS, power
 from dissensus_papers.individual.conditions import CONDITIONS
 from dissensus_papers.individual.corpora import SOURCES
 from dissensus_papers.individual.models import MODELS
-from dissensus_papers.individual.power import power
 
 PAPER = ComparisonPaper(
     name="individual",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dissensus_papers.framework.models import Model
+from dissensus_papers.framework.declared import Model
 
 PUBLISHED: dict[str, Any] = {  # network and optimisation, as in the released code
     "dropout": 0.2,
@@ -122,3 +122,17 @@ MODELS: dict[str, Model] = (
 OF_PAPER, OURS, VARIANTS, FURTHER, FLOORS = map(
     tuple, (_OF_PAPER, _OURS, _VARIANTS, _FURTHER, _FLOORS)
 )
+
+
+CONCORDANCES = (
+    {GRID_BASELINE: {"CCC": 0.673}, f"{MT}-both": {"CCC": 0.741}},
+    {GRID_BASELINE: {"CCC": 0.573}, f"{MT}-both": {"CCC": 0.571}},
+)
+DISTANCES = {
+    "soft": {
+        GRID_BASELINE: {"density TVD": 0.515, "density JSD": 0.213},
+        f"{MT}-both": {"density TVD": 0.503, "density JSD": 0.211},
+        f"{MT}-answers": {"density TVD": 0.500, "density JSD": 0.211},
+    },
+    "plain": {f"{MT}-answers": {"density TVD": 0.553, "density JSD": 0.265}},
+}

@@ -1,56 +1,98 @@
 """SeedBERT (Sampath, Lin & Morency 2022): its Table 4 on public corpora, next to our figures.
 
-Where members look is a separate study, `studies/hypothesis`, whose saved report is printed.
+Where members look is a separate study, `hypothesis`, whose saved report is printed.
 """
 
 from __future__ import annotations
 
-from dissensus_papers.framework.fitted_paper import FittedPaper
-from dissensus_papers.framework.paper import Study
-from dissensus_papers.framework.reports import to_json
-from dissensus_papers.seedbert.agenda import plan
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dissensus import Corpus
+from dissensus.evaluation import FitFolder
+from dissensus_papers.framework.declared import read_sources
+from dissensus_papers.framework.paper import Paper, Plan, Request, Study, run_fits
+from dissensus_papers.framework.reports import Report, to_json
+from dissensus_papers.seedbert.agenda import SeedBertAgenda
 from dissensus_papers.seedbert.analysis import KIND, judged
-from dissensus_papers.seedbert.conditions import (
+from dissensus_papers.seedbert.outcomes import Items, outcomes
+from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
+    MODELS,
     N_REPEATS,
+    SOURCES,
     SeedBertCondition,
-    with_choosing,
+    kappas,
+    ready,
 )
-from dissensus_papers.seedbert.corpora import SOURCES, read
-from dissensus_papers.seedbert.models import MODELS
-from dissensus_papers.seedbert.selection import outcomes
 from dissensus_papers.seedbert.studies.hypothesis.tables import kept as hypothesis
 from dissensus_papers.seedbert.studies.hypothesis.tables import shown as hypothesis_shown
 from dissensus_papers.seedbert.tables import shown
 
-PAPER = FittedPaper(
-    KIND,
-    CONDITIONS,
-    MODELS,
-    N_REPEATS,
-    read,
-    plan,
-    outcomes,
-    judged,
-    shown,
-    kind=lambda key: f"{key.method} {key.fold}",
-    needed=with_choosing,
-    studies={"hypothesis": Study(hypothesis, hypothesis_shown)},
-)
+
+class SeedBert(Paper):
+    """Every model in each condition; a fit is one model on all folds of a repetition."""
+
+    name, conditions, models, n_runs = KIND, CONDITIONS, MODELS, N_REPEATS
+    studies = {"hypothesis": Study(hypothesis, hypothesis_shown)}
+
+    def read(self, data: Path) -> dict[str, Corpus]:
+        return read_sources(data, SOURCES)
+
+    def needed(self, conditions: list[SeedBertCondition]) -> list[SeedBertCondition]:
+        """These conditions, and those in which their settings are chosen."""
+        wanted = {*conditions, *(CONDITIONS[each.choosing] for each in conditions if each.waits)}
+        return [condition for condition in CONDITIONS.values() if condition in wanted]
+
+    def plan(
+        self,
+        corpora: Mapping[str, Corpus],
+        conditions: Sequence[SeedBertCondition],
+        out: Path,
+        runs: int,
+        settings: Sequence[tuple[str, str]],
+        *,
+        encoders: Mapping[str, str | dict[str, str]] | None = None,
+        together: bool = False,
+        **options: Any,
+    ) -> Plan:
+        """See `Paper.plan`.
+
+        Args:
+            corpora: as `read` or `ready` returns them.
+            encoders: corpus -> encoder, where it is not that of the corpus's source.
+            together: whether all repetitions of a model with one network are one job, to be
+                stacked on a GPU.
+        """
+        from dissensus_papers.seedbert.fits import Task
+
+        wanted = {condition.corpus for condition in conditions}
+        raw = {name: corpus for name, corpus in corpora.items() if name in wanted}
+        learned = {name: ready(corpus) for name, corpus in raw.items()}
+        items = [Items.of(corpus, kappas(raw[name])) for name, corpus in learned.items()]
+        task = Task(out, dict(encoders or {}), tuple(settings))
+
+        def run(place: FitFolder, request: Request) -> None:
+            for each in items:
+                each.keep(place.folder)
+            agenda = SeedBertAgenda(place, conditions, runs, together)
+            run_fits(place, agenda, task, learned, request)
+
+        typed = {name: text for name, text in settings if name != "training.compile"}
+        return Plan(run, {"settings": typed})
+
+    def judged(self, folder: Path) -> Report:
+        return judged(folder)
+
+    def shown(self, report: Report, width: int | None = None) -> str:
+        return shown(report, width)
+
+
+PAPER = SeedBert()
 named, report, run = PAPER.named, PAPER.report, PAPER.run
 
 __all__ = [
-    "CONDITIONS",
-    "PAPER",
-    "SOURCES",
-    "SeedBertCondition",
-    "hypothesis",
-    "hypothesis_shown",
-    "named",
-    "outcomes",
-    "read",
-    "report",
-    "run",
-    "shown",
-    "to_json",
-]
+    "CONDITIONS", "PAPER", "SOURCES", "SeedBertCondition", "hypothesis", "hypothesis_shown",
+    "named", "outcomes", "report", "run", "shown", "to_json",
+]  # fmt: skip

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dissensus.corpus import Corpus
-from dissensus.errors import DissensusError
-from dissensus.evaluation import Fold
-from dissensus.evaluation.fit import Job, Key
-from dissensus.methods.framework.calibration import held_out_items
-from dissensus.methods.framework.members import MemberAnswers
-from dissensus.methods.framework.settings import seeded
-from dissensus.methods.framework.stacked_fits import Job as FitJob
-from dissensus.methods.framework.stacked_fits import fit_many, worth_stacking
-from dissensus.methods.framework.trained import TrainedMethod
-from dissensus_papers.framework.machine import machine, quick
-from dissensus_papers.framework.runs import reason
-from dissensus_papers.seedbert.conditions import (
+from dissensus import Corpus
+from dissensus.evaluation import Fold, Key
+from dissensus.methods import Job as FitJob
+from dissensus.methods import (
+    MemberAnswers,
+    TrainedMethod,
+    fit_many,
+    held_out_items,
+    seeded,
+    worth_stacking,
+)
+from dissensus_papers.framework.paper import Fits, FitTask
+from dissensus_papers.seedbert.outcomes import Outcome, chosen
+from dissensus_papers.seedbert.protocol import (
+    AS_PAPER,
+    AT_ONCE,
     CONDITIONS,
+    MODELS,
     SeedBertCondition,
+    built,
     folds,
     seed_of,
     to_choose,
+    trials,
 )
-from dissensus_papers.seedbert.models import AS_PAPER, AT_ONCE, MODELS, built, trials, tuned_as
-from dissensus_papers.seedbert.outcome import Outcome
-from dissensus_papers.seedbert.selection import chosen
 
 CHOOSING = 20  # the repetition whose seeds the trials have: one that is not made
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Task(FitTask):
     """Everything that the results of trainings depend on, except the corpora.
 
     Args:
@@ -49,31 +51,14 @@ class Task:
     folder: Path
     encoders: Mapping[str, str | dict[str, str]] = field(default_factory=dict)
     typed: tuple[tuple[str, str], ...] = ()
+    outcome: ClassVar[type[Any]] = Outcome
 
-    def opened(self, folder: Path) -> Opened:
-        return Opened({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
-
-    def done(self, opened: Opened, job: Job) -> Iterator[Outcome]:
-        """The outcomes of a job; an error of the data or settings is kept in each of them."""
-        if not job:
-            return
-        began = time.monotonic()
-        try:
-            with quick():
-                outcomes = self._outcomes(opened, job)
-        except (DissensusError, RuntimeError) as error:
-            outcomes = [Outcome(*key, reason=reason(error)) for key in job]
-        each = (time.monotonic() - began) / len(job)
-        for outcome in outcomes:
-            object.__setattr__(outcome, "seconds", round(each, 2))
-            yield outcome
-
-    def died(self, key: Key, why: str) -> Outcome:
-        return Outcome(*key, reason=why)
+    def open(self, corpora: dict[str, Corpus]) -> Opened:
+        return Opened(corpora)
 
     # ---- fits ----
 
-    def _outcomes(self, opened: Opened, job: Job) -> list[Outcome]:
+    def fit(self, opened: Opened, job: Fits) -> list[Outcome]:
         fits = [fit for key in job for fit in self._fits(opened, key)]
         for together in _parted(fits):
             jobs = [FitJob(fit.method, fit.train, fit.question) for fit in together]
@@ -109,15 +94,12 @@ class Task:
             return trials(key.method)[key.seed]
         if condition.kind == "paper":
             return AS_PAPER
-        return chosen(self.folder, condition.choosing, tuned_as(key.method))
+        return chosen(self.folder, condition.choosing, MODELS[key.method].tuned_as or key.method)
 
     def _outcome(self, key: Key, fits: Sequence[_Fit]) -> Outcome:
-        about: dict[str, Any] = {
-            "settings": self._settings(CONDITIONS[key.fold], key),
-            "machine": machine(),
-        }
+        settings = self._settings(CONDITIONS[key.fold], key)
         if fits[0].choosing:
-            return Outcome(*key, scores=[fit.score for fit in fits], **about)
+            return Outcome(*key, scores=[fit.score for fit in fits], settings=settings)
         n_items = sum(len(fit.fold.test) for fit in fits)
         first = fits[0].answers
         mass = np.zeros((first.mass.shape[0], n_items, first.mass.shape[2]))
@@ -128,7 +110,7 @@ class Task:
             aside.append(np.stack([np.full(len(fit.aside), number), fit.fold.train[fit.aside]]))
             aside_mass.append(fit.answers_aside.mass)
         joined = np.concatenate(aside, axis=1), np.concatenate(aside_mass, axis=1)
-        return Outcome(*key, mass, votes, *joined, **about)
+        return Outcome(*key, mass, votes, *joined, settings=settings)
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""Report -> tables as text, the paper's figures next to ours."""
+"""Report -> tables and claims as text, the paper's figures next to ours."""
 
 from __future__ import annotations
 
@@ -7,22 +7,56 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.evaluation.fit import number
-from dissensus.evaluation.significance.difference import p_text
-from dissensus_papers.framework.layout import Block, front_page, whole, written
-from dissensus_papers.framework.verdicts import Report, holds, interval, points, spread
-from dissensus_papers.seedbert.claims import READS, called, claims, other_choices
-from dissensus_papers.seedbert.conditions import CONDITIONS
-from dissensus_papers.seedbert.corpora import FIRST, SOURCES
-from dissensus_papers.seedbert.figures import ANNOTATOR_PRIOR, ANNOTATORS
-from dissensus_papers.seedbert.models import DEEP, MODELS, SEEDS, SINGLE, TABLE_4, VARIANTS
-from dissensus_papers.seedbert.printed import KAPPA, QUESTIONS, TABLE, TITLE
-from dissensus_papers.seedbert.scoring import DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus_papers.seedbert.selection import BY
-from dissensus_papers.seedbert.studies.temperature import ENSEMBLES, MEMBER
+from dissensus.evaluation import number, p_text
+from dissensus_papers.framework.declared import Claim
+from dissensus_papers.framework.reports import Report
+from dissensus_papers.framework.tables import (
+    BEYOND,
+    LEVEL,
+    UNKNOWN,
+    Block,
+    alone,
+    claims_text,
+    front_page,
+    holds,
+    interval,
+    points,
+    spread,
+    table,
+    whole,
+    written,
+)
+from dissensus_papers.seedbert.analysis import (
+    ANNOTATOR_PRIOR,
+    ANNOTATORS,
+    ENSEMBLES,
+    MEMBER,
+)
+from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
+from dissensus_papers.seedbert.protocol import (
+    CONDITIONS,
+    COUNTED,
+    DEEP,
+    FIRST,
+    KAPPA,
+    MODELS,
+    QUESTIONS,
+    SEEDS,
+    SINGLE,
+    SOURCES,
+    TABLE,
+    TABLE_4,
+    TITLE,
+    VARIANTS,
+)
 
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
-COUNTED = tuple(name for name, source in SOURCES.items() if source.counted)
+READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}
+AGAIN = tuple(name for name, source in SOURCES.items() if source.again)
+OTHERS = tuple(name for name in COUNTED if name != FIRST)  # than the one that was chosen on
+WANTED = 2  # corpora on which the variant has to be closer
+UNCORRECTED = " (by intervals of 95 %, not corrected)"
+UNIFORM = 0.9  # a mean entropy above this share of the highest
 OTHER = (
     "The paper's corpus (500 clips, six emotions) is not public. Our figures are from other "
     "corpora, so only the order of methods can be compared. The encoder is MiniLM, "
@@ -44,12 +78,11 @@ def shown(report: Report, width: int | None = None) -> str:
     Args:
         width: of a terminal; nothing is broken if left out.
     """
-    parts: list[str | Block] = [_about(report), _table_4(report), _recovered(report)]
-    parts += [_variants(report), _confirmed(report), _calibrated(report), _again(report)]
-    parts += [_tempering(report), _seeds_and_deep(report), _numbers(report), _biases(report)]
-    parts += [_uniform(report), _kappas(report), _choosing(report)]
-    parts += [claims(report), _missing(report)]
-    return written(parts, width)
+    tables = (
+        _about, _table_4, _recovered, _variants, _confirmed, _calibrated, _again, _tempering,
+        _seeds_and_deep, _numbers, _biases, _uniform, _kappas, _choosing, claims, _missing,
+    )  # fmt: skip
+    return written([table_of(report) for table_of in tables], width)
 
 
 def _about(report: Report) -> str:
@@ -70,6 +103,11 @@ def title(name: str, block: Report) -> str:
     return f"{condition.corpus}, {KINDS[condition.kind]} ({block['n_items']:,} items{apart})"
 
 
+def called(which: Report) -> str:
+    """A variant and its read-out."""
+    return f"{MODELS[which['model']].title}, {READS[which['read']]}"
+
+
 # ---- Table 4 ----
 
 
@@ -78,15 +116,18 @@ def _table_4(report: Report) -> str | Block:
     for name, block in report["conditions"].items():
         if CONDITIONS[name].kind == "many":
             continue
+        accuracy, f1 = (_mean(block["floors"]["majority"][score]) for score in ("accuracy", "f1"))
         rows.append([title(name, block)])
-        floor = block["floors"]["majority"]
-        rows.append(["  always the most frequent label", "-", _mean(floor["accuracy"]), "-",
-                     _mean(floor["f1"]), "", "", ""])  # fmt: skip
-        rows += [
-            _row(model, of_model, block["against"]) for model, of_model in block["models"].items()
-        ]
-    if not rows:
-        return ""
+        rows.append(["  always the most frequent label", "-", accuracy, "-", f1, "", "", ""])
+        for model, of_model in block["models"].items():
+            fits, printed = of_model["fits"], TABLE.get(model)
+            cells = [f"  {MODELS[model].title}"]
+            for score in ("accuracy", "f1"):
+                paper = f"{100 * getattr(printed, score):.1f}" if printed else "-"
+                cells += [paper, _mean(fits[score])]
+            tests = block["against"].get(model)
+            over = [over_points(tests[s]) if tests else "" for s in ("accuracy", "f1")]
+            rows.append([*cells, str(len(fits["accuracy"])), *over])
     names = ["", "accuracy: paper", "accuracy: ours", "F1: paper", "F1: ours", "fits"]
     names += ["SeedBERT's accuracy over it", "SeedBERT's F1 over it"]
     notes = (
@@ -95,18 +136,7 @@ def _table_4(report: Report) -> str | Block:
         'items; p is corrected (Holm) over this table; "holds": p is at most 0.05. '
         'With "one repetition", intervals and p are over items only.'
     )
-    return Block("Table 4: accuracy and F1", [names, *rows], notes)
-
-
-def _row(model: str, of_model: Report, against: Report) -> list[str]:
-    printed = TABLE.get(model)
-    fits = of_model["fits"]
-    cells = [f"  {MODELS[model].called}"]
-    for name in ("accuracy", "f1"):
-        cells += [f"{100 * getattr(printed, name):.1f}" if printed else "-", _mean(fits[name])]
-    cells.append(str(len(fits["accuracy"])))
-    tests = against.get(model)
-    return [*cells, *(over_points(tests[name]) if tests else "" for name in ("accuracy", "f1"))]
+    return table("Table 4: accuracy and F1", names, rows, notes)
 
 
 def over_points(test: Report) -> str:
@@ -127,35 +157,28 @@ def _recovered(report: Report) -> str | Block:
     for name, block in report["conditions"].items():
         rows.append([title(name, block)])
         floors = block["floors"]
-        entropy = f"{floors[ANNOTATORS]['entropy']:.3f}"
-        rows.append(["  annotators themselves", "", *_distances(floors[ANNOTATORS]), "1", entropy])
-        rows.append(["  prior: shares of labels", "", *_distances(floors["prior"]), "-", ""])
-        rows.append(["  prior: shares of annotators' answers, oracle", "",
-                     *_distances(floors[ANNOTATOR_PRIOR]), "-", ""])  # fmt: skip
+        for floor, words, ends in (
+            (ANNOTATORS, "annotators themselves",
+             ["1", f"{floors[ANNOTATORS]['entropy']:.3f}"]),
+            ("prior", "prior: shares of labels", ["-", ""]),
+            (ANNOTATOR_PRIOR, "prior: shares of annotators' answers, oracle", ["-", ""]),
+        ):  # fmt: skip
+            distances = [f"{number(floors[floor][distance]):.4f}" for distance in DISTANCES]
+            rows.append([f"  {words}", "", *distances, *ends])
         for model, of_model in block["models"].items():
-            name = f"  {MODELS[model].called}"
+            name = f"  {MODELS[model].title}"
             for read in READ_OUTS:
-                rows.append([name, READS[read], *_of_read(of_model["reads"][read])])
+                of_read = of_model["reads"][read]
+                distances = [f"{mean(of_read[distance]):.4f}" for distance in DISTANCES]
+                correlation = mean(of_read["entropy correlation"])
+                known = "-" if np.isnan(correlation) else f"{correlation:.3f}"
+                rows.append(
+                    [name, READS[read], *distances, known, f"{mean(of_read['entropy']):.3f}"]
+                )
                 name = ""
-    if not rows:
-        return ""
     names = ["", "read as", "cross-entropy", "JSD", "TVD", "corr.", "entropy"]
-    return Block(
-        "Distance of the recovered distribution from the annotators' answers",
-        [names, *rows],
-        RECOVERED,
-    )
-
-
-def _distances(figures: Report) -> list[str]:
-    return [f"{number(figures[name]):.4f}" for name in DISTANCES]
-
-
-def _of_read(of_read: Mapping[str, Any]) -> list[str]:
-    figures = [f"{mean(of_read[name]):.4f}" for name in DISTANCES]
-    correlation = mean(of_read["entropy correlation"])
-    known = "-" if np.isnan(correlation) else f"{correlation:.3f}"
-    return [*figures, known, f"{mean(of_read['entropy']):.3f}"]
+    heading = "Distance of the recovered distribution from the annotators' answers"
+    return table(heading, names, rows, RECOVERED)
 
 
 def mean(values: list[Any]) -> float:
@@ -172,16 +195,23 @@ def _variants(report: Report) -> str | Block:
         return f"The closest variant: not chosen yet, {FIRST} lacks some of the variants"
     rows = [[f"cross-entropy on {FIRST}", *READS.values()]]
     for model in VARIANTS:
-        of_read = variant["scores"][model]
-        marks = ["*" * ((model, read) == (variant["model"], variant["read"])) for read in READ_OUTS]
-        cells = [f"{of_read[read]:.4f}{mark}" for read, mark in zip(READ_OUTS, marks, strict=True)]
-        rows.append([f"  {MODELS[model].called}", *cells])
+        cells = [f"{variant['scores'][model][read]:.4f}" for read in READ_OUTS]
+        if model == variant["model"]:
+            cells[READ_OUTS.index(variant["read"])] += "*"
+        rows.append([f"  {MODELS[model].title}", *cells])
     others = other_choices(variant)
     others_text = "; ".join(f"by {' and '.join(names)}: {which}" for which, names in others.items())
-    notes = (
-        f"Other distances would have chosen another variant ({others_text})." if others_text else ""
-    )
+    notes = f"Other distances would have chosen another variant ({others_text})." if others else ""
     return Block("The variant closest to the annotators (*), chosen here", rows, notes)
+
+
+def other_choices(variant: Report) -> dict[str, list[str]]:
+    """Variants that other distances would have chosen: variant -> distances."""
+    names_of: dict[str, list[str]] = {}
+    for distance in DISTANCES:
+        if called(variant["by"][distance]) != called(variant):
+            names_of.setdefault(called(variant["by"][distance]), []).append(distance)
+    return names_of
 
 
 def _confirmed(report: Report) -> str | Block:
@@ -192,10 +222,8 @@ def _confirmed(report: Report) -> str | Block:
 
     def rows_of(corpus: str, against: Report) -> Iterator[list[str]]:
         for read in (TEMPERED, MEAN, VOTES):
-            tests = against[read]
-            cells = [interval(tests[name]) for name in DISTANCES]
-            verdict = _nearer(tests[BY]) if read == TEMPERED and corpus != FIRST else ""
-            yield [f"  less single, {READS[read]}", *cells, verdict]
+            verdict = _nearer(against[read][BY]) if read == TEMPERED and corpus != FIRST else ""
+            yield [f"  less single, {READS[read]}", *_intervals(against[read]), verdict]
 
     heading = f"Is it closer than one network on other corpora: {called(variant)}"
     rows = _by_corpus(variant["against"], ", where it was chosen: not a confirmation", rows_of)
@@ -209,8 +237,6 @@ def _confirmed(report: Report) -> str | Block:
 
 def _calibrated(report: Report) -> str | Block:
     """Ensembles less one network, all with temperature: not the chosen variant."""
-    if not report["calibrated"]:
-        return ""
     first = ", where the variant was chosen: not counted"
     notes = (
         "Below 0: closer to the annotators. This comparison was added after the figures of the "
@@ -220,24 +246,12 @@ def _calibrated(report: Report) -> str | Block:
         "of the ensemble."
     )
     heading = "Post hoc: is an ensemble closer than one network, all with temperature?"
-    return Block(heading, _by_corpus(report["calibrated"], first, _less_one_network), notes)
-
-
-def _less_one_network(corpus: str, of_model: Report) -> Iterator[list[str]]:
-    for model in (name for name in ENSEMBLES if name in of_model):
-        less = of_model[model]
-        verdict = _nearer(less[SINGLE][BY]) if corpus != FIRST else ""
-        cells = [interval(less[SINGLE][name]) for name in DISTANCES]
-        yield [f"  {MODELS[model].called} less single", *cells, verdict]
-        cells = [interval(less[MEMBER][name]) for name in DISTANCES]
-        yield ["    less its own first member", *cells, ""]
+    rows = _by_corpus(report["calibrated"], first, _less_one_network)
+    return Block(heading, rows, notes) if report["calibrated"] else ""
 
 
 def _again(report: Report) -> str | Block:
     """The same ensembles less one network, on items that were not used before."""
-    if not report["again"]:
-        return ""
-    corpora = [name for name, source in SOURCES.items() if source.again]
     notes = (
         "Below 0: closer to the annotators. Settings, comparisons and the correction (Holm over "
         "the cross-entropies less single) were fixed before training. Items are not in the samples "
@@ -246,7 +260,16 @@ def _again(report: Report) -> str | Block:
     heading = (
         "Repeated: is an ensemble closer than one network, all with a temperature of at least 1?"
     )
-    return Block(heading, _by_corpus(report["again"], "", _less_one_network, corpora), notes)
+    rows = _by_corpus(report["again"], "", _less_one_network, AGAIN)
+    return Block(heading, rows, notes) if report["again"] else ""
+
+
+def _less_one_network(corpus: str, of_model: Report) -> Iterator[list[str]]:
+    for model in (name for name in ENSEMBLES if name in of_model):
+        less = of_model[model]
+        verdict = _nearer(less[SINGLE][BY]) if corpus != FIRST else ""
+        yield [f"  {MODELS[model].title} less single", *_intervals(less[SINGLE]), verdict]
+        yield ["    less its own first member", *_intervals(less[MEMBER]), ""]
 
 
 def _by_corpus(
@@ -255,12 +278,7 @@ def _by_corpus(
     rows_of: Callable[[str, Report], Iterator[list[str]]],
     corpora: Sequence[str] = COUNTED,
 ) -> list[list[str]]:
-    """The rows of every corpus.
-
-    Args:
-        of_first: a note on the first corpus.
-        corpora: their names.
-    """
+    """The rows of every corpus; the first one has a note."""
     rows = [["", *DISTANCES, "closer"]]
     for corpus in corpora:
         if corpus not in of_corpus:
@@ -271,6 +289,14 @@ def _by_corpus(
     return rows
 
 
+def _intervals(tests: Report) -> list[str]:
+    return [interval(tests[name]) for name in DISTANCES]
+
+
+def _nearer(test: Report) -> str:
+    return f"p {p_text(number(test['adjusted']))}: {holds(test, -1)}"
+
+
 def _tempering(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["tempering"]):
@@ -278,87 +304,62 @@ def _tempering(report: Report) -> str | Block:
         few, many = tempering["rare"]
         rare = f"{few} to {many} with a rarer label"
         rows.append([f"{corpus}: {tempering['items']:.0f} items in a fit, {rare}"])
-        for model in (name for name in MODELS if name in tempering["models"]):
-            of_model = tempering["models"][model]
-            cells = [
-                f"{of_model['low']:.2f} to {of_model['high']:.2f}",
-                f"{of_model['below']} of {of_model['fits']}",
-            ]
-            cells += [
-                _known(of_model[name]) for name in ("there", "elsewhere", "votes", "cautious")
-            ]
-            rows.append([f"  {MODELS[model].called}", *cells])
-    if not rows:
-        return ""
-    names = [
-        "",
-        "temperatures",
-        "below 1",
-        "cross-entropy there",
-        "in other fits",
-        "its votes there",
-        "all, none below 1",
-    ]
+        for model, figures in _models(tempering["models"]):
+            known = (number(figures[n]) for n in ("there", "elsewhere", "votes", "cautious"))
+            rows.append([
+                f"  {MODELS[model].title}", f"{figures['low']:.2f} to {figures['high']:.2f}",
+                f"{figures['below']} of {figures['fits']}",
+                *("-" if np.isnan(value) else f"{value:.4f}" for value in known),
+            ])  # fmt: skip
+    names = ["", "temperatures", "below 1", "cross-entropy there", "in other fits"]
+    names += ["its votes there", "all, none below 1"]
     notes = (
         "A temperature below 1 makes a network more confident. Items are held out from training "
         "folds; a rarer label is any except the corpus's most frequent one. Its votes: in the "
         "other fits. None below 1: as methods choose a temperature now."
     )
-    return Block("Temperatures, and the number of labels they are chosen by", [names, *rows], notes)
+    heading = "Temperatures, and the number of labels they are chosen by"
+    return table(heading, names, rows, notes)
 
 
-def _known(value: Any) -> str:
-    return "-" if np.isnan(number(value)) else f"{number(value):.4f}"
-
-
-def _nearer(test: Report) -> str:
-    return f"p {p_text(number(test['adjusted']))}: {holds(test, -1)}"
+def _models(of_model: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """In the order of tables."""
+    return [(model, of_model[model]) for model in MODELS if model in of_model]
 
 
 def _seeds_and_deep(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
         tests = block["recovery"][DEEP]
-        if not tests:
-            continue
-        both = [100 * number(block["models"][model]["apart"]) for model in (SEEDS, DEEP)]
-        about = f"two members differ in {both[0]:.1f} % and {both[1]:.1f} % of items"
-        rows.append([f"{title(name, block)}: {about}"])
-        for read in READ_OUTS:
-            cells = [interval(tests[read][distance]) for distance in DISTANCES]
-            rows.append([f"  {READS[read]}", *cells])
-    if not rows:
-        return ""
+        if tests:
+            both = [100 * number(block["models"][model]["apart"]) for model in (SEEDS, DEEP)]
+            about = f"two members differ in {both[0]:.1f} % and {both[1]:.1f} % of items"
+            rows.append([f"{title(name, block)}: {about}"])
+            rows += [[f"  {READS[read]}", *_intervals(tests[read])] for read in READ_OUTS]
     heading = "Plain seeds less a deep ensemble of five (below 0: seeds are closer; not corrected)"
-    return Block(heading, [["", *DISTANCES], *rows])
+    return table(heading, ["", *DISTANCES], rows)
 
 
-# ---- the number of members ----
+# ---- the number of members, biases, near-uniform, kappas ----
 
 
 def _numbers(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["number"]):
-        of_model = report["number"][corpus]
-        for model, by_number in ((name, of_model[name]) for name in MODELS if name in of_model):
-            rows.append([f"{corpus}, {MODELS[model].called} ({5 * by_number['repeats']} fits)"])
+        for model, by_number in _models(report["number"][corpus]):
+            rows.append([f"{corpus}, {MODELS[model].title} ({5 * by_number['repeats']} fits)"])
             for n in sorted((key for key in by_number if key.isdigit()), key=int):
-                of_n = by_number[n]
+                of_n, reads = by_number[n], by_number[n]["reads"]
                 cells = [f"  {n}", f"{100 * of_n['accuracy']:.2f}", f"{100 * of_n['f1']:.2f}"]
-                cells += [f"{of_n['reads'][read][BY]:.4f}" for read in READ_OUTS]
-                rows.append([*cells, f"{of_n['reads'][VOTES]['JSD']:.4f}",
-                             f"{of_n['reads'][TEMPERED]['JSD']:.4f}"])  # fmt: skip
+                figures = [reads[read][BY] for read in READ_OUTS]
+                figures += [reads[read]["JSD"] for read in (VOTES, TEMPERED)]
+                rows.append([*cells, *(f"{figure:.4f}" for figure in figures)])
             if "more" in by_number:
                 tests = [interval(by_number["more"][read]) for read in READ_OUTS]
                 rows.append(["  all less five", "", "", *tests, "", ""])
-    if not rows:
-        return ""
     names = ["members", "accuracy", "F1", *(f"cross-entropy, {READS[r]}" for r in READ_OUTS)]
     names += ["JSD, votes", "JSD, with temperature"]
-    return Block("The effect of the number of members", [names, *rows])
-
-
-# ---- biases, near-uniform, kappas ----
+    return table("The effect of the number of members", names, rows)
 
 
 def _biases(report: Report) -> str | Block:
@@ -370,17 +371,12 @@ def _biases(report: Report) -> str | Block:
         value = block["values"][-1]
         rows.append([f"{title(name, block)}, how often {value!r} is answered"])
         annotators = report[ANNOTATORS].get(CONDITIONS[name].corpus)
-        if annotators:
-            ends = f"{100 * annotators['low']:.1f} to {100 * annotators['high']:.1f} %"
-            rows.append(
-                [f"  {annotators['n']} annotators", ends, f"{100 * annotators['sd']:.2f}", ""]
-            )
-        for model, biases in of_members.items():
+        each = [(f"{annotators['n']} annotators", annotators)] if annotators else []
+        each += [(MODELS[model].title, biases) for model, biases in of_members.items()]
+        for words, biases in each:
             ends = f"{100 * biases['low']:.1f} to {100 * biases['high']:.1f} %"
-            cells = [ends, f"{100 * biases['sd']:.2f}", f"{100 * biases['differ']:.0f} %"]
-            rows.append([f"  {MODELS[model].called}", *cells])
-    if not rows:
-        return ""
+            differ = f"{100 * biases['differ']:.0f} %" if "differ" in biases else ""
+            rows.append([f"  {words}", ends, f"{100 * biases['sd']:.2f}", differ])
     names = ["", "lowest to highest", "sd, points", "fits in which members differ"]
     notes = (
         "Members: within a fit, on its test items, mean over fits. sd: of how often each value is "
@@ -388,29 +384,23 @@ def _biases(report: Report) -> str | Block:
         "if there were no bias). Annotators: those with at least 50 answers; if they answered "
         "different items, that adds to their spread."
     )
-    return Block("Biases of members and of annotators", [names, *rows], notes)
+    return table("Biases of members and of annotators", names, rows, notes)
 
 
 def _uniform(report: Report) -> str | Block:
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
-        single = block["models"].get("single")
-        if single is None:
-            continue
-        of_mean = single["reads"][MEAN]
-        cells = [
-            f"{mean(of_mean['entropy']):.3f}",
-            f"{block['floors'][ANNOTATORS]['entropy']:.3f}",
-        ]
-        rows.append([title(name, block), *cells, f"{mean(of_mean['moves']):.3f}"])
-    if not rows:
-        return ""
+        if "single" in block["models"]:
+            of_mean = block["models"]["single"]["reads"][MEAN]
+            annotators = block["floors"][ANNOTATORS]["entropy"]
+            figures = (mean(of_mean["entropy"]), annotators, mean(of_mean["moves"]))
+            rows.append([title(name, block), *(f"{figure:.3f}" for figure in figures)])
     names = ["", "entropy", "of annotators", "varies with the item"]
     notes = (
         "Entropy as a share of the maximum: 1 is uniform. varies: distance of predictions from "
         "their mean over items (TVD); 0 means the same prediction for every item."
     )
-    return Block("Is a single network near-uniform?", [names, *rows], notes)
+    return table("Is a single network near-uniform?", names, rows, notes)
 
 
 def _kappas(report: Report) -> str | Block:
@@ -432,22 +422,17 @@ def _choosing(report: Report) -> str | Block:
         rows.append([corpus])
         for model in (name for name in TABLE_4 if name in report["choosing"][corpus]):
             choice = report["choosing"][corpus][model]
-            cells = [
-                _trial(trial, at == choice["best"]) for at, trial in enumerate(choice["trials"])
-            ]
-            n = len(cells)
-            lacking = (
-                "" if choice["best"] is not None else f" ({n} of {choice['wanted']}: not chosen)"
-            )
-            rows.append([f"  {MODELS[model].called}{lacking}", "  ".join(cells)])
-    if not rows:
-        return ""
+            cells = [_trial(trial, n == choice["best"]) for n, trial in enumerate(choice["trials"])]
+            chosen = choice["best"] is not None
+            lacking = "" if chosen else f" ({len(cells)} of {choice['wanted']}: not chosen)"
+            rows.append([f"  {MODELS[model].title}{lacking}", "  ".join(cells)])
     notes = (
         "Learning rate of the encoder, epochs (BNN: complexity weight), and the cross-entropy of "
         "held-out labels within training folds; * marks the choice. Variants have SeedBERT's "
         "settings."
     )
-    return Block("Settings that were tried, the same number for every method", rows, notes)
+    heading = "Settings that were tried, the same number for every method"
+    return Block(heading, rows, notes) if rows else ""
 
 
 def _trial(trial: Report, best: bool) -> str:
@@ -460,10 +445,222 @@ def _trial(trial: Report, best: bool) -> str:
 def _missing(report: Report) -> str:
     lines = []
     for name in (name for name in CONDITIONS if name in report["missing"]):
-        of_model = report["missing"][name]
         missing_of = [
             f"{model} {lacking} of {wanted}" if lacking < wanted else model
-            for model, (lacking, wanted) in ((m, of_model[m]) for m in MODELS if m in of_model)
+            for model, (lacking, wanted) in _models(report["missing"][name])
         ]
         lines.append(f"  {name}: {', '.join(missing_of)}")
     return "\n".join(["Not fitted yet", *lines]) if lines else ""
+
+
+# ---- claims ----
+
+
+def claims(report: Report) -> str:
+    """The claims of the paper and our additional questions, a line each."""
+    every: tuple[Claim, ...] = (
+        ("SeedBERT outperforms BERT and BNN (Table 4)", lambda r: _outperforms(r, False)),
+        ("It outperforms models that learn from all annotators", lambda r: _outperforms(r, True)),
+        ("Its votes are closer to the annotators than one network's distribution (Figure 3)",
+         _recovers),
+        ("A single network predicts near-uniform distributions whatever the input", _near_uniform),
+        ("Members are biased towards certain answers, as annotators are", _biased),
+        ("Annotators agree less on what is most present (Table 1)", _agree_less),
+        (f"{BEYOND}seeds of the last layer compared with a deep ensemble of the same size", _deep),
+        (f"{BEYOND}the best variant is closer than one network with temperature", _is_confirmed),
+        (f"{BEYOND}how much of that comes from smoothing votes, not from members", _smoothing),
+        (f"{BEYOND}post hoc, what the choice on {FIRST} depended on", _hung_on),
+        (f"{BEYOND}post hoc, ensembles are closer than one network if all have temperature",
+         _is_calibrated),
+        (f"{BEYOND}repeated on other items, ensembles are closer, all with temperature",
+         _holds_again),
+    )  # fmt: skip
+    return claims_text(report, every, unknown="not run yet")
+
+
+def _counted(report: Report, *kinds: str) -> Iterator[tuple[str, Report]]:
+    for name, condition in report["conditions"].items():
+        if CONDITIONS[name].kind in kinds and CONDITIONS[name].source.counted:
+            yield name, condition
+
+
+def _outperforms(report: Report, oracle: bool) -> str:
+    """In how many comparisons it is ahead, and where that is significant."""
+    where_of: dict[str, list[str]] = {}
+    ahead = n = 0
+    for name, condition in _counted(report, "chosen", "paper"):
+        for model in (m for m in TABLE_4 if MODELS[m].oracle == oracle):
+            for metric, test in condition["against"].get(model, {}).items():
+                ahead, n = ahead + (number(test["effect"]) > 0), n + 1
+                what = f"{metric.replace('f1', 'F1')} over {model} in {name}{alone(test)}"
+                where_of.setdefault(holds(test), []).append(what)
+    if not n:
+        return ""
+    sure = [f"{words}: {', '.join(where)}" for words, where in where_of.items() if words != UNKNOWN]
+    return "; ".join([f"better in {ahead} of {n} comparisons", *(sure or ["none is significant"])])
+
+
+def _recovers(report: Report) -> str:
+    parts = [
+        f"{name} {', '.join(f'{d} {_side(tests[d])}' for d in DISTANCES)}"
+        for name, condition in _counted(report, "chosen", "paper")
+        if (tests := condition["recovery"]["single"])
+    ]
+    return f"{'; '.join(parts)}{UNCORRECTED}" if parts else ""
+
+
+def _deep(report: Report) -> str:
+    parts = [
+        f"{name}, {BY}: {', '.join(f'{read} {_side(tests[read][BY])}' for read in READ_OUTS)}"
+        for name, condition in _counted(report, "chosen")
+        if (tests := condition["recovery"][DEEP])
+    ]
+    return f"{'; '.join(parts)}{UNCORRECTED}" if parts else ""
+
+
+def _side(test: Report) -> str:
+    """Closer or farther, if the interval excludes 0."""
+    low, high = number(test["low"]), number(test["high"])
+    side = "closer" if high < 0 else "farther" if low > 0 else UNKNOWN
+    return f"{side} ({number(test['effect']):+.3f})"
+
+
+def _near_uniform(report: Report) -> str:
+    parts = []
+    for name, condition in _counted(report, "chosen", "paper"):
+        if "single" in condition["models"]:
+            entropy = float(np.mean(condition["models"]["single"]["reads"][MEAN]["entropy"]))
+            annotators = number(condition["floors"][ANNOTATORS]["entropy"])
+            parts.append(
+                f"{'' if entropy > UNIFORM else 'not '}true in {name}: entropy {entropy:.2f} of "
+                f"the maximum, annotators' {annotators:.2f}"
+            )
+    return "; ".join(parts)
+
+
+def _biased(report: Report) -> str:
+    parts = []
+    for name, condition in _counted(report, "chosen", "paper"):
+        biases = condition["models"].get(SEEDS, {}).get("biases")
+        if not biases:
+            continue
+        annotators = report[ANNOTATORS].get(CONDITIONS[name].corpus)
+        theirs = f"annotators' by {100 * annotators['sd']:.1f}" if annotators else ""
+        parts.append(
+            f"{name}: members' rates of an answer differ by {100 * biases['sd']:.1f} points (sd), "
+            f"{theirs or 'no ids of annotators'}; more than by chance in "
+            f"{100 * biases['differ']:.0f} % of fits"
+        )
+    return "; ".join(parts)
+
+
+def _agree_less(report: Report) -> str:
+    kappas = report["kappas"]
+    if not kappas:
+        return ""
+    lower = kappas["most"] < min(kappas["any"], kappas["all"])
+    figures = ", ".join(f"{name} {kappas[name]:.2f}" for name in ("any", "most", "all"))
+    return f"{'true' if lower else 'not true'} on snow2008 ({figures})"
+
+
+def _is_nearer(test: Report) -> bool:
+    """By the corrected test."""
+    return number(test["adjusted"]) <= LEVEL and number(test["effect"]) < 0
+
+
+def _is_confirmed(report: Report) -> str:
+    """On how many of the other corpora the chosen variant is closer, by the corrected test."""
+    variant = report["variant"]
+    if not variant:
+        return f"not chosen yet, {FIRST} lacks some of the variants"
+    there = [name for name in OTHERS if name in variant["against"]]
+    which = f"{MODELS[variant['model']].title}, {variant['read']}"
+    if not there:
+        return f"chosen on {FIRST}: {which}; not tested yet on {', '.join(OTHERS)}"
+    nearer = [name for name in there if _is_nearer(variant["against"][name][TEMPERED][BY])]
+    lacking = [name for name in OTHERS if name not in there]
+    met = f"the criterion ({WANTED} corpora) is {'' if len(nearer) >= WANTED else 'not '}met"
+    tail = f"not run yet: {', '.join(lacking)}" if lacking else met
+    named = f" ({', '.join(nearer)})" if nearer else ""
+    return f"{which}: significantly on {len(nearer)} of {len(there)}{named}; {tail}"
+
+
+def _smoothing(report: Report) -> str:
+    """The chosen variant against one network's answer, counted and smoothed like votes."""
+    variant = report["variant"]
+    if not variant or variant["read"] != VOTES:
+        return "the chosen variant is not read as votes" if variant else ""
+    parts = []
+    for corpus in (name for name in SOURCES if name in variant["against"]):
+        left, tempered = (variant["against"][corpus][read][BY] for read in (VOTES, TEMPERED))
+        parts.append(
+            f"{corpus}: {number(tempered['effect']):+.3f} against one network with temperature, "
+            f"{_side(left)} against its answer counted as five votes"
+        )
+    return "; ".join(parts)
+
+
+def _hung_on(report: Report) -> str:
+    """Other distances' choices, and fits whose temperature is too low because of few labels."""
+    variant = report["variant"]
+    if not variant:
+        return ""
+    others = other_choices(variant)
+    parts = [f"{' and '.join(names)} would have chosen {which}" for which, names in others.items()]
+    parts = parts or [f"{' and '.join(DISTANCES)} choose the same"]
+    tempering = report["tempering"][FIRST]
+    few, many = tempering["rare"]
+    parts.append(
+        f"a temperature is chosen by {tempering['items']:.0f} items of a fit, of which {few} to "
+        f"{many} have the rarer label"
+    )
+    models = {which["model"] for which in (variant, *variant["by"].values())}
+    for model in (name for name in MODELS if name in models):
+        figures = tempering["models"][model]
+        below, fits = figures["below"], figures["fits"]
+        sentence = f"{MODELS[model].title}: temperature below 1 in {below} of {fits} fits"
+        if 0 < below < fits:
+            sentence += (
+                f", cross-entropy {figures['there']:.3f} in these and "
+                f"{figures['elsewhere']:.3f} in the others, where votes have "
+                f"{figures['votes']:.3f}"
+            )
+        parts.append(sentence)
+    return "; ".join(parts)
+
+
+def _is_calibrated(report: Report) -> str:
+    """On how many of the other corpora each ensemble is closer, by the corrected test."""
+    sentence = _on_how_many(report["calibrated"], OTHERS)
+    return f"{sentence}. Not the chosen variant, so not a confirmation" if sentence else ""
+
+
+def _holds_again(report: Report) -> str:
+    """The same on other items, and whether the criterion is met there."""
+    sentence = _on_how_many(report["again"], AGAIN)
+    if not sentence or any(name not in report["again"] for name in AGAIN):
+        return sentence
+    tests = [report["again"][name][DEEP][SINGLE][BY] for name in AGAIN]
+    met = "meets" if sum(map(_is_nearer, tests)) >= WANTED else "does not meet"
+    return f"{sentence}; {MODELS[DEEP].title} {met} the criterion ({WANTED} corpora)"
+
+
+def _on_how_many(of_corpus: Report, corpora: Sequence[str]) -> str:
+    """Of the corpora that are there."""
+    there = [name for name in corpora if name in of_corpus]
+    parts = []
+    for model in ENSEMBLES:
+        tests = {n: of_corpus[n][model][SINGLE][BY] for n in there if model in of_corpus[n]}
+        if tests:
+            n = sum(map(_is_nearer, tests.values()))
+            sentence = f"{MODELS[model].title}: significantly on {n} of {len(tests)}"
+            parts.append(", ".join([sentence, *(_effect(*each) for each in tests.items())]))
+    lacking = [name for name in corpora if name not in there]
+    return "; ".join([*parts, *[f"not run yet: {', '.join(lacking)}"] * bool(parts and lacking)])
+
+
+def _effect(name: str, test: Report) -> str:
+    """How much closer on a corpus, and the result of the corrected test if it is not closer."""
+    sure = number(test["adjusted"]) <= LEVEL
+    words = "" if _is_nearer(test) else ", farther" if sure else f", {UNKNOWN}"
+    return f"{name} ({number(test['effect']):+.4f}{words})"

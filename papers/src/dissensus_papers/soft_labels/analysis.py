@@ -12,16 +12,24 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation import over_seeds, published
-from dissensus.evaluation.significance.resampling import macro_f1
+from dissensus.evaluation import over_seeds, published, resampling
 from dissensus.progress import progress
-from dissensus_papers.framework.differences import accuracy_and_f1, correct, short
-from dissensus_papers.framework.reports import begun_with, head
-from dissensus_papers.soft_labels.conditions import CONDITIONS, SoftLabelsCondition
-from dissensus_papers.soft_labels.items import Items
-from dissensus_papers.soft_labels.outcome import Outcome
-from dissensus_papers.soft_labels.printed import BASELINE, CELLS, MODELS
-from dissensus_papers.soft_labels.runs import outcomes
+from dissensus_papers.framework.reports import (
+    accuracy_and_f1,
+    begun_with,
+    correct,
+    head,
+    macro_f1,
+    short,
+)
+from dissensus_papers.soft_labels.outcomes import Items, Outcome, outcomes
+from dissensus_papers.soft_labels.protocol import (
+    BASELINE,
+    CELLS,
+    CONDITIONS,
+    MODELS,
+    SoftLabelsCondition,
+)
 
 KIND = "soft-labels"
 
@@ -142,8 +150,8 @@ def _pooled(outcome: Outcome, items: Items) -> np.ndarray:
 def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     """Over the predictions of all runs, (n_runs, n_items), pooled as in the paper."""
     label, answers = np.tile(wanted, len(predicted)), predicted.ravel()
-    f1 = macro_f1(label, answers)(np.ones((1, len(label))))[0, 0]
-    return {"accuracy": round(float((label == answers).mean()), 6), "f1": round(float(f1), 6)}
+    f1 = macro_f1(label, answers)
+    return {"accuracy": round(float((label == answers).mean()), 6), "f1": round(f1, 6)}
 
 
 def _figures(condition: SoftLabelsCondition, items: Items, outcome: Outcome) -> dict[str, Any]:
@@ -171,7 +179,7 @@ def _tests(
     """The paper's test and ours, of accuracy and of macro-F1."""
     right, right_theirs = (mine == wanted).astype(float), (theirs == wanted).astype(float)
     label = np.tile(wanted, len(mine))
-    pooled = [macro_f1(label, side.reshape(1, -1)) for side in (mine, theirs)]
+    pooled = [resampling.macro_f1(label, side.reshape(1, -1)) for side in (mine, theirs)]
     draws = condition.draws
     return {
         "published": {

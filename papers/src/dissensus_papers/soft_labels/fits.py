@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from dissensus.corpus import Corpus
-from dissensus.errors import DissensusError
-from dissensus.evaluation import Fold
-from dissensus.evaluation.fit import Job, Key
-from dissensus.evaluation.significance.resampling import macro_f1
-from dissensus.methods.framework.settings import seeded
-from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
-from dissensus.training import Examples
-from dissensus.training.batches import batch_indices
-from dissensus.training.loop import Trainer
-from dissensus.training.stacking.groups import stackable, train_all
-from dissensus.training.validation import Validation, mean_loss
-from dissensus_papers.framework.machine import machine, quick
-from dissensus_papers.framework.runs import reason
-from dissensus_papers.soft_labels.conditions import CONDITIONS, SoftLabelsCondition, folds, labels
-from dissensus_papers.soft_labels.outcome import Outcome, Trained, letters
+from dissensus import Corpus
+from dissensus.evaluation import Fold, Key
+from dissensus.methods import TrainedMethod, seeded
+from dissensus.training import (
+    Examples,
+    Trainer,
+    Validation,
+    batch_indices,
+    mean_loss,
+    stackable,
+    train_all,
+)
+from dissensus_papers.framework.paper import Fits, FitTask
+from dissensus_papers.framework.reports import macro_f1
+from dissensus_papers.soft_labels.outcomes import Outcome, Trained, letters
+from dissensus_papers.soft_labels.protocol import CONDITIONS, SoftLabelsCondition, folds, labels
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Task(FitTask):
     """Everything that the results of trainings depend on, except the corpora.
 
     Args:
@@ -40,29 +39,16 @@ class Task:
 
     methods: Mapping[str, Mapping[str, TrainedMethod]]
     stack: bool = True
+    outcome: ClassVar[type[Any]] = Outcome
 
-    def opened(self, folder: Path) -> Opened:
-        return Opened({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
+    def open(self, corpora: dict[str, Corpus]) -> Opened:
+        return Opened(corpora)
 
-    def done(self, opened: Opened, job: Job) -> Iterator[Outcome]:
-        return (self.outcome(opened, key) for key in job)
-
-    def outcome(self, opened: Opened, key: Key) -> Outcome:
-        """The outcome of a key; an error of the data or settings is kept in it."""
-        began, condition = time.monotonic(), CONDITIONS[key.fold]
-        method = self.methods[key.fold][key.method]
-        assert isinstance(method, TrainedMethod)
-        trained: list[Trained] = []
-        why = ""
-        try:
-            with quick():
-                trained = _trained(method, key.seed, condition, opened, self.stack)
-        except (DissensusError, RuntimeError) as error:
-            why = reason(error)
-        return Outcome(*key, trained, machine(), time.monotonic() - began, why)
-
-    def died(self, key: Key, why: str) -> Outcome:
-        return Outcome(*key, [], reason=why)
+    def fit(self, opened: Opened, job: Fits) -> list[Outcome]:
+        return [
+            Outcome(*key, _trained(self.methods[key.fold][key.method], key, opened, self.stack))
+            for key in job
+        ]
 
 
 @dataclass(eq=False)
@@ -73,7 +59,7 @@ class Opened:
     condition: str = ""
     folds: list[Fold] = field(default_factory=list)
     parts: list[tuple[Corpus, Corpus, Corpus]] = field(default_factory=list)  # train, test, dev
-    laid_out: ExamplesCache = field(default_factory=dict)
+    laid_out: dict[Any, Any] = field(default_factory=dict)
 
     def turn_to(self, condition: SoftLabelsCondition) -> None:
         """Prepare the examples of another condition; those of the one before are dropped."""
@@ -88,14 +74,13 @@ class Opened:
             self.parts.append((train, test, development))
 
 
-def _trained(
-    method: TrainedMethod, seed: int, condition: SoftLabelsCondition, opened: Opened, stack: bool
-) -> list[Trained]:
+def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> list[Trained]:
     """Train every fold: in order if Adam keeps its moments, else stacked where that is faster."""
+    condition = CONDITIONS[key.fold]
     opened.turn_to(condition)
 
     def begun(number: int) -> _Training:
-        return _Training.begun(method, seed, condition, opened, number)
+        return _Training.begun(method, key.seed, condition, opened, number)
 
     first = begun(0)
     stack = stack and not condition.carried and first.run.examples.device.type == "cuda"
@@ -163,7 +148,7 @@ class _Training:
         if self.run.training.patience or self.run.epoch == self.run.training.epochs:
             self.last = self._main_losses()
         answers, known = self._answers(self.development), self.wanted >= 0
-        return float(macro_f1(self.wanted[known], answers[known])(np.ones((1, known.sum())))[0, 0])
+        return macro_f1(self.wanted[known], answers[known])
 
     def _answers(self, examples: Examples) -> np.ndarray:
         """The answers of the main task to these items, as codes."""

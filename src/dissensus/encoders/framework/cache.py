@@ -333,7 +333,7 @@ def clear(name: str | None = None) -> int:
     chosen = [one for one in encoders if name is None or one.matches(name)]
     if name is not None and not chosen:
         names = listed(sorted({one.name for one in encoders})) or "nothing"
-        raise DataError(f"{cache_folder()}: nothing of encoder {name!r}; there is {names}")
+        raise DataError(f"{cache_folder()}: nothing of encoder {name!r}; choose from {names}")
     for one in chosen:
         for piece in one.folder.glob("piece-*"):
             _remove(piece)

@@ -74,7 +74,7 @@ class AttentionEvaluation:
         for one in self.scores:
             if one.score == score and role in (None, one.role) and question in (None, one.question):
                 return one.value
-        raise DataError(f"no score {score!r}; there is {listed([s.score for s in self.scores])}")
+        raise DataError(f"no score {score!r}; choose from {listed([s.score for s in self.scores])}")
 
     def to_table(self) -> Any:
         """An Arrow table with a row for each score; undefined is null."""

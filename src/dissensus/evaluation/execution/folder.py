@@ -57,6 +57,14 @@ class FitFolder:
 
     # ---- what is compared ----
 
+    @property
+    def is_begun(self) -> bool:
+        return (self.folder / f"{FRONT}.json").exists()
+
+    def begun(self) -> dict[str, Any]:
+        """The facts, command and commits that it was begun with."""
+        return read_json(self.folder, FRONT, ComparisonFields)
+
     def begin(
         self,
         facts: Mapping[str, Any],
@@ -74,8 +82,8 @@ class FitFolder:
         """
         known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
         known |= {"outside": list(outside)}
-        if (self.folder / f"{FRONT}.json").exists():
-            kept = read_json(self.folder, FRONT, ComparisonFields)
+        if self.is_begun:
+            kept = self.begun()
             self._check_same(kept["facts"], known["facts"], plain(earlier or {}))
             if kept.get("outside", []) == known["outside"]:
                 known["command"] = kept["command"]
@@ -85,7 +93,7 @@ class FitFolder:
                 f"{self.folder}: has fits but no {FRONT}.json, which describes the comparison; "
                 "choose another folder"
             )
-        self._write(known)
+        self.write(known)
         return known["command"], ", ".join(known["commits"])
 
     def _check_same(
@@ -103,7 +111,8 @@ class FitFolder:
             "another folder"
         )
 
-    def _write(self, content: dict[str, Any]) -> None:
+    def write(self, content: dict[str, Any]) -> None:
+        """Replace the facts, command and commits."""
         with staged(self.folder / f"{FRONT}.json") as new:
             write_json(new.parent, FRONT, content)
 

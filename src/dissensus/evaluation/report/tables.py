@@ -230,7 +230,7 @@ def _check(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     if unknown:
         guess = meant(unknown[0], known)
         raise DataError(
-            f"no {what} {listed(unknown)} in the results{guess}; there is {listed(known)}"
+            f"no {what} {listed(unknown)} in the results{guess}; choose from {listed(known)}"
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
+from dissensus.agreement import holm
 
 NAN = float("nan")
 
@@ -75,27 +75,6 @@ def p_text(p: float) -> str:
     if math.isnan(p):
         return "undefined"
     return "< 0.001" if p < 0.001 else f"= {p:.3f}"
-
-
-def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Holm's adjusted p values, which control the family-wise error rate.
-
-    The smallest of m is multiplied by m, the next by m - 1 and so on; none is smaller than the one
-    before, none is above 1. Undefined ones (nan) stay undefined and do not count as comparisons.
-
-    Example:
-        >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
-        [0.03, 0.06, 0.06]
-
-    Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
-    """
-    values = np.asarray(p, dtype=float)
-    adjusted = np.full(values.shape, NAN)
-    defined = np.flatnonzero(~np.isnan(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    factor = len(order) - np.arange(len(order))
-    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factor), 1)
-    return adjusted
 
 
 def corrected(differences: Sequence[Difference]) -> list[Difference]:

@@ -39,7 +39,7 @@ def read_alone(
         )
     name = re.sub(r"_(train|dev|test)$", "", path.stem)
     if options.corpus not in (None, name):
-        raise DataError(f"{path}: no corpus {options.corpus!r}; there is {name!r}")
+        raise DataError(f"{path}: no corpus {options.corpus!r}; the file has {name!r}")
     corpus = read_parts([path], options.name or name, options.repeats, options.encoding)
     note = (
         f"{path.name}: {edition} JSON; questions {', '.join(corpus.questions)}; "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import re
 
-from dissensus.evaluation import ComparisonTable, Results, default_reference, intervals, tables
+from dissensus.evaluation import ComparisonTable, Results, intervals
+from dissensus.evaluation.report.best_method import comparison_tables
 from dissensus.evaluation.report.tables import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import QUIET, SOFT, labelled
@@ -32,13 +32,6 @@ def comparison(results: Results) -> Section:
         blocks += [scores_figure(table), _table(table)]
         blocks += [Text(note) for note in table.notes[:12]]
     return Section("methods", "Methods compared", blocks)
-
-
-@functools.lru_cache(maxsize=1)  # several parts of a report need them
-def comparison_tables(results: Results) -> list[ComparisonTable]:
-    """The tables of a comparison, with the default reference."""
-    fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
-    return tables(results, reference=default_reference(fitted))
 
 
 def scores_figure(table: ComparisonTable) -> Figure:

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation import corrected, over_both, over_items, statistic_over_both
-from dissensus.evaluation.fit import plain
-from dissensus.evaluation.significance.difference import Difference
-from dissensus.evaluation.significance.resampling import correlation, nothing
+from dissensus.evaluation import (
+    Difference,
+    corrected,
+    over_both,
+    over_items,
+    plain,
+    resampling,
+    statistic_over_both,
+)
 from dissensus_papers.seedbert.studies.hypothesis.ensembles import (
     SEEN,
     ObservedAttention,
@@ -170,7 +175,9 @@ def _item_by_item(figures: AttentionFigures) -> dict[str, Any]:
 
 def _correlated(observed: np.ndarray, other: np.ndarray, given: np.ndarray | None) -> Difference:
     mine, theirs = rank_correlation(observed, other, given)
-    return statistic_over_both(correlation(mine, theirs), nothing(len(mine), len(theirs)))
+    return statistic_over_both(
+        resampling.correlation(mine, theirs), resampling.nothing(len(mine), len(theirs))
+    )
 
 
 def _more_correlated(
@@ -181,7 +188,7 @@ def _more_correlated(
     sides = [
         rank_correlation(np.where(missing, np.nan, observed), ensemble, None) for ensemble in both
     ]
-    return statistic_over_both(*(correlation(*side) for side in sides)).to_dict()
+    return statistic_over_both(*(resampling.correlation(*side) for side in sides)).to_dict()
 
 
 def _compared(seeds: AttentionFigures, other: AttentionFigures) -> dict[str, Any]:
@@ -197,7 +204,7 @@ def _compared(seeds: AttentionFigures, other: AttentionFigures) -> dict[str, Any
             rank_correlation(observed, APART[name](figures), None) for figures in (seeds, other)
         ]
         if sides[0][0].shape == sides[1][0].shape:
-            test = statistic_over_both(*(correlation(*side) for side in sides))
+            test = statistic_over_both(*(resampling.correlation(*side) for side in sides))
             tests[f"{name} for {target}"] = test.to_dict()
     return tests
 

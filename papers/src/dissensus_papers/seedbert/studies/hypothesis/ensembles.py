@@ -18,9 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.corpus import Corpus
+from dissensus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.metrics.rationales import laid_out, marks
+from dissensus.metrics import laid_out, marks
 from dissensus.prediction import MemberAttention
 from dissensus.simulate import ChoiceTruth, text, truth
 from dissensus.staging import staged
@@ -199,7 +199,7 @@ def train_and_observe(
     Args:
         training: other settings of training, such as precision or epochs.
     """
-    from dissensus.methods.framework.stacked_fits import Job, fit_many, worth_stacking
+    from dissensus.methods import Job, fit_many, worth_stacking
 
     begin = time.perf_counter()
     methods = [ensemble(condition, encoder, seed, n_members, training or {}) for seed in seeds]

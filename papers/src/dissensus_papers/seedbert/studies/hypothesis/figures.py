@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dissensus.metrics.rationales import (
+from dissensus.metrics import (
     attention_auroc,
     auroc_of_ranks,
     chance_f1,

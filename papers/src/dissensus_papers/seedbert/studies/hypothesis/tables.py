@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
-from dissensus.evaluation.fit import number
-from dissensus.evaluation.significance.difference import p_text
-from dissensus_papers.framework.layout import Block, whole, written
+from dissensus.evaluation import number, p_text
 from dissensus_papers.framework.reports import kept_report
+from dissensus_papers.framework.tables import Block, whole, written
 from dissensus_papers.seedbert.studies.hypothesis.analysis import ANNOTATORS, KIND
 from dissensus_papers.seedbert.studies.hypothesis.ensembles import SEEN
 

@@ -1,0 +1,589 @@
+"""Papers that compare methods on corpora: a condition is one `evaluation.compare`, or a measurement
+for each seed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus import Corpus
+from dissensus.errors import DataError, Unfinished, counted
+from dissensus.evaluation import (
+    ComparisonTable,
+    Difference,
+    Fit,
+    FitFolder,
+    Results,
+    Row,
+    compare,
+    compared,
+    here,
+    higher_is_better,
+    holm,
+    keys_in,
+    number,
+    p_text,
+    plain,
+    tables,
+)
+from dissensus.progress import progress
+from dissensus_papers.framework.declared import (
+    BetterThan,
+    Claim,
+    ComparisonCondition,
+    MeasuredCondition,
+    Model,
+    Source,
+    Typed,
+    read_sources,
+)
+from dissensus_papers.framework.paper import Paper, Plan, Request, Study, in_order
+from dissensus_papers.framework.reports import (
+    Report,
+    begun_with,
+    correct,
+    head,
+    read_json,
+    short,
+    write_json,
+)
+from dissensus_papers.framework.tables import (
+    BEYOND,
+    Block,
+    claims_text,
+    front_page,
+    holds,
+    interval,
+    written,
+)
+
+AnyCondition = ComparisonCondition | MeasuredCondition
+Summary = Callable[[Report], Block | None]  # a table written from the whole report
+FIRST, SECOND = "first", "second"  # the sides of a claim
+NOT_KEPT = "scores of single items were not kept"
+READ = (
+    'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
+    "with a 95 % interval over seeds and items. p is corrected (Holm) over all "
+    'tables that count, in others over the table. "holds": p is at most 0.05, and the model is '
+    'better. "not tested": the score is known for each seed, but not for single items, so that it '
+    "is unknown what other items would show."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonPaper(Paper):
+    """A paper of methods x corpora x metrics.
+
+    Args:
+        title: authors, year and name.
+        blocks: all conditions, in the order of tables; measurements stand below comparisons.
+        claims: a comparison of two models (`BetterThan`), or a text and a function from the report
+            to a verdict.
+        summaries: tables that are written from the whole report, below those of conditions.
+        notes: what a reader has to know, such as where it departs from the paper.
+        digits: of figures.
+    """
+
+    name: str
+    title: str
+    sources: Mapping[str, Source]
+    models: Mapping[str, Model]
+    blocks: Sequence[AnyCondition]
+    claims: Sequence[BetterThan | Claim] = ()
+    summaries: Sequence[Summary] = ()
+    notes: str = ""
+    digits: int = 3
+    studies: Mapping[str, Study] = field(default_factory=dict)
+
+    @property
+    def conditions(self) -> dict[str, AnyCondition]:
+        return {condition.name: condition for condition in self.blocks}
+
+    @property
+    def comparisons(self) -> dict[str, ComparisonCondition]:
+        return {c.name: c for c in self.blocks if isinstance(c, ComparisonCondition)}
+
+    @property
+    def measurements(self) -> dict[str, MeasuredCondition]:
+        return {c.name: c for c in self.blocks if isinstance(c, MeasuredCondition)}
+
+    @property
+    def n_runs(self) -> int:
+        return max(len(condition.seeds) for condition in self.blocks)
+
+    def read(self, data: Path) -> dict[str, Corpus]:
+        return read_sources(data, self.sources)
+
+    # ---- fits ----
+
+    def plan(
+        self,
+        corpora: Mapping[str, Corpus],
+        conditions: Sequence[AnyCondition],
+        out: Path,
+        runs: int,
+        settings: Typed,
+        **options: Any,
+    ) -> Plan:
+        methods = {
+            each.name: self._methods(each, settings)
+            for each in conditions
+            if isinstance(each, ComparisonCondition)
+        }
+
+        def run(place: FitFolder, request: Request) -> None:
+            for at, condition in enumerate(conditions):
+                corpus = self.sources[condition.corpus].prepared(corpora[condition.corpus])
+                left = request.until - time.monotonic()
+                limit = None if left == math.inf else left
+                seeds = condition.seeds[:runs]
+                try:
+                    if isinstance(condition, MeasuredCondition):
+                        _measure(place.folder, condition, corpus, seeds, settings, limit)
+                    else:
+                        own = methods[condition.name]
+                        _compare(place.folder, condition, corpus, own, seeds, request, limit)
+                except Unfinished as unfinished:
+                    later = ", ".join(other.name for other in conditions[at + 1 :])
+                    not_begun = f" Not begun: {later}." if later else ""
+                    raise Unfinished(f"{condition.name}: {unfinished}{not_begun}") from None
+
+        return Plan(run)
+
+    def _methods(self, condition: ComparisonCondition, typed: Typed) -> dict[str, Any]:
+        """The methods of a condition; a typed setting that none of them has is refused."""
+        from dissensus.methods import settings_of
+
+        methods = {m: self.models[m].built(condition.settings, typed) for m in condition.models}
+        names = {name for method in methods.values() for name in settings_of(method)}
+        unknown = [name for name, _ in typed if name not in names]
+        if unknown:
+            raise DataError(f"{condition.name}: no model has a setting {unknown[0]!r}")
+        return methods
+
+    # ---- report ----
+
+    def report(self, path: str | Path) -> Report:
+        return without_tests_over_seeds(super().report(path))
+
+    def judged(self, folder: Path) -> Report:
+        """A condition is in the report when all of its fits are done.
+
+        p is corrected (Holm) over all differences from the references in conditions that count, in
+        others over those of the condition, and apart from these over all differences of claims.
+        """
+        front = begun_with(folder, self.name)
+        results, unfinished = {}, {}
+        for name in self.comparisons:
+            own = _folder(folder, name)
+            if (own / "results.json").exists():
+                results[name] = Results.load(own)
+            elif own.exists():
+                unfinished[name] = len(keys_in(own / "fits"))
+        by_seed = {name: _measured(folder, name) for name in self.measurements}
+        machines = [str(comparison.when["machine"]) for comparison in results.values()]
+        machines += [str(entry["machine"]) for seeds in by_seed.values() for entry in seeds]
+        about = head(folder, front, machines)
+        reported = {}
+        with progress("testing", len(results)) as advance:
+            for name, comparison in results.items():
+                path = _figures_file(folder, name)
+                figures = read_json(path) if path.exists() else {}
+                reported[name] = _condition(self.comparisons[name], comparison, figures)
+                advance(1)
+        counted = [name for name, each in self.comparisons.items() if not each.not_counted]
+        against = {
+            name: [tests for by_question in each["against"].values()
+                   for tests in by_question.values()]
+            for name, each in reported.items()
+        }  # fmt: skip
+        correct(tests for name in against if name in counted for tests in against[name])
+        for test in (test for name in against if name not in counted for test in against[name]):
+            test.update({metric: short(difference) for metric, difference in test.items()})
+        return about | {
+            "unfinished": unfinished,
+            "conditions": reported,
+            "measurements": {
+                name: [{"seed": entry["seed"], **entry["measured"]} for entry in seeds]
+                for name, seeds in by_seed.items()
+                if seeds
+            },
+            "claims": _claims(self.claims, results, counted),
+        }
+
+    def merged(self, kept: Report, new: Report) -> Report:
+        """A kept report continued, as `judged` would write it for all fits of both.
+
+        A condition is taken from one report as a whole, with its tests of claims: from the new one
+        if it is there. Measurements are taken by seed. Claims are those of the new report.
+        """
+        kept, new = deepcopy(kept), deepcopy(new)
+        conditions = kept["conditions"] | new["conditions"]
+        counted = [name for name in conditions if not self.comparisons[name].not_counted]
+        _correct_again(test for name in counted for test in _against(conditions[name]))
+        claims = [entry | {"tests": _tests(kept, new, entry)} for entry in new["claims"]]
+        _correct_again(test for entry in claims for test in entry["tests"].values())
+        measured: dict[str, dict[int, Any]] = {}
+        for report in (kept, new):
+            for name, entries in report.get("measurements", {}).items():
+                measured.setdefault(name, {}).update({entry["seed"]: entry for entry in entries})
+        unfinished = kept["unfinished"] | new["unfinished"]
+        report = new | {
+            "commits": list(dict.fromkeys([*kept["commits"], *new["commits"]])),
+            "machines": sorted({*kept["machines"], *new["machines"]}),
+            "unfinished": {name: n for name, n in unfinished.items() if name not in conditions},
+            "conditions": conditions,
+            "measurements": {name: [seeds[s] for s in sorted(seeds)]
+                             for name, seeds in measured.items()},
+            "claims": claims,
+        }  # fmt: skip
+        return in_order(plain(report), self.comparisons, self.models)
+
+    # ---- tables ----
+
+    def shown(self, report: Report, width: int | None = None) -> str:
+        parts: list[str | Block] = [front_page(report, self.title, self.notes)]
+        for name, reported in report["conditions"].items():
+            parts += [self._table(name, reported, question) for question in reported["questions"]]
+            parts.append("\n".join(reported["notes"]))
+        for name, condition in self.measurements.items():
+            measured = report.get("measurements", {}).get(name)  # older reports have none
+            parts += condition.tables(measured) if measured else []
+        parts += [block for summary in self.summaries if (block := summary(report)) is not None]
+        verdicts = [self._verdict(claim) for claim in self.claims]
+        lines = [f"- {name}: {n} fits done" for name, n in report["unfinished"].items()]
+        unfinished = ["Not finished, and not in the tables", *lines] if lines else []
+        claims = claims_text(report, verdicts, "not tested yet")
+        return written([*parts, READ, claims, "\n".join(unfinished)], width)
+
+    def _table(self, name: str, reported: Report, question: str) -> Block:
+        """The models of a condition, and below them figures that no model has to be fitted for."""
+        condition, digits = self.comparisons[name], self.digits
+        metrics = reported["metrics"][question]
+        reference = self.models[reported["reference"]].title
+        in_paper = {**condition.printed, **condition.printed_in.get(question, {})}
+        printed = [m for m in metrics if any(m in figures for figures in in_paper.values())]
+        names = [""]
+        for metric in metrics:
+            names += [f"{metric}: paper"] * (metric in printed) + [metric, f"less {reference}"]
+        rows = [names]
+        for model, of_model in reported["models"].items():
+            cells = [self.models[model].title]
+            for metric in metrics:
+                paper = in_paper.get(model, {}).get(metric)
+                cells += ["-" if paper is None else f"{paper:.{digits}f}"] * (metric in printed)
+                cells.append(_figure(of_model.get(question, {}).get(metric), digits))
+                test = reported["against"].get(model, {}).get(question, {}).get(metric)
+                sign = 1 if higher_is_better(metric) else -1
+                cells.append(f"{_tested(test, digits)}: {holds(test, sign)}" if test else "")
+            rows.append(cells)
+        for floor, figures in reported["floors"].get(question, {}).items():
+            cells = [floor]
+            for metric in metrics:
+                cells += [""] * (metric in printed) + [_figure(figures.get(metric), digits), ""]
+            rows.append(cells)
+        seeds = ", ".join(map(str, reported["seeds"]))
+        apart = f"; not counted: {condition.not_counted}" if condition.not_counted else ""
+        heading = (
+            f"{condition.title} ({condition.name}): {question}, {reported['n_items']:,} items, "
+            f"{counted(reported['n_folds'], 'fold')}, seeds {seeds}{apart}"
+        )
+        return Block(heading, rows)
+
+    def _verdict(self, claim: BetterThan | Claim) -> Claim:
+        """A claim as a text and a function from the report to a verdict."""
+        if not isinstance(claim, BetterThan):
+            return claim
+
+        def verdict(report: Report) -> str:
+            where: dict[str, list[str]] = {}
+            entry = _same_claim(report, claim.claim)
+            for name, test in entry["tests"].items():
+                words = f"{name} ({claim.metric} {_tested(test, self.digits)})"
+                where.setdefault(holds(test, entry["sign"]), []).append(words)
+            return "; ".join(f"{words}: {', '.join(names)}" for words, names in where.items())
+
+        return claim.claim, verdict
+
+
+def _figure(cell: Any, digits: int) -> str:
+    if cell is None:
+        return "-"
+    spread = number(cell["spread"])
+    more = "" if math.isnan(spread) else f" +- {spread:.{digits}f}"
+    return f"{number(cell['mean']):.{digits}f}{more}"
+
+
+def _tested(test: Report, digits: int) -> str:
+    if math.isnan(number(test["p"])):
+        return f"{number(test['effect']):+.{digits}f}"
+    return f"{interval(test, digits=digits)}, p {p_text(number(test['adjusted']))}"
+
+
+# ---- fits in a folder ----
+
+
+def _folder(folder: Path, condition: str) -> Path:
+    return folder / "conditions" / condition
+
+
+def _figures_file(folder: Path, condition: str) -> Path:
+    """Of the figures of a condition that follow from its corpus alone."""
+    return folder / "figures" / f"{condition}.json"
+
+
+def _compare(
+    folder: Path,
+    condition: ComparisonCondition,
+    corpus: Corpus,
+    methods: dict[str, Any],
+    seeds: tuple[int, ...],
+    request: Request,
+    time_limit: float | None,
+) -> None:
+    own = _folder(folder, condition.name)
+    if condition.figures is not None:
+        write_json(_figures_file(folder, condition.name), plain(condition.figures(corpus)))
+    same = ("questions", "metrics", "densities", "trials", "scoring", "by")
+    compare(
+        corpus,
+        methods,
+        out=own,
+        folds=condition.folds and condition.folds(corpus),
+        seeds=seeds_in(own, seeds),
+        processes=request.processes,
+        budget=time_limit,
+        command=request.command,
+        **{name: getattr(condition, name) for name in same},
+    )
+
+
+def seeds_in(folder: Path, seeds: tuple[int, ...]) -> tuple[int, ...]:
+    """The seeds to compare with in a folder, which may have been begun with more or fewer.
+
+    `compare` refuses other seeds than a folder was begun with. The first seeds of a list are no
+    other comparison than the whole list, so the folder is changed to expect these seeds, unless
+    it is finished with more.
+    """
+    place = FitFolder(folder)
+    if not place.is_begun:
+        return seeds
+    content = place.begun()
+    there = tuple(content["facts"]["seeds"])
+    n = min(len(there), len(seeds))
+    if there[:n] != seeds[:n]:
+        return seeds  # which `compare` refuses
+    if len(there) > n and (folder / "results.json").exists():
+        return there
+    content["facts"]["seeds"] = list(seeds)
+    place.write(content)
+    return seeds
+
+
+def _measure(
+    folder: Path,
+    condition: MeasuredCondition,
+    corpus: Corpus,
+    seeds: Sequence[int],
+    typed: Typed,
+    time_limit: float | None,
+) -> None:
+    """Measure with the seeds that are missing; each is saved when it ends."""
+    began = time.monotonic()
+    for at, seed in enumerate(seeds):
+        path = folder / "measurements" / condition.name / f"{seed}.json"
+        if path.exists():
+            continue
+        if time_limit is not None and time.monotonic() - began > time_limit:
+            raise Unfinished(f"Time limit reached: {at} of {len(seeds)} seeds done.")
+        result = condition.measured(corpus, seed, typed)
+        write_json(path, {"machine": here()["machine"], "measured": plain(dict(result))})
+
+
+def _measured(folder: Path, condition: str) -> list[Report]:
+    """What was measured and on which machine, with each seed."""
+    paths = (folder / "measurements" / condition).glob("[!.]*.json")
+    return [{"seed": int(p.stem), **read_json(p)} for p in sorted(paths, key=lambda p: int(p.stem))]
+
+
+# ---- outcomes -> report ----
+
+
+def _condition(
+    condition: ComparisonCondition, results: Results, figures: Mapping[str, Any]
+) -> dict[str, Any]:
+    about = results.about
+    question_tables = tables(results, reference=condition.reference)
+    of_question = {table.question: table for table in question_tables}
+    return {
+        "corpus": about.corpus,
+        "reference": condition.reference,
+        "seeds": list(about.seeds),
+        "n_folds": len(results.folds),
+        "n_items": sum(fold["test"] for fold in results.folds if fold["run"] == 0),
+        "n_fits": {model: len(results.of(model)) for model in about.methods},
+        "questions": list(of_question),
+        "metrics": {question: list(table.metrics) for question, table in of_question.items()},
+        "models": {
+            model: {question: _figures(table[model]) for question, table in of_question.items()}
+            for model in about.methods
+        },
+        "against": {
+            model: {
+                question: {m: c.against for m, c in table[model].cells.items() if c.against}
+                for question, table in of_question.items()
+            }
+            for model in about.methods
+            if model != condition.reference
+        },
+        "floors": {
+            question: {
+                row.name: _figures(row) for row in table.rows if row.name not in about.methods
+            }
+            | {
+                name: {metric: {"mean": mean, "spread": None} for metric, mean in by_metric.items()}
+                for name, by_metric in figures.get(question, {}).items()
+            }
+            for question, table in of_question.items()
+        },
+        "notes": _notes(question_tables),
+    }
+
+
+def _notes(question_tables: Sequence[ComparisonTable]) -> list[str]:
+    """Notes on all tables of a condition; those on some tables name the question."""
+    notes: dict[str, list[str]] = {}
+    for table in question_tables:
+        for note in table.notes:
+            notes.setdefault(note, []).append(table.question)
+    return [
+        note if len(questions) == len(question_tables) else f"{', '.join(questions)}: {note}"
+        for note, questions in notes.items()
+    ]
+
+
+def _figures(row: Row) -> dict[str, Any]:
+    return {m: {"mean": cell.mean, "spread": cell.spread} for m, cell in row.cells.items()}
+
+
+def _claims(
+    claims: Iterable[BetterThan | Claim], results: dict[str, Results], counted: Collection[str]
+) -> list[dict[str, Any]]:
+    """The differences that claims are about, by condition."""
+    reported: list[dict[str, Any]] = []
+    for claim in (claim for claim in claims if isinstance(claim, BetterThan)):
+        both = {claim.first, claim.second}
+        tests = {
+            name: _claimed(results[name], claim)
+            for name in claim.conditions or counted
+            if name in results and both <= {*results[name].about.methods}
+        }
+        sign = 1 if higher_is_better(claim.metric) else -1
+        reported.append({"claim": claim.claim, "sign": sign, "tests": tests})
+    correct(entry["tests"] for entry in reported)
+    return reported
+
+
+def _claimed(results: Results, claim: BetterThan) -> Difference:
+    """The difference that a claim is about, between two models or two readings of densities."""
+    question = _table_of(results, claim.question)
+    if claim.second_question is None:
+        return compared(results, question, claim.metric, claim.first, claim.second)
+    second = _table_of(results, claim.second_question)
+    sides = ((FIRST, claim.first, question), (SECOND, claim.second, second))
+    fits = (
+        _as_method(fit, side, name, question) for side, m, name in sides for fit in results.of(m)
+    )
+    return compared(replace(results, fits=tuple(fits)), question, claim.metric, FIRST, SECOND)
+
+
+def _table_of(results: Results, question: str | None) -> str:
+    """The question or density reading that a claim means, in these results."""
+    names = results.about.questions
+    if question is None:
+        return names[0]
+    if question.startswith("("):
+        return next(name for name in names if name.endswith(f" {question}"))
+    return question
+
+
+def _as_method(fit: Fit, method: str, source: str, question: str) -> Fit:
+    """A fit under another name, with the scores of one question under the name of another."""
+    rows = fit.items.filter(pc.equal(fit.items["question"], source))
+    renamed = rows.set_column(0, "question", pa.repeat(question, rows.num_rows))
+    scores = {question: fit.scores.get(source, {})}
+    return replace(fit, method=method, scores=scores, items=renamed.combine_chunks())
+
+
+# ---- kept reports ----
+
+
+def without_tests_over_seeds(report: Report) -> Report:
+    """A kept report without the p values and intervals that earlier versions computed from seeds
+    alone, for scores that are not known for single items. Other p values stay: they were corrected
+    over more tests than are left, so that they are too high rather than too low."""
+    report = deepcopy(report)
+    tests = [test for condition in report["conditions"].values() for test in _against(condition)]
+    tests += [test for entry in report["claims"] for test in entry["tests"].values()]
+    for test in tests:
+        if test["test"] in ("seeds", "folds"):
+            gone = dict.fromkeys(("low", "high", "p", "adjusted"))
+            test |= gone | {"test": "none", "reason": NOT_KEPT}
+    return report
+
+
+def _against(condition: Report) -> Iterator[Report]:
+    """All differences from the reference."""
+    for by_question in condition["against"].values():
+        for by_metric in by_question.values():
+            yield from by_metric.values()
+
+
+def _same_claim(report: Report, claim: str) -> Report:
+    """The entry of a claim; older reports may not have it, or as "Ours: "."""
+    entries = (e for e in report["claims"] if e["claim"].replace("Ours: ", BEYOND) == claim)
+    return next(entries, {"tests": {}})
+
+
+def _tests(kept: Report, new: Report, claim: Report) -> Report:
+    """The tests of a claim in both reports; only those of the new one in its conditions."""
+    tests: Report = _same_claim(kept, claim["claim"])["tests"]
+    others = {name: test for name, test in tests.items() if name not in new["conditions"]}
+    return others | claim["tests"]
+
+
+def _correct_again(tests: Iterable[Report]) -> None:
+    """Holm's correction over all these tests, from the p values that are not corrected."""
+    tests = list(tests)
+    for test, adjusted in zip(tests, holm([number(test["p"]) for test in tests]), strict=True):
+        test["adjusted"] = plain(float(adjusted))
+
+
+def origins(kept: Report, new: Report) -> list[str]:
+    """Which conditions and measurements a merged report has from where, a line each."""
+    lines = []
+    for part, verb in (("conditions", "replaced"), ("measurements", "continued")):
+        before, now = kept.get(part, {}), new.get(part, {})
+        unchanged = [name for name in before if name not in now]
+        lines.append(f"{part} of the kept report: {', '.join(unchanged) or 'none'}")
+        for name, entry in now.items():
+            if name in before:
+                lines.append(f"{verb}: {name}, {_extent(before[name])} -> {_extent(entry)}")
+            else:
+                lines.append(f"new: {name}, {_extent(entry)}")
+    return lines
+
+
+def _extent(entry: Any) -> str:
+    """How many models a condition has, and its seeds; the seeds of a measurement."""
+    if isinstance(entry, list):
+        return f"seeds {', '.join(str(of_seed['seed']) for of_seed in entry)}"
+    return f"{len(entry['models'])} models, seeds {', '.join(map(str, entry['seeds']))}"

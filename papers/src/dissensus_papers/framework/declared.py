@@ -1,0 +1,201 @@
+"""What a paper declares: corpora, models, conditions and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dissensus import Corpus
+from dissensus.errors import DataError
+from dissensus.evaluation import EvaluationProtocol, Fold
+
+if TYPE_CHECKING:
+    from dissensus.methods import Method
+    from dissensus_papers.framework.tables import Block
+
+Typed = Sequence[tuple[str, str]]  # names and values of settings, as users type them
+Measured = Mapping[str, Any]  # plain data: what was measured with one seed
+Folds = Sequence[Fold] | EvaluationProtocol
+Printed = Mapping[str, Mapping[str, float]]  # model -> metric -> figure of the paper
+Figures = Mapping[str, Mapping[str, Mapping[str, float]]]  # question -> name -> metric -> figure
+Claim = tuple[str, Callable[[dict[str, Any]], str]]  # and from the report to a verdict
+
+
+@dataclass(frozen=True)
+class Source:
+    """A corpus of a paper.
+
+    Args:
+        folder: its folder in DATA, as it is distributed; empty if it is simulated.
+        corpus: which one, if the folder has several.
+        prepared: what methods learn from: a sample, other questions, another name of a scale.
+        simulated: makes the corpus, if no folder has it.
+    """
+
+    folder: str
+    corpus: str | None = None
+    prepared: Callable[[Corpus], Corpus] = lambda corpus: corpus
+    simulated: Callable[[], Corpus] | None = None
+
+
+def some_items(corpus: Corpus, n: int) -> Corpus:
+    """So many items, spread evenly over the corpus: for trying out."""
+    return corpus.select(items=np.unique(np.linspace(0, corpus.n_items - 1, n).astype(int)))
+
+
+def some_annotators(corpus: Corpus, n: int) -> Corpus:
+    """A random sample of the annotators, always the same."""
+    if corpus.n_annotators <= n:
+        return corpus
+    drawn = np.random.default_rng(0).permutation(corpus.n_annotators)[:n]
+    return corpus.select(annotators=np.sort(drawn))
+
+
+def read_sources(data: Path, sources: Mapping[str, Any]) -> dict[str, Corpus]:
+    """The corpora that a folder contains: saved by name, or in the folders they came in; and those
+    that are simulated."""
+    from dissensus import datasets
+
+    corpora: dict[str, Corpus] = {}
+    distributed: dict[tuple[str, str | None], Corpus] = {}
+    for name, source in sources.items():
+        folder, which = data / source.folder, (source.folder, source.corpus)
+        if (data / name / "corpus.json").is_file():
+            corpora[name] = Corpus.load(data / name)
+        elif source.folder and folder.is_dir() and not (folder / "corpus.json").is_file():
+            if which not in distributed:
+                distributed[which] = datasets.read(folder, corpus=source.corpus)
+            corpora[name] = replace(distributed[which], name=name)
+    if not corpora:
+        folders = ", ".join(filter(None, dict.fromkeys(s.folder for s in sources.values())))
+        raise DataError(f"{data}: none of {folders} is in it")
+    for name, source in sources.items():
+        if name not in corpora and getattr(source, "simulated", None) is not None:
+            corpora[name] = replace(source.simulated(), name=name)
+    return corpora
+
+
+@dataclass(frozen=True)
+class Model:
+    """A row of a paper's tables: a method with settings.
+
+    Args:
+        title: in tables.
+        method: its name in `METHODS`.
+        settings: where they are not the method's defaults.
+    """
+
+    title: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def built(self, shared: Mapping[str, Any], typed: Typed = ()) -> Method:
+        """The method, not fitted.
+
+        Args:
+            shared: settings of all models; those that the method does not have are left out.
+            typed: the same, as typed; they replace all others.
+        """
+        from dissensus.methods import changed, method
+
+        default = method(self.method)()
+        return with_typed(changed(default, known(default, shared) | dict(self.settings)), typed)
+
+
+def known(method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the settings that a method has."""
+    from dissensus.methods import settings_of
+
+    names = settings_of(method)
+    return {name: value for name, value in settings.items() if name in names}
+
+
+def with_typed(method: Method, typed: Typed) -> Method:
+    """A method with those of the typed settings that it has."""
+    from dissensus.methods import changed, configured, settings_of
+
+    names = settings_of(method)
+    usable = [(name, text) for name, text in typed if name in names]
+    values = settings_of(configured(type(method), usable))
+    return changed(method, {name: values[name] for name, _ in usable})
+
+
+@dataclass(frozen=True)
+class ComparisonCondition:
+    """One block of a paper's tables: models on a corpus, with the same folds and seeds.
+
+    Args:
+        models: names of the paper's models.
+        reference: the model that others are compared with.
+        settings: of all models that have them, e.g. the encoder of this corpus.
+        folds: of the corpus; `evaluation.choose_protocol` if None.
+        questions, metrics, densities, by, trials, scoring: as in `evaluation.compare`. A density
+            has a table like that of a question.
+        printed: figures of the paper that stand next to ours, in all tables.
+        printed_in: the same for single tables, by question or by density reading.
+        figures: from the corpus to figures that no model has to be fitted for, such as how far
+            annotators agree; rows below the models.
+        not_counted: why claims do not count this condition; it counts if empty.
+    """
+
+    name: str
+    title: str
+    corpus: str
+    models: tuple[str, ...]
+    metrics: tuple[str, ...]
+    seeds: tuple[int, ...]
+    reference: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    folds: Callable[[Corpus], Folds] | None = None
+    questions: tuple[str, ...] | None = None
+    by: str | None = None
+    trials: int = 0
+    scoring: str | None = None
+    densities: tuple[str, ...] = ()
+    printed: Printed = field(default_factory=dict)
+    printed_in: Mapping[str, Printed] = field(default_factory=dict)
+    figures: Callable[[Corpus], Figures] | None = None
+    not_counted: str = ""
+
+
+@dataclass(frozen=True)
+class MeasuredCondition:
+    """A condition that compares no models by scores: it measures something for each seed.
+
+    Args:
+        measured: from the corpus, a seed and typed settings to plain data.
+        tables: from what was measured with each seed to tables.
+    """
+
+    name: str
+    title: str
+    corpus: str
+    seeds: tuple[int, ...]
+    measured: Callable[[Corpus, int, Typed], Measured]
+    tables: Callable[[Sequence[Measured]], Sequence[Block]]
+
+
+@dataclass(frozen=True)
+class BetterThan:
+    """The claim that one model has a better score than another; it is tested in every condition.
+
+    Args:
+        claim: as the paper states it.
+        conditions: names of those that it is tested in; if empty, all that count and have both
+            models.
+        question: the first of each condition if None; also the name of a density reading, which may
+            begin with its bracket ("(soft)") if the questions differ between conditions.
+        second_question: of the second model, if it differs: two readings of densities are compared.
+    """
+
+    claim: str
+    first: str
+    second: str
+    metric: str
+    conditions: tuple[str, ...] = ()
+    question: str | None = None
+    second_question: str | None = None

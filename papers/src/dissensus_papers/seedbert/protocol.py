@@ -1,0 +1,413 @@
+"""What the paper prints; the corpora, models and conditions that stand for its own.
+
+Reference: Sampath, Lin & Morency (2022), SeedBERT: Recovering Annotator Rating Distributions from
+an Aggregated Label, arXiv 2211.13196.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from dissensus import Annotations, Corpus, Nominal
+from dissensus.agreement import mean_kappa
+from dissensus.contents import Contents
+from dissensus.evaluation import Fold, Key, nested, repeated
+from dissensus.training import Training
+from dissensus_papers.framework import declared
+
+TITLE = "Sampath, Lin & Morency (2022), SeedBERT"
+
+
+class Printed(NamedTuple):
+    """Accuracy and F1 as shares, averaged over five times five folds."""
+
+    accuracy: float
+    f1: float
+
+
+TABLE: dict[str, Printed] = {  # Table 4, by our names; 500 clips, six emotions
+    "single": Printed(0.204, 0.102),
+    "soft-label": Printed(0.284, 0.0821),
+    "label-and-uncertainty": Printed(0.180, 0.0954),
+    "bayesian": Printed(0.150, 0.132),
+    "seeds": Printed(0.308, 0.183),
+}
+KAPPA = {"any": 0.744, "most": 0.410, "all": 0.710}  # Table 1
+QUESTIONS = {
+    "any": "is any emotion expressed",
+    "most": "the emotion most present",
+    "all": "all emotions present",
+}
+
+# ---- models ----
+
+N_MEMBERS, MANY = 5, 20
+AT_ONCE = 30  # networks side by side on a GPU, at most
+
+
+@dataclass(frozen=True)
+class Model(declared.Model):
+    """A row of the tables.
+
+    Args:
+        oracle: whether it sees more than one label of an item.
+        tuned_as: the model whose chosen settings it has; itself if left out.
+    """
+
+    oracle: bool = False
+    tuned_as: str = ""
+
+    @property
+    def n_networks(self) -> int:
+        """Of one fit."""
+        return int(self.settings.get("n_members", 1))
+
+    @property
+    def size(self) -> int:
+        """How many networks it counts for where several are trained at once: 30 draws of the
+        weights take as much memory as another one."""
+        return 2 if self.method == "bayesian" else self.n_networks
+
+
+def _ensemble(title: str, vary: str, n_members: int = N_MEMBERS) -> Model:
+    settings = {"n_members": n_members, "vary": vary}
+    return Model(title, "seed-ensemble", settings, tuned_as=SEEDS)
+
+
+SINGLE, SEEDS, DEEP = "single", "seeds", "everything"
+MODELS: dict[str, Model] = {
+    SINGLE: Model("BERT (single)", "single"),
+    "bayesian": Model("BNN (bayesian)", "bayesian"),
+    "soft-label": Model("LDL (soft-label, oracle)", "soft-label", oracle=True),
+    "label-and-uncertainty": Model(
+        "Multi-Task (label-and-uncertainty, oracle)", "label-and-uncertainty", oracle=True
+    ),
+    SEEDS: _ensemble("SeedBERT (seed-ensemble)", "last-layer"),
+    "order": _ensemble("other order of items", "order"),
+    "dropout": _ensemble("other dropout", "dropout"),
+    "bag": _ensemble("bagging", "bag"),
+    DEEP: _ensemble("deep ensemble (everything)", "everything"),
+    f"{SEEDS}-{MANY}": _ensemble("SeedBERT, 20 members", "last-layer", MANY),
+    f"{DEEP}-{MANY}": _ensemble("deep ensemble, 20 members", "everything", MANY),
+}
+TABLE_4 = tuple(TABLE)
+VARIANTS = (SEEDS, "order", "dropout", "bag", DEEP)
+
+CHOSEN = Training(batch_size=32, learning_rate=1e-3).over(Training())  # and what is chosen
+PAPER = Training(
+    epochs=3, batch_size=16, optimiser="adam", learning_rate=5e-6, encoder_learning_rate=5e-6,
+    schedule="constant", weight_decay=0.0, warm_up=0.0, clip=math.inf,
+)  # fmt: skip
+AS_PAPER: dict[str, Any] = {
+    **{f"training.{name}": value for name, value in asdict(PAPER).items()},
+    "dropout": 0.1,
+    "base_rates": False,
+    "complexity_weight": 1.0,
+}
+RATES, EPOCHS = (3e-5, 1e-4, 3e-4), (2, 4)
+COSTS = (1e-4, 1e-2)  # of a Bayesian network's weights; in the paper 1
+
+
+def trials(model: str) -> list[dict[str, Any]]:
+    """What is tried, as many settings of every method: rates of the encoder and epochs, of the
+    Bayesian network rates and the weight of its cost, which decides whether it learns at all."""
+    rate_and_epochs = ("training.encoder_learning_rate", "training.epochs")
+    if MODELS[model].method == "bayesian":
+        names = (*rate_and_epochs, "complexity_weight")
+        tried = [(rate, 4, cost) for cost, rate in itertools.product(COSTS, RATES)]
+        return [dict(zip(names, values, strict=True)) for values in tried]
+    pairs = itertools.product(EPOCHS, RATES)
+    return [dict(zip(rate_and_epochs, (rate, epochs), strict=True)) for epochs, rate in pairs]
+
+
+def built(
+    model: str,
+    encoder: str | dict[str, str],
+    settings: Mapping[str, Any],
+    typed: Sequence[tuple[str, str]] = (),
+) -> Any:
+    """A method without seeds, to be trained with these settings.
+
+    Args:
+        settings: those of a trial, or `AS_PAPER`.
+        typed: more of them as typed, for trying things out.
+    """
+    from dissensus.methods import changed, method
+
+    cls: Any = method(MODELS[model].method)
+    plain = cls(encoder=encoder, tune="all", temperature=True, training=CHOSEN)
+    own = dict(MODELS[model].settings) | declared.known(plain, settings)
+    return declared.with_typed(changed(plain, own), typed)
+
+
+# ---- corpora ----
+
+N_SAMPLED = 2000  # items of the larger corpora, a fixed sample
+TURNS = "prev_agent+prev_user+agent+user"
+TEXT = "minilm:max_length=64"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A corpus: its folder, the question that is learned, and its encoder.
+
+    Args:
+        counted: whether its figures count for the verdicts.
+        sampled: whether a fixed sample of 2,000 items stands for it.
+        seed: of its folds and fits.
+        again: the corpus that is put to the test again here: by items that are not in its sample,
+            or where there are none by other folds.
+    """
+
+    name: str
+    folder: str
+    corpus: str | None
+    question: str
+    encoder: str | tuple[tuple[str, str], ...] = TEXT
+    counted: bool = True
+    sampled: bool = False
+    seed: int = 1000
+    again: str = ""
+
+    def readers(self) -> str | dict[str, str]:
+        """The encoder, or one for roles."""
+        return self.encoder if isinstance(self.encoder, str) else dict(self.encoder)
+
+
+FIRST = "HS-Brexit"  # where the best variant is chosen
+_ONCE = (
+    Source(FIRST, "lewidi2023", FIRST, "hate", seed=0),
+    Source("ConvAbuse", "lewidi2023", "ConvAbuse", "abusive", ((TURNS, TEXT),)),
+    Source("MD-Agreement", "lewidi2023", "MD-Agreement", "offensive", sampled=True),
+    Source("cifar10h", "cifar10h", None, "class", "last-block:efficientnet-lite0", sampled=True),
+    Source("snow2008-affect", "snow2008", "affect", "emotion", counted=False),
+)
+_AGAIN = tuple(
+    replace(source, name=f"{source.name}-again", counted=False, seed=3000, again=source.name)
+    for source in _ONCE
+    if source.counted and source.name != FIRST
+)
+SOURCES: dict[str, Source] = {source.name: source for source in (*_ONCE, *_AGAIN)}
+COUNTED = tuple(name for name, source in SOURCES.items() if source.counted)
+
+
+def ready(corpus: Corpus) -> Corpus:
+    """A corpus as it is learned from: one question, and of the larger ones a sample; as it is if it
+    is so already, as in a kit."""
+    source = SOURCES[corpus.name]
+    if list(corpus.questions) == [source.question] and not corpus.gold:
+        return corpus
+    if source.question not in corpus.questions:
+        corpus = with_emotion(corpus)
+    if source.sampled:
+        corpus = sampled(corpus, N_SAMPLED, first=N_SAMPLED if source.again else 0)
+    if "image" in corpus.contents:
+        corpus = before_last_block(corpus)
+    return replace(corpus, questions={source.question: corpus[source.question]}, gold={})
+
+
+def sampled(corpus: Corpus, n_items: int, first: int = 0) -> Corpus:
+    """About so many items, whole contents or groups of them, always the same ones.
+
+    Args:
+        first: items that are passed over: those of a sample of so many.
+    """
+    units = corpus.units()
+    order = np.random.default_rng(0).permutation(units.max(initial=-1) + 1)
+    sizes = np.bincount(units)[order]
+    before = np.cumsum(sizes) - sizes
+    taken = order[(before >= first) & (before < first + n_items)]
+    return corpus.select(items=np.isin(units, taken))
+
+
+def before_last_block(corpus: Corpus) -> Corpus:
+    """Pictures as what all blocks of EfficientNet-Lite0 but the last make of them, in half
+    precision: these never change where only the last one learns."""
+    from dissensus.encoders import encode
+    from dissensus_papers.encoders.last_block import FrontEncoder
+
+    store = encode(FrontEncoder(), corpus.contents["image"])
+    grids = np.split(np.asarray(store.vectors, np.float32), store.offsets[1:-1])
+    features, code = Contents.distinct("features", grids)
+    content = {"image": code[corpus.content["image"]]}
+    return replace(corpus, contents={"image": features}, content=content)
+
+
+# ---- the paper's three questions, of ratings of six emotions ----
+
+EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
+SHARED = 60  # votes of an annotator, so that two to six emotions share them evenly
+THRESHOLD = 50  # of 100, above which an emotion counts as present
+
+
+def with_emotion(corpus: Corpus) -> Corpus:
+    """The emotion that is most present, or none; several that are equally so share the vote."""
+    ratings, joint = _ratings(corpus)
+    highest = ratings.max(axis=1, keepdims=True)
+    chosen = (ratings == highest) & (highest > 0)
+    votes = np.column_stack([chosen, highest[:, 0] <= 0]).astype(float)  # (n_responses, 7)
+    share = votes / votes.sum(axis=1, keepdims=True) * SHARED
+    item_of, value = np.nonzero(share)
+    emotions = Annotations.from_arrays(
+        joint.item[item_of],
+        None,
+        value.astype(np.int32),
+        Nominal((*EMOTIONS, "none")),
+        items=corpus.items,
+        count=np.rint(share[item_of, value]).astype(np.int64),
+        repeats="keep",
+    )
+    return replace(corpus, questions={"emotion": emotions})
+
+
+def kappas(corpus: Corpus) -> dict[str, float]:
+    """Cohen's kappa of the three questions of the paper's Table 1, mean over pairs of annotators;
+    empty if they did not rate the six emotions.
+
+    An emotion is present where it is rated above 50 of 100. Of several that are most present, the
+    first counts.
+    """
+    if not set(EMOTIONS) <= set(corpus.questions):
+        return {}
+    ratings, joint = _ratings(corpus)
+    present = ratings > THRESHOLD
+    most = np.where(ratings.any(axis=1), ratings.argmax(axis=1), len(EMOTIONS))
+
+    def kappa(answer: np.ndarray, n_values: int = 2) -> float:
+        scale = Nominal(tuple(str(value) for value in range(n_values)))
+        names: dict[str, Any] = {"items": corpus.items, "annotators": corpus.annotators}
+        codes = answer.astype(np.int64)
+        return mean_kappa(
+            Annotations.from_arrays(joint.item, joint.annotator, codes, scale, **names)
+        )
+
+    return {
+        "any": kappa(np.any(present, axis=1)),
+        "most": kappa(most, len(EMOTIONS) + 1),
+        "all": float(np.nanmean([kappa(column) for column in present.T])),
+    }
+
+
+def _ratings(corpus: Corpus) -> tuple[np.ndarray, Any]:
+    """Of each response the six ratings, (n_responses, 6); and its item and annotator."""
+    joint = corpus.joint(*EMOTIONS)
+    return np.stack([np.asarray(joint.answers[name], float) for name in EMOTIONS], axis=1), joint
+
+
+def biases(corpus: Corpus, question: str, least: int = 50) -> np.ndarray:
+    """How often each annotator with so many answers gives each one, (n_annotators, n_values)."""
+    annotations = corpus[question]
+    if annotations.annotator is None:
+        return np.zeros((0, annotations.scale.n_columns))
+    counts = np.zeros((annotations.n_annotators, annotations.scale.n_columns))
+    np.add.at(counts, (annotations.annotator, annotations.answer), 1)
+    counts = counts[counts.sum(axis=1) >= least]
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+# ---- conditions ----
+
+N_FOLDS, N_REPEATS = 5, 5
+
+
+@dataclass(frozen=True)
+class SeedBertCondition:
+    """Models on a corpus.
+
+    Args:
+        kind: settings are chosen ("choose"); models have those that were ("chosen"), or the
+            paper's rate and epochs ("paper"); "many": ensembles of 20 members with chosen ones;
+            "again": what was found after the fact, with chosen ones on other items.
+        models: without a variant that is chosen on the first corpus.
+        repeats: how often the folds are dealt out; of "choose", folds of the first time.
+    """
+
+    name: str
+    corpus: str
+    kind: Literal["choose", "chosen", "paper", "many", "again"]
+    models: tuple[str, ...]
+    repeats: int = N_REPEATS
+
+    @property
+    def source(self) -> Source:
+        return SOURCES[self.corpus]
+
+    @property
+    def choosing(self) -> str:
+        """The condition in which its settings are chosen."""
+        return f"{self.source.again or self.corpus}-choose"
+
+    @property
+    def waits(self) -> bool:
+        """Whether its settings are chosen in another condition."""
+        return self.kind in ("chosen", "many", "again")
+
+    @property
+    def confirms(self) -> bool:
+        """Whether the variant that is best on the first corpus is put to the test here."""
+        return self.kind == "chosen" and self.corpus != FIRST
+
+    def keys(self, runs: int, variant: str | None = None) -> list[Key]:
+        """Everything that is trained; of "choose" a key is a trial."""
+        if self.kind == "choose":
+            return [Key(m, n, self.name) for m in self.models for n in range(len(trials(m)))]
+        more = [variant] if self.confirms and variant and variant not in self.models else []
+        repeats = range(min(self.repeats, runs))
+        return [Key(m, repeat, self.name) for m in (*more, *self.models) for repeat in repeats]
+
+
+def _of(name: str) -> tuple[SeedBertCondition, ...]:
+    """All conditions of a corpus."""
+    if SOURCES[name].again:
+        return (SeedBertCondition(name, name, "again", (SINGLE, SEEDS, DEEP)),)
+    models = (SINGLE, SEEDS, DEEP, *(model for model in TABLE_4 if model not in (SINGLE, SEEDS)))
+    if name == FIRST:
+        models = (SINGLE, *VARIANTS, *TABLE_4[1:-1])
+    folds = 2 if name in ("ConvAbuse", "MD-Agreement") else N_FOLDS
+    many = {FIRST: (f"{SEEDS}-{MANY}", f"{DEEP}-{MANY}"), "ConvAbuse": (f"{SEEDS}-{MANY}",)}
+    conditions = (
+        SeedBertCondition(f"{name}-choose", name, "choose", TABLE_4, folds),
+        SeedBertCondition(name, name, "chosen", models),
+        SeedBertCondition(f"{name}-paper", name, "paper", TABLE_4),
+    )
+    if name not in many:
+        return conditions
+    return (*conditions, SeedBertCondition(f"{name}-many", name, "many", many[name], repeats=2))
+
+
+CONDITIONS: dict[str, SeedBertCondition] = {
+    condition.name: condition for name in SOURCES for condition in _of(name)
+}
+
+
+def folds(corpus: Corpus, source: Source) -> list[list[Fold]]:
+    """Five folds, dealt out five times: by repetition, balanced by the labels."""
+    dealt = repeated(corpus, N_FOLDS, N_REPEATS, source.seed, stratify=source.question)
+    return [[fold for fold in dealt if fold.run == run] for run in range(N_REPEATS)]
+
+
+def to_choose(corpus: Corpus, condition: SeedBertCondition) -> list[Fold]:
+    """Of each of the first folds' training parts a fifth to judge settings on, the rest to learn
+    from."""
+    source = condition.source
+    first = folds(corpus, source)[0][: condition.repeats]
+    return [nested(corpus, f, N_FOLDS, source.seed, stratify=source.question)[0] for f in first]
+
+
+def seed_of(source: Source, repeat: int, fold: int) -> int:
+    """Of a fit: different ones for all folds of all repetitions."""
+    return source.seed + N_FOLDS * repeat + fold
+
+
+def fold_of_items(dealt: list[Fold], n_items: int) -> np.ndarray:
+    """The fold that tests each item, (n_items,)."""
+    fold_of = np.full(n_items, -1)
+    for number, fold in enumerate(dealt):
+        fold_of[fold.test] = number
+    return fold_of

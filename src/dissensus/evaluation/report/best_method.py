@@ -1,0 +1,125 @@
+"""The best method of a comparison, and the best one that predicts each annotator."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from dissensus.corpus import Corpus
+from dissensus.description.disputed_items import differing_items
+from dissensus.evaluation.report.tables import (
+    FLOORS,
+    ComparisonTable,
+    comparable_methods,
+    default_reference,
+    higher_is_better,
+    tables,
+)
+from dissensus.evaluation.results import Results
+from dissensus.methods import METHODS
+from dissensus.methods import method as method_class
+
+OF_ANNOTATORS = "annotator "  # how metrics on annotators begin
+SAME = 1e-9  # difference of two scores that are the same
+
+
+@dataclass(frozen=True)
+class Best:
+    """A method with the best mean score on a metric."""
+
+    method: str
+    question: str
+    metric: str
+    score: float
+
+    def __str__(self) -> str:
+        which = "highest" if higher_is_better(self.metric) else "lowest"
+        return f"{self.method} ({which} {self.metric} on {self.question}: {self.score:.3f})"
+
+
+@functools.lru_cache(maxsize=1)  # several parts of a report need them
+def comparison_tables(results: Results) -> list[ComparisonTable]:
+    """The tables of a comparison, with the default reference."""
+    fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
+    return tables(results, reference=default_reference(fitted))
+
+
+def best_method(results: Results, among: Collection[str] | None = None) -> Best | None:
+    """The best method on the first metric of the first question that any has a score on.
+
+    Only methods that are no floors and were fitted on the most folds count, so that all are
+    comparable.
+
+    Args:
+        among: the methods that count, all if left out.
+    """
+    comparable = comparable_methods(results)
+    chosen = comparable if among is None else [name for name in comparable if name in among]
+    return _best(results, chosen, lambda name, metric: True)
+
+
+def best_floor(results: Results) -> Best | None:
+    """As `best_method`, of the methods that ignore the content."""
+    floors = [name for name in results.about.methods if name in FLOORS and results.n_folds(name)]
+    return _best(results, floors, lambda name, metric: True)
+
+
+def best_of_annotators(results: Results, corpus: Corpus) -> tuple[Best | None, str]:
+    """The best of the methods that predict each annotator, on the first metric of annotators; None,
+    and why, if nothing is gained by predicting each of them.
+
+    Args:
+        corpus: that the methods were compared on.
+    """
+    if never_disagree(corpus):
+        return None, "annotators never disagree, so that no model of each annotator is needed"
+    best = best_method(results)
+    own = _best(
+        results,
+        comparable_methods(results),
+        lambda name, metric: metric.startswith(OF_ANNOTATORS) and predicts_annotators(name),
+    )
+    if best is None or own is None or own.method == best.method:
+        return own, ""
+    table = next(t for t in comparison_tables(results) if t.question == own.question)
+    of_best = table[best.method].cells.get(own.metric)
+    if of_best is None or abs(of_best.mean - own.score) > SAME:
+        return own, ""
+    if predicts_annotators(best.method):
+        return Best(best.method, own.question, own.metric, of_best.mean), ""
+    return None, (
+        f"{best.method} predicts annotators as well as {own.method} ({own.metric} "
+        f"{own.score:.3f}), so that no model of each annotator is saved"
+    )
+
+
+def predicts_annotators(name: str) -> bool:
+    """Whether a method predicts each annotator; a row of another system does not."""
+    return name in METHODS and method_class(name).individual
+
+
+def never_disagree(corpus: Corpus) -> bool:
+    """Whether all answers to an item are the same, and some item has several annotators."""
+    several = any((answers.voters() >= 2).any() for answers in corpus.questions.values())
+    differ = any(differing_items(answers).any() for answers in corpus.questions.values())
+    return several and not differ
+
+
+def _best(
+    results: Results, methods: Collection[str], counts: Callable[[str, str], bool]
+) -> Best | None:
+    for table in comparison_tables(results):
+        for metric in table.metrics:
+            sign = -1 if higher_is_better(metric) else 1
+            scores = {
+                row.name: sign * row.cells[metric].mean
+                for row in table.rows
+                if row.name in methods and metric in row.cells
+                if math.isfinite(row.cells[metric].mean) and counts(row.name, metric)
+            }
+            if scores:
+                name = min(scores, key=lambda name: scores[name])
+                return Best(name, table.question, metric, sign * scores[name])
+    return None

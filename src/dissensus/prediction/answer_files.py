@@ -1,0 +1,184 @@
+"""Tables of answers: the items of a prediction as the user has them, written to files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dissensus.corpus import Corpus, StoredCorpus
+from dissensus.corpus.tables import item_column, item_columns, with_columns
+from dissensus.errors import DataError
+from dissensus.prediction.prediction import Prediction
+from dissensus.staging import staged
+
+TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
+ENDINGS = ".csv, .tsv, .parquet, .json or .jsonl"  # for help and messages
+DIGITS = 6  # significant ones, of confidences and shares in text files
+
+
+def answers_table(
+    corpus: Corpus,
+    prediction: Prediction,
+    by: Literal["item", "annotator"] = "item",
+    **counts: Any,
+) -> pa.Table:
+    """The items of a prediction as the user has them, with the answer, its confidence and the
+    share of each value.
+
+    Args:
+        corpus: what was predicted; it has the text and other columns of each item.
+        by: rows are items, or pairs of item and annotator.
+        counts: further columns after the confidence.
+    """
+    table = prediction.to_table(by)
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    at = pa.array(corpus.items.codes(columns.pop("item"), "item"))
+    about = {name: column.take(at) for name, column in item_columns(corpus).items()}
+    if not about:
+        about = {item_column(corpus): corpus.items.array.take(at)}
+    if "annotator" in columns:
+        name = corpus.columns.get("annotator", "annotator")
+        about = with_columns(about, {name: columns.pop("annotator")})
+    first = {name: columns.pop(name) for name in ("answer", "confidence", "sd") if name in columns}
+    return pa.table(with_columns(about, {**first, **counts, **columns}))
+
+
+def consensus_table(
+    corpus: Corpus | StoredCorpus, question: str, prediction: Prediction
+) -> pa.Table:
+    """The items of a question with their consensus, its confidence and the number of answers."""
+    answers = corpus[question].per_item()[corpus.items.codes(prediction.items, "item")]
+    if isinstance(corpus, Corpus):
+        return answers_table(corpus, prediction, answers=answers)
+    table = prediction.to_table()
+    place = table.column_names.index("confidence") + 1
+    return table.add_column(place, "answers", [answers])
+
+
+def write_answers(tables: Mapping[str, pa.Table], output: Path) -> list[Path]:
+    """Write the table of each question; return the files.
+
+    One question is written to `output`, several to a file each, such as said-label.csv, or
+    label.csv in a folder.
+    """
+    if is_table(output):
+        stem, ending = output.with_suffix(""), output.suffix
+        one = len(tables) == 1
+        paths = {
+            q: output if one else stem.with_name(f"{stem.name}-{_file_name(q)}{ending}")
+            for q in tables
+        }
+    else:
+        paths = {question: output / f"{_file_name(question)}.csv" for question in tables}
+    if len(set(paths.values())) < len(paths):  # questions "a/b" and "a:b"
+        numbered = enumerate(paths.items(), 1)
+        paths = {q: p.with_name(f"{p.stem}-{n}{p.suffix}") for n, (q, p) in numbered}
+    for question, path in paths.items():
+        own = tables[question]
+        write_tables([with_question(own, question) if len(tables) > 1 else own], path)
+    return list(paths.values())
+
+
+def with_question(table: pa.Table, question: str) -> pa.Table:
+    """The table with a column that names the question, before the answer."""
+    names = [name for name in table.column_names if name.startswith("answer")]
+    place = table.column_names.index(names[0]) if names else 0
+    name = "question"
+    while name in table.column_names:
+        name += "_"
+    return table.add_column(place, name, pa.array([question] * len(table), pa.string()))
+
+
+def write_tables(tables: Sequence[Any], output: Path, digits: int = DIGITS) -> None:
+    """Write the tables of all questions as one; columns that a table does not have are empty.
+
+    Args:
+        tables: an Arrow table, or cells by name of the column, for each question.
+        output: a file whose ending says the format.
+        digits: significant ones, of numbers in text files.
+    """
+    check_table(output)
+    ending = output.suffix.lower()
+    with staged(output) as path:
+        if ending == ".parquet":
+            pq.write_table(_joined(tables), path)
+        elif ending in (".json", ".jsonl"):
+            path.write_bytes(_records(_joined(tables), ending == ".jsonl", digits).encode())
+        else:
+            path.write_bytes(delimited(tables, "\t" if ending == ".tsv" else ",", digits).encode())
+
+
+def is_table(output: Path) -> bool:
+    """Whether a path ends like a table that can be written."""
+    return output.suffix.lower() in TABLES
+
+
+def check_table(output: Path) -> None:
+    """Refuse a file that is not a table."""
+    if not is_table(output):
+        raise DataError(f"{output}: write a {ENDINGS} file")
+
+
+def rounded(value: Any, digits: int = DIGITS) -> Any:
+    """A number with six significant digits; None if it is nan; anything else unchanged.
+
+    Example:
+        >>> rounded(2 / 3), rounded(1e-9 / 3), rounded("a")
+        (0.666667, 3.33333e-10, 'a')
+    """
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def _joined(tables: Sequence[Any]) -> pa.Table:
+    """The rows of all tables; answers of different types, such as texts and numbers, are texts."""
+    tables = [table if isinstance(table, pa.Table) else pa.table(table) for table in tables]
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowTypeError:
+        texts = []
+        for table in tables:
+            cells = [
+                ",".join(a) if isinstance(a, list) else str(a) for a in table["answer"].to_pylist()
+            ]
+            at = table.column_names.index("answer")
+            texts.append(table.set_column(at, "answer", pa.array(cells, pa.string())))
+        return pa.concat_tables(texts, promote_options="permissive")
+
+
+def delimited(tables: Sequence[Any], delimiter: str = ",", digits: int = DIGITS) -> str:
+    """The tables as one text: numbers are rounded, and sets are values with commas."""
+    table, text = _joined(tables), io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(table.column_names)
+    columns = [[_cell(value, digits) for value in column.to_pylist()] for column in table.columns]
+    writer.writerows(zip(*columns, strict=True))
+    return text.getvalue()
+
+
+def _cell(value: Any, digits: int) -> Any:
+    if isinstance(value, float):
+        return f"{value:.{digits}g}" if math.isfinite(value) else ""
+    return ",".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _records(table: pa.Table, lines: bool, digits: int) -> str:
+    """The rows as JSON objects: a list of them, or one in each line."""
+    rows = ({k: rounded(value, digits) for k, value in row.items()} for row in table.to_pylist())
+    texts = [json.dumps(row, ensure_ascii=False) for row in rows]
+    return "\n".join(texts) + "\n" if lines else "[\n" + ",\n".join(texts) + "\n]\n"
+
+
+def _file_name(question: str) -> str:
+    """A question as part of a file's name."""
+    return re.sub(r'[\\/:*?"<>|\s.]+', "-", question).strip("-") or "question"
