@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from dissensus import Annotations, Corpus, Ordinal, simulate
+from dissensus.deadline import deadline
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, default_methods, k_fold, table, tables, to_text
 from dissensus.evaluation.execution.folder import locked_folder
@@ -480,6 +481,8 @@ def test_processes_are_stopped_at_the_deadline_but_not_before_the_first_fit(
     jobs = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
     done = fits_in_processes(Endless("second"), tmp_path, jobs, 1, until=time.monotonic())
     assert list(done) == ["first"]
+    with deadline(time.monotonic()):  # of the caller, also for the first one
+        assert list(fits_in_processes(Endless("first"), tmp_path, jobs, 1)) == []
 
 
 @pytest.mark.slow

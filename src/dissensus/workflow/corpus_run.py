@@ -100,7 +100,7 @@ def run(
     Example:
         >>> import tempfile
         >>> from dissensus import run, simulate
-        >>> corpus = simulate.text(n_items=40, n_annotators=4, seed=0)
+        >>> corpus = simulate.text(n_items=40, seed=0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     result = run(corpus, folder, methods=["prior", "annotator-majority"], seeds=1)
         >>> print(result)  # doctest: +ELLIPSIS
