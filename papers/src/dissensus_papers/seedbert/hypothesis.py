@@ -1,20 +1,76 @@
-"""Report -> tables as text, and a verdict on the hypothesis for each corpus."""
+"""Do members of a seed ensemble look at different parts where annotators do? The saved report on
+it as tables, and a verdict on the hypothesis for each corpus.
+
+The paper supposes that annotators differ because they attend to different parts, and that networks
+with other initial weights do the same. Both are compared with annotators that marked what led them
+to their answer. `benchmarks/gpu/seedbert_hypothesis.py` trains the ensembles and judges them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dissensus.errors import DataError
 from dissensus.evaluation import number, p_text
-from dissensus_papers.framework.reports import kept_report
-from dissensus_papers.framework.tables import Block, whole, written
-from dissensus_papers.seedbert.studies.hypothesis.analysis import ANNOTATORS, KIND
-from dissensus_papers.seedbert.studies.hypothesis.ensembles import SEEN
+from dissensus_papers.framework.reports import Report, kept_report
+from dissensus_papers.framework.tables import LEVEL, Block, whole, written
 
-Report = dict[str, Any]
-LEVEL = 0.05
+KIND = "seedbert-hypothesis"
+ANNOTATORS = "people"  # the key of their figures in saved reports
+
+
+@dataclass(frozen=True)
+class EnsembleCondition:
+    """What differs between members, and how it is seen where they look."""
+
+    name: str
+    title: str
+    vary: str
+    tune: Literal["all", "nothing"] = "all"
+    pool: Literal["mean", "attention"] = "mean"  # "mean": gradient times input tells
+    rates: tuple[float, float] = (1e-3, 1e-4)  # of what is new, and of the encoder
+    epochs: int = 3
+    by_size: bool = False  # whether weights count whatever they speak for
+
+    @property
+    def seen_by(self) -> str:
+        if self.pool == "mean":
+            return "size of gradient x input" if self.by_size else "gradient x input"
+        return "attention" if self.tune == "all" else "attention, frozen"
+
+
+_FROZEN: dict[str, Any] = {"tune": "nothing", "pool": "attention", "epochs": 20}
+_POOL: dict[str, Any] = {"pool": "attention"}
+CONDITIONS: dict[str, EnsembleCondition] = {
+    condition.name: condition
+    for condition in (
+        EnsembleCondition("seeds", "last layer (SeedBERT)", "last-layer"),
+        EnsembleCondition("order", "order and dropout", "order+dropout"),
+        EnsembleCondition("deep", "everything (deep ensemble)", "everything"),
+        EnsembleCondition("pool-seeds", "last layer and query", "last-layer", **_POOL),
+        EnsembleCondition("pool-order", "order and dropout", "order+dropout", **_POOL),
+        EnsembleCondition("pool-deep", "everything", "everything", **_POOL),
+        EnsembleCondition(
+            "paper-rate", "last layer, rates of 5e-6", "last-layer", rates=(5e-6, 5e-6)
+        ),
+        EnsembleCondition("frozen-seeds", "last layer and query", "last-layer", **_FROZEN),
+        EnsembleCondition("frozen-order", "order and dropout", "order+dropout", **_FROZEN),
+        EnsembleCondition("frozen-deep", "everything", "everything", **_FROZEN),
+    )
+}
+SEEN: dict[str, EnsembleCondition] = (
+    CONDITIONS
+    | {  # what is trained once, and seen in one more way
+        f"size-{name}": replace(condition, name=f"size-{name}", by_size=True)
+        for name, condition in CONDITIONS.items()
+        if condition.pool == "mean"
+    }
+)
+
+
 TITLE = "Do members of a seed ensemble look at different parts where annotators do?"
 WHAT = {
     "toxic_spans": "toxic_spans: is this post toxic? 7 annotators marked what made it toxic",
