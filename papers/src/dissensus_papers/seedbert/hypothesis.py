@@ -8,7 +8,8 @@ to their answer. `benchmarks/gpu/seedbert_hypothesis.py` trains the ensembles an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +21,24 @@ from dissensus_papers.framework.tables import LEVEL, Block, whole, written
 
 KIND = "seedbert-hypothesis"
 ANNOTATORS = "people"  # the key of their figures in saved reports
+TITLE = "Do members of a seed ensemble look at different parts where annotators do?"
+WHAT = {
+    "toxic_spans": "toxic_spans: is this post toxic? 7 annotators marked what made it toxic",
+    "text": "text: a simulated crowd; each annotator looks at the clauses that they prefer",
+}
+NOTES = (
+    "F1 compares sets of positions: those that an annotator marked, and as many positions with a "
+    "member's largest weights. chance: spans of the same length anywhere in the item. shuffled: "
+    "what annotators marked in another item, at the same relative positions. AUROC: how often a "
+    "position that an annotator marked has a larger weight than one that they did not mark. "
+    "Intervals (95 %) are over seeds and items."
+)
+APART_NOTES = (
+    "Spearman's correlation over items, corrected for item length; p is corrected (Holm) over all "
+    "correlations of the first two columns. looks: 1 less the rank correlation of members' "
+    "weights; answers: variance of members' probabilities; one: uncertainty of the first member "
+    "alone; all: uncertainty of the members' mean."
+)
 
 
 @dataclass(frozen=True)
@@ -44,51 +63,27 @@ class EnsembleCondition:
 
 _FROZEN: dict[str, Any] = {"tune": "nothing", "pool": "attention", "epochs": 20}
 _POOL: dict[str, Any] = {"pool": "attention"}
+_SLOW: dict[str, Any] = {"rates": (5e-6, 5e-6)}
 CONDITIONS: dict[str, EnsembleCondition] = {
-    condition.name: condition
-    for condition in (
-        EnsembleCondition("seeds", "last layer (SeedBERT)", "last-layer"),
-        EnsembleCondition("order", "order and dropout", "order+dropout"),
-        EnsembleCondition("deep", "everything (deep ensemble)", "everything"),
-        EnsembleCondition("pool-seeds", "last layer and query", "last-layer", **_POOL),
-        EnsembleCondition("pool-order", "order and dropout", "order+dropout", **_POOL),
-        EnsembleCondition("pool-deep", "everything", "everything", **_POOL),
-        EnsembleCondition(
-            "paper-rate", "last layer, rates of 5e-6", "last-layer", rates=(5e-6, 5e-6)
-        ),
-        EnsembleCondition("frozen-seeds", "last layer and query", "last-layer", **_FROZEN),
-        EnsembleCondition("frozen-order", "order and dropout", "order+dropout", **_FROZEN),
-        EnsembleCondition("frozen-deep", "everything", "everything", **_FROZEN),
+    name: EnsembleCondition(name, title, vary, **settings)
+    for name, title, vary, settings in (
+        ("seeds", "last layer (SeedBERT)", "last-layer", {}),
+        ("order", "order and dropout", "order+dropout", {}),
+        ("deep", "everything (deep ensemble)", "everything", {}),
+        ("pool-seeds", "last layer and query", "last-layer", _POOL),
+        ("pool-order", "order and dropout", "order+dropout", _POOL),
+        ("pool-deep", "everything", "everything", _POOL),
+        ("paper-rate", "last layer, rates of 5e-6", "last-layer", _SLOW),
+        ("frozen-seeds", "last layer and query", "last-layer", _FROZEN),
+        ("frozen-order", "order and dropout", "order+dropout", _FROZEN),
+        ("frozen-deep", "everything", "everything", _FROZEN),
     )
 }
-SEEN: dict[str, EnsembleCondition] = (
-    CONDITIONS
-    | {  # what is trained once, and seen in one more way
-        f"size-{name}": replace(condition, name=f"size-{name}", by_size=True)
-        for name, condition in CONDITIONS.items()
-        if condition.pool == "mean"
-    }
-)
-
-
-TITLE = "Do members of a seed ensemble look at different parts where annotators do?"
-WHAT = {
-    "toxic_spans": "toxic_spans: is this post toxic? 7 annotators marked what made it toxic",
-    "text": "text: a simulated crowd; each annotator looks at the clauses that they prefer",
+SEEN: dict[str, EnsembleCondition] = CONDITIONS | {  # trained once, and seen in one more way
+    f"size-{name}": replace(condition, name=f"size-{name}", by_size=True)
+    for name, condition in CONDITIONS.items()
+    if condition.pool == "mean"
 }
-NOTES = (
-    "F1 compares sets of positions: those that an annotator marked, and as many positions with a "
-    "member's largest weights. chance: spans of the same length anywhere in the item. shuffled: "
-    "what annotators marked in another item, at the same relative positions. AUROC: how often a "
-    "position that an annotator marked has a larger weight than one that they did not mark. "
-    "Intervals (95 %) are over seeds and items."
-)
-APART_NOTES = (
-    "Spearman's correlation over items, corrected for item length; p is corrected (Holm) over all "
-    "correlations of the first two columns. looks: 1 less the rank correlation of members' "
-    "weights; answers: variance of members' probabilities; one: uncertainty of the first member "
-    "alone; all: uncertainty of the members' mean."
-)
 
 
 def kept(path: str | Path) -> Report:
@@ -109,18 +104,9 @@ def shown(report: Report, width: int | None = None) -> str:
     about = [TITLE, f"{report['date']}, {report['machine']}, commit {report['commit']}"]
     parts: list[str | Block] = ["\n".join([*about, whole(report["command"])])]
     for name, corpus_report in sorted(report["corpora"].items(), reverse=True):
-        parts += [
-            _annotators(name, corpus_report),
-            _looking(corpus_report),
-            *_apart(corpus_report),
-            _compared(corpus_report),
-        ]
+        parts += [_annotators(name, corpus_report), *_tables(corpus_report)]
         parts.append("\n".join([f"Verdicts: {name}", *verdicts(corpus_report)]))
-    parts += [NOTES, APART_NOTES]
-    return written(parts, width)
-
-
-# ---- tables ----
+    return written([*parts, NOTES, APART_NOTES], width)
 
 
 def _annotators(name: str, corpus_report: Report) -> str:
@@ -135,98 +121,88 @@ def _annotators(name: str, corpus_report: Report) -> str:
         f"({interval(agreed['over'])}), shuffled {interval(annotators['shuffled'])}; "
         f"AUROC {annotators['auroc']:.3f}",
     ]
-    if number(annotators["by_answer"]["effect"]) == number(annotators["by_answer"]["effect"]):
-        lines.append(
-            "F1 of two with the same answer less two with different ones: "
-            f"{interval(annotators['by_answer'])}"
-        )
+    if not math.isnan(number(annotators["by_answer"]["effect"])):
+        by_answer = interval(annotators["by_answer"])
+        lines.append(f"F1 of two with the same answer less two with different ones: {by_answer}")
     if "preference" in annotators:
-        lines.append(
-            "Difference in the aspects they prefer, and by chance: "
-            f"{_preference(annotators['preference'])}"
-        )
+        preference = _preference(annotators["preference"])
+        lines.append(f"Difference in the aspects they prefer, and by chance: {preference}")
     return "\n".join(lines)
 
 
-def _looking(corpus_report: Report) -> Block:
-    rows = [
-        ["members differ in", "accuracy", "differ", "rank corr.", "F1 within", "chance",
-         "with annotators", "its chance", "over chance", "over shuffled", "AUROC one",
-         "together less one"]
-    ]  # fmt: skip
-    for name, of_condition in _in_order(corpus_report):
-        within, between, auroc = (
-            of_condition["members"],
-            of_condition["between"],
-            of_condition["auroc"],
-        )
-        rows.append(
-            [
-                _title(name),
-                f"{of_condition['accuracy']:.3f}",
-                f"{100 * of_condition['answers_differ']:.0f} %",
-                f"{number(of_condition['alike']['effect']):.3f}",
-                f"{within['mean']:.3f}",
-                f"{within['chance']:.3f}",
-                f"{between['mean']:.3f}",
-                f"{between['chance']:.3f}",
-                interval(between["over"]),
-                interval(of_condition["shuffled"]),
-                f"{0.5 + number(auroc['one']['effect']):.3f}",
-                interval(auroc["gain"]),
-            ]
-        )
-    return Block("Where members look", rows)
+# ---- tables: a row for each condition, with these columns ----
+
+_Columns = dict[str, Callable[[Report], str]]
 
 
-def _apart(corpus_report: Report) -> list[Block]:
-    names = ["members differ in", "looks: annotators look apart"]
-    names += ["answers: annotators answer apart", "one: answers", "all: answers", "all less one"]
-    rows = [names]
-    for name, of_condition in _in_order(corpus_report):
-        apart = of_condition["apart"]
-        of_answers = apart["answers"]
-        rows.append(
-            [
-                _title(name),
-                _tested(apart["looks"]["looks"]["given length"]),
-                _tested(of_answers["answers"]["given length"]),
-                interval(of_answers["one"]["given length"]),
-                interval(of_answers["all"]["given length"]),
-                interval(of_answers["all over one"]),
-            ]
-        )
-    tables = [Block("Are members apart where annotators are?", rows)]
-    if "true looks" not in next(iter(corpus_report["conditions"].values()))["apart"]:
-        return tables
-    rows = [["by the true probabilities", "looks: look apart", "answers: answer apart",
-             "one: answer apart", "members prefer aspects, chance"]]  # fmt: skip
-    for name, of_condition in _in_order(corpus_report):
-        looks, answers = of_condition["apart"]["true looks"], of_condition["apart"]["true answers"]
-        rows.append(
-            [
-                _title(name),
-                interval(looks["looks"]["given length"]),
-                interval(answers["answers"]["given length"]),
-                interval(answers["one"]["given length"]),
-                _preference(of_condition["preference"]),
-            ]
-        )
-    return [*tables, Block("", rows)]
+def _given_length(target: str, name: str) -> Callable[[Report], str]:
+    return lambda r: interval(r["apart"][target][name]["given length"])
 
 
-def _compared(corpus_report: Report) -> str | Block:
-    """Plain seeds less other ensembles."""
-    rows = [["last layer alone, less", "rank corr. of members", "AUROC together",
-             "looks for looks", "answers for answers", "all for answers"]]  # fmt: skip
-    for name, against in ((name, corpus_report["against"].get(name)) for name in SEEN):
-        if against is None:
-            continue
-        figures = ("alike", "auroc", "looks for looks", "answers for answers", "all for answers")
-        rows.append(
-            [_title(name), *(interval(against[f]) if f in against else "" for f in figures)]
-        )
-    return Block("Is the seed of the last layer enough?", rows) if len(rows) > 1 else ""
+def _tested(target: str) -> Callable[[Report], str]:
+    def cell(report: Report) -> str:
+        test = report["apart"][target][target]["given length"]
+        return f"{interval(test)}, p {p_text(number(test['adjusted']))}"
+
+    return cell
+
+
+LOOKING: _Columns = {
+    "accuracy": lambda r: f"{r['accuracy']:.3f}",
+    "differ": lambda r: f"{100 * r['answers_differ']:.0f} %",
+    "rank corr.": lambda r: f"{number(r['alike']['effect']):.3f}",
+    "F1 within": lambda r: f"{r['members']['mean']:.3f}",
+    "chance": lambda r: f"{r['members']['chance']:.3f}",
+    "with annotators": lambda r: f"{r['between']['mean']:.3f}",
+    "its chance": lambda r: f"{r['between']['chance']:.3f}",
+    "over chance": lambda r: interval(r["between"]["over"]),
+    "over shuffled": lambda r: interval(r["shuffled"]),
+    "AUROC one": lambda r: f"{0.5 + number(r['auroc']['one']['effect']):.3f}",
+    "together less one": lambda r: interval(r["auroc"]["gain"]),
+}
+APART: _Columns = {
+    "looks: annotators look apart": _tested("looks"),
+    "answers: annotators answer apart": _tested("answers"),
+    "one: answers": _given_length("answers", "one"),
+    "all: answers": _given_length("answers", "all"),
+    "all less one": lambda r: interval(r["apart"]["answers"]["all over one"]),
+}
+TRULY_APART: _Columns = {
+    "looks: look apart": _given_length("true looks", "looks"),
+    "answers: answer apart": _given_length("true answers", "answers"),
+    "one: answer apart": _given_length("true answers", "one"),
+    "members prefer aspects, chance": lambda r: _preference(r["preference"]),
+}
+AGAINST: _Columns = {
+    words: lambda r, name=name: interval(r[name]) if name in r else ""  # type: ignore[misc]
+    for words, name in (
+        ("rank corr. of members", "alike"),
+        ("AUROC together", "auroc"),
+        *((name, name) for name in ("looks for looks", "answers for answers", "all for answers")),
+    )
+}
+
+
+def _tables(corpus_report: Report) -> list[Block]:
+    conditions, against = corpus_report["conditions"], corpus_report["against"]
+    blocks = [
+        _table("Where members look", "members differ in", LOOKING, conditions),
+        _table("Are members apart where annotators are?", "members differ in", APART, conditions),
+    ]
+    if "true looks" in next(iter(conditions.values()))["apart"]:
+        blocks.append(_table("", "by the true probabilities", TRULY_APART, conditions))
+    if any(name in against for name in SEEN):  # plain seeds less other ensembles
+        heading = "Is the seed of the last layer enough?"
+        blocks.append(_table(heading, "last layer alone, less", AGAINST, against))
+    return blocks
+
+
+def _table(heading: str, first: str, columns: _Columns, by_condition: Report) -> Block:
+    rows = [[first, *columns]]
+    for name in (name for name in SEEN if name in by_condition):
+        cells = [cell(by_condition[name]) for cell in columns.values()]
+        rows.append([_title(name), *cells])
+    return Block(heading, rows)
 
 
 # ---- verdicts ----
@@ -235,19 +211,17 @@ def _compared(corpus_report: Report) -> str | Block:
 def verdicts(corpus_report: Report) -> list[str]:
     """The hypothesis in its parts, for each condition; then on the whole."""
     lines = []
-    for name, of_condition in _in_order(corpus_report):
-        parts = [
-            "look where annotators do: "
-            f"{_both(of_condition['between']['over'], of_condition['shuffled'])}",
-            "look apart where annotators do: "
-            f"{holds(of_condition['apart']['looks']['looks']['given length'])}",
-            "answer apart where annotators do: "
-            f"{holds(of_condition['apart']['answers']['answers']['given length'])}",
-            "members with different answers look at different parts: "
-            f"{_plainly(of_condition['by_answer'])}",
-            f"members are more similar than annotators: {_plainly(of_condition['closer'])}",
-        ]
-        lines.append(f"- {_title(name)}: {'; '.join(parts)}")
+    for name in (name for name in SEEN if name in corpus_report["conditions"]):
+        report = corpus_report["conditions"][name]
+        looks, answers = (report["apart"][n][n]["given length"] for n in ("looks", "answers"))
+        parts = {
+            "look where annotators do": _both(report["between"]["over"], report["shuffled"]),
+            "look apart where annotators do": holds(looks),
+            "answer apart where annotators do": holds(answers),
+            "members with different answers look at different parts": _plainly(report["by_answer"]),
+            "members are more similar than annotators": _plainly(report["closer"]),
+        }
+        lines.append(f"- {_title(name)}: {'; '.join(f'{k}: {v}' for k, v in parts.items())}")
     return [*lines, f"- {_whole(corpus_report)}"]
 
 
@@ -256,10 +230,7 @@ def _whole(corpus_report: Report) -> str:
     seeds = corpus_report["conditions"].get("seeds")
     if seeds is None:
         return "The ensemble of the paper was not trained."
-    tests = {
-        "look": seeds["apart"]["looks"]["looks"]["given length"],
-        "answer": seeds["apart"]["answers"]["answers"]["given length"],
-    }
+    tests = {f"{n}": seeds["apart"][f"{n}s"][f"{n}s"]["given length"] for n in ("look", "answer")}
     shown = [how for how, test in tests.items() if holds(test).startswith("yes")]
     if len(shown) == 2:
         return "The hypothesis holds here for networks that differ in their last layer alone."
@@ -274,18 +245,17 @@ def _whole(corpus_report: Report) -> str:
 
 def holds(test: Report) -> str:
     """Whether an effect is significantly above 0, with its interval."""
-    effect, p = number(test["effect"]), number(test["adjusted"])
-    if effect != effect:
+    effect = number(test["effect"])
+    if math.isnan(effect):
         return "undefined"
-    if p <= LEVEL:
-        return f"{'yes' if effect > 0 else 'the reverse'} ({interval(test)})"
-    return f"not shown ({interval(test)})"
+    sure = "yes" if effect > 0 else "the reverse"
+    return f"{sure if number(test['adjusted']) <= LEVEL else 'not shown'} ({interval(test)})"
 
 
 def _plainly(test: Report) -> str:
     """The same without a correction, by the interval alone."""
     low, high = number(test["low"]), number(test["high"])
-    if low != low:
+    if math.isnan(low):
         return "undefined"
     return f"{'yes' if low > 0 else 'the reverse' if high < 0 else 'not shown'} ({interval(test)})"
 
@@ -300,11 +270,6 @@ def _both(*tests: Report) -> str:
 # ---- cells ----
 
 
-def _in_order(corpus_report: Report) -> Iterable[tuple[str, Report]]:
-    conditions = corpus_report["conditions"]
-    return [(name, conditions[name]) for name in SEEN if name in conditions]
-
-
 def _title(name: str) -> str:
     return f"{SEEN[name].title} [{SEEN[name].seen_by}]"
 
@@ -312,15 +277,10 @@ def _title(name: str) -> str:
 def interval(test: Report) -> str:
     """An effect with its interval."""
     effect, low = number(test["effect"]), number(test["low"])
-    if effect != effect:
+    if math.isnan(effect):
         return "undefined"
-    if low != low:
-        return f"{effect:+.3f}"
-    return f"{effect:+.3f} [{low:+.3f}, {number(test['high']):+.3f}]"
-
-
-def _tested(test: Report) -> str:
-    return f"{interval(test)}, p {p_text(number(test['adjusted']))}"
+    ends = "" if math.isnan(low) else f" [{low:+.3f}, {number(test['high']):+.3f}]"
+    return f"{effect:+.3f}{ends}"
 
 
 def _preference(preference: Report) -> str:
