@@ -307,7 +307,7 @@ def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -
     items.write_text("{}")
     with pytest.raises(DataError) as caught:
         report(some)
-    assert str(caught.value) == f"{items}: damaged (KeyError: 'folds'); make the folder again"
+    assert str(caught.value) == f"{items}: damaged (KeyError: 'gold'); make the folder again"
     items.write_text(text[:9])
     with pytest.raises(DataError, match="take it away and run the paper into this folder again"):
         report(some)

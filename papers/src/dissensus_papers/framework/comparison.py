@@ -65,7 +65,6 @@ from dissensus_papers.framework.tables import (
 AnyCondition = ComparisonCondition | MeasuredCondition
 Summary = Callable[[Report], Block | None]  # a table written from the whole report
 FIRST, SECOND = "first", "second"  # the sides of a claim
-NOT_KEPT = "scores of single items were not kept"
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
     "with a 95 % interval over seeds and items. p is corrected (Holm) over all "

@@ -212,11 +212,8 @@ class Figures:
         return np.stack(scores)
 
     def fits(self, predicted: np.ndarray, repeats: Iterable[int]) -> dict[str, list[float]]:
-        """Accuracy and macro-F1 of each fold by itself, on items that have a label.
-
-        Args:
-            predicted: (n_repeats, n_items).
-        """
+        """Accuracy and macro-F1 of each fold by itself, on items that have a label, from answers
+        (n_repeats, n_items)."""
         scores: dict[str, list[float]] = {"accuracy": [], "f1": []}
         for answers_, repeat in zip(predicted, repeats, strict=True):
             for fold in range(N_FOLDS):
@@ -300,12 +297,8 @@ class Figures:
     def nearer(
         self, mine: tuple[str, str], theirs: tuple[str, str], n_members: int | None = None
     ) -> Tests:
-        """How much farther one model's read-out is from annotators than another's: below 0 is
-        nearer. Empty if no repetition has both.
-
-        Args:
-            n_members: only so many of the other one's first members.
-        """
+        """How much farther one model's read-out is from annotators than another's (of only so many
+        members): below 0 is nearer. Empty if no repetition has both."""
         repeats = self.shared(mine[0], theirs[0])
         return {
             name: over(

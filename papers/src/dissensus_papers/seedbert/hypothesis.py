@@ -96,11 +96,7 @@ def kept(path: str | Path) -> Report:
 
 
 def shown(report: Report, width: int | None = None) -> str:
-    """All tables of a report, and a verdict for each corpus.
-
-    Args:
-        width: of a terminal; nothing is broken if left out.
-    """
+    """All tables of a report, and a verdict for each corpus; `width` of a terminal breaks lines."""
     about = [TITLE, f"{report['date']}, {report['machine']}, commit {report['commit']}"]
     parts: list[str | Block] = ["\n".join([*about, whole(report["command"])])]
     for name, corpus_report in sorted(report["corpora"].items(), reverse=True):

@@ -53,11 +53,7 @@ WORDS = (
 
 
 def shown(report: Report, width: int | None = None) -> str:
-    """All tables of a report, and its claims.
-
-    Args:
-        width: of a terminal; nothing is broken if left out.
-    """
+    """All tables of a report, and its claims; `width` of a terminal breaks lines."""
     parts: list[str | Block] = [_about(report), _table(report, 1), _table(report, 2)]
     parts += [_cells_table(report), _gap_table(report), _table(report, 0), _words_table(report)]
     return written([*parts, claims(report)], width)
