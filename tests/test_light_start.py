@@ -9,19 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from dissensus.cli import COMMANDS
+
 HEAVY = ("torch", "transformers", "sklearn", "scipy.stats", "pandas", "numba")
-COMMANDS = (
-    "describe",
-    "agreement",
-    "convert",
-    "simulate",
-    "train",
-    "predict",
-    "evaluate",
-    "compare",
-    "papers",
-    "cache",
-)
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 SHOWING = (
     ("cache",),
@@ -56,37 +46,27 @@ except SystemExit as stop:
 """
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "import dissensus",
-        "from dissensus import Annotations, Corpus, Predictions, readers, datasets, agreement",
-        "from dissensus.densities import Grid, fixed_kde; fixed_kde([[0.5]], Grid(8), 0.2)",
-        "from dissensus.methods import METHODS; assert METHODS",
-        "from dissensus.evaluation import Results, compare, tables",
-        running("--help"),
-        *(running(command, "--help") for command in COMMANDS),
-    ],
-    ids=[
-        "import",
-        "data",
-        "densities",
-        "methods",
-        "evaluation",
-        "--help",
-        *(f"{command} --help" for command in COMMANDS),
-    ],
-)
-def test_nothing_heavy_is_loaded(program: str) -> None:
-    assert loaded_by(program) == []
+PROGRAMS = {
+    "import": "import dissensus",
+    "data": "from dissensus import Annotations, Corpus, Predictions, readers, datasets, agreement",
+    "kde": "from dissensus.densities import Grid, fixed_kde; fixed_kde([[0.5]], Grid(8), 0.2)",
+    "methods": "from dissensus.methods import METHODS; assert METHODS",
+    "evaluation": "from dissensus.evaluation import Results, compare, tables",
+    "--help": running("--help"),
+    **{f"{command} --help": running(command, "--help") for command in COMMANDS},
+    **{" ".join(arguments): running(*arguments) for arguments in SHOWING},
+}
 
 
-@pytest.mark.parametrize("arguments", SHOWING, ids=lambda words: " ".join(words[:3]))
-def test_showing_needs_nothing_heavy(
-    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nothing_heavy_is_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is loaded stays loaded: one process runs all programs and stops at the first that loads
+    a heavy module."""
     monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path))
-    assert loaded_by(running(*arguments)) == []
+    steps = [
+        f"{program}\nassert not (heavy & sys.modules.keys()), {name!r}"
+        for name, program in PROGRAMS.items()
+    ]
+    assert loaded_by("\n".join([f"import sys; heavy = set({HEAVY})", *steps])) == []
 
 
 def test_the_look_at_loaded_modules_sees_a_heavy_one() -> None:
