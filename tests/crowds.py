@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dissensus.testing import example_corpus as feature_crowd
 
 __all__ = [
     "FAMILIES",
+    "KINDS",
     "SCALES",
     "SMALL",
     "anonymous",
@@ -82,10 +83,13 @@ def confused_crowd(n_items: int = 500, seed: int = 0) -> tuple[Corpus, np.ndarra
 # ---- which tests of methods are slow ----
 
 FAMILIES = ("annotator-heads", "annotator-queries", "seed-ensemble")  # each with its own network
+KINDS = (  # one method of each base class, and each that answers in a way of its own
+    *FAMILIES,
+    *("annotator-majority", "soft-label", "bayesian", "annotator-embedding"),
+    *("crowd-layer", "grid-density"),
+)
 
 
-def others_slow(names: Iterable[str]) -> list[Any]:
-    """Names of methods as parameters: one of each family, and all the others in the slow tests."""
-    return [
-        pytest.param(name, marks=() if name in FAMILIES else pytest.mark.slow) for name in names
-    ]
+def others_slow(names: Iterable[str], quick: Collection[str] = FAMILIES) -> list[Any]:
+    """Names of methods as parameters: some of them, and all the others in the slow tests."""
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.slow) for name in names]

@@ -49,8 +49,15 @@ def test_rows_become_a_table_with_a_line_for_each_item() -> None:
     assert present.tolist() == [[True, True], [False, False], [True, True]]
 
 
-@pytest.mark.parametrize("method", [AnnotatorHeads, AnnotatorOneHot])
-@pytest.mark.parametrize("objective", ["density", "both"])
+@pytest.mark.parametrize(
+    ("method", "objective"),
+    [
+        (AnnotatorHeads, "density"),
+        (AnnotatorOneHot, "both"),
+        pytest.param(AnnotatorHeads, "both", marks=pytest.mark.slow),
+        pytest.param(AnnotatorOneHot, "density", marks=pytest.mark.slow),
+    ],
+)
 def test_a_density_is_learned(corpus: Corpus, method: type, objective: str) -> None:
     training = Training(epochs=15, batch_size=16, device="cpu", learning_rate=3e-3)
     kde = RatingKde(observations=40, temperature=16)
@@ -126,7 +133,8 @@ def test_own_and_all_annotators_have_different_densities(corpus: Corpus) -> None
 def test_the_same_pairs_are_predicted_once_within_a_block(corpus: Corpus) -> None:
     method = AnnotatorMajority().fit(corpus)
     some = corpus.select(items=np.arange(5))
-    alone = [method.predict(part, density="plain") for part in (corpus, some)]
+    density = "plain:observations=40"
+    alone = [method.predict(part, density=density) for part in (corpus, some)]
     calls = []
 
     class Counting(AnnotatorMajority):
@@ -136,7 +144,7 @@ def test_the_same_pairs_are_predicted_once_within_a_block(corpus: Corpus) -> Non
 
     counting = Counting().fit(corpus)
     with predicting_once():
-        within = [counting.predict(part, density="plain") for part in (corpus, some, corpus)]
+        within = [counting.predict(part, density=density) for part in (corpus, some, corpus)]
     assert len(calls) == 2  # one for each corpus
     for before, after in zip([*alone, alone[0]], within, strict=True):
         (first,), (second,) = before.densities.values(), after.densities.values()

@@ -100,7 +100,7 @@ def test_losses_of_aart() -> None:
 
 def test_contrast_brings_annotators_who_agree_together() -> None:
     """Annotators 0 and 1 answer alike, as do 2 and 3."""
-    corpus = feature_crowd(n_items=200)
+    corpus = feature_crowd(n_items=100)
     rows = corpus["q"]
     of_pair = rows.annotator_codes("test") // 2
     rows.answer[:] = np.where(of_pair == 0, rows.item % 3, (rows.item + 1) % 3)

@@ -102,10 +102,15 @@ def learned(kind: str, prior: str) -> Bayesian:
     return method.fit(feature_crowd(kind, 150))
 
 
+QUICK_PRIORS = (("nominal", "mixture"), ("interval", "mixture"), ("nominal", "normal"))
 PRIORS = [
-    *((kind, "mixture") for kind in SCALES),
-    *(("nominal", "normal"), ("interval", "normal")),
-    *(pytest.param(kind, "normal", marks=pytest.mark.slow) for kind in ("ordinal", "multi-label")),
+    pytest.param(kind, prior, marks=() if (kind, prior) in QUICK_PRIORS else pytest.mark.slow)
+    for kind in SCALES
+    for prior in ("mixture", "normal")
+]
+KINDS = [
+    pytest.param(kind, marks=() if (kind, "mixture") in QUICK_PRIORS else pytest.mark.slow)
+    for kind in SCALES
 ]
 
 
@@ -126,7 +131,7 @@ def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
 # ---- what it answers ----
 
 
-@pytest.mark.parametrize("kind", SCALES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_mean_and_the_votes_of_the_passes(kind: str, tmp_path: Path) -> None:
     crowd, scale = feature_crowd(kind, 200), SCALES[kind]
     fitted = learned(kind, "mixture")
@@ -214,7 +219,7 @@ def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
 # ---- side by side, and stopped ----
 
 
-@pytest.mark.parametrize("kind", SCALES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_side_by_side_as_one_by_one(kind: str) -> None:
     """Folds of unequal size: some members' batches are padded, and some end before others."""
     whole = feature_crowd(kind, n_items=60)

@@ -30,6 +30,7 @@ from tests.tiny import tiny_bert
 
 N_ITEMS = 10
 QUICK = Training(epochs=1, batch_size=4, device="cpu")
+TUNED_ENCODER = "whisper-tiny"
 
 
 # ---- what is shown ----
@@ -127,8 +128,8 @@ def _method(name: str, modality: Modality, tiny: str) -> Method:
 
 
 def _cases() -> list[Any]:
-    """The floors look at nothing: features will do. Encoders are tried with one method of each
-    family, those of media are tuned with one method, and with all the others in the slow tests."""
+    """The floors look at nothing: features will do. Texts are tried with one method of each family,
+    media with one method and tuned with one encoder, and with all the others in the slow tests."""
     return [
         pytest.param(name, shown, marks=_marks(name, modality))
         for name in METHODS
@@ -138,10 +139,13 @@ def _cases() -> list[Any]:
 
 
 def _marks(name: str, modality: Modality) -> Any:
-    if modality.kind == "features":
+    if modality.made is _vectors:
         return ()
     tunes_media = modality.kind != "text" and modality.tune != "nothing"
-    return () if name in (FAMILIES[:1] if tunes_media else FAMILIES) else pytest.mark.slow
+    if tunes_media and modality.encoder != TUNED_ENCODER:
+        return pytest.mark.slow
+    quick = FAMILIES if modality.kind in ("features", "text") else FAMILIES[:1]
+    return () if name in quick else pytest.mark.slow
 
 
 def _questions(name: str) -> list[str]:

@@ -16,7 +16,7 @@ from dissensus.methods import METHODS, method
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import changed
 from dissensus.testing import CHECKS, quick
-from tests.crowds import FAMILIES, SMALL, feature_crowd
+from tests.crowds import FAMILIES, KINDS, SMALL, feature_crowd, others_slow
 
 
 def make(name: str) -> Method:
@@ -24,14 +24,23 @@ def make(name: str) -> Method:
     return quick(method(name)().set_params(**SMALL.get(name, {})))
 
 
+WITHOUT_FIT = ("settings", "not fitted", "unknown question")
+
+
 def _promises() -> list[Any]:
-    """Every method with every promise; the slowest one is tried in the slow tests, but for one
-    method of each family."""
+    """Every method with every promise; those that train are quick tests for one method of each
+    kind, the slowest one for one of each family."""
     return [
-        pytest.param(name, promise, marks=pytest.mark.slow if slow else ())
+        pytest.param(name, promise, marks=() if name in quick else pytest.mark.slow)
         for name in METHODS
         for promise in CHECKS
-        for slow in (promise == "stacked equals alone" and name not in FAMILIES,)
+        for quick in (
+            METHODS
+            if promise in WITHOUT_FIT
+            else FAMILIES
+            if promise == "stacked equals alone"
+            else KINDS,
+        )
     ]
 
 
@@ -72,7 +81,9 @@ def test_a_question_that_was_not_asked(name: str) -> None:
         make(name).fit(feature_crowd(), "mood")
 
 
-@pytest.mark.parametrize("name", [n for n in METHODS if not make(n).shows_attention])
+@pytest.mark.parametrize(
+    "name", others_slow([n for n in METHODS if not make(n).shows_attention], KINDS)
+)
 def test_attention_is_refused_where_there_is_none(name: str) -> None:
     crowd = feature_crowd(method(name).scales[0])
     fitted = make(name).fit(crowd)
