@@ -218,7 +218,10 @@ def test_methods_that_know_annotators_have_a_prior_by_default() -> None:
     assert not AnnotatorQueries.published().has_prior
 
 
-@pytest.mark.parametrize(("method", "settings", "table"), OTHERS)
+@pytest.mark.parametrize(
+    ("method", "settings", "table"),
+    [*OTHERS[:2], pytest.param(*OTHERS[2], marks=pytest.mark.slow)],
+)
 def test_few_answers_keep_others_close_to_what_is_shared(
     few: Corpus, method: Any, settings: dict[str, Any], table: str
 ) -> None:

@@ -176,8 +176,15 @@ def test_linear_members_are_singles_of_other_seeds() -> None:
         np.testing.assert_allclose(member.predict(crowd)["q"].distribution, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("vary", ["last-layer", "everything", "last-layer+bag"])
-@pytest.mark.parametrize("kind", SCALES)
+@pytest.mark.parametrize(
+    ("kind", "vary"),
+    [
+        pytest.param(kind, vary, marks=() if quick else pytest.mark.slow)
+        for kind in SCALES
+        for vary in ("last-layer", "everything", "last-layer+bag")
+        for quick in (kind == "nominal" or (kind, vary) == ("interval", "everything"),)
+    ],
+)
 def test_side_by_side_they_end_as_one_by_one(kind: str, vary: str) -> None:
     crowd = feature_crowd(kind)
     ends = []

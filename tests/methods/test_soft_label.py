@@ -47,8 +47,15 @@ def test_it_learns_what_logistic_regression_learns_of_weighted_votes() -> None:
     np.testing.assert_allclose(result, peer.predict_proba(_vectors(test)), atol=0.02)
 
 
-@pytest.mark.parametrize("kind", SCALES)
-@pytest.mark.parametrize("loss", DIVERGENCES)
+@pytest.mark.parametrize(
+    ("kind", "loss"),
+    [
+        pytest.param(kind, loss, marks=() if quick else pytest.mark.slow)
+        for kind in SCALES
+        for loss in DIVERGENCES
+        for quick in (kind == "nominal" or loss == "ce",)
+    ],
+)
 def test_every_loss_learns_on_every_scale(kind: str, loss: str) -> None:
     train, test = feature_crowd(kind, 200), feature_crowd(kind, 100, seed=1)
     fitted = soft(loss=loss).fit(train)
@@ -75,8 +82,15 @@ def test_it_tells_what_share_of_people_say_what_and_single_cannot() -> None:
         assert metric(votes, test["q"]) < share * metric(single, test["q"])
 
 
-@pytest.mark.parametrize("kind", SCALES)
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "weighted"),
+    [
+        pytest.param(kind, weighted, marks=() if quick else pytest.mark.slow)
+        for kind in SCALES
+        for weighted in (False, True)
+        for quick in (kind == "nominal" or (kind == "interval" and weighted),)
+    ],
+)
 def test_nobody_needs_to_know_who_voted(kind: str, weighted: bool) -> None:
     crowd = thinned(feature_crowd(kind), 0.7)
     named, nameless, counted = (

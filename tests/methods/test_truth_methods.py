@@ -21,7 +21,7 @@ from dissensus.methods.framework.truth_method import TruthMethod
 from dissensus.testing import quick
 from dissensus.training import Outputs, Training
 from dissensus.training.stacking.groups import train_all
-from tests.crowds import SCALES, confused_crowd, feature_crowd
+from tests.crowds import SCALES, confused_crowd, feature_crowd, others_slow
 
 NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix")
 TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-6}
@@ -143,7 +143,7 @@ def test_answers_are_those_of_the_formula(name: str) -> None:
 # ---- what they find ----
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", others_slow(NAMES, ["annotator-confusions"]))
 def test_the_truth_and_the_confusions_are_found(name: str) -> None:
     """Six of 18 annotators guess and three exchange classes: a vote is right in 78 %."""
     train, confusion = confused_crowd()

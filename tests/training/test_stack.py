@@ -101,8 +101,18 @@ METHODS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", "adam", "radam", "sgd"])
-@pytest.mark.parametrize("name", METHODS)
+OPTIMISERS = ("adamw", "adam", "radam", "sgd")
+
+
+@pytest.mark.parametrize(
+    ("name", "optimiser"),
+    [
+        pytest.param(name, optimiser, marks=() if quick else pytest.mark.slow)
+        for name in METHODS
+        for optimiser in OPTIMISERS
+        for quick in (optimiser == "adamw" or name == "annotator-heads",)
+    ],
+)
 def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> None:
     """Four epochs of five batches, 20 steps; dropout and all."""
     crowd = feature_crowd("nominal", n_items=37)
@@ -125,10 +135,15 @@ def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> N
     assert_same(make)
 
 
-@pytest.mark.parametrize("kind", [ByRow, AllAtOnce])
-@pytest.mark.parametrize("optimiser", ["adamw", "adam", "radam", "sgd"])
 @pytest.mark.parametrize(
-    "name", [pytest.param("single", marks=pytest.mark.slow), "annotator-heads"]
+    ("name", "optimiser", "kind"),
+    [
+        pytest.param(name, optimiser, kind, marks=() if quick else pytest.mark.slow)
+        for name in ("annotator-heads", "single")
+        for optimiser in OPTIMISERS
+        for kind in (ByRow, AllAtOnce)
+        for quick in (name == "annotator-heads" and (optimiser == "adamw" or kind is AllAtOnce),)
+    ],
 )
 def test_biases_without_decay(
     name: str, optimiser: str, kind: Any, monkeypatch: pytest.MonkeyPatch
