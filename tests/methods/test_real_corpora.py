@@ -17,7 +17,7 @@ from dissensus.training import Examples, Training
 from dissensus.training.batches import batch_indices
 from dissensus.training.examples import Table
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 
 def test_single_on_words_in_their_tweets(
