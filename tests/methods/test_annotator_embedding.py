@@ -21,7 +21,7 @@ from dissensus.methods.annotator_embedding import EMBEDDING
 from dissensus.metrics import scores
 from dissensus.scales import Nominal
 from dissensus.testing import CHECKS, quick
-from dissensus.training import Outputs
+from dissensus.training import Outputs, Training
 from tests.crowds import feature_crowd
 
 AART: dict[str, Any] = {"gated": False, "shrink": 0.1, "contrast": 0.1}
@@ -104,7 +104,9 @@ def test_contrast_brings_annotators_who_agree_together() -> None:
     rows = corpus["q"]
     of_pair = rows.annotator_codes("test") // 2
     rows.answer[:] = np.where(of_pair == 0, rows.item % 3, (rows.item + 1) % 3)
-    fitted = AnnotatorEmbedding(encoder="features", gated=False, contrast=0.5).fit(corpus)
+    training = Training(epochs=20, learning_rate=0.01, device="cpu")
+    method = AnnotatorEmbedding(encoder="features", gated=False, contrast=0.5, training=training)
+    fitted = method.fit(corpus)
     own = fitted.weights()["own"]
     own = own / np.linalg.norm(own, axis=1, keepdims=True)
     cosine = own @ own.T
@@ -136,7 +138,9 @@ def test_annotators_never_seen_are_predicted_by_their_attributes(tmp_path: Path)
     seen = [f"p{k}" for k in range(8)]
     train = corpus.select(annotators=seen, items=np.arange(200))
     test = corpus.select(annotators=["p8", "p9", "p10", "p11"], items=np.arange(200, 300))
-    fitted = AnnotatorEmbedding(encoder="features", attributes="group").fit(train)
+    training = Training(epochs=20, learning_rate=0.01, device="cpu")
+    method = AnnotatorEmbedding(encoder="features", attributes="group", training=training)
+    fitted = method.fit(train)
     by_attributes, of_all = (
         scores(fitted.predict(test, unknown=how)["q"], test["q"])["annotator accuracy"]
         for how in ("attributes", "mean")

@@ -17,7 +17,7 @@ from dissensus.metrics import scores
 from dissensus.scales import MultiLabel, Nominal
 from dissensus.testing import quick
 from dissensus.training import Training
-from tests.crowds import feature_crowd, others_slow
+from tests.crowds import feature_crowd
 
 TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-6}
 
@@ -138,7 +138,8 @@ def test_base_is_annotator_heads_with_other_settings() -> None:
 # ---- all three ----
 
 
-@pytest.mark.parametrize("name", others_slow(["d-lema", "padl", "base-heads"], ["base-heads"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["d-lema", "padl", "base-heads"])
 def test_annotators_are_predicted_better_than_by_their_base_rates(name: str) -> None:
     train, test = feature_crowd(n_items=400).split(0.25, seed=0)
     fitted = method(name)().set_params(encoder="features").fit(train)

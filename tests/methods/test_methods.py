@@ -85,7 +85,7 @@ def test_single_learns_what_logistic_regression_learns() -> None:
 
 def test_heads_learn_each_annotator_and_single_cannot() -> None:
     train, test = feature_crowd(n_items=400), feature_crowd(n_items=200, seed=1)
-    settings = {"encoder": "features", "training": Training(epochs=60, learning_rate=0.01)}
+    settings = {"encoder": "features", "training": Training(epochs=20, learning_rate=0.02)}
     right = {}
     for method in (AnnotatorMajority(), Single(**settings), AnnotatorHeads(**settings)):  # type: ignore[arg-type]
         pairs = method.fit(train).predict(test)["q"].by_annotator
@@ -103,7 +103,8 @@ def test_heads_learn_two_questions_at_once() -> None:
         {"v": rated["q"], "class": named["q"]},
         contents={"x": (rated.contents["x"], rated.content["x"])},
     )
-    fitted = AnnotatorHeads(encoder="features", training=Training(epochs=80)).fit(corpus)
+    training = Training(epochs=20, learning_rate=0.01)
+    fitted = AnnotatorHeads(encoder="features", training=training).fit(corpus)
     predictions = fitted.predict(corpus)
     assert list(predictions) == ["v", "class"]
     joint = predictions.joint("v", "class")
