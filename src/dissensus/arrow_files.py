@@ -33,10 +33,8 @@ def parquet_table(source: bytes | BinaryIO, path: Path, ratio_only: bool = False
         ratio_only: whether any size is allowed that is not many times that of the file.
     """
     data = pa.BufferReader(source) if isinstance(source, bytes) else source
-    n_packed = len(source) if isinstance(source, bytes) else _size_of(source)
     about = pq.read_metadata(data)
-    chunks = [chunk for group in row_groups(data) for chunk in group]
-    check_unpacked(path, unpacked_size(chunks), n_packed, ratio_only)
+    chunks, n_packed = check_parquet(data, path, ratio_only)
     names = _repeated_texts(chunks)
     table = pq.ParquetFile(data, read_dictionary=names).read()
     check_unpacked(path, _written_out(table), n_packed, ratio_only)
@@ -64,13 +62,18 @@ def arrow_table(data: bytes, path: Path) -> Any:
     return table
 
 
-def _size_of(file: BinaryIO) -> int:
-    end = file.seek(0, 2)
-    file.seek(0)
-    return end
-
-
 # ---- Parquet ----
+
+
+def check_parquet(
+    file: BinaryIO, path: Path, ratio_only: bool = False
+) -> tuple[list[ColumnChunk], int]:
+    """Refuse a file that declares to unpack to too much; its columns in all row groups, and its
+    size."""
+    n_packed = file.seek(0, 2)
+    chunks = [chunk for group in row_groups(file) for chunk in group]
+    check_unpacked(path, unpacked_size(chunks), n_packed, ratio_only)
+    return chunks, n_packed
 
 
 def unpacked_size(chunks: Sequence[ColumnChunk]) -> int:

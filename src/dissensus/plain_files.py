@@ -188,34 +188,24 @@ def beginning(path: Path, size: int) -> bytes:
 
 def unpacked(data: bytes, path: Path) -> bytes:
     """The bytes of a file, unpacked if they are compressed; too many are refused."""
-    opened = _opened(data[:16], io.BytesIO(data))
-    if opened is None:
+    if compression(data[:16]) is None:
         return data
-    most, buffer = _most(len(data)), io.BytesIO()
-    try:
-        while chunk := opened.read(_CHUNK):
-            buffer.write(chunk)
-            if buffer.tell() > most:
-                break
-    except _DAMAGE as error:
-        raise DataError(
-            f"{path}: damaged {compression(data[:16])} ({cut(error)}); is the file cut off?"
-        ) from None
-    if buffer.tell() > most:
-        raise _too_large(path, most, len(data), whole=False)
+    source, buffer = Unpacked(io.BytesIO(data), path, len(data)), io.BytesIO()
+    while chunk := source.read(_CHUNK):
+        buffer.write(chunk)
     return buffer.getvalue()
 
 
 class Unpacked:
     """A file that is unpacked while it is read; too many bytes are refused."""
 
-    def __init__(self, file: BinaryIO, path: Path) -> None:
-        self._path, self._n_packed = path, os.fstat(file.fileno()).st_size
+    def __init__(self, file: BinaryIO, path: Path, n_packed: int) -> None:
+        self._path, self._n_packed = path, n_packed
         start = file.read(16)
         file.seek(0)
         self._source = _opened(start, file)
         self._what = compression(start)
-        self._file, self._n_read = file, 0
+        self._file, self._n_read, self._most = file, 0, _most(self._n_packed)
 
     def read(self, size: int) -> bytes:
         """The next bytes, none at the end."""
@@ -228,9 +218,8 @@ class Unpacked:
                 f"{self._path}: damaged {self._what} ({cut(error)}); is the file cut off?"
             ) from None
         self._n_read += len(data)
-        most = _most(self._n_packed)
-        if self._n_read > most:
-            raise _too_large(self._path, most, self._n_packed, whole=False)
+        if self._n_read > self._most:
+            raise _too_large(self._path, self._most, self._n_packed, whole=False)
         return data
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dissensus.readers.streaming import conversion
+from dissensus.readers import files
 from tests.cli.conftest import Run
 
 LINES = """item,annotator,label
@@ -101,24 +101,17 @@ def test_what_cannot_be_counted_from_disk(
     assert ended.err.startswith(f"Error: {message}")
 
 
-def test_a_large_table_is_converted_in_batches(
+def test_a_large_table_is_converted_in_parts(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = tmp_path / "labels.csv"
     table.write_text(LINES)
     whole = run("convert", table, tmp_path / "whole", "--by-item")
-    monkeypatch.setattr(conversion, "WHOLE", 0)
-    streamed = run("convert", table, tmp_path / "streamed", "--by-item")
-    assert streamed.err.replace("streamed", "whole") == whole.err and streamed.code == 0
+    monkeypatch.setattr(files, "LARGE", 0)
+    in_parts = run("convert", table, tmp_path / "parts", "--by-item")
+    assert in_parts.err.replace("parts", "whole") == whole.err and in_parts.code == 0
     for file in (tmp_path / "whole").iterdir():
-        assert file.read_bytes() == (tmp_path / "streamed" / file.name).read_bytes()
-    wide = tmp_path / "wide.csv"
-    wide.write_text("item,annotator_1,annotator_2\nt1,yes,no\nt2,no,no\n")
-    ended = run("convert", wide, tmp_path / "third", "--by-item")
-    assert ended.err.startswith(
-        "wide.csv: loaded into memory as a whole, because it has no row for each answer\n"
-    )
-    assert ended.code == 0 and (tmp_path / "third" / "corpus.json").is_file()
+        assert file.read_bytes() == (tmp_path / "parts" / file.name).read_bytes()
 
 
 def test_by_item_is_for_folders(run: Run, folder: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dissensus.annotations.annotations import Annotations
-from dissensus.annotations.blocks import AnnotationBlocks, SplitAnnotations, block_bounds
+from dissensus.annotations.annotations import Annotations, narrow_codes
+from dissensus.annotations.blocks import AnnotationBlocks, SplitAnnotations
 from dissensus.annotations.labels import Ties
 from dissensus.annotations.packing import PackedAnnotations, packed
-from dissensus.annotations.repeats import Repeats, in_order
+from dissensus.annotations.repeats import Repeats, count_pairs
 
 __all__ = [
     "AnnotationBlocks",
@@ -15,7 +15,7 @@ __all__ = [
     "Repeats",
     "SplitAnnotations",
     "Ties",
-    "block_bounds",
-    "in_order",
+    "count_pairs",
+    "narrow_codes",
     "packed",
 ]

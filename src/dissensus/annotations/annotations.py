@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +28,22 @@ from dissensus.names import Names, order_of, string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, has_value
 
 MOST_CELLS = 1_000_000_000  # of a table of items x values
+
+
+_narrow = ContextVar("narrow", default=False)
+
+
+@contextmanager
+def narrow_codes() -> Iterator[None]:
+    """Within the block, the codes of a corpus stay as they are read, in 4 bytes instead of 8.
+
+    Only for a corpus that is saved and not counted: products of codes would not fit.
+    """
+    token = _narrow.set(True)
+    try:
+        yield
+    finally:
+        _narrow.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,6 +449,8 @@ class Annotations:
 
     def on(self, items: Names, annotators: Names) -> Annotations:
         """The same rows with codes into these longer lists of names."""
+        if _narrow.get() and items is self.items and annotators is self.annotators:
+            return self
         item = items.codes(self.items, "item")[self.item]
         if self.annotator is None:
             return replace(self, item=item, items=items, annotators=annotators)
@@ -479,7 +499,7 @@ class Annotations:
         if repeated is None:
             return self
         if rule == "error":
-            raise DataError(self.repeats_message(repeated))
+            raise DataError(self._repeats_message(repeated))
         if rule == "mean" and not isinstance(self.scale, Interval):
             raise DataError(f"the mean of repeats is for ratings, not {self.scale.kind} answers")
         chosen = repeated.last if rule == "last" else repeated.first
@@ -489,15 +509,14 @@ class Annotations:
             kept = replace(kept, answer=repeated.means(self.answer)[order])
         return kept
 
-    def repeats_message(self, repeated: Repeated, n_pairs: int | None = None) -> str:
+    def _repeats_message(self, repeated: Repeated) -> str:
         """The number of repeated pairs, an example, and what to do."""
         several = np.flatnonzero(repeated.sizes > 1)
-        n_pairs = len(several) if n_pairs is None else n_pairs
         row = repeated.first[several[0]]
         annotator = self.annotators[self.annotator_codes("repeats")[row]]
         return (
             f"annotator {annotator!r} answered item {self.items[self.item[row]]!r} "
-            f"{int(repeated.sizes[several[0]])} times ({n_pairs} such pairs); keep one row "
+            f"{int(repeated.sizes[several[0]])} times ({len(several)} such pairs); keep one row "
             "each, or say what to do with repeats (--repeats): keep, first, last"
             + (" or mean" if isinstance(self.scale, Interval) else "")
         )

@@ -15,6 +15,8 @@ from dissensus.errors import DataError, counted
 from dissensus.names import Names
 from dissensus.scales import Scale
 
+MANY = 1 << 22  # rows that are sorted by counting, in half the memory
+
 
 @dataclass(frozen=True, eq=False)
 class AnnotationBlocks(ABC):
@@ -112,7 +114,7 @@ class AnnotationBlocks(ABC):
         return Annotations(items[rows], None, answer, self.scale, self.items, Names.range(0))
 
 
-def block_bounds(offsets: np.ndarray, n_blocks: int) -> tuple[int, ...]:
+def _block_bounds(offsets: np.ndarray, n_blocks: int) -> tuple[int, ...]:
     """The first item of each block and the number of items, for blocks with about as many rows.
 
     Args:
@@ -120,6 +122,17 @@ def block_bounds(offsets: np.ndarray, n_blocks: int) -> tuple[int, ...]:
     """
     cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], n_blocks + 1)[1:-1])
     return tuple(np.unique(np.r_[0, cuts, len(offsets) - 1]).tolist())
+
+
+def _by_item(item: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows by item, (n_rows,), and where each item begins among them, (n_items + 1,)."""
+    if len(item) >= MANY:
+        from dissensus.annotations.sorting import place_by_item
+
+        order: np.ndarray = np.empty(len(item), np.int32 if len(item) < 1 << 31 else np.int64)
+        return order, place_by_item(item, n_items, order)
+    sizes = np.bincount(item, minlength=n_items)
+    return np.argsort(item, kind="stable"), np.r_[0, np.cumsum(sizes)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,32 +147,29 @@ class SplitAnnotations(AnnotationBlocks):
     """
 
     annotations: Annotations = field(kw_only=True)
-    offsets: np.ndarray = field(kw_only=True)  # (n_items + 1,) where each item's rows begin
+    order: np.ndarray = field(kw_only=True)  # (n_rows,) rows by item
+    offsets: np.ndarray = field(kw_only=True)  # (n_items + 1,) where each item begins in `order`
 
     @classmethod
     def of(cls, annotations: Annotations, n_blocks: int) -> SplitAnnotations:
         """Split into so many blocks, fewer if there are fewer items."""
-        item = annotations.item
-        if (item[1:] < item[:-1]).any():
-            annotations = annotations.take(np.argsort(item, kind="stable"))
-        sizes = np.bincount(item, minlength=annotations.n_items)
-        offsets = np.r_[0, np.cumsum(sizes)]
+        order, offsets = _by_item(annotations.item, annotations.n_items)
         return cls(
             annotations.scale,
             annotations.items,
             annotations.annotators,
             annotations.n_rows,
-            block_bounds(offsets, n_blocks),
+            _block_bounds(offsets, n_blocks),
             annotations.annotator is None,
             annotations.repeats,
             annotations=annotations,
+            order=order,
             offsets=offsets,
         )
 
     def block(self, number: int) -> Annotations:
         first, last = self.bounds[number], self.bounds[number + 1]
-        rows = np.arange(self.offsets[first], self.offsets[last])
-        part = self.annotations.take(rows)
+        part = self.annotations.take(self.order[self.offsets[first] : self.offsets[last]])
         return replace(
             part,
             item=part.item - first,

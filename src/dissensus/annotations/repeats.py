@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from dissensus.errors import DataError
 
+PAIRS = 1 << 22  # that are sorted together, and rows that are looked at together
 MOST_FALLS = 0.45  # of the keys: numbers in long runs are sorted faster by merging
 Repeats = Literal["error", "keep", "first", "last", "mean"]
 
@@ -32,6 +34,30 @@ def in_order(keys: np.ndarray) -> np.ndarray:
     return np.sort(keys, kind="stable" if n_falls < MOST_FALLS * len(keys) else "quicksort")
 
 
+def count_pairs(one: np.ndarray, other: np.ndarray) -> int:
+    """How many pairs of codes are distinct, counted in blocks of the first code.
+
+    Example:
+        >>> count_pairs(np.array([0, 1, 0, -1]), np.array([2, 0, 2, 0]))
+        3
+    """
+    if not len(one):
+        return 0
+    width = int(other.max()) + 2
+    bounds = np.linspace(int(one.min()), int(one.max()) + 1, len(one) // PAIRS + 2).astype(np.int64)
+    n_distinct: Any = 0
+    for first, last in itertools.pairwise(bounds.tolist()):
+        rows: Any = slice(None)
+        if len(bounds) > 2:
+            rows = np.concatenate([
+                start + np.flatnonzero((part >= first) & (part < last))
+                for start, part in ((at, one[at : at + PAIRS]) for at in range(0, len(one), PAIRS))
+            ])  # fmt: skip
+        ordered = in_order(one[rows].astype(np.int64) * width + other[rows])
+        n_distinct += np.count_nonzero(ordered[1:] != ordered[:-1]) + min(len(ordered), 1)
+    return int(n_distinct)
+
+
 @dataclass(frozen=True, eq=False)
 class Repeated:
     """Rows by pair of item and annotator, where a pair has several."""
@@ -43,13 +69,11 @@ class Repeated:
     @classmethod
     def find(cls, item: np.ndarray, annotator: np.ndarray, n_annotators: int) -> Repeated | None:
         """None if every pair has one row."""
-        key = item.astype(np.int64) * max(n_annotators, 1) + annotator
-        ordered = in_order(key)
-        if (ordered[1:] > ordered[:-1]).all():
+        if count_pairs(item, annotator) == len(item):
             return None
+        key = item.astype(np.int64) * max(n_annotators, 1) + annotator
         order = np.argsort(key, kind="stable")
-        new = np.r_[True, np.diff(ordered) > 0]  # where another pair begins
-        starts = np.flatnonzero(new)
+        starts = np.flatnonzero(np.r_[True, np.diff(key[order]) > 0])  # where another pair begins
         return cls(order, starts, np.diff(np.r_[starts, len(key)]))
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -45,6 +46,7 @@ def convert(
 
     A note says what the format cannot hold.
     """
+    from dissensus.annotations import narrow_codes
     from dissensus.writers import format_of, write
 
     to = format_of(out, to)
@@ -54,12 +56,8 @@ def convert(
     elif by_item:
         raise DataError("--by-item is for corpus folders; leave it out, or name a folder")
     source.check_outputs(out)
-    converted = source.convert_by_item(out) if by_item and not question else None
-    if converted is not None:
-        n_items, questions = converted.corpus.n_items, ", ".join(converted.questions)
-        console.say(f"{out}: {n_items} items, {converted.n_answers} answers to {questions}")
-        return
-    corpus = source.read()
+    with narrow_codes() if by_item else nullcontext():
+        corpus = source.read()
     if question:
         corpus = corpus.select(questions=question)
     notes: Sequence[str] = ()

@@ -22,7 +22,6 @@ from dissensus.staging import staged
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus, StoredCorpus
-    from dissensus.readers.streaming.conversion import Converted
 
 SOURCE_OPTIONS = "Options for reading FILE"
 _FILE = typer.Argument(
@@ -226,30 +225,6 @@ class Source:
         if self.remember:
             self._keep(typed)
         return corpus
-
-    def convert_by_item(self, out: Path) -> Converted | None:
-        """Write a large table in the order of items without loading it, and print its notes.
-
-        None if FILE is to be read as a whole: a note says why, if it is large.
-        """
-        from dissensus import readers
-        from dissensus.plain_files import unpacking_up_to
-        from dissensus.readers.streaming.batches import NotStreamedError
-
-        typed = self._typed()
-        options = self._options(typed, self._remembered())
-        try:
-            with unpacking_up_to(options.pop("max_unpacked", None)):
-                converted = readers.convert_by_item(self.file, out, **options)
-        except NotStreamedError as reason:
-            say(f"{self.file.name}: loaded into memory as a whole, because {reason}")
-            return None
-        if converted is not None:
-            for note in converted.corpus.notes:
-                say(note)
-            if self.remember:
-                self._keep(typed)
-        return converted
 
     def _options(self, typed: dict[str, Any], kept: dict[str, Any] | None) -> dict[str, Any]:
         """The options as arguments of `read`: those that are typed, and those that are kept."""

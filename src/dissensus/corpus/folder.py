@@ -93,7 +93,9 @@ def _write_blocks(path: Path, blocks: AnnotationBlocks) -> None:
     with ExitStack() as stack:
         writer = None
         for items, block in blocks:
-            columns = _answer_columns(block) | {"item": block.item + items.start}
+            columns = _answer_columns(block) | {"item": block.item.astype(np.int64) + items.start}
+            if block.annotator is not None:
+                columns["annotator"] = block.annotator.astype(np.int64)
             table = pa.table(columns)
             if writer is None:
                 writer = pq.ParquetWriter(path, table.schema, compression="zstd")

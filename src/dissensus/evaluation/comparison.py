@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -125,7 +124,7 @@ def compare(
         >>> [row.name for row in table(results).rows if "annotator accuracy" in row.cells]
         ['prior', 'annotator-majority']
     """
-    deadline = math.inf if budget is None else time.monotonic() + budget
+    deadline = None if budget is None else time.monotonic() + budget
     corpus = corpus_of(corpus)
     corpus = corpus.select(questions=tuple(questions or corpus.questions))
     requested = _methods(default_methods(corpus) if methods is None else methods)

@@ -19,7 +19,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
@@ -36,9 +36,6 @@ from dissensus.readers.joins import (
 from dissensus.readers.options import Options
 from dissensus.readers.tables.shapes import SHAPES
 from dissensus.scales import Scale
-
-if TYPE_CHECKING:
-    from dissensus.readers.streaming.conversion import Converted
 
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.formats.corpus",
@@ -157,30 +154,6 @@ def read(
         features=features,
     )  # fmt: skip
     return _read(source, options, None if format in SHAPES else format)
-
-
-def convert_by_item(source: str | Path, out: str | Path, **options: Any) -> Converted | None:
-    """Write a large table as a corpus folder in the order of items, without loading it.
-
-    None if the file is small, or nothing but a saved corpus or an export. A table that has to be
-    read as a whole is refused with a `NotStreamedError`, which says why.
-
-    Args:
-        options: those of `read`.
-    """
-    from dissensus.readers.streaming import conversion
-    from dissensus.readers.streaming.batches import NotStreamedError
-
-    path = Path(source)
-    if not conversion.is_large(path):
-        return None
-    joined = [name for name in ("items", "annotator_attributes", "features") if options.get(name)]
-    joined += ["gold"] if is_file(options.get("gold")) else []
-    if joined:
-        raise NotStreamedError(f"--{joined[0].replace('_', '-')} is joined to it")
-    format = options.get("format")
-    file_format = recognise(path) if format is None or format in SHAPES else format
-    return conversion.convert_by_item(path, file_format, Path(out), _options(**options))
 
 
 def _options(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +18,24 @@ import pyarrow.csv
 from dissensus.errors import DataError
 from dissensus.readers.files import (
     WESTERN,
+    LargeText,
     LongLineError,
+    NotUtf8Error,
     head,
+    is_large,
     is_text,
     read_bytes,
     read_utf8,
     western_word,
 )
 from dissensus.readers.tables.column_names import n_recognised
-from dissensus.readers.tables.rows import Rows, make_rows
+from dissensus.readers.tables.column_parts import ColumnParts
+from dissensus.readers.tables.rows import Column, Rows, make_rows
 
 DELIMITERS = (",", "\t", ";", "|")
 MOST_HEADER = 8 << 20  # bytes of the first line
+BLOCK = 1 << 20  # bytes that are parsed together
+MOST_RECORD = 64 << 20  # bytes of a row of a file that is read in parts
 END = "\x04"  # a row of these is added, to see whether a quote was left open before it
 
 
@@ -62,23 +71,97 @@ def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -
     Args:
         short_rows: whether rows may lack their last fields, which are blank then.
     """
+    if is_large(path) and not short_rows:
+        text = LargeText(path, encoding)
+        with suppress(NotUtf8Error):
+            return _rows(_Text(path, _first_lines(text), text.chunks, MOST_RECORD, text.shown))
     data, notes = _western_or_utf8(path, encoding)
     _check_bytes(data, path)
-    delimiter = find_delimiter(data)
     if short_rows:
-        data = _filled_up(data, delimiter)
-    table = _parsed(data, delimiter, path)
-    if not table.num_rows:  # nothing but marks of the byte order
-        raise DataError(f"{path}: the file is empty")
-    header = [column[0].as_py() for column in table.columns]
+        data = _filled_up(data, find_delimiter(data))
+    return _rows(_Text(path, data, lambda: iter((data,)), min(2 * len(data), 2**31 - 2)), notes)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A table as UTF-8."""
+
+    path: Path
+    start: bytes  # its first lines, or all of them
+    chunks: Callable[[], Iterator[bytes]]
+    most: int  # bytes that are parsed together where a row is long
+    shown: Callable[[Any], Any] = iter  # its record batches, with a progress bar if it is large
+
+    @cached_property
+    def delimiter(self) -> str:
+        return find_delimiter(self.start)
+
+    @cached_property
+    def width(self) -> int:
+        """How many fields the first record has."""
+        try:
+            record = next((one for one in _records(self.start, self.delimiter) if one), None)
+        except csv.Error as error:
+            raise DataError(
+                f"{self.path}: the first line does not contain column names ({error})"
+            ) from None
+        if record is None or self.start.isspace():
+            raise DataError(f"{self.path}: the file is empty")
+        return len(record)
+
+    def opened(self, end: bytes = b"") -> io.BufferedReader:
+        """The text as a file, with this at its end."""
+        return io.BufferedReader(_Chunks(chain(self.chunks(), (end,))))
+
+    def line(self, record: int) -> int:
+        """The line in which a record begins; quoted fields may run over several lines."""
+        reader = csv.reader(
+            io.TextIOWrapper(self.opened(), "utf-8", newline=""), delimiter=self.delimiter
+        )
+        seen, begins = -1, 1
+        try:
+            for fields in reader:
+                seen += bool(fields)
+                if seen == record:
+                    return begins
+                begins = reader.line_num + 1
+        except csv.Error:  # a field of more than 128 kB: count records, one per line
+            pass
+        return record + 1
+
+
+class _Chunks(io.RawIOBase):
+    """Chunks of bytes as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._rest = chunks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = memoryview(next(self._chunks, b""))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+def _first_lines(text: LargeText) -> bytes:
+    first = next(text.chunks(), b"")[: 1 << 20]
+    return first[: first.rfind(b"\n") + 1] or first
+
+
+def _rows(text: _Text, notes: tuple[str, ...] = ()) -> Rows:
+    header, columns = _parsed(text)
     return make_rows(
         header,
-        table.slice(1).columns,
-        str(path),
-        name=path.name,
-        place=lambda row: f"line {_line(data, delimiter, row + 1)}",
-        folder=path.resolve().parent,
-        commas=delimiter == ";",
+        columns,
+        str(text.path),
+        name=text.path.name,
+        place=lambda row: f"line {text.line(row + 1)}",
+        folder=text.path.resolve().parent,
+        commas=text.delimiter == ";",
         notes=notes,
     )
 
@@ -156,63 +239,57 @@ def _records(data: bytes, delimiter: str) -> Any:
     return csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=delimiter)
 
 
-def _parsed(data: bytes, delimiter: str, path: Path) -> Any:
-    """The fields as an Arrow table of strings, whose first row is the header."""
-    if not data or data.isspace():
-        raise DataError(f"{path}: the file is empty")
-    width = n_fields(data, delimiter, path)
-    end = f"\n{delimiter.join([END] * width)}\n".encode()
-    table = _arrow(data, end, delimiter, width, path)
-    if any(column[-1].as_py() != END for column in table.columns):
-        raise DataError(f"{path}, {_open_quote(data, delimiter, table.num_rows - 1)}")
-    return table.slice(0, table.num_rows - 1)
+def _parsed(text: _Text) -> tuple[list[str], list[Column]]:
+    """The header, and the fields below it.
 
-
-def n_fields(data: bytes, delimiter: str, path: Path) -> int:
-    """How many fields the first record has."""
-    try:
-        return len(next(record for record in _records(data, delimiter) if record))
-    except csv.Error as error:
-        raise DataError(f"{path}: the first line does not contain column names ({error})") from None
-
-
-class _Extended:
-    """Bytes and what follows them, as a file to read; the bytes are not copied."""
-
-    closed = False
-
-    def __init__(self, data: bytes, end: bytes) -> None:
-        self._data, self._end, self._at = memoryview(data), end, 0
-
-    def read(self, size: int) -> memoryview | bytes:
-        begin, self._at = self._at, self._at + size
-        if self._at <= len(self._data):
-            return self._data[begin : self._at]
-        past = max(begin - len(self._data), 0)
-        return bytes(self._data[begin:]) + self._end[past : self._at - len(self._data)]
-
-
-def _arrow(data: bytes, end: bytes, delimiter: str, width: int, path: Path) -> Any:
-    """Parse by blocks; where that fails, once more in one block, to be sure of the row."""
-    try:
-        return parse(_file(data, end), delimiter, width, 1 << 20, [])
-    except pa.ArrowInvalid:
-        pass  # a row is wrong, or an open quote or a very long field runs over a block's end
+    Text is parsed in small blocks; where that fails, once more in large ones: a row is wrong, or an
+    open quote or a very long field runs over the end of a block.
+    """
+    with suppress(pa.ArrowInvalid):
+        return _columns(text, BLOCK, [])
     ragged: list[Any] = []
     try:
-        block = min(len(data) + len(end), 2**31 - 2)
-        return parse(_file(data, end), delimiter, width, block, ragged)
+        return _columns(text, text.most, ragged)
     except pa.ArrowInvalid as error:
-        reason = _ragged(data, delimiter, ragged[0]) if ragged else str(error).splitlines()[0]
-        raise DataError(f"{path}{', ' if ragged else ': '}{reason}") from None
+        if not ragged:
+            reason = str(error).splitlines()[0]
+            if "straddling" in reason:
+                reason = f"a row is longer than {text.most >> 20} MB; is a quote opened and never "
+                reason += "closed?"
+            raise DataError(f"{text.path}: {reason}") from None
+    row = ragged[0]
+    if END in (row.text or ""):
+        raise _open_quote(text, row.number - 1)
+    raise DataError(
+        f"{text.path}, line {text.line(row.number - 1)}: {row.actual_columns} fields, but the "
+        f"first line has {row.expected_columns}; is the line cut off, or a field with "
+        f"{text.delimiter!r} not in quotes?"
+    )
 
 
-def _file(data: bytes, end: bytes) -> Any:
-    return pa.PythonFile(_Extended(data, end), "r")
+def _columns(text: _Text, block: int, ragged: list[Any]) -> tuple[list[str], list[Column]]:
+    """The header and the columns; a row with another width is put into `ragged` and ends it."""
+    parts = [ColumnParts() for _ in range(text.width)]
+    header: list[str] = []
+    held: list[Any] = []  # the columns of the last batch, with the row that was added
+    for batch in text.shown(_batches(text, block, ragged)):
+        if not batch.num_rows:  # nothing but blank lines
+            continue
+        for part, column in zip(parts, held, strict=False):
+            part.add(column)
+        held = [column if header else column.slice(1) for column in batch.columns]
+        header = header or [column[0].as_py() for column in batch.columns]
+    if header == [END] * text.width:  # nothing but marks of the byte order
+        raise DataError(f"{text.path}: the file is empty")
+    if any(not len(column) or column[-1].as_py() != END for column in held):
+        raise _open_quote(text, len(parts[0]) + len(held[0]))
+    for part, column in zip(parts, held, strict=True):
+        part.add(column.slice(0, len(column) - 1))
+    return header, [part.column() for part in parts]
 
 
-def parse(file: Any, delimiter: str, width: int, block: int, ragged: list[Any]) -> Any:
-    """The table of strings; a row with another width is put into `ragged` and ends it.
+def _batches(text: _Text, block: int, ragged: list[Any]) -> Any:
+    """All records and a row of ENDs, as record batches of strings.
 
     One thread is as fast here, and pyarrow's threads can abort a process that ends early
     (https://github.com/apache/arrow/issues/34314).
@@ -222,14 +299,15 @@ def parse(file: Any, delimiter: str, width: int, block: int, ragged: list[Any]) 
         ragged.append(row)
         return "error"
 
-    names = [str(number) for number in range(width)]
-    return pyarrow.csv.read_csv(
-        file,
+    names = [str(number) for number in range(text.width)]
+    end = f"\n{text.delimiter.join([END] * text.width)}\n".encode()
+    return pyarrow.csv.open_csv(
+        pa.PythonFile(text.opened(end), "r"),
         read_options=pyarrow.csv.ReadOptions(
             column_names=names, use_threads=False, block_size=block
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
+            delimiter=text.delimiter, newlines_in_values=True, invalid_row_handler=refuse
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
@@ -237,41 +315,8 @@ def parse(file: Any, delimiter: str, width: int, block: int, ragged: list[Any]) 
     )
 
 
-def _ragged(data: bytes, delimiter: str, row: Any) -> str:
-    if END in (row.text or ""):
-        return _open_quote(data, delimiter, row.number - 1)
-    return ragged_row(_line(data, delimiter, row.number - 1), delimiter, row)
-
-
-def ragged_row(line: int, delimiter: str, row: Any) -> str:
-    """What is wrong with a row that has too few or too many fields."""
-    return (
-        f"line {line}: {row.actual_columns} fields, but the first line has "
-        f"{row.expected_columns}; is the line cut off, or a field with {delimiter!r} not in quotes?"
+def _open_quote(text: _Text, record: int) -> DataError:
+    return DataError(
+        f"{text.path}, line {text.line(record)}: a quote is opened and never closed; is the file "
+        "cut off?"
     )
-
-
-def _open_quote(data: bytes, delimiter: str, record: int) -> str:
-    return (
-        f"line {_line(data, delimiter, record)}: a quote is opened and never closed; "
-        "is the file cut off?"
-    )
-
-
-def _line(data: bytes, delimiter: str, record: int) -> int:
-    return line_of(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter, record)
-
-
-def line_of(text: Iterable[str], delimiter: str, record: int) -> int:
-    """The line in which a record begins; quoted fields may run over several lines."""
-    reader = csv.reader(text, delimiter=delimiter)
-    seen, begins = -1, 1
-    try:
-        for fields in reader:
-            seen += bool(fields)
-            if seen == record:
-                return begins
-            begins = reader.line_num + 1
-    except csv.Error:  # a field of more than 128 kB: count records, one per line
-        pass
-    return record + 1

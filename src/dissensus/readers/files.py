@@ -5,12 +5,15 @@ from __future__ import annotations
 import codecs
 import re
 import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn, TypeVar
 
 from dissensus.errors import DataError
 from dissensus.plain_files import (
     ENDINGS,
+    Unpacked,
     beginning,
     check_zip,
     compression,
@@ -18,7 +21,9 @@ from dissensus.plain_files import (
     plain_bytes,
     unpacked,
 )
+from dissensus.progress import progress
 
+T = TypeVar("T")
 MARKS = (  # byte order marks, the longer ones first: UTF-32's begins as UTF-16's does
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -37,7 +42,10 @@ BINARY = {  # the first bytes of well-known files that are not tables of text
 WESTERN = "cp1252"  # Windows-1252, which has all of Latin-1
 _WESTERN_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœßšžÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝŒŠŽªº")
 _WESTERN_SIGNS = frozenset("€£§°«»‘’‚“”„–—…•´·¿¡²³½©®™\xa0")
-_CHUNK = 1 << 22
+CHUNK = 1 << 22  # bytes that are read together
+LARGE = 256 << 20  # bytes of a file that is read in parts
+UNPACKED = 6  # how many times its size a compressed file is expected to be
+OTHER = "; was it written in another encoding?"
 MOST_LINE = 512 << 20  # bytes of a line of text
 
 
@@ -109,7 +117,7 @@ def _check_lines(path: Path) -> None:
         if path.stat().st_size <= MOST_LINE:
             return
         with open_plain(path) as file:
-            chunk, line, length = file.read(_CHUNK), 1, 0
+            chunk, line, length = file.read(CHUNK), 1, 0
             while chunk and not (line == 1 and compression(chunk)):
                 last = chunk.rfind(b"\n")
                 line += chunk.count(b"\n")
@@ -119,7 +127,7 @@ def _check_lines(path: Path) -> None:
                         f"{path}, line {line}: longer than {MOST_LINE >> 20} MB; is the file "
                         "damaged? Write a line for each row or object"
                     )
-                chunk = file.read(_CHUNK)
+                chunk = file.read(CHUNK)
     except OSError:
         return  # reading the file says why
 
@@ -202,18 +210,99 @@ def what_binary(start: bytes) -> str:
     return f"a binary file (it begins with {start!r}), not a table"
 
 
+# ---- large files ----
+
+
+class NotUtf8Error(DataError):
+    """A large file that is not UTF-8 and does not say what else it is."""
+
+
+def is_large(path: Path) -> bool:
+    """Whether a file is to be read in parts."""
+    try:
+        with open_plain(path) as file:
+            packed = compression(file.read(16)) or path.suffix in (".parquet", ".pq")
+        return (UNPACKED if packed else 1) * path.stat().st_size > LARGE
+    except (OSError, DataError):
+        return False
+
+
+def shown(parts: Iterable[T], path: Path, position: Callable[[], int]) -> Iterator[T]:
+    """The parts of a file with a progress bar; `position` is how many bytes have been read."""
+    done = 0
+    with progress("reading", path.stat().st_size) as advance:
+        for part in parts:
+            advance(position() - done)
+            done = position()
+            yield part
+
+
+@dataclass
+class LargeText:
+    """The text of a large file, which is read in chunks."""
+
+    path: Path
+    encoding: str | None
+    position: int = 0  # bytes of the file that have been read
+
+    def chunks(self) -> Iterator[bytes]:
+        """Chunks of any length, as UTF-8 without a byte order mark."""
+        start = head(self.path)
+        marked = (name for mark, name in MARKS if start.startswith(mark))
+        name = self.encoding or next(marked, "utf-8")
+        try:
+            decoder = codecs.getincrementaldecoder("utf-8-sig" if name == "utf-8" else name)()
+        except LookupError:
+            raise _no_encoding(name, self.path) from None
+        file = open_plain(self.path)
+        return self._decoded(
+            file, Unpacked(file, self.path, self.path.stat().st_size), name, decoder
+        )
+
+    def shown(self, parts: Iterable[T]) -> Iterator[T]:
+        """What is made of the text, with a progress bar."""
+        return shown(parts, self.path, lambda: self.position)
+
+    def _decoded(
+        self, file: BinaryIO, source: Unpacked, name: str, decoder: codecs.IncrementalDecoder
+    ) -> Iterator[bytes]:
+        with file:
+            chunk = b" "
+            while chunk:
+                chunk = source.read(CHUNK)
+                self.position = file.tell()
+                try:
+                    text = decoder.decode(chunk, final=not chunk).encode("utf-8")
+                except UnicodeDecodeError as error:
+                    byte = error.object[error.start]
+                    problem = NotUtf8Error if self.encoding is None else DataError
+                    raise problem(f"{self.path}: byte 0x{byte:02x} is not {name}{OTHER}") from None
+                except UnicodeError as error:
+                    raise DataError(f"{self.path}: is not {name} ({error})") from None
+                if b"\0" in text:
+                    raise DataError(
+                        f"{self.path}: a NUL byte, which no text has; is the file damaged?"
+                    )
+                if text:
+                    yield text
+
+
 def _recoded(data: bytes, encoding: str, path: Path) -> bytes:
     try:
         return data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
     except LookupError:
-        raise DataError(
-            f"{path}: no encoding {encoding!r}; common ones are utf-8, utf-16, latin-1, cp1252"
-        ) from None
+        raise _no_encoding(encoding, path) from None
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{data[error.start]:02x} at position {error.start} is not {encoding}"
-        raise DataError(f"{path}: {wrong}; was it written in another encoding?") from None
+        raise DataError(f"{path}: {wrong}{OTHER}") from None
     except UnicodeError as error:
         raise DataError(f"{path}: is not {encoding} ({error})") from None
+
+
+def _no_encoding(name: str, path: Path) -> DataError:
+    return DataError(
+        f"{path}: no encoding {name!r}; common ones are utf-8, utf-16, latin-1, cp1252"
+    )
 
 
 def _check_utf8(data: bytes, path: Path, skipped: int = 0) -> None:
@@ -222,10 +311,10 @@ def _check_utf8(data: bytes, path: Path, skipped: int = 0) -> None:
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
-    for start in range(0, len(data), _CHUNK):
+    for start in range(0, len(data), CHUNK):
         waiting = len(decoder.getstate()[0])  # bytes of a letter that was cut in two
         try:
-            decoder.decode(view[start : start + _CHUNK], final=start + _CHUNK >= len(data))
+            decoder.decode(view[start : start + CHUNK], final=start + CHUNK >= len(data))
         except UnicodeDecodeError as error:
             at = start - waiting + error.start
             line = data.count(b"\n", 0, at) + 1

@@ -54,12 +54,21 @@ def perspectives(corpus: Corpus) -> Corpus:
 def _of_both(corpus: Corpus, question: str, items: Names) -> Annotations:
     """The answers of readers and writers to one question, to items of their own."""
     parts = [corpus[f"{perspective} {question}"] for perspective in PERSPECTIVES]
-    item = np.concatenate([part.item + at * corpus.n_items for at, part in enumerate(parts)])
-    answer = np.concatenate([part.answer for part in parts])
-    response = np.concatenate([np.asarray(part.response) for part in parts])
+    shifts = [at * corpus.n_items for at in range(len(parts))]
+    responses = [part.response for part in parts]
     return Annotations.from_arrays(
-        item, None, answer, parts[0].scale, items=items, response=response
+        np.concatenate([part.item + shift for part, shift in zip(parts, shifts, strict=True)]),
+        None,
+        np.concatenate([part.answer for part in parts]),
+        parts[0].scale,
+        items=items,
+        response=np.concatenate([np.asarray(response) for response in responses]),
     )
+
+
+def published_clips(corpus: Corpus) -> Corpus:
+    """The clips of a licensed corpus that the paper uses, with its two questions."""
+    return usable_clips(corpus, ("activation", "valence"))
 
 
 def described_pieces(corpus: Corpus) -> Corpus:
@@ -72,8 +81,12 @@ def described_pieces(corpus: Corpus) -> Corpus:
     corpus = corpus.select(items=corpus.content["notes"] >= 0)
     seconds = np.asarray(corpus.item_attributes["seconds"].to_numpy(zero_copy_only=False), float)
     notes = corpus.contents["notes"]
-    pieces = [np.array(notes[code], dtype=float) for code in corpus.content["notes"]]
-    vectors = np.stack([describe_notes(*each) for each in zip(pieces, seconds, strict=True)])
+    vectors = np.stack(
+        [
+            describe_notes(np.array(notes[code], dtype=float), seconds[at])
+            for at, code in enumerate(corpus.content["notes"])
+        ]
+    )
     contents, codes = Contents.distinct("features", vectors.astype(np.float32))
     return replace(corpus, contents={PIECE: contents}, content={PIECE: codes})
 
@@ -88,7 +101,6 @@ def describe_notes(notes: np.ndarray, seconds: float) -> np.ndarray:
     classes = np.bincount(pitch.astype(int) % 12, length, minlength=12)
     octave, loudness = (pitch - 60) / 12, (velocity - 64) / 32
     steps = np.diff(octave[np.argsort(place, kind="stable")]) if len(notes) > 1 else np.zeros(1)
-    shares, tonic = classes / max(classes.sum(), 1e-9), int(classes.argmax())
     return np.array(
         [
             *(f(column) for column in (np.log(length + 0.01), octave, loudness)
@@ -97,10 +109,16 @@ def describe_notes(notes: np.ndarray, seconds: float) -> np.ndarray:
             np.log(len(notes) / max(seconds, 1.0)),
             np.log(max(seconds, 1.0)),
             np.log(len(np.unique(track))),
-            *np.sort(shares),  # of any key
-            *(shares[(tonic + step) % 12] for step in (3, 4)),  # the minor and the major third
+            *np.sort(classes / max(classes.sum(), 1e-9)),  # of any key
+            *_third(classes),
         ]
     )  # fmt: skip
+
+
+def _third(classes: np.ndarray) -> tuple[float, float]:
+    """The shares of the minor and the major third above the most frequent pitch class."""
+    tonic, total = int(classes.argmax()), max(float(classes.sum()), 1e-9)
+    return tuple(float(classes[(tonic + step) % 12]) / total for step in (3, 4))  # type: ignore[return-value]
 
 
 SOURCES: dict[str, Source] = {
@@ -110,10 +128,8 @@ SOURCES: dict[str, Source] = {
     "faces_3dsk": Source("faces_3dsk"),
     "emobank": Source("emobank", "emobank", prepared=perspectives),
     "vgmidi": Source("vgmidi", prepared=described_pieces),
-    **{  # the clips that the paper uses, with its two questions
-        name: Source(name, prepared=lambda corpus: usable_clips(corpus, ("activation", "valence")))
-        for name in ("msp_improv", "msp_podcast")
-    },
+    "msp_improv": Source("msp_improv", prepared=published_clips),
+    "msp_podcast": Source("msp_podcast", prepared=published_clips),
     TWO_MODES: Source("", simulated=lambda: simulate.ratings(seed=1)),
 }
 
@@ -131,13 +147,17 @@ def speaker_folds(corpus: Corpus) -> list[Fold]:
     return [_with_validation(corpus, fold, "speaker") for fold in folds]
 
 
-def item_folds(question: str, corpus: Corpus) -> list[Fold]:
+def item_folds(question: str) -> Folds:
     """Five folds by item, balanced by a question; a fifth of the training part chooses the epoch.
 
     Items with the same content, or of the same group, are in one part.
     """
-    folds = k_fold(corpus, N_FOLDS, stratify=question)
-    return [_with_validation(corpus, fold, None) for fold in folds]
+
+    def folds(corpus: Corpus) -> list[Fold]:
+        of_corpus = k_fold(corpus, N_FOLDS, stratify=question)
+        return [_with_validation(corpus, fold, None) for fold in of_corpus]
+
+    return folds
 
 
 def adults_to_children(corpus: Corpus) -> list[Fold]:
@@ -146,33 +166,47 @@ def adults_to_children(corpus: Corpus) -> list[Fold]:
     return [_transfer(corpus, "adults to children", age >= OF_AGE, age < OF_AGE, "speaker")]
 
 
-def tasks(first: Iterable[str], second: Iterable[str], corpus: Corpus) -> list[Fold]:
+def tasks(first: Iterable[str], second: Iterable[str]) -> Folds:
     """Training on the items of some tasks, test on those of others."""
-    task = np.array(corpus.item_attributes["task"].to_pylist())
-    train, test = (np.isin(task, [*some]) for some in (first, second))
-    name = f"{'+'.join(first)} to {'+'.join(second)}"
-    return [_transfer(corpus, name, train, test, None)]
+
+    def folds(corpus: Corpus) -> list[Fold]:
+        task = np.array(corpus.item_attributes["task"].to_pylist())
+        train, test = (np.isin(task, [*some]) for some in (first, second))
+        name = f"{'+'.join(first)} to {'+'.join(second)}"
+        return [_transfer(corpus, name, train, test, None)]
+
+    return folds
 
 
-def perspective(train: str, test: str, corpus: Corpus) -> list[Fold]:
+def perspective(train: str, test: str) -> Folds:
     """The official split of EmoBank: trained on the ratings of one perspective, tested on those of
     another."""
-    whose = np.array(corpus.item_attributes[PERSPECTIVE].to_pylist())
-    rated = corpus[next(iter(corpus.questions))].per_item() > 0
 
-    def part(name: str, side: str) -> np.ndarray:
-        return np.flatnonzero(corpus.in_part(name) & rated & (whose == side))
+    def folds(corpus: Corpus) -> list[Fold]:
+        whose = np.array(corpus.item_attributes[PERSPECTIVE].to_pylist())
+        rated = np.zeros(corpus.n_items, dtype=bool)
+        rated[corpus[next(iter(corpus.questions))].item] = True
 
-    name = f"{train} to {test}"
-    return [Fold(name, part("train", train), part("test", test), part("dev", train))]
+        def part(name: str, side: str) -> np.ndarray:
+            return np.flatnonzero(corpus.in_part(name) & rated & (whose == side))
+
+        name = f"{train} to {test}"
+        return [Fold(name, part("train", train), part("test", test), part("dev", train))]
+
+    return folds
 
 
-def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus) -> list[Fold]:
+def parts_of(split: str, train: str, validation: str, test: str) -> Folds:
     """One fold: the parts of a split that the corpus is distributed with."""
-    of_item = np.array(corpus.splits[split].to_pylist(), dtype=object)
-    parts = (np.flatnonzero(of_item == part) for part in (train, test, validation))
-    learned, tested, chosen = parts
-    return [Fold(test, learned, tested, chosen)]
+
+    def folds(corpus: Corpus) -> list[Fold]:
+        of_item = np.array(corpus.splits[split].to_pylist(), dtype=object)
+        learned, tested, chosen = (
+            np.flatnonzero(of_item == part) for part in (train, test, validation)
+        )
+        return [Fold(test, learned, tested, chosen)]
+
+    return folds
 
 
 def _transfer(
@@ -217,29 +251,39 @@ def _of_question(answers: Annotations) -> dict[str, dict[str, float]]:
     return figures
 
 
-def of_test_items(folds: Folds, figures: Callable[[Corpus], Figures], corpus: Corpus) -> Figures:
+def of_test_items(
+    folds: Folds, figures: Callable[[Corpus], Figures]
+) -> Callable[[Corpus], Figures]:
     """Figures of the items that are tested, instead of all."""
-    return figures(corpus.select(items=np.concatenate([fold.test for fold in folds(corpus)])))
+    return lambda corpus: figures(
+        corpus.select(items=np.concatenate([fold.test for fold in folds(corpus)]))
+    )
 
 
-def figures_of_crowd(questions: Sequence[str], densities: Sequence[str], corpus: Corpus) -> Figures:
+def figures_of_crowd(
+    questions: Sequence[str], densities: Sequence[str]
+) -> Callable[[Corpus], Figures]:
     """Of many annotators: the mean of their concordances with the others, and how far the density
     of a random half of them is from that of the other half, for each reading.
 
     Halves have more noise than all annotators together: a model of all may be nearer.
     """
-    rows: dict[str, dict[str, dict[str, float]]] = {}
-    for question in questions:
-        if corpus[question].annotator is not None:
-            mean = _mean_concordance(corpus[question])
-            rows[question] = {OTHERS: {CCC[0]: mean, CCC[2]: mean}}
-    by_bins: dict[int, dict[str, float]] = {}
-    for text in densities:
-        bins = RatingKde.from_text(text.partition("@")[0]).bins
-        if bins not in by_bins:
-            by_bins[bins] = halves(corpus, questions, bins)
-        rows[reading(questions, text)] = {HALVES: by_bins[bins]}
-    return rows
+
+    def figures(corpus: Corpus) -> Figures:
+        rows: dict[str, dict[str, dict[str, float]]] = {}
+        for question in questions:
+            if corpus[question].annotator is not None:
+                mean = _mean_concordance(corpus[question])
+                rows[question] = {OTHERS: {CCC[0]: mean, CCC[2]: mean}}
+        by_bins: dict[int, dict[str, float]] = {}
+        for text in densities:
+            bins = RatingKde.from_text(text.partition("@")[0]).bins
+            if bins not in by_bins:
+                by_bins[bins] = halves(corpus, questions, bins)
+            rows[reading(questions, text)] = {HALVES: by_bins[bins]}
+        return rows
+
+    return figures
 
 
 def nth_of(codes: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ workers end with their parent.
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 import os
 import signal
@@ -21,12 +20,12 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from dissensus.deadline import TimeIsUp, current_deadline, deadline
 from dissensus.encoders import pooling_once
 from dissensus.errors import ModelError
 from dissensus.evaluation.execution.gpu import GpuLost
 from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
+from dissensus.time_limit import TimeIsUp, time_limit
 
 READY, DONE = "ready", "done"
 LOST_GPU = 75  # exit code of a worker that can no longer use its GPU
@@ -56,7 +55,7 @@ def processors() -> int:
 
 
 def fits_in_this_process(
-    task: Work, opened: Any, jobs: Iterable[Job], until: float = math.inf
+    task: Work, opened: Any, jobs: Iterable[Job], deadline: float | None = None
 ) -> Generator[Any]:
     """The fits of these jobs, one job after another in this process.
 
@@ -64,15 +63,15 @@ def fits_in_this_process(
     next one can never begin, and the generator ends.
 
     Args:
-        until: of `time.monotonic`, when the job under way is stopped. The first one is not, so that
-            running again and again always ends; unless a `deadline` block stops it.
+        deadline: of `time.monotonic`, when the job under way is stopped. The first one is not, so
+            that running again and again always ends.
     """
     began = False
     for job in jobs:
         if not job:
             return
         try:
-            with one_thread(), deadline(until if began else math.inf):
+            with one_thread(), time_limit(deadline if began else None):
                 fits = list(task.done(opened, job))
         except TimeIsUp:
             return
@@ -85,7 +84,7 @@ def fits_in_processes(
     folder: Path,
     jobs: Iterable[Job],
     processes: int,
-    until: float = math.inf,
+    deadline: float | None = None,
 ) -> Generator[Any]:
     """The fits of these jobs in any order, from worker processes that read the corpus folder.
 
@@ -93,8 +92,8 @@ def fits_in_processes(
     must wait: the iterable is tried again after the next fit.
 
     Args:
-        until: of `time.monotonic`, when the processes are stopped. The first fit is waited for, so
-            that running again and again always ends; unless a `deadline` block stops it.
+        deadline: of `time.monotonic`, when the processes are stopped. The first fit is waited for,
+            so that running again and again always ends.
     """
     queue = Queue(iter(jobs))
     n_fits = 0
@@ -105,7 +104,7 @@ def fits_in_processes(
         while len(workers) < processes and (job := queue.next()):
             workers.append(_Worker.begun(task, folder, job))
         while len(workers) > len(idle):
-            reporting = _reporting(workers, until if n_fits else math.inf)
+            reporting = _reporting(workers, deadline if n_fits else None)
             if not reporting:
                 return
             for worker in reporting:
@@ -226,10 +225,9 @@ class _Worker:
         return code
 
 
-def _reporting(workers: list[_Worker], until: float) -> list[_Worker]:
-    """The workers that have sent a message, or died; none if there is none until then."""
-    until = min(until, current_deadline())
-    seconds = None if until == math.inf else max(until - time.monotonic(), 0.0)
+def _reporting(workers: list[_Worker], deadline: float | None) -> list[_Worker]:
+    """The workers that have sent a message, or died; none if there is none until the deadline."""
+    seconds = None if deadline is None else max(deadline - time.monotonic(), 0.0)
     ready = wait([worker.connection for worker in workers], seconds)
     return [worker for worker in workers if worker.connection in ready]
 

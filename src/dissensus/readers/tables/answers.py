@@ -22,7 +22,7 @@ from dissensus.readers.tables.inferred_scales import (
     free_text_note,
     is_free_text,
 )
-from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.rows import Rows, at_rows, taken, value_counts
 from dissensus.readers.tables.spellings import merged, spelling_key, spellings_note, variants
 from dissensus.scales import (
     Interval,
@@ -63,7 +63,6 @@ def answers_of(
     chosen: np.ndarray,
     options: Options,
     gold: bool = False,
-    counts: np.ndarray | None = None,
 ) -> Answers:
     """Read the answers in these rows of a column.
 
@@ -73,17 +72,12 @@ def answers_of(
     Args:
         gold: whether the column contains gold labels, where "NA" and "none" are missing values
             unless the scale lists them.
-        counts: how often each value occurs, (n_values,), if that is not how many of these rows
-            have it.
     """
     cells = rows.columns[column]
     if cells.is_bytes:
         raise DataError(f"{rows.path}: column {column!r} contains bytes, not answers")
-    codes = cells.codes[chosen]
-    if counts is None:
-        counts = np.bincount(codes[codes >= 0], minlength=len(cells.values))
-    else:
-        counts = counts.copy()
+    codes = at_rows(cells.codes, chosen)
+    counts = value_counts(codes, len(cells.values))
     declared = declared_scale(question, options)
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
@@ -119,11 +113,13 @@ def answers_of(
         raise _outside(rows, question, scale, *places, values, texts, is_set)
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
-    answered = np.r_[counts > 0, False][codes]
+    answered = taken(np.r_[counts > 0, False], codes)
     notes += comma_notes + _notes(values, counts, groups, declared, scale, options)
     notes += scale_notes + _stray(texts, declared, scale)
-    kept, blank = chosen[answered], chosen[~answered]
-    return Answers(kept, lookup[codes[answered]], scale, blank, notes, inferred)
+    kept, blank = chosen, chosen[:0]
+    if not answered.all():
+        kept, blank, codes = chosen[answered], chosen[~answered], codes[answered]
+    return Answers(kept, taken(lookup, codes), scale, blank, notes, inferred)
 
 
 def _checked(

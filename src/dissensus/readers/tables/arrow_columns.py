@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,24 @@ def file_rows(path: Path, open_table: Callable[[], Any]) -> Rows:
 
     The table is checked down to its last offset and letter: its libraries would trust it.
     """
-    try:
+    with damage_named(path):
         table = open_table()
         table.validate(full=True)
         names = table.column_names
+    folder = path.resolve().parent
+    return arrow_rows(names, table.columns, str(path), name=path.name, folder=folder)
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Turn an error of Arrow about a damaged file into one line."""
+    try:
+        yield
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].removesuffix(".")
         raise DataError(f"{path}: damaged ({reason}); is the file cut off?") from None
-    folder = path.resolve().parent
-    return arrow_rows(names, table.columns, str(path), name=path.name, folder=folder)
 
 
 def arrow_rows(names: list[Any], arrays: list[Any], path: str, **facts: Any) -> Rows:

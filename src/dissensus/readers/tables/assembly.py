@@ -21,7 +21,7 @@ from dissensus.readers.tables.answers import Answers, answers_of
 from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
 from dissensus.readers.tables.dependence import is_function, usual_codes
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.rows import Column, Rows, at_rows
 from dissensus.scales import Scale
 
 
@@ -42,7 +42,7 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
     annotators = None if roles.annotator is None else rows.columns[roles.annotator]
     answers = _answers(rows, roles, options)
     _check_annotators(rows, roles, annotators, answers)
-    others = other_columns(rows, roles, items, annotators)
+    others = _other_columns(rows, roles, items, annotators)
     questions = {
         name: _annotations(rows, roles, options, name, part, items, annotators, others["answer"])
         for name, part in answers.items()
@@ -65,12 +65,12 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
         splits={"official": _usual_of(rows, roles.split, items)} if roles.split else {},
         left_out=_left_out(answers, questions),
         notes=notes,
-        columns=role_columns(roles),
+        columns=_role_columns(roles),
     )
     return Assembled(corpus, answers, others)
 
 
-def role_columns(roles: ColumnRoles) -> dict[str, str]:
+def _role_columns(roles: ColumnRoles) -> dict[str, str]:
     """What the columns of items, annotators and contents are called; exports have none."""
     columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
     named = {part: name for part, name in columns.items() if name is not None}
@@ -79,7 +79,7 @@ def role_columns(roles: ColumnRoles) -> dict[str, str]:
 
 def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answers]:
     """Question -> its answers: a question per column, or per value of the question column."""
-    every = np.arange(rows.n_rows)
+    every = np.arange(rows.n_rows, dtype=np.int32 if rows.n_rows < 1 << 31 else np.int64)
     if roles.question is None:
         parts = {column: (column, every) for column in roles.answer}
     else:
@@ -97,14 +97,14 @@ def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answ
         names = questions.values.to_pylist()
         chosen = zip(names, np.split(order, ends), strict=True)
         parts = {name: (roles.answer[0], part) for name, part in chosen}
-    check_scales(rows.path, parts, options)
+    _check_scales(rows.path, parts, options)
     return {
         name: answers_of(rows, column, name, part, options)
         for name, (column, part) in parts.items()
     }
 
 
-def check_scales(path: str, questions: Iterable[str], options: Options) -> None:
+def _check_scales(path: str, questions: Iterable[str], options: Options) -> None:
     """Refuse scales for questions that are not there."""
     strange = []
     if isinstance(options.scale, Mapping):
@@ -125,7 +125,7 @@ def _check_annotators(
     if annotators.is_bytes:
         raise DataError(f"{rows.path}: column {roles.annotator!r} contains bytes, not annotators")
     for part in answers.values():
-        blank = annotators.codes[part.rows] < 0
+        blank = at_rows(annotators.codes, part.rows) < 0
         if blank.any():
             row = int(part.rows[blank.argmax()])
             raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
@@ -152,8 +152,8 @@ def _annotations(
     at = pa.array(kept)
     try:
         return Annotations.from_arrays(
-            items.codes[kept],
-            None if annotators is None else annotators.codes[kept],
+            at_rows(items.codes, kept),
+            None if annotators is None else at_rows(annotators.codes, kept),
             stored,
             answers.scale,
             items=items.names,
@@ -209,35 +209,29 @@ def _gold(
             item = items[conflict]
             raise DataError(f"{rows.at(conflict)}: item {item!r} has two labels in {column!r}")
         every = np.sort(np.r_[part.rows, part.blank])
-        labels = gold_labels(rows, column, name, part.scale, every, options)
+        labels = _gold_labels(rows, column, name, part.scale, every, options)
         item, first = np.unique(items.codes[labels.rows], return_index=True)
         gold[name] = Annotations.from_arrays(
             item, None, labels.stored[first], labels.scale, items=items.names
         )
-        notes += gold_notes(column, labels)
+        notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
     return gold, notes
 
 
-def gold_labels(
+def _gold_labels(
     rows: Rows,
     column: str,
     question: str,
     scale: Scale,
     chosen: np.ndarray,
     options: Options,
-    counts: np.ndarray | None = None,
 ) -> Answers:
     """The gold labels in these rows, on the scale of the answers if they are on it."""
     same = Options(scale=scale, merge_variants=options.merge_variants)
     try:
-        return answers_of(rows, column, question, chosen, same, gold=True, counts=counts)
+        return answers_of(rows, column, question, chosen, same, gold=True)
     except DataError:  # values that no annotator gave: a scale of their own
-        return answers_of(rows, column, question, chosen, Options(), gold=True, counts=counts)
-
-
-def gold_notes(column: str, labels: Answers) -> tuple[str, ...]:
-    """What is to be known about gold labels."""
-    return tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
+        return answers_of(rows, column, question, chosen, Options(), gold=True)
 
 
 def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndarray]:
@@ -251,12 +245,7 @@ def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndar
             f"{column!r}: {short_text(cells.values[int(first)].as_py())} and "
             f"{short_text(cells[conflict])}"
         )
-    return contents_of(rows, column, cells.per_group(items.codes, len(items.values)))
-
-
-def contents_of(rows: Rows, column: str, codes: np.ndarray) -> tuple[Contents, np.ndarray]:
-    """The same, if the code of each item's cell is known."""
-    cells, kind = rows.columns[column], kind_of(column)
+    codes, kind = cells.per_group(items.codes, len(items.values)), kind_of(column)
     if kind == "text" or cells.is_bytes:
         if kind == "text" and cells.is_bytes:
             raise DataError(f"{rows.path}: column {column!r} contains bytes, not texts")
@@ -272,7 +261,7 @@ def _files(rows: Rows, column: str) -> list[str]:
     return paths
 
 
-def other_columns(
+def _other_columns(
     rows: Rows, roles: ColumnRoles, items: Column, annotators: Column | None
 ) -> dict[str, list[str]]:
     """The remaining columns: attributes of the item, of the annotator, or of the answer."""

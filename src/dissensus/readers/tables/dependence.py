@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dissensus.annotations import in_order
+from dissensus.annotations import count_pairs
 from dissensus.block_cache import cached_within
 from dissensus.readers.tables.rows import Column
 
@@ -179,9 +179,7 @@ def n_distinct_pairs(one: Column, other: Column) -> int:
 
 
 def _count_distinct_pairs(one: Column, other: Column) -> int:
-    pairs = one.codes.astype(np.int64) * (len(other.values) + 1) + other.codes
-    steps = np.diff(in_order(pairs))
-    return int(np.count_nonzero(steps)) + min(len(pairs), 1)
+    return count_pairs(one.codes, other.codes)
 
 
 def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> Deviation:

@@ -19,7 +19,9 @@ TOTALS = frozenset(
 
 def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
     """The rows that have a filled cell, and a note about the others."""
-    blank = np.all([column.codes < 0 for column in rows.columns.values()], axis=0)
+    blank = np.ones(rows.n_rows, dtype=bool)
+    for column in rows.columns.values():
+        blank &= column.codes < 0
     if not blank.any():
         return rows, []
     if blank.all():
@@ -39,13 +41,11 @@ def without_totals(rows: Rows) -> tuple[Rows, list[str]]:
         n_kept -= 1
     if n_kept == rows.n_rows:
         return rows, []
-    note = totals_note(rows.n_rows - n_kept, rows.place(n_kept), _first_cell(rows, n_kept))
-    return take_rows(rows, np.arange(rows.n_rows) < n_kept), [f"{rows.name}: {note}"]
-
-
-def totals_note(n_totals: int, place: str, first_cell: str) -> str:
-    """The note about rows of totals."""
-    return f"{counted(n_totals, 'row')} of totals left out: {place}, {first_cell!r}"
+    note = (
+        f"{rows.name}: {counted(rows.n_rows - n_kept, 'row')} of totals left out: "
+        f"{rows.place(n_kept)}, {_first_cell(rows, n_kept)!r}"
+    )
+    return take_rows(rows, np.arange(rows.n_rows) < n_kept), [note]
 
 
 def copies(rows: Rows) -> np.ndarray:
@@ -61,15 +61,10 @@ def copies(rows: Rows) -> np.ndarray:
 
 def _is_total(rows: Rows, row: int) -> bool:
     above = slice(0, row)
-    return is_total_word(_first_cell(rows, row)) and any(
+    return _first_cell(rows, row).strip().rstrip(":").casefold() in TOTALS and any(
         column.codes[row] < 0 and bool((column.codes[above] >= 0).all())
         for column in rows.columns.values()
     )
-
-
-def is_total_word(cell: str) -> bool:
-    """Whether a row that begins with this cell may sum up the others."""
-    return cell.strip().rstrip(":").casefold() in TOTALS
 
 
 def _first_cell(rows: Rows, row: int) -> str:

@@ -100,14 +100,9 @@ def classes_note(question: str) -> str:
 def order_notes(annotations: Annotations) -> list[str]:
     """A note if the order of whole numbers says nothing about which of them are confused."""
     scale = annotations.scale
-    if not isinstance(scale, Ordinal):
-        return []
-    return order_notes_of(scale, _counts(annotations, len(scale.values)))
-
-
-def order_notes_of(scale: Ordinal, counts: np.ndarray) -> list[str]:
-    """The same, from how often each value was given to each of the first items."""
-    if not _is_unordered(scale, counts):
+    if not isinstance(scale, Ordinal) or not _is_unordered(
+        scale, _counts(annotations, len(scale.values))
+    ):
         return []
     return [
         "numbers are read as ordinal, but annotators confuse distant ones as often as near ones; "

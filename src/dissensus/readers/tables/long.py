@@ -41,17 +41,13 @@ def _corpus(rows: Rows, roles: ColumnRoles, options: Options) -> Corpus:
         return with_notes(assembled.corpus, rows, long_notes(rows, roles, assembled))
     kept = take_rows(rows, ~repeated)
     assembled = assemble(kept, roles, options)
-    note = copies_note(int(repeated.sum()), rows.place(int(repeated.argmax())))
+    note = (
+        f"{counted(int(repeated.sum()), 'row')} left out that repeat another row in every column, "
+        f"the first in {rows.place(int(repeated.argmax()))}; "
+        'repeats="keep" (--repeats keep) reads them'
+    )
     notes = [*long_notes(kept, roles, assembled), note]
     return with_notes(_with_copies(assembled.corpus, rows, roles, repeated), rows, notes)
-
-
-def copies_note(n_rows: int, place: str) -> str:
-    """The note about rows that repeat another one."""
-    return (
-        f"{counted(n_rows, 'row')} left out that repeat another row in every column, the first in "
-        f'{place}; repeats="keep" (--repeats keep) reads them'
-    )
 
 
 def _repeats_pairs(rows: Rows, roles: ColumnRoles) -> bool:

@@ -41,22 +41,13 @@ def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
 def long_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str]:
     """What was recognised in a long table, and what is to be known about it."""
     return [
-        *recognised(rows.unnamed, roles, assembled, amounts(assembled.corpus)),
+        _long_line(rows.unnamed, roles, assembled, amounts(assembled.corpus)),
+        *reasons_table(roles.reasons),
+        *_choice(roles),
         *_unused_counts(rows, roles),
         *_blank_rows(rows, assembled.answers),
         *remarks(assembled),
     ]
-
-
-def recognised(unnamed: int, roles: ColumnRoles, assembled: Assembled, amounts: str) -> list[str]:
-    """The role of each column of a long table, and why, if names do not say all.
-
-    Args:
-        unnamed: how many columns have no name.
-        amounts: how much was read.
-    """
-    line = _long_line(unnamed, roles, assembled, amounts)
-    return [line, *reasons_table(roles.reasons), *_choice(roles)]
 
 
 def _long_line(unnamed: int, roles: ColumnRoles, assembled: Assembled, amounts: str) -> str:
@@ -130,15 +121,11 @@ def _unused_counts(rows: Rows, roles: ColumnRoles) -> list[str]:
 def _blank_rows(rows: Rows, answers: dict[str, Answers]) -> list[str]:
     """Rows without an answer, a line per question."""
     return [
-        unanswered(question, len(column.blank), rows.place(int(column.blank.min())))
+        f"{question}: {counted(len(column.blank), 'row')} without an answer left out, the first in "
+        f"{rows.place(int(column.blank.min()))}"
         for question, column in answers.items()
         if len(column.blank)
     ]
-
-
-def unanswered(question: str, n_rows: int, place: str) -> str:
-    """The note about rows without an answer, and the place of the first."""
-    return f"{question}: {counted(n_rows, 'row')} without an answer left out, the first in {place}"
 
 
 # ---- tables with a row per item ----
@@ -230,28 +217,18 @@ def _other_roles(roles: ColumnRoles) -> list[str]:
 def amounts(corpus: Corpus) -> str:
     """How much was read."""
     n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
-    return amounts_of(n_answers, corpus)
-
-
-def amounts_of(n_answers: int, corpus: Corpus) -> str:
-    """How much was read, if the answers are elsewhere."""
     n_annotators = corpus.n_annotators
     by = f" by {counted(n_annotators, 'annotator')}" if n_annotators else ""
     return f"{counted(n_answers, 'answer')}{by} on {counted(corpus.n_items, 'item')}"
 
 
-def remarks(assembled: Assembled, unordered: Mapping[str, list[str]] | None = None) -> list[str]:
-    """What was kept apart, left out or may be a mistake, a line each.
-
-    Args:
-        unordered: by question, the note about an order that says nothing, if it is known.
-    """
+def remarks(assembled: Assembled) -> list[str]:
+    """What was kept apart, left out or may be a mistake, a line each."""
     corpus, answers = assembled.corpus, assembled.answers
     notes = [f"{name}: {note}" for name, column in answers.items() for note in column.notes]
     for name, column in answers.items():
         if column.inferred:
-            about_order = order_notes(corpus[name]) if unordered is None else unordered[name]
-            notes += [f"{name}: {note}" for note in about_order]
+            notes += [f"{name}: {note}" for note in order_notes(corpus[name])]
             about_words = ordered_words_note(name, column.scale)
             notes += [f"{name}: {about_words}"] if about_words else []
     notes += corpus.notes  # of gold labels
@@ -301,10 +278,10 @@ def _similar_names(what: str, names: Names, case: str = "") -> list[str]:
     """Names that are written in several ways; with `case`, upper and lower case may differ too."""
     if names.is_range or not len(names):
         return []
-    spelled = _spelled_alike(names.array)
-    spelled = pc.utf8_lower(spelled) if case else spelled
-    if spelled.equals(names.array):
+    parts = (names.array.slice(at, 1 << 20) for at in range(0, len(names), 1 << 20))
+    if all(_spelled_alike(part, bool(case)).equals(part) for part in parts):
         return []  # the quick way out for a million different items
+    spelled = _spelled_alike(names.array, bool(case))
     counts = pc.value_counts(spelled)
     counts = counts.filter(pc.greater(counts.field("counts"), 1))
     if not len(counts):
@@ -318,11 +295,11 @@ def _similar_names(what: str, names: Names, case: str = "") -> list[str]:
     ]
 
 
-def _spelled_alike(names: Any) -> Any:
-    """Arrow strings as they would be without outer space, in one encoding, whole numbers whole."""
+def _spelled_alike(names: Any, lower: bool) -> Any:
+    """Arrow strings without outer space, in one encoding, whole numbers whole, or in lower case."""
     names = pc.utf8_trim_whitespace(names)
     if not pc.all(pc.string_is_ascii(names)).as_py():
         names = pc.utf8_normalize(names, "NFC")
     if pc.any(pc.ends_with(names, ".0")).as_py():
         names = pc.replace_substring_regex(names, r"^(\d+)\.0$", r"\1")
-    return names
+    return pc.utf8_lower(names) if lower else names

@@ -106,7 +106,7 @@ class Column:
         """Rows of whole groups that have the same cell, MOST_ROWS or a little more."""
         if len(self.codes) <= MOST_ROWS:
             return np.arange(len(self.codes))
-        sizes = np.bincount(self.codes[self.codes >= 0], minlength=1)
+        sizes = value_counts(self.codes, len(self.values))
         last = int(np.searchsorted(np.cumsum(sizes), MOST_ROWS))
         rows = np.flatnonzero((self.codes >= 0) & (self.codes <= last))
         return rows[: 4 * MOST_ROWS]  # a single group may be most of the table
@@ -174,8 +174,35 @@ def _has_half_letter(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
+def taken(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """`values[codes]`, without a copy of all codes as numbers of 8 bytes."""
+    result = np.empty(len(codes), values.dtype)
+    for start in range(0, len(codes), MOST_ROWS):
+        part = slice(start, start + MOST_ROWS)
+        result[part] = values[codes[part]]
+    return result
+
+
+def value_counts(codes: np.ndarray, n_values: int) -> np.ndarray:
+    """How often each code occurs, (n_values,); -1 is not counted."""
+    counts = np.zeros(n_values + 1, dtype=np.int64)
+    size = max(1 << 20, n_values)
+    for start in range(0, len(codes), size):
+        counts += np.bincount(codes[start : start + size] + 1, minlength=n_values + 1)
+    return counts[1:]
+
+
+def at_rows(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """`values[rows]`, for positions in order; not copied if these are all rows."""
+    return values if len(rows) == len(values) else values[rows]
+
+
+def _column(array: Any) -> Column:
+    return array if isinstance(array, Column) else Column.of(array)
+
+
 def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: Any) -> Rows:
-    """Rows from the columns of a table, whose names must be distinct.
+    """Rows from the columns of a table, Arrow arrays or `Column`s, whose names must be distinct.
 
     Columns without a name, such as the index that pandas writes, are left out.
     """
@@ -198,6 +225,6 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
         raise DataError(f"{path}: no column has a name; put a line of names first")
     if not len(arrays[0]):
         raise DataError(f"{path}: column names, but no rows")
-    columns = {name: Column.of(array) for name, array in zip(texts, arrays, strict=True) if name}
-    index = None if texts[0] else Column.of(arrays[0])
+    columns = {name: _column(array) for name, array in zip(texts, arrays, strict=True) if name}
+    index = None if texts[0] else _column(arrays[0])
     return Rows(columns, path, unnamed=len(texts) - len(columns), index=index, **facts)

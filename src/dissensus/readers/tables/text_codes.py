@@ -1,4 +1,4 @@
-"""Codes of texts that arrive in batches: each distinct text once, in order of first appearance."""
+"""Codes of texts that arrive in parts: each distinct text once, in order of first appearance."""
 
 from __future__ import annotations
 
@@ -52,10 +52,6 @@ class TextCodes:
         kind = pa.large_string() if large else pa.string()
         return pa.Array.from_buffers(kind, self._size, buffers)
 
-    def column(self) -> Column:
-        """The distinct texts as a column with a row for each."""
-        return Column(self.values(), np.arange(self._size), is_encoded=True)
-
     def _codes(self, texts: Any) -> np.ndarray:
         """The codes of distinct texts."""
         if not len(texts):
@@ -70,10 +66,10 @@ class TextCodes:
     def _reserve(self, n_texts: int, n_letters: int) -> None:
         """Make room for so many more texts and bytes."""
         n_texts += self._size
-        self._ends = _enlarged(self._ends, n_texts + 1, self._size + 1)
-        self._hashes = _enlarged(self._hashes, n_texts, self._size)
+        self._ends = enlarged(self._ends, n_texts + 1, self._size + 1)
+        self._hashes = enlarged(self._hashes, n_texts, self._size)
         used = int(self._ends[self._size])
-        self._letters = _enlarged(self._letters, used + n_letters, used)
+        self._letters = enlarged(self._letters, used + n_letters, used)
         n_slots = len(self._slots)
         while 2 * n_texts > n_slots:
             n_slots *= 2
@@ -82,7 +78,7 @@ class TextCodes:
             _refill(self._hashes, self._size, self._slots)
 
 
-def _enlarged(array: np.ndarray, size: int, used: int) -> np.ndarray:
+def enlarged(array: np.ndarray, size: int, used: int) -> np.ndarray:
     """An array of at least this size that begins with the used part of this one."""
     if size <= len(array):
         return array

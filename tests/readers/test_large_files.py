@@ -1,4 +1,4 @@
-"""Large tables in batches, against the same tables read as a whole."""
+"""Large tables that are read in parts, against the same tables read as a whole."""
 
 from __future__ import annotations
 
@@ -14,40 +14,47 @@ import pyarrow.parquet as pq
 import pytest
 
 from dissensus import Corpus, readers
+from dissensus.annotations import blocks, repeats
 from dissensus.corpus import corpus as corpus_module
 from dissensus.errors import DataError
-from dissensus.readers.streaming import batches, coded_rows, conversion, runs, text_files
-from dissensus.readers.streaming.batches import NotStreamedError, last_record
-from dissensus.readers.streaming.text_codes import TextCodes
+from dissensus.plain_files import unpacking_up_to
+from dissensus.readers import delimited, files
+from dissensus.readers.formats import jsonl, parquet
+from dissensus.readers.tables import column_parts
+from dissensus.readers.tables.text_codes import TextCodes
 from tests.readers.conftest import Write
 
 Convert = Callable[..., Corpus]
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every table is large, and every batch, run and block is small."""
-    monkeypatch.setattr(conversion, "WHOLE", 0)
-    monkeypatch.setattr(conversion, "FIRST_ROWS", 150)
-    monkeypatch.setattr(conversion, "ROWS_AT_ONCE", 100)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """A function after which every table is large, and every part and block is small."""
+
+    def shrink() -> None:
+        monkeypatch.setattr(files, "LARGE", 0)
+        monkeypatch.setattr(files, "CHUNK", 500)
+        monkeypatch.setattr(delimited, "BLOCK", 700)
+        monkeypatch.setattr(column_parts, "MANY", 2000)
+        monkeypatch.setattr(jsonl, "OBJECTS", 50)
+        monkeypatch.setattr(parquet, "ROWS", 50)
+
     monkeypatch.setattr(corpus_module, "ROWS_AT_ONCE", 100)
-    monkeypatch.setattr(coded_rows, "ROWS_IN_RUN", 70)
-    monkeypatch.setattr(runs, "ROWS_AT_ONCE", 16)
-    monkeypatch.setattr(text_files, "CHUNK", 500)
-    monkeypatch.setattr(batches, "ROWS", 50)
+    monkeypatch.setattr(blocks, "MANY", 100)
+    monkeypatch.setattr(repeats, "PAIRS", 90)
+    return shrink
 
 
 @pytest.fixture
-def both(tiny: None, tmp_path: Path) -> Callable[..., tuple[Path, Path]]:
-    """A function that writes a table in batches and as a whole, and gives both folders."""
+def both(tiny: Callable[[], None], tmp_path: Path) -> Callable[..., tuple[Path, Path]]:
+    """A function that reads a table as a whole and in parts, and gives both folders."""
 
     def convert(path: Path, **options: Any) -> tuple[Path, Path]:
-        streamed, whole = tmp_path / "streamed", tmp_path / "whole"
-        assert readers.convert_by_item(path, streamed, **options) is not None
+        whole, in_parts = tmp_path / "whole", tmp_path / "parts"
         readers.read(path, **options).save(whole, by_item=True)
-        assert {one.name for one in tmp_path.iterdir()} >= {"streamed", "whole"}
-        assert not [one for one in tmp_path.iterdir() if one.name.startswith(".")]
-        return streamed, whole
+        tiny()
+        readers.read(path, **options).save(in_parts, by_item=True)
+        return in_parts, whole
 
     return convert
 
@@ -171,18 +178,63 @@ def test_repeated_answers(write: Write, both: Callable[..., tuple[Path, Path]], 
 )
 def test_what_is_wrong_is_said_in_the_same_words(
     write: Write,
-    tiny: None,
-    tmp_path: Path,
+    tiny: Callable[[], None],
     change: Callable[[list[list[str]]], list[list[str]]],
     options: dict[str, Any],
 ) -> None:
     path = write(as_csv(change(crowd())))
     with pytest.raises(DataError) as whole:
         readers.read(path, **options)
-    with pytest.raises(DataError) as streamed:
-        readers.convert_by_item(path, tmp_path / "out", **options)
-    assert str(streamed.value) == str(whole.value)
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    tiny()
+    with pytest.raises(DataError) as in_parts:
+        readers.read(path, **options)
+    assert str(in_parts.value) == str(whole.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        as_csv(crowd()) + '"t1,w1,yes\n',
+        as_csv(crowd()) + "t1,w1,\0\n",
+        as_csv(crowd()) + "t1,w1,yes,no\n",
+        "item,annotator,label\n" + '"t1,w1,yes\n' + "t2,w1,yes\n" * 300,
+    ],
+)
+def test_a_damaged_table_is_refused_in_one_line(
+    write: Write, tiny: Callable[[], None], text: str
+) -> None:
+    path = write(text)
+    with pytest.raises(DataError) as whole:
+        readers.read(path)
+    tiny()
+    with pytest.raises(DataError) as in_parts:
+        readers.read(path)
+    if "NUL" in str(whole.value):
+        assert str(in_parts.value) == f"{path}: a NUL byte, which no text has; is the file damaged?"
+    else:
+        assert str(in_parts.value) == str(whole.value)
+
+
+def test_a_row_that_is_too_long(
+    write: Write, tiny: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(as_csv([*crowd(), ["t", "w", "x" * 9000]]))
+    tiny()
+    monkeypatch.setattr(delimited, "MOST_RECORD", 2000)
+    with pytest.raises(DataError) as caught:
+        readers.read(path)
+    assert str(caught.value) == (
+        f"{path}: a row is longer than 0 MB; is a quote opened and never closed?"
+    )
+
+
+def test_what_a_compressed_table_unpacks_to_is_limited(
+    write: Write, tiny: Callable[[], None]
+) -> None:
+    path = write(gzip.compress(as_csv(crowd()).encode()), "labels.csv.gz")
+    tiny()
+    with unpacking_up_to("1KB"), pytest.raises(DataError, match="unpacks to more than 0 MB, "):
+        readers.read(path)
 
 
 def test_compressed_tables_and_other_encodings(
@@ -208,21 +260,32 @@ def test_json_lines(write: Write, both: Callable[..., tuple[Path, Path]]) -> Non
 
 
 @pytest.mark.parametrize(
-    "line, error",
-    [('{"item": "t1", "label": ', DataError), ('{"item": "t1", "new": 1}', NotStreamedError)],
+    "lines",
+    [
+        [{"item": "t1", "annotator": "w99", "new": 1}],  # a column that begins late
+        [{"item": "t1", "annotator": "w99", "label": ["yes", "no"]}],  # sets
+        ["", {"item": "t1", "annotator": "w99", "label": 2.50}, ""],
+    ],
 )
-def test_json_lines_that_are_not_streamed(
-    write: Write, tiny: None, line: str, error: type[Exception]
+def test_json_lines_that_differ_from_the_first_ones(
+    write: Write, both: Callable[..., tuple[Path, Path]], lines: list[Any]
 ) -> None:
     rows = [dict(zip(("item", "annotator", "label"), row, strict=True)) for row in crowd()]
-    path = write("\n".join([*map(json.dumps, rows), line]), "labels.jsonl")
-    with pytest.raises(error) as streamed:
-        readers.convert_by_item(path, path.with_name("out"))
-    if error is DataError:
-        with pytest.raises(DataError) as whole:
-            readers.read(path)
-        assert str(streamed.value) == str(whole.value)
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    text = "\n".join(line and json.dumps(line) for line in [*rows, *lines])
+    assert_same(both(write(text, "labels.jsonl"), repeats="keep"))
+
+
+@pytest.mark.parametrize("array", [False, True])
+def test_a_damaged_line_of_json(write: Write, tiny: Callable[[], None], array: bool) -> None:
+    rows = [dict(zip(("item", "annotator", "label"), row, strict=True)) for row in crowd()]
+    text = ",\n".join(map(json.dumps, rows)) if array else "\n".join(map(json.dumps, rows))
+    path = write(f"{'[' * array}{text}\n{{", "labels.jsonl")
+    with pytest.raises(DataError) as whole:
+        readers.read(path)
+    tiny()
+    with pytest.raises(DataError) as in_parts:
+        readers.read(path)
+    assert str(in_parts.value) == str(whole.value)
 
 
 def test_parquet(tmp_path: Path, both: Callable[..., tuple[Path, Path]]) -> None:
@@ -234,23 +297,18 @@ def test_parquet(tmp_path: Path, both: Callable[..., tuple[Path, Path]]) -> None
 
 
 @pytest.mark.parametrize(
-    "text, reason",
+    "text",
     [
-        ("item,annotator_1,annotator_2\nt1,yes,no\nt2,no,no\n", "it has no row for each answer"),
-        ("item,first,second\nt1,yes,no\nt2,no,no\n", "no column of answers is recognised in its f"),
-        ("item,count,label\nt1,3,yes\nt1,2,no\n", "column 'count' is a count"),
+        "item,annotator_1,annotator_2\n"
+        + "".join(f"t{n},yes,{'no' * (n % 2)}\n" for n in range(99)),
+        "item,count,label\n" + "".join(f"t{n // 2},{n},{'yn'[n % 2]}\n" for n in range(1, 99)),
+        "text;worker;label\n"
+        + "".join(f"the old café number {n // 2};w{n % 2};1,5\n" for n in range(99)),
     ],
 )
-def test_what_is_read_as_a_whole(write: Write, tiny: None, text: str, reason: str) -> None:
-    path = write(text)
-    with pytest.raises(NotStreamedError, match=f"^{reason}"):
-        readers.convert_by_item(path, path.with_name("out"))
-    assert not path.with_name("out").exists()
-
-
-def test_a_small_table_is_not_streamed(write: Write) -> None:
-    path = write(as_csv(crowd()))
-    assert readers.convert_by_item(path, path.with_name("out")) is None
+def test_other_shapes(write: Write, both: Callable[..., tuple[Path, Path]], text: str) -> None:
+    assert_same(both(write(text)))
+    assert_same(both(write(text.encode("cp1252"))))
 
 
 def test_codes_are_those_of_first_appearance() -> None:
@@ -261,18 +319,3 @@ def test_codes_are_those_of_first_appearance() -> None:
     expected = pa.array(texts).dictionary_encode()
     np.testing.assert_array_equal(np.concatenate(parts), expected.indices.to_numpy())
     assert codes.values().equals(expected.dictionary)
-
-
-@pytest.mark.parametrize(
-    "text, end",
-    [
-        ('a,b\n1,"x\ny', 4),
-        ('a,b\n1,"x""\ny"\n2', 14),
-        ('a,b\n1" x,2\n"', 11),
-        ('"a"",\n",b\nc', 10),
-        ("a\r1\r", 2),
-        ("a,b", 0),
-    ],
-)
-def test_where_the_last_record_ends(text: str, end: int) -> None:
-    assert last_record(text.encode(), ",") == end
