@@ -27,11 +27,11 @@ from dissensus_papers.qumatl import (
 from dissensus_papers.qumatl import CLAIMS as QUERY_CLAIMS
 from dissensus_papers.qumatl import MODELS as QUERY_MODELS
 from dissensus_papers.seedbert.analysis import ENSEMBLES, MEMBER
+from dissensus_papers.seedbert.hypothesis import SEEN
+from dissensus_papers.seedbert.hypothesis import interval as looked
 from dissensus_papers.seedbert.outcomes import DISTANCES
 from dissensus_papers.seedbert.protocol import MODELS as SEEDBERT_MODELS
 from dissensus_papers.seedbert.protocol import SINGLE, TABLE
-from dissensus_papers.seedbert.studies.hypothesis.ensembles import SEEN
-from dissensus_papers.seedbert.studies.hypothesis.tables import interval as looked
 from dissensus_papers.seedbert.tables import claims as seedbert_claims
 from dissensus_papers.seedbert.tables import mean, over_points
 from dissensus_papers.soft_labels import CONDITIONS, report

@@ -78,8 +78,8 @@ def test_a_plan_without_methods_needs_no_torch(tmp_path: Path) -> None:
     table = tmp_path / "labels.csv"
     table.write_text("item,annotator,answer\na,ann,yes\nb,ann,no\n", encoding="utf-8")
     program = (
-        "import dissensus, dissensus.cli.run, dissensus.report.encoding_time\n"
-        "from dissensus.report.project import plan\n"
+        "import dissensus, dissensus.cli.run, dissensus.workflow\n"
+        "from dissensus.workflow.plan import plan\n"
         f"assert not plan(dissensus.read({str(table)!r})).methods"
     )
     assert "torch" not in loaded_by(program)

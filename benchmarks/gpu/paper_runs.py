@@ -169,14 +169,16 @@ def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = Fals
     Args:
         alone: replace the report that is there.
     """
-    from dissensus_papers.framework.comparison import ComparisonPaper, origins
+    from merged_reports import merged, origins
+
+    from dissensus_papers.framework.comparison import ComparisonPaper
 
     report = paper.report(done)
     comparison = getattr(paper, "PAPER", None)
     if results.exists() and not alone and isinstance(comparison, ComparisonPaper):
         kept = paper.report(results)
         print("\n".join([*origins(kept, report), ""]))
-        report = comparison.merged(kept, report)
+        report = merged(comparison, kept, report)
     results.write_text(paper.to_json(report), encoding="utf-8")
     print(paper.shown(paper.report(results)), end="")
 

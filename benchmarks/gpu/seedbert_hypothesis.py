@@ -35,11 +35,11 @@ FEW = {"n_train": 32, "n_test": 12, "seeds": (0, 1), "n_members": 2, "epochs": 1
 
 def pack(folder: Path, data: Path) -> None:
     """The posts that are learned and tested, and MiniLM for the words of both corpora."""
+    from attention_study import text_parts, toxic_parts
     from kit import pack_minilm
 
     from dissensus import datasets
     from dissensus.evaluation import code_commit
-    from dissensus_papers.seedbert.studies.hypothesis.ensembles import text_parts, toxic_parts
 
     toxic, simulated = toxic_parts(datasets.read(data / "toxic_spans")), text_parts()
     texts: list[str] = []
@@ -53,8 +53,9 @@ def pack(folder: Path, data: Path) -> None:
 
 
 def parts_of(corpus: str) -> Any:
+    from attention_study import StudyParts, text_parts
+
     from dissensus import Corpus
-    from dissensus_papers.seedbert.studies.hypothesis.ensembles import StudyParts, text_parts
 
     if corpus == "text":
         return text_parts()
@@ -64,7 +65,9 @@ def parts_of(corpus: str) -> Any:
 
 def train(corpus: str, condition: str, few: bool, device: str, path: Path) -> None:
     """Train the ensembles of one corpus and condition, and write where they look."""
-    from dissensus_papers.seedbert.studies.hypothesis.ensembles import CONDITIONS, train_and_observe
+    from attention_study import train_and_observe
+
+    from dissensus_papers.seedbert.hypothesis import CONDITIONS
 
     parts, given = parts_of(corpus), dict[str, Any]()
     training: dict[str, Any] = {"batch_size": 64, "device": device}
@@ -136,8 +139,9 @@ def machine() -> dict[str, Any]:
 
 def keep(out: Path) -> None:
     """Judge what was trained; the report is kept."""
-    from dissensus_papers.seedbert.studies.hypothesis.analysis import report
-    from dissensus_papers.seedbert.studies.hypothesis.tables import shown
+    from attention_study import report
+
+    from dissensus_papers.seedbert.hypothesis import shown
 
     folder = Path(tempfile.mkdtemp())
     unpack(out, folder)
@@ -147,7 +151,7 @@ def keep(out: Path) -> None:
 
 
 def show() -> None:
-    from dissensus_papers.seedbert.studies.hypothesis.tables import shown
+    from dissensus_papers.seedbert.hypothesis import shown
 
     print(shown(json.loads(RESULTS.read_text(encoding="utf-8"))))
 

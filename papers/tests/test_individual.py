@@ -114,13 +114,13 @@ def test_notes_in_another_key_have_the_same_pitch_classes() -> None:
 
 def test_transfer_is_trained_on_one_part_and_tested_on_the_other(sentences: Corpus) -> None:
     both = perspectives(sentences)
-    (fold,) = perspective("reader", "writer")(both)
+    (fold,) = perspective("reader", "writer", both)
     assert fold.train.tolist() == [0, 1] and fold.test.tolist() == [9, 10]
     assert fold.validation is not None and fold.validation.tolist() == [2]
 
 
 def test_folds_of_items_have_a_validation_part(crowd: Corpus) -> None:
-    folds = item_folds("valence")(crowd)
+    folds = item_folds("valence", crowd)
     assert len(folds) == 5 and sum(len(fold.test) for fold in folds) == crowd.n_items
     for fold in folds:
         assert fold.validation is not None
@@ -162,7 +162,7 @@ def test_no_speaker_and_no_task_is_on_both_sides(data_folder: Path) -> None:
     speakers = speech.units("speaker")
     assert not set(speakers[fold.train]) & set(speakers[fold.validation])
     pairs = datasets.read(data_folder / "nli_variation")
-    (fold,) = tasks(("snli", "mnli"), ("dnc", "joci"))(pairs)
+    (fold,) = tasks(("snli", "mnli"), ("dnc", "joci"), pairs)
     task = np.array(pairs.item_attributes["task"].to_pylist())
     assert set(task[fold.train]) == {"snli", "mnli"} and set(task[fold.test]) == {"dnc", "joci"}
 
@@ -185,7 +185,7 @@ def test_equal_halves_have_equal_densities() -> None:
 
 
 def test_figures_of_a_crowd_stand_in_the_tables_of_its_readings(crowd: Corpus) -> None:
-    figures = figures_of_crowd(("valence",), ("soft", "plain:bins=8", "soft@all"))(crowd)
+    figures = figures_of_crowd(("valence",), ("soft", "plain:bins=8", "soft@all"), crowd)
     assert OTHERS in figures["valence"]
     four, eight = (figures[f"valence ({text})"][HALVES] for text in ("soft", "plain:bins=8"))
     assert figures["valence (soft@all)"][HALVES] == four

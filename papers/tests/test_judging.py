@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -241,8 +240,7 @@ def test_words_with_and_without_a_vector(folder: Path, tmp_path: Path) -> None:
     file.write_text("\n".join(lines) + "\n")
     crowd = with_automatic(tweets())
     kept = some / "conditions" / "pos-cv.json"
-    content = json.loads(kept.read_text())
-    kept.write_text(json.dumps({k: v for k, v in content.items() if k != "known"}))  # an older one
+    kept.unlink()
     items = Items.of(crowd, CONDITIONS["pos-cv"], {}, file)
     items.keep(some)
     tea = np.array([word == "tea" for text in _texts(crowd) for word in text.split()])
@@ -309,7 +307,7 @@ def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -
     items.write_text("{}")
     with pytest.raises(DataError) as caught:
         report(some)
-    assert str(caught.value) == f"{items}: damaged (KeyError: 'folds'); make the folder again"
+    assert str(caught.value) == f"{items}: damaged (KeyError: 'gold'); make the folder again"
     items.write_text(text[:9])
     with pytest.raises(DataError, match="take it away and run the paper into this folder again"):
         report(some)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dissensus.evaluation import Results, k_fold
-from dissensus_papers import PAPERS, Entry
+from dissensus_papers import PAPERS
 from dissensus_papers.framework.comparison import ComparisonPaper
 from dissensus_papers.framework.declared import BetterThan, ComparisonCondition, Model, Source
 from tests.cli.conftest import Run
@@ -53,7 +53,7 @@ PAPER = ComparisonPaper(
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The command that runs the paper, once it is registered."""
-    monkeypatch.setitem(PAPERS, "tiny", Entry(__name__))
+    monkeypatch.setitem(PAPERS, "tiny", __name__)
     feature_crowd(n_items=60).save(tmp_path / "data" / "crowd")
     where = [tmp_path / "data", "-o", tmp_path / "out"]
     return ["papers", "tiny", *where, "--processes", 1]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         simulate,
         testing,
         training,
+        workflow,
     )
     from dissensus.aggregation import aggregate
     from dissensus.annotations import Annotations
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from dissensus.names import Names
     from dissensus.prediction import Prediction, Predictions
     from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+    from dissensus.workflow import run
 
 __version__ = "0.1.0"
 
@@ -75,10 +77,12 @@ __all__ = [
     "read",
     "readers",
     "report",
+    "run",
     "scales",
     "simulate",
     "testing",
     "training",
+    "workflow",
 ]
 
 _HOMES = {  # the module of each name that is not a module itself
@@ -100,6 +104,7 @@ _HOMES = {  # the module of each name that is not a module itself
     "load": "methods",
     "open_corpus": "corpus",
     "read": "datasets",
+    "run": "workflow",
 }
 
 

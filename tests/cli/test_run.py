@@ -9,16 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dissensus.cli.run import Choices, to_save
-from dissensus.cli.time_budget import TimeBudget
 from tests.cli.conftest import Run
-from tests.evaluation.comparisons import comparison
 
 DATE = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
 
@@ -101,7 +96,7 @@ def test_the_time_limit_is_in_the_summary(
     out = tmp_path / "out"
     typed = ("run", labels_table(tmp_path / "labels.csv", 45), "-o", out, "--methods", "prior")
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["dissensus.cli.run"], "FIRST_SECONDS", 0.0)
+        patch.setattr("dissensus.workflow.corpus_run.FIRST_SECONDS", 0.0)
         stopped = run(*typed, "--budget", "0s")
     assert stopped.code == 0 and "Time limit reached: 0 of 3 fits done" in stopped.out
     ended = run(*typed)
@@ -109,35 +104,17 @@ def test_the_time_limit_is_in_the_summary(
     (out / "comparison" / "results.json").unlink()
     shutil.rmtree(min((out / "comparison" / "fits").iterdir()))
     again = run(*typed, "--budget", "0s")  # a fit that is resumed is stopped as well
-    assert again.code == 0 and "no further fit was done; give a longer --budget" in again.out
+    assert again.code == 0 and "no further fit was done; give a longer budget" in again.out
 
 
 def test_a_budget_that_is_too_short_still_ends_with_a_model(tmp_path: Path, run: Run) -> None:
     table, out = labels_table(tmp_path / "labels.csv", 45), tmp_path / "out"
     ended = run("run", table, "-o", out, "--budget", "0s")
-    assert ended.code == 0 and "took longer than 0 s (give a longer --budget)" in ended.err
+    assert ended.code == 0 and "took longer than 0 s (for more, give a longer budget)" in ended.err
     assert "only methods that ignore the content are compared" in ended.err
     assert re.search(r"[Tt]he model is \S+, which ignores the content, because no other", ended.out)
     answers = tmp_path / "answers.csv"
     assert run("predict", out / "model", table, "-o", answers).code == 0 and answers.exists()
-
-
-def test_the_best_method_is_not_trained_if_there_is_no_time_for_it() -> None:
-    results = comparison(n_seeds=1, k=2)
-    slow = [replace(fit, seconds=30.0 if fit.method == "soft_label" else 0.1)
-            for fit in results.fits]  # fmt: skip
-    results = replace(results, fits=tuple(slow))
-    methods = ("single", "soft-label")
-    long = Choices("", methods, budget=TimeBudget(600, time.monotonic()))
-    best, note = to_save(results, long)
-    assert best is not None and best.method == "soft_label" and not note
-    short = Choices("", methods, budget=TimeBudget(20, time.monotonic()))
-    best, note = to_save(results, short)
-    assert best is not None and best.method == "single"
-    assert note == (
-        "the model is single, because training soft_label would take about 60 s, longer than is "
-        "left; give a longer --budget"
-    )
 
 
 def test_a_file_is_not_a_folder_for_the_report(tmp_path: Path, run: Run) -> None:

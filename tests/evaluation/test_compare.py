@@ -17,6 +17,7 @@ import pytest
 import torch
 
 from dissensus import Annotations, Corpus, Ordinal, simulate
+from dissensus.deadline import deadline
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, default_methods, k_fold, table, tables, to_text
 from dissensus.evaluation.execution.folder import locked_folder
@@ -281,9 +282,9 @@ def test_a_budget_stops_and_the_same_again_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr("dissensus.evaluation.comparison.time", clock)
         patch.setattr("dissensus.evaluation.execution.scheduler.time", clock)
-        patch.setattr("dissensus.time_limit.time", clock)
+        patch.setattr("dissensus.deadline.time", clock)
         with pytest.raises(Unfinished) as caught:
-            run(crowd, tmp_path / "out", budget=6.5 * 60)
+            run(crowd, tmp_path / "out", budget=5.5 * 60)
     assert str(caught.value) == (
         "time limit reached: 2 of 6 fits done; run the same command again to resume"
     )
@@ -478,8 +479,10 @@ def test_processes_are_stopped_at_the_deadline_but_not_before_the_first_fit(
     tmp_path: Path,
 ) -> None:
     jobs = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
-    done = fits_in_processes(Endless("second"), tmp_path, jobs, 1, deadline=time.monotonic())
+    done = fits_in_processes(Endless("second"), tmp_path, jobs, 1, until=time.monotonic())
     assert list(done) == ["first"]
+    with deadline(time.monotonic()):  # of the caller, also for the first one
+        assert list(fits_in_processes(Endless("first"), tmp_path, jobs, 1)) == []
 
 
 @pytest.mark.slow

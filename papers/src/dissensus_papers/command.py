@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import shlex
-import typing
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,41 +10,11 @@ import typer
 
 from dissensus.cli import UNFINISHED, console, seconds
 from dissensus.errors import DataError, Unfinished
-from dissensus_papers import PAPERS, Option
+from dissensus_papers import PAPERS
 from dissensus_papers import paper as paper_named
 from dissensus_papers.framework.declared import some_items
 
 
-def with_options_of_papers(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter `own` of a command by the options that papers declare."""
-    hints = typing.get_type_hints(command, include_extras=True)
-    declared = {option.name: option for entry in PAPERS.values() for option in entry.options}
-    parameters = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name != "own":
-            parameters.append(parameter.replace(annotation=hints[parameter.name]))
-            continue
-        for option in declared.values():
-            help_ = f"{option.help} Only for {_papers_with(option)}."
-            kind = Annotated[Path | None, typer.Option(help=help_)]
-            parameters.append(parameter.replace(name=option.name, annotation=kind, default=None))
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        own = {name: given.pop(name) for name in declared}
-        command(own={name: path for name, path in own.items() if path is not None}, **given)
-
-    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in keyword}
-    return run
-
-
-def _papers_with(option: Option) -> str:
-    return " and ".join(name for name, entry in PAPERS.items() if option in entry.options)
-
-
-@with_options_of_papers
 def papers(
     paper: Annotated[
         str, typer.Argument(metavar="PAPER", help=f"Which paper: {' or '.join(PAPERS)}.")
@@ -95,7 +61,17 @@ def papers(
     show: Annotated[
         Path | None, typer.Option(help="Show the results of a folder or file; nothing is trained.")
     ] = None,
-    own: dict[str, Any] | None = None,
+    glove: Annotated[
+        Path | None,
+        typer.Option(
+            help="Word vectors for part-of-speech tags; `make glove` writes them. Only for "
+            "soft-labels."
+        ),
+    ] = None,
+    hypothesis: Annotated[
+        Path | None,
+        typer.Option(help="Show a saved study of the paper's hypothesis. Only for seedbert."),
+    ] = None,
     json: console.Json = False,
 ) -> None:
     """Reproduce the experiments of PAPER and compare with its published tables.
@@ -103,33 +79,26 @@ def papers(
     Each fit is saved in OUT when it ends; run the same command again to resume, also with more
     conditions or runs. `dissensus papers PAPER --show OUT` prints the tables so far.
     """
-    chosen = paper_named(paper)
-    options = {option.name: option for option in PAPERS[paper].options}
-    own = own or {}
-    for name in own:
-        if name not in options:
+    chosen: Any = paper_named(paper)
+    own = {"glove": glove, "hypothesis": hypothesis}
+    for name in (name for name, path in own.items() if path is not None):
+        if name not in (*chosen.options, *chosen.studies):
             raise DataError(f"--{name} is not an option of {paper}")
-        if options[name].shows:
-            if data is not None or output is not None or show is not None:
-                raise DataError(f"--{name} shows a saved study; leave DATA, -o and --show out")
-            study = chosen.studies[name]
-            return _print(study.report(own[name]), study.shown, json)
-    if show is not None:
+    if hypothesis is not None:
+        if data is not None or output is not None or show is not None:
+            raise DataError("--hypothesis shows a saved study; leave DATA, -o and --show out")
+        chosen = chosen.studies["hypothesis"]
+    elif show is not None:
         if data is not None or output is not None:
             raise DataError("--show trains nothing; leave DATA and -o out")
     elif data is None or output is None:
         raise DataError("name DATA and an output folder with -o, or a folder to --show")
     else:
-        typed: dict[str, Any] = {
-            "--conditions": conditions,
-            **{f"--{n}": path for n, path in own.items()},
-        }
-        typed |= {"--runs": runs, "--items": items}
+        typed = {"--conditions": conditions, "--glove": glove, "--runs": runs, "--items": items}
         words = ["dissensus", "papers", paper, str(data)]
         for option, value in typed.items():
             words += [option, str(value)] if value is not None else []
         words += [word for text in set_ or [] for word in ("--set", text)]
-        words += ["-o", str(output)]
         limit = seconds(time_limit, "--time-limit")
         settings = [_setting(text) for text in set_ or []]
         corpora = chosen.read(data)
@@ -150,24 +119,19 @@ def papers(
                 processes=processes,
                 time_limit=limit,
                 settings=settings,
-                command=shlex.join(words),
-                **own,
+                command=shlex.join([*words, "-o", str(output)]),
+                **({} if glove is None else {"glove": glove}),
             )
         except Unfinished as unfinished:
             console.fail(f"{output}: {unfinished}", UNFINISHED)
         except KeyboardInterrupt:
             resume = f"{output} holds what is done; run the same command again to resume"
             raise KeyboardInterrupt(resume) from None
-    path = show or output
-    assert path is not None
-    _print(chosen.report(path), chosen.shown, json)
-
-
-def _print(report: dict[str, Any], shown: Callable[..., str], json: bool) -> None:
+    report = chosen.report(hypothesis or show or output)
     if json:
         console.print_json(report)
     else:
-        print(shown(report, width=console.width()), end="")
+        print(chosen.shown(report, width=console.width()), end="")
 
 
 def _setting(text: str) -> tuple[str, str]:

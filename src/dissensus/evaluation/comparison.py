@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -124,7 +125,7 @@ def compare(
         >>> [row.name for row in table(results).rows if "annotator accuracy" in row.cells]
         ['prior', 'annotator-majority']
     """
-    deadline = None if budget is None else time.monotonic() + budget
+    deadline = math.inf if budget is None else time.monotonic() + budget
     corpus = corpus_of(corpus)
     corpus = corpus.select(questions=tuple(questions or corpus.questions))
     requested = _methods(default_methods(corpus) if methods is None else methods)

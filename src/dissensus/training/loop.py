@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dissensus.deadline import check_deadline
 from dissensus.errors import ModelError
 from dissensus.networks.noise import keyed, noise_key
 from dissensus.progress import Advance, progress
@@ -271,6 +272,7 @@ class Trainer(Resumable):
         with progress("training", self.training.epochs * self.n_batches) as advance:
             advance(self.epoch * self.n_batches + self.batches_done)
             while not self.finished:
+                check_deadline()
                 self.train_epoch(checkpoint, advance, stopped)
                 _raise_if(stopped)
                 if checkpoint is not None and checkpoint.due:

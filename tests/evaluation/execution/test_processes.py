@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dissensus.deadline import check_deadline, deadline
 from dissensus.evaluation.execution.processes import fits_in_this_process
 from dissensus.evaluation.fit import Job, Key
 
@@ -44,13 +44,15 @@ def test_the_job_under_way_is_stopped_at_the_deadline_but_not_the_first_one() ->
 
     class Slow(Told):
         def done(self, opened: Any, job: Job) -> Iterator[str]:
-            time.sleep(0.05 if job[0].method == "first" else 30)
+            time.sleep(0.02)
+            check_deadline()  # as a training does before each epoch
             return super().done(opened, job)
 
     jobs = [(Key(name, 0, "fold 1"),) for name in ("first", "second", "third")]
-    fits = fits_in_this_process(Slow(), None, jobs, deadline=time.monotonic() + 0.01)
+    fits = fits_in_this_process(Slow(), None, jobs, time.monotonic() + 0.01)
     assert list(fits) == ["first"]
-    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    with deadline(time.monotonic()):  # of the caller
+        assert list(fits_in_this_process(Slow(), None, jobs)) == []
 
 
 def test_one_thread_although_torch_was_not_loaded_before() -> None:

@@ -1,4 +1,4 @@
-"""Vocabulary: the known words, how frequent they are, and how similar in meaning."""
+"""The encoder `word-forms`, or `word-forms:PATH`: how a word and a form of it differ."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def pair_features(word: str, form: str, vocabulary: Vocabulary | None = None) ->
         >>> features["letters cut off"], features["a doubled letter is cut"], features["change"]
         (3, True, 'ped>')
     """
-    plain_word, plain_form = _plain(word), _plain(form)
+    plain_word, plain_form = _folded(word).strip(), _folded(form).strip()
     features = {
         **_shape(plain_word, form),
         **_change(plain_word, plain_form),
@@ -194,13 +194,9 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", text).lower()
 
 
-def _plain(text: str) -> str:
-    return _folded(text).strip()
-
-
 def _shape(word: str, form: str) -> PairFeatures:
     """The lengths of both, and how the form is written."""
-    common, stripped = _common(word, _plain(form)), form.strip()
+    common, stripped = _common(word, _folded(form).strip()), form.strip()
     return {
         "letters of the word": len(word),
         "letters of the form": len(form),
@@ -214,7 +210,7 @@ def _shape(word: str, form: str) -> PairFeatures:
         "the form begins or ends with a blank": form != stripped,
         "the form has a blank inside": " " in stripped,
         "the form is empty": not stripped,
-        "vowels of the form": sum(letter in "aeiouy" for letter in _plain(form)),
+        "vowels of the form": sum(letter in "aeiouy" for letter in _folded(form).strip()),
     }
 
 

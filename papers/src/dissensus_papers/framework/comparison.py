@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from dissensus.evaluation import (
     compared,
     here,
     higher_is_better,
-    holm,
     keys_in,
     number,
     p_text,
@@ -45,7 +43,7 @@ from dissensus_papers.framework.declared import (
     Typed,
     read_sources,
 )
-from dissensus_papers.framework.paper import Paper, Plan, Request, Study, in_order
+from dissensus_papers.framework.paper import Paper, Plan, Request, Study
 from dissensus_papers.framework.reports import (
     Report,
     begun_with,
@@ -56,7 +54,6 @@ from dissensus_papers.framework.reports import (
     write_json,
 )
 from dissensus_papers.framework.tables import (
-    BEYOND,
     Block,
     claims_text,
     front_page,
@@ -68,7 +65,6 @@ from dissensus_papers.framework.tables import (
 AnyCondition = ComparisonCondition | MeasuredCondition
 Summary = Callable[[Report], Block | None]  # a table written from the whole report
 FIRST, SECOND = "first", "second"  # the sides of a claim
-NOT_KEPT = "scores of single items were not kept"
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
     "with a 95 % interval over seeds and items. p is corrected (Holm) over all "
@@ -171,9 +167,6 @@ class ComparisonPaper(Paper):
 
     # ---- report ----
 
-    def report(self, path: str | Path) -> Report:
-        return without_tests_over_seeds(super().report(path))
-
     def judged(self, folder: Path) -> Report:
         """A condition is in the report when all of its fits are done.
 
@@ -218,34 +211,6 @@ class ComparisonPaper(Paper):
             },
             "claims": _claims(self.claims, results, counted),
         }
-
-    def merged(self, kept: Report, new: Report) -> Report:
-        """A kept report continued, as `judged` would write it for all fits of both.
-
-        A condition is taken from one report as a whole, with its tests of claims: from the new one
-        if it is there. Measurements are taken by seed. Claims are those of the new report.
-        """
-        kept, new = deepcopy(kept), deepcopy(new)
-        conditions = kept["conditions"] | new["conditions"]
-        counted = [name for name in conditions if not self.comparisons[name].not_counted]
-        _correct_again(test for name in counted for test in _against(conditions[name]))
-        claims = [entry | {"tests": _tests(kept, new, entry)} for entry in new["claims"]]
-        _correct_again(test for entry in claims for test in entry["tests"].values())
-        measured: dict[str, dict[int, Any]] = {}
-        for report in (kept, new):
-            for name, entries in report.get("measurements", {}).items():
-                measured.setdefault(name, {}).update({entry["seed"]: entry for entry in entries})
-        unfinished = kept["unfinished"] | new["unfinished"]
-        report = new | {
-            "commits": list(dict.fromkeys([*kept["commits"], *new["commits"]])),
-            "machines": sorted({*kept["machines"], *new["machines"]}),
-            "unfinished": {name: n for name, n in unfinished.items() if name not in conditions},
-            "conditions": conditions,
-            "measurements": {name: [seeds[s] for s in sorted(seeds)]
-                             for name, seeds in measured.items()},
-            "claims": claims,
-        }  # fmt: skip
-        return in_order(plain(report), self.comparisons, self.models)
 
     # ---- tables ----
 
@@ -305,7 +270,8 @@ class ComparisonPaper(Paper):
 
         def verdict(report: Report) -> str:
             where: dict[str, list[str]] = {}
-            entry = _same_claim(report, claim.claim)
+            entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
+            entry: Report = next(entries, {"tests": {}})  # an older report may not have the claim
             for name, test in entry["tests"].items():
                 words = f"{name} ({claim.metric} {_tested(test, self.digits)})"
                 where.setdefault(holds(test, entry["sign"]), []).append(words)
@@ -521,69 +487,3 @@ def _as_method(fit: Fit, method: str, source: str, question: str) -> Fit:
     renamed = rows.set_column(0, "question", pa.repeat(question, rows.num_rows))
     scores = {question: fit.scores.get(source, {})}
     return replace(fit, method=method, scores=scores, items=renamed.combine_chunks())
-
-
-# ---- kept reports ----
-
-
-def without_tests_over_seeds(report: Report) -> Report:
-    """A kept report without the p values and intervals that earlier versions computed from seeds
-    alone, for scores that are not known for single items. Other p values stay: they were corrected
-    over more tests than are left, so that they are too high rather than too low."""
-    report = deepcopy(report)
-    tests = [test for condition in report["conditions"].values() for test in _against(condition)]
-    tests += [test for entry in report["claims"] for test in entry["tests"].values()]
-    for test in tests:
-        if test["test"] in ("seeds", "folds"):
-            gone = dict.fromkeys(("low", "high", "p", "adjusted"))
-            test |= gone | {"test": "none", "reason": NOT_KEPT}
-    return report
-
-
-def _against(condition: Report) -> Iterator[Report]:
-    """All differences from the reference."""
-    for by_question in condition["against"].values():
-        for by_metric in by_question.values():
-            yield from by_metric.values()
-
-
-def _same_claim(report: Report, claim: str) -> Report:
-    """The entry of a claim; older reports may not have it, or as "Ours: "."""
-    entries = (e for e in report["claims"] if e["claim"].replace("Ours: ", BEYOND) == claim)
-    return next(entries, {"tests": {}})
-
-
-def _tests(kept: Report, new: Report, claim: Report) -> Report:
-    """The tests of a claim in both reports; only those of the new one in its conditions."""
-    tests: Report = _same_claim(kept, claim["claim"])["tests"]
-    others = {name: test for name, test in tests.items() if name not in new["conditions"]}
-    return others | claim["tests"]
-
-
-def _correct_again(tests: Iterable[Report]) -> None:
-    """Holm's correction over all these tests, from the p values that are not corrected."""
-    tests = list(tests)
-    for test, adjusted in zip(tests, holm([number(test["p"]) for test in tests]), strict=True):
-        test["adjusted"] = plain(float(adjusted))
-
-
-def origins(kept: Report, new: Report) -> list[str]:
-    """Which conditions and measurements a merged report has from where, a line each."""
-    lines = []
-    for part, verb in (("conditions", "replaced"), ("measurements", "continued")):
-        before, now = kept.get(part, {}), new.get(part, {})
-        unchanged = [name for name in before if name not in now]
-        lines.append(f"{part} of the kept report: {', '.join(unchanged) or 'none'}")
-        for name, entry in now.items():
-            if name in before:
-                lines.append(f"{verb}: {name}, {_extent(before[name])} -> {_extent(entry)}")
-            else:
-                lines.append(f"new: {name}, {_extent(entry)}")
-    return lines
-
-
-def _extent(entry: Any) -> str:
-    """How many models a condition has, and its seeds; the seeds of a measurement."""
-    if isinstance(entry, list):
-        return f"seeds {', '.join(str(of_seed['seed']) for of_seed in entry)}"
-    return f"{len(entry['models'])} models, seeds {', '.join(map(str, entry['seeds']))}"

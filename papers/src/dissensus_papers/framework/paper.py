@@ -70,6 +70,7 @@ class Paper(ABC):
     name: str  # as users type it
     models: Mapping[str, Any]
     studies: Mapping[str, Study]  # by the names of the options that show them
+    options: Collection[str] = ()  # of `plan`, which users may type
 
     @property
     @abstractmethod
@@ -103,7 +104,7 @@ class Paper(ABC):
 
         Args:
             settings: of the methods, name and value as typed, to try something out.
-            options: those that the paper's entry in `PAPERS` declares.
+            options: those of this paper.
         """
 
     @abstractmethod
@@ -117,10 +118,6 @@ class Paper(ABC):
     def needed(self, conditions: list[Any]) -> list[Any]:
         """These conditions and those that they depend on."""
         return conditions
-
-    def merged(self, kept: Report, new: Report) -> Report:
-        """A kept report continued by a new one; here the new one replaces it."""
-        return new
 
     def named(self, text: str | None, corpora: Collection[str]) -> list[Any]:
         """The conditions to run.

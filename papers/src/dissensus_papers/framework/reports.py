@@ -80,10 +80,10 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, content: Report) -> None:
-    """Write a report, or a part of one, whole or not at all."""
+    """Write a JSON file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with staged(path) as new:
-        new.write_text(to_json(content), encoding="utf-8")
+        new.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def to_json(content: Report) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from dissensus_papers.framework.declared import ComparisonCondition, MeasuredCondition
@@ -75,8 +76,8 @@ def _of_one(name: str, title: str, corpus: str, question: str) -> ComparisonCond
     finest = (f"{kind}:bins={FINEST}" for kind in READINGS)
     densities = (*READINGS, *finest, *OF_ALL)
     return _condition(
-        name, title, corpus, models, folds=item_folds(question), questions=(question,),
-        densities=densities, figures=figures_of_crowd((question,), densities),
+        name, title, corpus, models, folds=partial(item_folds, question), questions=(question,),
+        densities=densities, figures=partial(figures_of_crowd, (question,), densities),
     )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def _without_annotators(
 
 
 def _sentences(name: str, title: str, train: str, test: str) -> ComparisonCondition:
-    folds = perspective(train, test)
+    folds = partial(perspective, train, test)
     return _without_annotators(name, title, "emobank", ("V", "A"), folds=folds)
 
 
@@ -100,19 +101,18 @@ def _confirmation(name: str, title: str, corpus: str, question: str) -> Comparis
     return _condition(
         f"confirm-{name}", f"Confirmation: {title[0].lower()}{title[1:]}", corpus,
         (CONSTRUCTION, CHOSEN, f"{HEADS}-mixture", "prior"), seeds=(5, 6, 7, 8, 9),
-        reference=CONSTRUCTION, folds=item_folds(question), questions=(question,),
+        reference=CONSTRUCTION, folds=partial(item_folds, question), questions=(question,),
         densities=("method", "method:bins=16"),
         not_counted="of our own variant, not of the paper; it has its own claims",
     )  # fmt: skip
 
 
-def _licensed(name: str, title: str, corpus: str, *parts: str, **further: Any) -> Any:
+def _licensed(name: str, title: str, corpus: str, **further: Any) -> ComparisonCondition:
     """On the paper's own corpora, for those who have a licence."""
     densities = (*READINGS, *OF_ALL)
     return _condition(
-        name, title, corpus, (*OF_PAPER, *OURS, *FLOORS), folds=parts_of(*parts),
-        questions=EMOTIONS, densities=densities, figures=figures_of_crowd(EMOTIONS, densities),
-        **further,
+        name, title, corpus, (*OF_PAPER, *OURS, *FLOORS), questions=EMOTIONS, densities=densities,
+        figures=partial(figures_of_crowd, EMOTIONS, densities), **further,
     )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ _FURTHER = _spoken(
     (CHOSEN, CONSTRUCTION, *FURTHER), reference=CHOSEN, densities=("method", "method:bins=8"),
     not_counted=SEARCH,
 )  # fmt: skip
-_TASKS = tasks(("snli", "mnli"), ("dnc", "joci"))
+_TASKS = partial(tasks, ("snli", "mnli"), ("dnc", "joci"))
 _MUSIC = ("valence", "arousal")
 CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
     _spoken(
@@ -180,25 +180,28 @@ CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
     _spoken(
         "children", "Trained on adults, tested on children", TRANSFERRED,
         folds=adults_to_children, densities=READINGS,
-        figures=of_test_items(adults_to_children, agreement_of_annotators),
+        figures=partial(of_test_items, adults_to_children, agreement_of_annotators),
     ),
     _condition(
         "tasks", "Trained on SNLI and MNLI, tested on DNC and JOCI", "nli_variation", TRANSFERRED,
         folds=_TASKS, questions=("rating",), densities=READINGS + OF_ALL,
-        figures=of_test_items(_TASKS, figures_of_crowd(("rating",), READINGS + OF_ALL)),
+        figures=partial(
+            of_test_items, _TASKS, partial(figures_of_crowd, ("rating",), READINGS + OF_ALL)
+        ),
     ),
     _sentences("writers", "Trained on readers, tested on writers", "reader", "writer"),
     _sentences("readers", "Densities of readers", "reader", "reader"),
     _sentences("writers-own", "Densities of writers", "writer", "writer"),
     _without_annotators(
         "music", "Valence and arousal of pieces of music", "vgmidi", _MUSIC,
-        folds=item_folds("valence"), figures=figures_of_crowd(_MUSIC, ("soft", "soft:bins=8")),
+        folds=partial(item_folds, "valence"),
+        figures=partial(figures_of_crowd, _MUSIC, ("soft", "soft:bins=8")),
     ),
     *CONFIRMATION,
     *MEASUREMENTS,
     _licensed(
         "improv", "MSP-Improv, as published", "msp_improv",
-        *("paper", "train", "validation", "test"),
+        folds=partial(parts_of, "paper", "train", "validation", "test"),
         printed_in={
             **dict(zip(EMOTIONS, CONCORDANCES, strict=True)),
             **{reading(EMOTIONS, text): DISTANCES[text] for text in DISTANCES},
@@ -206,6 +209,6 @@ CONDITIONS: tuple[ComparisonCondition | MeasuredCondition, ...] = (
     ),
     _licensed(
         "podcast", "MSP-Podcast 1.11, first test part", "msp_podcast",
-        *("official", "train", "dev", "test1"),
+        folds=partial(parts_of, "official", "train", "dev", "test1"),
     ),
 )  # fmt: skip

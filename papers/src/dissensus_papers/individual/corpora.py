@@ -54,21 +54,12 @@ def perspectives(corpus: Corpus) -> Corpus:
 def _of_both(corpus: Corpus, question: str, items: Names) -> Annotations:
     """The answers of readers and writers to one question, to items of their own."""
     parts = [corpus[f"{perspective} {question}"] for perspective in PERSPECTIVES]
-    shifts = [at * corpus.n_items for at in range(len(parts))]
-    responses = [part.response for part in parts]
+    item = np.concatenate([part.item + at * corpus.n_items for at, part in enumerate(parts)])
+    answer = np.concatenate([part.answer for part in parts])
+    response = np.concatenate([np.asarray(part.response) for part in parts])
     return Annotations.from_arrays(
-        np.concatenate([part.item + shift for part, shift in zip(parts, shifts, strict=True)]),
-        None,
-        np.concatenate([part.answer for part in parts]),
-        parts[0].scale,
-        items=items,
-        response=np.concatenate([np.asarray(response) for response in responses]),
+        item, None, answer, parts[0].scale, items=items, response=response
     )
-
-
-def published_clips(corpus: Corpus) -> Corpus:
-    """The clips of a licensed corpus that the paper uses, with its two questions."""
-    return usable_clips(corpus, ("activation", "valence"))
 
 
 def described_pieces(corpus: Corpus) -> Corpus:
@@ -81,12 +72,8 @@ def described_pieces(corpus: Corpus) -> Corpus:
     corpus = corpus.select(items=corpus.content["notes"] >= 0)
     seconds = np.asarray(corpus.item_attributes["seconds"].to_numpy(zero_copy_only=False), float)
     notes = corpus.contents["notes"]
-    vectors = np.stack(
-        [
-            describe_notes(np.array(notes[code], dtype=float), seconds[at])
-            for at, code in enumerate(corpus.content["notes"])
-        ]
-    )
+    pieces = [np.array(notes[code], dtype=float) for code in corpus.content["notes"]]
+    vectors = np.stack([describe_notes(*each) for each in zip(pieces, seconds, strict=True)])
     contents, codes = Contents.distinct("features", vectors.astype(np.float32))
     return replace(corpus, contents={PIECE: contents}, content={PIECE: codes})
 
@@ -101,6 +88,7 @@ def describe_notes(notes: np.ndarray, seconds: float) -> np.ndarray:
     classes = np.bincount(pitch.astype(int) % 12, length, minlength=12)
     octave, loudness = (pitch - 60) / 12, (velocity - 64) / 32
     steps = np.diff(octave[np.argsort(place, kind="stable")]) if len(notes) > 1 else np.zeros(1)
+    shares, tonic = classes / max(classes.sum(), 1e-9), int(classes.argmax())
     return np.array(
         [
             *(f(column) for column in (np.log(length + 0.01), octave, loudness)
@@ -109,16 +97,10 @@ def describe_notes(notes: np.ndarray, seconds: float) -> np.ndarray:
             np.log(len(notes) / max(seconds, 1.0)),
             np.log(max(seconds, 1.0)),
             np.log(len(np.unique(track))),
-            *np.sort(classes / max(classes.sum(), 1e-9)),  # of any key
-            *_third(classes),
+            *np.sort(shares),  # of any key
+            *(shares[(tonic + step) % 12] for step in (3, 4)),  # the minor and the major third
         ]
     )  # fmt: skip
-
-
-def _third(classes: np.ndarray) -> tuple[float, float]:
-    """The shares of the minor and the major third above the most frequent pitch class."""
-    tonic, total = int(classes.argmax()), max(float(classes.sum()), 1e-9)
-    return tuple(float(classes[(tonic + step) % 12]) / total for step in (3, 4))  # type: ignore[return-value]
 
 
 SOURCES: dict[str, Source] = {
@@ -128,8 +110,10 @@ SOURCES: dict[str, Source] = {
     "faces_3dsk": Source("faces_3dsk"),
     "emobank": Source("emobank", "emobank", prepared=perspectives),
     "vgmidi": Source("vgmidi", prepared=described_pieces),
-    "msp_improv": Source("msp_improv", prepared=published_clips),
-    "msp_podcast": Source("msp_podcast", prepared=published_clips),
+    **{  # the clips that the paper uses, with its two questions
+        name: Source(name, prepared=lambda corpus: usable_clips(corpus, ("activation", "valence")))
+        for name in ("msp_improv", "msp_podcast")
+    },
     TWO_MODES: Source("", simulated=lambda: simulate.ratings(seed=1)),
 }
 
@@ -147,17 +131,13 @@ def speaker_folds(corpus: Corpus) -> list[Fold]:
     return [_with_validation(corpus, fold, "speaker") for fold in folds]
 
 
-def item_folds(question: str) -> Folds:
+def item_folds(question: str, corpus: Corpus) -> list[Fold]:
     """Five folds by item, balanced by a question; a fifth of the training part chooses the epoch.
 
     Items with the same content, or of the same group, are in one part.
     """
-
-    def folds(corpus: Corpus) -> list[Fold]:
-        of_corpus = k_fold(corpus, N_FOLDS, stratify=question)
-        return [_with_validation(corpus, fold, None) for fold in of_corpus]
-
-    return folds
+    folds = k_fold(corpus, N_FOLDS, stratify=question)
+    return [_with_validation(corpus, fold, None) for fold in folds]
 
 
 def adults_to_children(corpus: Corpus) -> list[Fold]:
@@ -166,47 +146,33 @@ def adults_to_children(corpus: Corpus) -> list[Fold]:
     return [_transfer(corpus, "adults to children", age >= OF_AGE, age < OF_AGE, "speaker")]
 
 
-def tasks(first: Iterable[str], second: Iterable[str]) -> Folds:
+def tasks(first: Iterable[str], second: Iterable[str], corpus: Corpus) -> list[Fold]:
     """Training on the items of some tasks, test on those of others."""
-
-    def folds(corpus: Corpus) -> list[Fold]:
-        task = np.array(corpus.item_attributes["task"].to_pylist())
-        train, test = (np.isin(task, [*some]) for some in (first, second))
-        name = f"{'+'.join(first)} to {'+'.join(second)}"
-        return [_transfer(corpus, name, train, test, None)]
-
-    return folds
+    task = np.array(corpus.item_attributes["task"].to_pylist())
+    train, test = (np.isin(task, [*some]) for some in (first, second))
+    name = f"{'+'.join(first)} to {'+'.join(second)}"
+    return [_transfer(corpus, name, train, test, None)]
 
 
-def perspective(train: str, test: str) -> Folds:
+def perspective(train: str, test: str, corpus: Corpus) -> list[Fold]:
     """The official split of EmoBank: trained on the ratings of one perspective, tested on those of
     another."""
+    whose = np.array(corpus.item_attributes[PERSPECTIVE].to_pylist())
+    rated = corpus[next(iter(corpus.questions))].per_item() > 0
 
-    def folds(corpus: Corpus) -> list[Fold]:
-        whose = np.array(corpus.item_attributes[PERSPECTIVE].to_pylist())
-        rated = np.zeros(corpus.n_items, dtype=bool)
-        rated[corpus[next(iter(corpus.questions))].item] = True
+    def part(name: str, side: str) -> np.ndarray:
+        return np.flatnonzero(corpus.in_part(name) & rated & (whose == side))
 
-        def part(name: str, side: str) -> np.ndarray:
-            return np.flatnonzero(corpus.in_part(name) & rated & (whose == side))
-
-        name = f"{train} to {test}"
-        return [Fold(name, part("train", train), part("test", test), part("dev", train))]
-
-    return folds
+    name = f"{train} to {test}"
+    return [Fold(name, part("train", train), part("test", test), part("dev", train))]
 
 
-def parts_of(split: str, train: str, validation: str, test: str) -> Folds:
+def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus) -> list[Fold]:
     """One fold: the parts of a split that the corpus is distributed with."""
-
-    def folds(corpus: Corpus) -> list[Fold]:
-        of_item = np.array(corpus.splits[split].to_pylist(), dtype=object)
-        learned, tested, chosen = (
-            np.flatnonzero(of_item == part) for part in (train, test, validation)
-        )
-        return [Fold(test, learned, tested, chosen)]
-
-    return folds
+    of_item = np.array(corpus.splits[split].to_pylist(), dtype=object)
+    parts = (np.flatnonzero(of_item == part) for part in (train, test, validation))
+    learned, tested, chosen = parts
+    return [Fold(test, learned, tested, chosen)]
 
 
 def _transfer(
@@ -251,39 +217,29 @@ def _of_question(answers: Annotations) -> dict[str, dict[str, float]]:
     return figures
 
 
-def of_test_items(
-    folds: Folds, figures: Callable[[Corpus], Figures]
-) -> Callable[[Corpus], Figures]:
+def of_test_items(folds: Folds, figures: Callable[[Corpus], Figures], corpus: Corpus) -> Figures:
     """Figures of the items that are tested, instead of all."""
-    return lambda corpus: figures(
-        corpus.select(items=np.concatenate([fold.test for fold in folds(corpus)]))
-    )
+    return figures(corpus.select(items=np.concatenate([fold.test for fold in folds(corpus)])))
 
 
-def figures_of_crowd(
-    questions: Sequence[str], densities: Sequence[str]
-) -> Callable[[Corpus], Figures]:
+def figures_of_crowd(questions: Sequence[str], densities: Sequence[str], corpus: Corpus) -> Figures:
     """Of many annotators: the mean of their concordances with the others, and how far the density
     of a random half of them is from that of the other half, for each reading.
 
     Halves have more noise than all annotators together: a model of all may be nearer.
     """
-
-    def figures(corpus: Corpus) -> Figures:
-        rows: dict[str, dict[str, dict[str, float]]] = {}
-        for question in questions:
-            if corpus[question].annotator is not None:
-                mean = _mean_concordance(corpus[question])
-                rows[question] = {OTHERS: {CCC[0]: mean, CCC[2]: mean}}
-        by_bins: dict[int, dict[str, float]] = {}
-        for text in densities:
-            bins = RatingKde.from_text(text.partition("@")[0]).bins
-            if bins not in by_bins:
-                by_bins[bins] = halves(corpus, questions, bins)
-            rows[reading(questions, text)] = {HALVES: by_bins[bins]}
-        return rows
-
-    return figures
+    rows: dict[str, dict[str, dict[str, float]]] = {}
+    for question in questions:
+        if corpus[question].annotator is not None:
+            mean = _mean_concordance(corpus[question])
+            rows[question] = {OTHERS: {CCC[0]: mean, CCC[2]: mean}}
+    by_bins: dict[int, dict[str, float]] = {}
+    for text in densities:
+        bins = RatingKde.from_text(text.partition("@")[0]).bins
+        if bins not in by_bins:
+            by_bins[bins] = halves(corpus, questions, bins)
+        rows[reading(questions, text)] = {HALVES: by_bins[bins]}
+    return rows
 
 
 def nth_of(codes: np.ndarray) -> np.ndarray:

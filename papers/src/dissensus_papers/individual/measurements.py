@@ -147,7 +147,7 @@ def measure_newcomers(question: str, corpus: Corpus, seed: int, typed: Typed) ->
     from dissensus.methods import seeded
 
     corpus = corpus.select(questions=(question,))
-    folds = item_folds(question)(corpus)
+    folds = item_folds(question, corpus)
     fold = folds[seed % len(folds)]
     known = np.zeros(corpus.n_annotators, dtype=bool)
     order = np.random.default_rng(seed).permutation(corpus.n_annotators)
@@ -242,7 +242,7 @@ def measure_raters(question: str, corpus: Corpus, seed: int, typed: Typed) -> Me
     """
     corpus = corpus.select(questions=(question,))
     n = np.bincount(corpus[question].item, minlength=corpus.n_items)
-    folds = item_folds(question)(corpus)
+    folds = item_folds(question, corpus)
     fold = folds[seed % len(folds)]
     given, learned = {}, {}
     for m in NUMBERS:
@@ -380,7 +380,7 @@ def _signals(
     corpus: Corpus, question: str, seed: int, typed: Typed
 ) -> Iterator[tuple[np.ndarray, Mapping[str, np.ndarray]]]:
     """What each model predicts for the test items of each fold."""
-    folds = item_folds(question)(corpus)
+    folds = item_folds(question, corpus)
     answers = corpus[question]
     cells = Annotations.from_arrays(
         answers.item,

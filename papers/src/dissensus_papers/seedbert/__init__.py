@@ -16,6 +16,8 @@ from dissensus_papers.framework.paper import Paper, Plan, Request, Study, run_fi
 from dissensus_papers.framework.reports import Report, to_json
 from dissensus_papers.seedbert.agenda import SeedBertAgenda
 from dissensus_papers.seedbert.analysis import KIND, judged
+from dissensus_papers.seedbert.hypothesis import kept as hypothesis
+from dissensus_papers.seedbert.hypothesis import shown as hypothesis_shown
 from dissensus_papers.seedbert.outcomes import Items, outcomes
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
@@ -26,8 +28,6 @@ from dissensus_papers.seedbert.protocol import (
     kappas,
     ready,
 )
-from dissensus_papers.seedbert.studies.hypothesis.tables import kept as hypothesis
-from dissensus_papers.seedbert.studies.hypothesis.tables import shown as hypothesis_shown
 from dissensus_papers.seedbert.tables import shown
 
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from dissensus import Corpus
 from dissensus.evaluation import Fold, Key
-from dissensus.methods import Job as FitJob
 from dissensus.methods import (
+    Job,
     MemberAnswers,
-    TrainedMethod,
     fit_many,
     held_out_items,
     seeded,
@@ -36,6 +35,7 @@ from dissensus_papers.seedbert.protocol import (
 )
 
 CHOOSING = 20  # the repetition whose seeds the trials have: one that is not made
+Answers = tuple[np.ndarray, np.ndarray]  # masses (k, n_items, n_values), votes (m, n_items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +56,10 @@ class Task(FitTask):
     def open(self, corpora: dict[str, Corpus]) -> Opened:
         return Opened(corpora)
 
-    # ---- fits ----
-
     def fit(self, opened: Opened, job: Fits) -> list[Outcome]:
         fits = [fit for key in job for fit in self._fits(opened, key)]
         for together in _parted(fits):
-            jobs = [FitJob(fit.method, fit.train, fit.question) for fit in together]
+            jobs = [Job(fit.method, fit.train, fit.question) for fit in together]
             fit_many(jobs, stack=None if worth_stacking(together[0].method) else False)
             jobs.clear()  # networks are let go of as soon as they have answered
             for fit in together:
@@ -69,27 +67,24 @@ class Task(FitTask):
         return [self._outcome(key, [fit for fit in fits if fit.key == key]) for key in job]
 
     def _fits(self, opened: Opened, key: Key) -> list[_Fit]:
-        condition = CONDITIONS[key.fold]
-        corpus, fits = opened.corpora[condition.corpus], []
+        condition, source = CONDITIONS[key.fold], CONDITIONS[key.fold].source
         choosing = condition.kind == "choose"
-        dealt = opened.to_choose(condition) if choosing else opened.folds(condition)[key.seed]
-        method = self.method(key)
-        for number, fold in enumerate(dealt):
-            repeat = CHOOSING if choosing else key.seed
-            own = seeded(method, seed_of(condition.source, repeat, number))
-            assert isinstance(own, TrainedMethod)
-            train, test = opened.parts(corpus, fold)
-            fits.append(_Fit(key, own, condition.source.question, fold, train, test, choosing))
+        repeat = CHOOSING if choosing else key.seed
+        method, fits = self.method(key), []
+        for number, fold in enumerate(opened.folds(condition, key.seed)):
+            own = seeded(method, seed_of(source, repeat, number))
+            parts = opened.parts(condition.corpus, fold)
+            fits.append(_Fit(key, own, source.question, fold, *parts, choosing))
         return fits
 
-    def method(self, key: Key) -> TrainedMethod:
+    def method(self, key: Key) -> Any:
         """What is trained, without a seed."""
         condition = CONDITIONS[key.fold]
-        settings = self._settings(condition, key)
         encoder = self.encoders.get(condition.corpus, condition.source.readers())
-        return built(key.method, encoder, settings, self.typed)
+        return built(key.method, encoder, self._settings(key), self.typed)
 
-    def _settings(self, condition: SeedBertCondition, key: Key) -> dict[str, Any]:
+    def _settings(self, key: Key) -> dict[str, Any]:
+        condition = CONDITIONS[key.fold]
         if condition.kind == "choose":
             return trials(key.method)[key.seed]
         if condition.kind == "paper":
@@ -97,28 +92,19 @@ class Task(FitTask):
         return chosen(self.folder, condition.choosing, MODELS[key.method].tuned_as or key.method)
 
     def _outcome(self, key: Key, fits: Sequence[_Fit]) -> Outcome:
-        settings = self._settings(CONDITIONS[key.fold], key)
+        settings = self._settings(key)
         if fits[0].choosing:
             return Outcome(*key, scores=[fit.score for fit in fits], settings=settings)
         n_items = sum(len(fit.fold.test) for fit in fits)
-        first = fits[0].answers
-        mass = np.zeros((first.mass.shape[0], n_items, first.mass.shape[2]))
-        votes = np.zeros((first.votes.shape[0], n_items), np.int8)
-        aside, aside_mass = [], []
+        (k, _, n_values), m = fits[0].answers[0].shape, len(fits[0].answers[1])
+        mass, votes = np.zeros((k, n_items, n_values)), np.zeros((m, n_items), np.int8)
+        aside = []
         for number, fit in enumerate(fits):
-            mass[:, fit.fold.test], votes[:, fit.fold.test] = fit.answers.mass, fit.answers.votes
+            mass[:, fit.fold.test], votes[:, fit.fold.test] = fit.answers
             aside.append(np.stack([np.full(len(fit.aside), number), fit.fold.train[fit.aside]]))
-            aside_mass.append(fit.answers_aside.mass)
-        joined = np.concatenate(aside, axis=1), np.concatenate(aside_mass, axis=1)
-        return Outcome(*key, mass, votes, *joined, settings=settings)
-
-
-@dataclass(eq=False)
-class _NetworkAnswers:
-    """The answers of networks to items."""
-
-    mass: np.ndarray  # (k, n_items, n_values) of each network, or of all draws of weights together
-    votes: np.ndarray  # (m, n_items) of each member; none of a single network
+        aside_mass = np.concatenate([fit.answers_aside[0] for fit in fits], axis=1)
+        joined = np.concatenate(aside, axis=1)
+        return Outcome(*key, mass, votes, joined, aside_mass, settings=settings)
 
 
 @dataclass(eq=False)
@@ -126,38 +112,38 @@ class _Fit:
     """One fit, and what is read from it before its networks are dropped."""
 
     key: Key
-    method: TrainedMethod
+    method: Any
     question: str
     fold: Fold
     train: Corpus
     test: Corpus
     choosing: bool
-    answers: _NetworkAnswers = field(init=False)
+    answers: Answers = field(init=False)
     aside: np.ndarray = field(init=False)  # codes of training items
-    answers_aside: _NetworkAnswers = field(init=False)
+    answers_aside: Answers = field(init=False)
     score: float = float("nan")
 
     def read(self) -> None:
-        method: Any = self.method
         if self.choosing:
-            mass = method.predict_items(self.test)[self.question].distribution
+            mass = self.method.predict_items(self.test)[self.question].distribution
             label = self.test[self.question].consensus("first")
             probability = mass[label.item, label.answer]
             self.score = float(-np.log(probability.clip(1e-12)).mean())
         else:
-            method.temperature_ = {}
-            self.aside = held_out_items(self.train, method.held_out, method.training.seed)
+            self.method.temperature_ = {}
+            held_out, seed = self.method.held_out, self.method.training.seed
+            self.aside = held_out_items(self.train, held_out, seed)
             self.answers = self._answers(self.test)
             self.answers_aside = self._answers(self.train.select(items=self.aside))
         del self.method
 
-    def _answers(self, corpus: Corpus) -> _NetworkAnswers:
+    def _answers(self, corpus: Corpus) -> Answers:
+        """Of each network, or of all draws of weights together; a single one has no votes."""
         answers = self.method.predict_items(corpus)[self.question]
         if not isinstance(answers, MemberAnswers):
-            return _NetworkAnswers(answers.distribution[None], np.zeros((0, corpus.n_items)))
+            return answers.distribution[None], np.zeros((0, corpus.n_items))
         of_draws = MODELS[self.key.method].method == "bayesian"
-        mass = answers.distribution[None] if of_draws else answers.masses
-        return _NetworkAnswers(mass, answers.members)
+        return answers.distribution[None] if of_draws else answers.masses, answers.members
 
 
 @dataclass(eq=False)
@@ -165,27 +151,25 @@ class Opened:
     """The corpora, and their parts, which fits of one fold share."""
 
     corpora: dict[str, Corpus]
-    _folds: dict[str, Any] = field(default_factory=dict)
-    _parts: dict[tuple[str, str], tuple[Corpus, Corpus]] = field(default_factory=dict)
+    _folds: dict[str, list[list[Fold]]] = field(default_factory=dict)
+    _parts: dict[tuple[str, str], Any] = field(default_factory=dict)
 
-    def folds(self, condition: SeedBertCondition) -> list[list[Fold]]:
-        name = condition.corpus
+    def folds(self, condition: SeedBertCondition, repeat: int) -> list[Fold]:
+        """Of a repetition; those in which settings are chosen are always the same."""
+        corpus, choosing = self.corpora[condition.corpus], condition.kind == "choose"
+        name = condition.name if choosing else condition.corpus
         if name not in self._folds:
-            self._folds[name] = folds(self.corpora[name], condition.source)
-        by_repeat: list[list[Fold]] = self._folds[name]
-        return by_repeat
+            self._folds[name] = (
+                [to_choose(corpus, condition)] if choosing else folds(corpus, condition.source)
+            )
+        return self._folds[name][0 if choosing else repeat]
 
-    def to_choose(self, condition: SeedBertCondition) -> list[Fold]:
-        if condition.name not in self._folds:
-            self._folds[condition.name] = to_choose(self.corpora[condition.corpus], condition)
-        inner_folds: list[Fold] = self._folds[condition.name]
-        return inner_folds
-
-    def parts(self, corpus: Corpus, fold: Fold) -> tuple[Corpus, Corpus]:
+    def parts(self, corpus: str, fold: Fold) -> tuple[Corpus, Corpus]:
         """To learn from and to test on."""
-        if (corpus.name, fold.name) not in self._parts:
-            self._parts[corpus.name, fold.name] = fold.parts(corpus)[:2]
-        return self._parts[corpus.name, fold.name]
+        if (corpus, fold.name) not in self._parts:
+            self._parts[corpus, fold.name] = fold.parts(self.corpora[corpus])[:2]
+        train, test = self._parts[corpus, fold.name]
+        return train, test
 
 
 def _parted(fits: Sequence[_Fit]) -> Iterator[list[_Fit]]:
@@ -196,5 +180,4 @@ def _parted(fits: Sequence[_Fit]) -> Iterator[list[_Fit]]:
             yield part
             part = []
         part.append(fit)
-    if part:
-        yield part
+    yield part

@@ -49,10 +49,8 @@ class Outcome:
     repeat: int  # or the number of a trial
     condition: str
     mass: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))  # (k, n_items, n_values)
-    votes: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int8))  # (m, n_items)
-    aside: np.ndarray = field(
-        default_factory=lambda: np.zeros((0, 0), np.int64)
-    )  # (2, n): fold, item
+    votes: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (m, n_items)
+    aside: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (2, n): fold, item
     aside_mass: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))  # (k, n, n_values)
     scores: list[float] = field(default_factory=list)  # of a trial: label's cross-entropy, by fold
     settings: dict[str, Any] = field(default_factory=dict)
@@ -69,28 +67,27 @@ class Outcome:
         content = {name: value for name, value in vars(self).items() if name not in _ARRAYS}
         with writing(Path(folder) / folder_name(self.key), "fit") as own:
             if self.mass.size:
-                np.savez_compressed(
-                    own / ARRAYS,
-                    mass=log_odds(self.mass),
-                    votes=self.votes.astype(np.int8),
-                    aside=self.aside.astype(np.int32),
-                    aside_mass=log_odds(self.aside_mass),
-                )
+                arrays = {name: log_odds(getattr(self, name)) for name in _ARRAYS[:2]}
+                arrays |= {
+                    "votes": self.votes.astype(np.int8),
+                    "aside": self.aside.astype(np.int32),
+                }
+                np.savez_compressed(own / ARRAYS, **arrays)  # type: ignore[arg-type]
             write_json(own, "fit", plain(content))
 
     @classmethod
     def load(cls, folder: str | Path) -> Outcome:
-        content = read_json(folder, "fit")
+        content, path = read_json(folder, "fit"), Path(folder) / ARRAYS
         with reading(Path(folder)):
             known = {name: content[name] for name in cls.__dataclass_fields__ if name in content}
-            if (Path(folder) / ARRAYS).exists():
-                with np.load(Path(folder) / ARRAYS) as arrays:
-                    known |= {name: arrays[name] for name in ("votes", "aside")}
-                    known |= {name: masses(arrays[name]) for name in ("mass", "aside_mass")}
+            if path.exists():
+                with np.load(path) as arrays:
+                    known |= {name: arrays[name] for name in _ARRAYS[2:]}
+                    known |= {name: masses(arrays[name]) for name in _ARRAYS[:2]}
             return cls(**known)
 
 
-_ARRAYS = ("mass", "votes", "aside", "aside_mass")
+_ARRAYS = ("mass", "aside_mass", "votes", "aside")
 
 
 def log_odds(mass: np.ndarray) -> np.ndarray:
@@ -112,12 +109,14 @@ def masses(odds: np.ndarray) -> np.ndarray:
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
-FOLDER = "corpora"
+# ---- facts about the items of a corpus ----
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The items of a corpus: the annotators' answers, the label of each item, and the folds."""
+    """The items of a corpus: the annotators' answers, the label of each item, and the folds. They
+    are saved with the outcomes: a report reads no corpus, and outcomes of other data are refused.
+    """
 
     corpus: str
     values: tuple[str, ...]
@@ -132,7 +131,6 @@ class Items:
     def of(cls, corpus: Corpus, kappas: dict[str, float]) -> Items:
         source = SOURCES[corpus.name]
         annotations = corpus[source.question]
-        dealt = folds(corpus, source)
         label = np.full(corpus.n_items, -1)
         majority = annotations.consensus("first")
         label[majority.item] = majority.answer
@@ -142,9 +140,9 @@ class Items:
             annotations.counts(),
             label,
             np.unique(corpus.units(), return_inverse=True)[1].reshape(-1),
-            np.stack([fold_of_items(each, corpus.n_items) for each in dealt]),
+            np.stack([fold_of_items(dealt, corpus.n_items) for dealt in folds(corpus, source)]),
             biases(corpus, source.question),
-            np.array([kappas[name] for name in ("any", "most", "all")] if kappas else []),
+            np.array([kappas[name] for name in ("any", "most", "all") if kappas]),
         )
 
     @property
@@ -154,19 +152,14 @@ class Items:
 
     def keep(self, folder: Path) -> None:
         """Write them; refuse a folder that was begun with other data."""
-        path = folder / FOLDER / f"{self.corpus}.npz"
-        content = {
-            name: np.asarray(array) for name, array in vars(self).items() if name != "corpus"
-        }
+        path = _file(folder, self.corpus)
+        content = {name: np.asarray(each) for name, each in vars(self).items() if name != "corpus"}
         if path.exists():
-            kept = vars(Items.load(folder, self.corpus))
-            known = not len(self.kappas) or len(kept["kappas"])  # a kit has no ratings
-            differing = [
-                name
-                for name, array in content.items()
-                if (name != "kappas" or (known and len(array)))
-                and not _same(array, np.asarray(kept[name]))
-            ]
+            kept = Items.load(folder, self.corpus)
+            known = not len(self.kappas) or len(kept.kappas)  # a kit has no ratings
+            compared = {n: each for n, each in content.items() if n != "kappas"}
+            compared |= {"kappas": self.kappas} if known and len(self.kappas) else {}
+            differing = [n for n, each in compared.items() if not _same(each, getattr(kept, n))]
             refuse_other_data(folder, self.corpus, differing, "the data")
             if known:
                 return
@@ -176,29 +169,32 @@ class Items:
 
     @classmethod
     def load(cls, folder: str | Path, corpus: str) -> Items:
-        path = Path(folder) / FOLDER / f"{corpus}.npz"
+        path = _file(folder, corpus)
         if not path.exists():
             raise DataError(f"{path}: missing; run the paper into this folder again")
         with reading(path), np.load(path) as arrays:
-            values = tuple(str(value) for value in arrays["values"])
-            return cls(corpus, values, **{n: arrays[n] for n in _NUMBERS})
+            content = {n: arrays[n] for n in cls.__dataclass_fields__ if n != "corpus"}
+            return cls(corpus, **content | {"values": tuple(map(str, content["values"]))})
 
 
-_NUMBERS = ("counts", "label", "groups", "folds", "biases", "kappas")
+def _file(folder: str | Path, corpus: str) -> Path:
+    return Path(folder) / "corpora" / f"{corpus}.npz"
 
 
-def _same(first: np.ndarray, second: np.ndarray) -> bool:
-    if first.shape != second.shape:
-        return False
-    if first.dtype.kind == "U" or second.dtype.kind == "U":
-        return bool((first == second).all())
+def _same(first: np.ndarray, second: Any) -> bool:
+    second = np.asarray(second)
+    if first.shape != second.shape or first.dtype.kind == "U":
+        return bool(np.array_equal(first, second))
     return bool(np.allclose(first, second, equal_nan=True))
 
+
+# ---- distances from the annotators, item by item ----
 
 VOTES, MEAN, TEMPERED = "votes", "mean", "tempered"
 READ_OUTS = (VOTES, MEAN, TEMPERED)  # the shares of votes, mean probabilities, those tempered
 CAUTIOUS = "cautious"  # tempered, but never surer; as methods do it since these were read
 DISTANCES = {"cross-entropy": soft.cross_entropy, "JSD": soft.jsd, "TVD": soft.tvd}
+BY = "cross-entropy"  # how "nearest to the annotators' answers" is measured
 
 
 def vote_counts(outcome: Outcome, n_values: int, n_members: int | None = None) -> np.ndarray:
@@ -229,11 +225,8 @@ def temperatures(
 def distribution(
     outcome: Outcome, items: Items, read: str, n_members: int | None = None
 ) -> np.ndarray:
-    """The distribution of answers that a model predicts, (n_items, n_values).
-
-    Args:
-        n_members: only so many of the first members.
-    """
+    """The distribution of answers that a model predicts, (n_items, n_values); of its first members
+    if `n_members` is given."""
     if read == VOTES:
         counts = vote_counts(outcome, len(items.values), n_members)
         return counts / counts.sum(axis=1, keepdims=True)
@@ -252,9 +245,7 @@ def answers(outcome: Outcome, n_values: int, n_members: int | None = None) -> np
     """The one answer to each item, (n_items,): the majority of the members, and of tied values the
     one of the highest mean probability; of a single network the most probable."""
     mean = outcome.mass[:n_members].mean(axis=0)
-    if not len(outcome.votes):
-        return np.asarray(mean.argmax(axis=1))
-    counts = vote_counts(outcome, n_values, n_members)
+    counts = vote_counts(outcome, n_values, n_members) if len(outcome.votes) else 0
     return np.asarray((counts + 0.5 * mean).argmax(axis=1))
 
 
@@ -265,17 +256,15 @@ def score_of_items(
 
     A cross-entropy of votes is that of votes with one half added to every value.
     """
-    distributions = distribution(outcome, items, read, n_members)
-    distances = {
-        name: distance(items.shares, distributions) for name, distance in DISTANCES.items()
-    }
+    mass = distribution(outcome, items, read, n_members)
+    distances = {name: distance(items.shares, mass) for name, distance in DISTANCES.items()}
     if read == VOTES:
         counts = vote_counts(outcome, len(items.values), n_members)
         distances["cross-entropy"] = soft.cross_entropy(items.shares, smoothed_votes(counts))
     return distances
 
 
-BY = "cross-entropy"  # how "nearest to the annotators' answers" is measured
+# ---- choices: settings by trials on training folds, a variant on the first corpus ----
 
 
 def outcomes(folder: str | Path, condition: str | None = None) -> list[Outcome]:
@@ -285,9 +274,8 @@ def outcomes(folder: str | Path, condition: str | None = None) -> list[Outcome]:
 
 def tried(folder: str | Path, condition: str, model: str) -> list[Outcome]:
     """The trials of a model that are done, in their order."""
-    fits = Path(folder) / "fits"
     keys = [Key(model, number, condition) for number in range(len(trials(model)))]
-    there = [fits / folder_name(key) for key in keys]
+    there = [Path(folder) / "fits" / folder_name(key) for key in keys]
     return [Outcome.load(path) for path in there if (path / "fit.json").exists()]
 
 
@@ -296,8 +284,7 @@ def chosen(folder: str | Path, condition: str, model: str) -> dict[str, Any]:
     done = tried(folder, condition, model)
     if len(done) < len(trials(model)):
         raise DataError(f"{folder}: {condition} is not done for {model}; run it first")
-    best = min(done, key=lambda outcome: float(np.mean(outcome.scores)))
-    return dict(best.settings)
+    return dict(min(done, key=lambda outcome: float(np.mean(outcome.scores))).settings)
 
 
 def best_variant(folder: str | Path) -> tuple[str, str]:
@@ -311,8 +298,8 @@ def best_variant(folder: str | Path) -> tuple[str, str]:
     if not shared:
         raise DataError(f"{folder}: no repetition of {FIRST} has every variant yet")
     scores: dict[tuple[str, str], list[float]] = {}
-    for outcome in done:
-        for read in READ_OUTS if outcome.repeat in shared else ():
+    for outcome in (outcome for outcome in done if outcome.repeat in shared):
+        for read in READ_OUTS:
             score = score_of_items(outcome, items, read)[BY].mean()
             scores.setdefault((outcome.model, read), []).append(float(score))
     return min(scores, key=lambda which: float(np.mean(scores[which])))

@@ -73,11 +73,7 @@ RECOVERED = (
 
 
 def shown(report: Report, width: int | None = None) -> str:
-    """All tables of a report, and its claims.
-
-    Args:
-        width: of a terminal; nothing is broken if left out.
-    """
+    """All tables of a report, and its claims; `width` of a terminal breaks lines."""
     tables = (
         _about, _table_4, _recovered, _variants, _confirmed, _calibrated, _again, _tempering,
         _seeds_and_deep, _numbers, _biases, _uniform, _kappas, _choosing, claims, _missing,

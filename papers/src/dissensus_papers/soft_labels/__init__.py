@@ -30,7 +30,7 @@ from dissensus_papers.soft_labels.tables import shown
 class SoftLabels(Paper):
     """Four models with ten seeds in each condition; a fit is one of them, on all folds."""
 
-    name, models, default = KIND, MODELS, PRINTED
+    name, models, default, options = KIND, MODELS, PRINTED, ("glove",)
     conditions, n_runs, studies = CONDITIONS, len(SEEDS), {}
 
     def read(self, data: Path) -> dict[str, Corpus]:

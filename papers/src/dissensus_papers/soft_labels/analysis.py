@@ -14,14 +14,7 @@ import numpy as np
 from dissensus.errors import DataError
 from dissensus.evaluation import over_seeds, published, resampling
 from dissensus.progress import progress
-from dissensus_papers.framework.reports import (
-    accuracy_and_f1,
-    begun_with,
-    correct,
-    head,
-    macro_f1,
-    short,
-)
+from dissensus_papers.framework import reports
 from dissensus_papers.soft_labels.outcomes import Items, Outcome, outcomes
 from dissensus_papers.soft_labels.protocol import (
     BASELINE,
@@ -34,22 +27,20 @@ from dissensus_papers.soft_labels.protocol import (
 KIND = "soft-labels"
 
 
-def judged(path: Path) -> dict[str, Any]:
+def judged(path: Path) -> reports.Report:
     """The report on a folder of outcomes."""
-    front = begun_with(path, KIND)
+    front = reports.begun_with(path, KIND)
     done = outcomes(path)
-    outcomes_of = {
-        name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS
-    }
-    names = [name for name, of_condition in outcomes_of.items() if of_condition]
-    about = head(path, front, (outcome.machine for outcome in done if names))
-    items = {name: Items.load(path, name) for name in names}
+    every = {name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS}
+    outcomes_of = {name: of_condition for name, of_condition in every.items() if of_condition}
+    about = reports.head(path, front, (outcome.machine for outcome in done if outcomes_of))
+    items = {name: Items.load(path, name) for name in outcomes_of}
     conditions = {}
-    with progress("testing", len(names)) as advance:
-        for name in names:
-            conditions[name] = _judged(CONDITIONS[name], items[name], outcomes_of[name])
+    with progress("testing", len(items)) as advance:
+        for name, own in outcomes_of.items():
+            conditions[name] = _judged(CONDITIONS[name], items[name], own)
             advance(1)
-    correct(
+    reports.correct(
         tests["ours"]
         for condition in conditions.values()
         for against in condition["against"].values()
@@ -70,55 +61,53 @@ def _in_every_model(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return [outcome for outcome in outcomes if outcome.seed in seeds]
 
 
-# ---- one condition ----
-
-
 def _judged(
     condition: SoftLabelsCondition, items: Items, outcomes: Sequence[Outcome]
 ) -> dict[str, Any]:
     """The scores of every model, and each MTL model compared with STL."""
-    seeds = sorted({outcome.seed for outcome in outcomes})
-    answers_of = {
-        model: np.stack(
-            [_pooled(o, items) for o in outcomes if o.model == model]
-        )  # (n_runs, n_items)
-        for model in MODELS
-        if any(o.model == model for o in outcomes)
+    done = {model: [o for o in outcomes if o.model == model] for model in MODELS}
+    answers_of = {  # (n_runs, n_items)
+        model: np.stack([_pooled(o, items) for o in own]) for model, own in done.items() if own
     }
+    labels = {kind: items.label(kind) for kind in condition.tested}
     models = {
         model: {
-            "pooled": {kind: _scores(items.label(kind), answers) for kind in condition.tested},
-            "fits": [_figures(condition, items, o) for o in outcomes if o.model == model],
+            "pooled": {kind: _scores(label, answers) for kind, label in labels.items()},
+            "fits": [
+                {
+                    "seed": outcome.seed,
+                    "seconds": round(outcome.seconds, 1),
+                    "scores": {kind: _scores(label, own) for kind, label in labels.items()},
+                    "epochs": [trained.best_epoch for trained in outcome.folds],
+                    "gap": {when: round(_gap(outcome, when), 6) for when in ("chosen", "last")},
+                }
+                for outcome, own in zip(done[model], answers, strict=True)
+            ],
             "settings": items.settings.get(model, {}),
             "words": _by_vector(items, answers),
         }
         for model, answers in answers_of.items()
     }
     against = {
-        model: _compared(condition, items, answers, answers_of[BASELINE])
-        | {"gap": _gap_test(outcomes, model, seeds)}
+        model: {
+            "tests": {
+                kind: _tests(condition, items, label, answers, answers_of[BASELINE])
+                for kind, label in labels.items()
+            },
+            "cells": _cells(items, answers, answers_of[BASELINE]),
+            "gap": _gap_tests(done[model], done[BASELINE]),
+        }
         for model, answers in answers_of.items()
         if model != BASELINE and BASELINE in answers_of
     }
-    known = float(items.known.mean()) if len(items.known) else float("nan")
     return {
         "n_items": len(items.gold),
-        "seeds": seeds,
-        "with_vector": known,
-        "majority": {kind: _most_frequent(items.label(kind)) for kind in condition.tested},
+        "seeds": sorted({outcome.seed for outcome in outcomes}),
+        "with_vector": float(items.known.mean()) if len(items.known) else float("nan"),
+        "majority": {kind: _most_frequent(label) for kind, label in labels.items()},
         "models": models,
         "against": against,
     }
-
-
-def _compared(
-    condition: SoftLabelsCondition, items: Items, mine: np.ndarray, theirs: np.ndarray
-) -> dict[str, Any]:
-    """An MTL model's answers compared with those of STL."""
-    tests = {
-        kind: _tests(condition, items, items.label(kind), mine, theirs) for kind in condition.tested
-    }
-    return {"tests": tests, "cells": _cells(items, mine, theirs)}
 
 
 def _most_frequent(labels: np.ndarray) -> float:
@@ -128,11 +117,9 @@ def _most_frequent(labels: np.ndarray) -> float:
 
 def _by_vector(items: Items, answers: np.ndarray) -> dict[str, float]:
     """Accuracy on words with and without a vector; empty where that is not known."""
-    if not len(items.known):
-        return {}
-    right = answers == items.gold
-    cells = {"with": right[:, items.known == 1], "without": right[:, items.known == 0]}
-    return {name: _mean(cell) for name, cell in cells.items()}
+    right, sides = answers == items.gold, (("with", 1), ("without", 0))
+    known = sides if len(items.known) else ()
+    return {name: _mean(right[:, items.known == side]) for name, side in known}
 
 
 def _pooled(outcome: Outcome, items: Items) -> np.ndarray:
@@ -148,25 +135,11 @@ def _pooled(outcome: Outcome, items: Items) -> np.ndarray:
 
 
 def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-    """Over the predictions of all runs, (n_runs, n_items), pooled as in the paper."""
-    label, answers = np.tile(wanted, len(predicted)), predicted.ravel()
-    f1 = macro_f1(label, answers)
-    return {"accuracy": round(float((label == answers).mean()), 6), "f1": round(f1, 6)}
-
-
-def _figures(condition: SoftLabelsCondition, items: Items, outcome: Outcome) -> dict[str, Any]:
-    """The scores of one run."""
-    predicted = _pooled(outcome, items)
-    return {
-        "seed": outcome.seed,
-        "seconds": round(outcome.seconds, 1),
-        "scores": {kind: _scores(items.label(kind), predicted[None]) for kind in condition.tested},
-        "epochs": [trained.best_epoch for trained in outcome.folds],
-        "gap": {when: round(_gap(outcome, when), 6) for when in ("chosen", "last")},
-    }
-
-
-# ---- tests ----
+    """Over the predictions of a run, or of all runs pooled as in the paper."""
+    answers = predicted.ravel()
+    label = np.tile(wanted, len(answers) // len(wanted))
+    accuracy = float((label == answers).mean())
+    return {"accuracy": round(accuracy, 6), "f1": round(reports.macro_f1(label, answers), 6)}
 
 
 def _tests(
@@ -177,20 +150,16 @@ def _tests(
     theirs: np.ndarray,
 ) -> dict[str, Any]:
     """The paper's test and ours, of accuracy and of macro-F1."""
-    right, right_theirs = (mine == wanted).astype(float), (theirs == wanted).astype(float)
-    label = np.tile(wanted, len(mine))
-    pooled = [resampling.macro_f1(label, side.reshape(1, -1)) for side in (mine, theirs)]
-    draws = condition.draws
+    both, label = (mine, theirs), np.tile(wanted, len(mine))
+    right = [(side == wanted).astype(float) for side in both]
+    pooled = [resampling.macro_f1(label, side.reshape(1, -1)) for side in both]
     return {
         "published": {
-            "accuracy": published(right, right_theirs, resamples=draws).p,
-            "f1": published(*pooled, resamples=draws).p,
+            "accuracy": published(*right, resamples=condition.draws).p,
+            "f1": published(*pooled, resamples=condition.draws).p,
         },
-        "ours": accuracy_and_f1(wanted, mine, theirs, items.groups),
+        "ours": reports.accuracy_and_f1(wanted, mine, theirs, items.groups),
     }
-
-
-# ---- the analysis of errors ----
 
 
 def _cells(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
@@ -198,16 +167,11 @@ def _cells(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]
     where only one is right."""
     from scipy.stats import mannwhitneyu
 
-    right, right_theirs = mine == items.gold, theirs == items.gold
-    inside = (
-        right & right_theirs,
-        ~right & right_theirs,
-        right & ~right_theirs,
-        ~right & ~right_theirs,
-    )
+    a, b = mine == items.gold, theirs == items.gold
     known = ~np.isnan(items.measure)
     values = np.broadcast_to(items.measure, mine.shape)
-    measures = {name: values[cell & known] for name, cell in zip(CELLS, inside, strict=True)}
+    inside = zip(CELLS, (a & b, ~a & b, a & ~b, ~a & ~b), strict=True)
+    measures = {name: values[cell & known] for name, cell in inside}
     mixed = measures["only MTL right"], measures["only STL right"]
     p = float(mannwhitneyu(*mixed).pvalue) if all(map(len, mixed)) else float("nan")
     return {
@@ -221,20 +185,15 @@ def _mean(values: np.ndarray) -> float:
     return round(float(values.mean()), 6) if len(values) else float("nan")
 
 
-# ---- overfitting ----
-
-
 def _gap(outcome: Outcome, when: str) -> float:
     """How much higher the main task's loss is on the development part than in training."""
     return float(np.mean([t.main[when][1] - t.main[when][0] for t in outcome.folds]))
 
 
-def _gap_test(outcomes: Sequence[Outcome], model: str, seeds: Sequence[int]) -> dict[str, Any]:
+def _gap_tests(mine: Sequence[Outcome], theirs: Sequence[Outcome]) -> dict[str, Any]:
     """The gap of an MTL model less that of STL, over seeds."""
     tests = {}
     for when in ("chosen", "last"):
-        gaps = {(o.model, o.seed): _gap(o, when) for o in outcomes}
-        mine, theirs = (np.array([gaps[m, s] for s in seeds]) for m in (model, BASELINE))
-        difference = over_seeds(mine, theirs)
-        tests[when] = short(difference)
+        gaps = [np.array([_gap(outcome, when) for outcome in own]) for own in (mine, theirs)]
+        tests[when] = reports.short(over_seeds(*gaps))
     return tests

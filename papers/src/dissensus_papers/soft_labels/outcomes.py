@@ -1,4 +1,5 @@
-"""Outcomes of fits and facts about their items, in a folder; and which fits there are."""
+"""Outcomes of fits, and facts about the test items of a condition, in a folder: a report reads no
+corpus, and outcomes of other data are refused."""
 
 from __future__ import annotations
 
@@ -13,12 +14,10 @@ from dissensus import Corpus
 from dissensus.aggregation import AGGREGATORS
 from dissensus.errors import DataError
 from dissensus.evaluation import Key, folder_name, number, plain
-from dissensus.folders import read_json as read_folder
-from dissensus.folders import reading, writing
-from dissensus.folders import write_json as write_folder
+from dissensus.folders import read_json, reading, write_json, writing
 from dissensus.metrics import entropy, excess_kurtosis
+from dissensus_papers.framework import reports
 from dissensus_papers.framework.paper import load_outcomes, refuse_other_data
-from dissensus_papers.framework.reports import read_json, write_json
 from dissensus_papers.soft_labels.protocol import (
     CONDITIONS,
     MODELS,
@@ -29,6 +28,21 @@ from dissensus_papers.soft_labels.protocol import (
 )
 
 FIRST = ord("a")  # answers are kept as letters: a text of 3,000 of them is small, and can be read
+
+
+def letters(values: np.ndarray) -> str:
+    """Codes as letters; what has no code (-1) is a "`".
+
+    Example:
+        >>> letters(np.array([0, 2, -1])), codes("ac`").tolist()
+        ('ac`', [0, 2, -1])
+    """
+    return (np.asarray(values) + FIRST).astype(np.uint8).tobytes().decode("ascii")
+
+
+def codes(text: str) -> np.ndarray:
+    """Letters as codes."""
+    return np.frombuffer(text.encode("ascii"), np.uint8).astype(np.int64) - FIRST
 
 
 @dataclass(frozen=True)
@@ -50,7 +64,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A model's trainings with one seed in one condition.
+    """A model's trainings with one seed on all folds of a condition: a small folder.
 
     Example:
         >>> Outcome("stl", 1000, "pos-test", []).key
@@ -72,32 +86,21 @@ class Outcome:
     def save(self, folder: str | Path) -> None:
         """Write it into a folder of fits, as a folder of its own, whole or not at all."""
         with writing(Path(folder) / folder_name(self.key), "fit") as own:
-            write_folder(own, "fit", plain(asdict(self)))
+            write_json(own, "fit", plain(asdict(self)))
 
     @classmethod
     def load(cls, folder: str | Path) -> Outcome:
-        content = read_folder(folder, "fit")
+        content = read_json(folder, "fit")
         with reading(Path(folder)):
             known = {name: content[name] for name in cls.__dataclass_fields__}
             return cls(**known | {"folds": [Trained(**fold) for fold in content["folds"]]})
 
 
-def letters(values: np.ndarray) -> str:
-    """Codes as letters; what has no code (-1) is a "`".
-
-    Example:
-        >>> letters(np.array([0, 2, -1])), codes("ac`").tolist()
-        ('ac`', [0, 2, -1])
-    """
-    return (np.asarray(values) + FIRST).astype(np.uint8).tobytes().decode("ascii")
-
-
-def codes(text: str) -> np.ndarray:
-    """Letters as codes."""
-    return np.frombuffer(text.encode("ascii"), np.uint8).astype(np.int64) - FIRST
-
-
-FOLDER = "conditions"
+def outcomes(folder: str | Path) -> list[Outcome]:
+    """The outcomes of all fits in a folder, by condition, seed and model."""
+    loaded = load_outcomes(folder, Outcome.load, CONDITIONS, MODELS)
+    order = list(MODELS)
+    return sorted(loaded, key=lambda o: (o.condition, o.seed, order.index(o.model)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,51 +143,43 @@ class Items:
     def label(self, kind: str) -> np.ndarray:
         return self.gold if kind == "gold" else self.consensus
 
-    # ---- a file each ----
-
     def keep(self, folder: Path) -> None:
         """Write them; refuse a folder that was begun with other data or settings."""
-        content = {
-            "folds": self.folds,
-            "gold": letters(self.gold),
-            "consensus": letters(self.consensus),
-            "groups": self.groups.tolist(),
-            "measure": plain(self.measure),
-            "settings": self.settings,
-            "known": letters(self.known),
-        }
-        path = folder / FOLDER / f"{self.condition}.json"
+        content = {name: value for name, value in vars(self).items() if name != "condition"}
+        content |= {name: letters(content[name]) for name in _LETTERS}
+        content = plain(content)
+        path = _file(folder, self.condition)
         if path.exists():
             kept = _read(path)
             differing = [name for name in kept if kept[name] != content.get(name)]
             refuse_other_data(folder, self.condition, differing, "the data and settings")
-            if kept.keys() == content.keys():
-                return
-        write_json(path, content)
+        else:
+            reports.write_json(path, content)
 
     @classmethod
     def load(cls, folder: str | Path, condition: str) -> Items:
-        path = Path(folder) / FOLDER / f"{condition}.json"
+        path = _file(folder, condition)
         content = _read(path)
         with reading(path):
-            return cls(
-                condition,
-                content["folds"],
-                codes(content["gold"]),
-                codes(content["consensus"]),
-                np.array(content["groups"]),
-                np.array([number(value) for value in content["measure"]]),
-                content["settings"],
-                codes(content.get("known", "")),
-            )
+            content |= {name: codes(content[name]) for name in _LETTERS}
+            content["groups"] = np.array(content["groups"])
+            content["measure"] = np.array([number(value) for value in content["measure"]])
+            return cls(condition, **content)
+
+
+_LETTERS = ("gold", "consensus", "known")
+
+
+def _file(folder: str | Path, condition: str) -> Path:
+    return Path(folder) / "conditions" / f"{condition}.json"
 
 
 def _read(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise DataError(f"{path}: missing; run the paper into this folder again")
     try:
-        return dict(read_json(path))
-    except (DataError, ValueError) as error:
+        return dict(reports.read_json(path))
+    except ValueError as error:
         raise DataError(
             f"{path}: damaged ({error}); take it away and run the paper into this folder again"
         ) from None
@@ -200,18 +195,7 @@ def known_words(corpus: Corpus, items: np.ndarray, glove: str | Path | None) -> 
         return np.zeros(0, np.int64)
     words = WordsEncoder(str(glove))
     texts = corpus.contents[focus.role].values.to_pylist()
-    shown = zip(
-        corpus.content[focus.role][items],
-        focus.start[items, 0].astype(int),
-        focus.stop[items, 0].astype(int),
-        strict=True,
-    )
+    ends = (end[items, 0].astype(int) for end in (focus.start, focus.stop))
+    shown = zip(corpus.content[focus.role][items], *ends, strict=True)
     numbers = [words.number(texts[code][start:stop]) for code, start, stop in shown]
     return (np.array(numbers) != words.nothing).astype(np.int64)
-
-
-def outcomes(folder: str | Path) -> list[Outcome]:
-    """The outcomes of all fits in a folder, by condition, seed and model."""
-    loaded = load_outcomes(folder, Outcome.load, CONDITIONS, MODELS)
-    order = list(MODELS)
-    return sorted(loaded, key=lambda o: (o.condition, o.seed, order.index(o.model)))

@@ -1,4 +1,8 @@
-"""What the paper prints, its conditions, networks and how it trained them."""
+"""What the paper prints, its conditions, data and folds, its networks and how it trained them.
+
+Reference: Fornaciari, Uma, Paun, Plank, Hovy & Poesio (2021), Beyond Black & White: Leveraging
+Annotator Disagreement via Soft-Label Multi-Task Learning, doi 10.18653/v1/2021.naacl-main.204.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from dissensus import Annotations, Corpus, Nominal
 from dissensus.errors import DataError
 from dissensus.evaluation import Fold, k_fold, official
-from dissensus.methods import SoftLabelMtl, TrainedMethod, changed, configured, settings_of
 from dissensus.training import Training
+
+if TYPE_CHECKING:
+    from dissensus.methods import SoftLabelMtl, TrainedMethod
 
 TITLE = "Fornaciari et al. (2021), soft-label multi-task learning"
 MODELS = {  # as users and files spell them, and as the paper does
@@ -36,63 +42,45 @@ class Printed(NamedTuple):
     f1_stars: str = ""
 
 
+def _printed(*rows: tuple[Any, ...]) -> dict[str, Printed]:
+    return {model: Printed(*row) for model, row in zip(MODELS, rows, strict=True)}
+
+
+S = "**"
 TABLES: dict[str, dict[str, Printed]] = {  # condition -> model
-    "pos-cv": {
-        "stl": Printed(85.73, 85.00),
-        "kl": Printed(86.62, 85.90, "**", "**"),
-        "inverse-kl": Printed(86.55, 85.88, "**", "**"),
-        "ce": Printed(86.76, 85.98, "**", "**"),
-    },
-    "pos-test": {
-        "stl": Printed(85.84, 74.56),
-        "kl": Printed(85.93, 75.04),
-        "inverse-kl": Printed(86.29, 75.04, "*"),
-        "ce": Printed(86.27, 75.13, "*"),
-    },
-    "stemming": {
-        "stl": Printed(73.59, 57.57),
-        "kl": Printed(75.63, 55.58, "**"),
-        "inverse-kl": Printed(77.09, 58.41, "**", "*"),
-        "ce": Printed(75.26, 55.92, "**"),
-    },
-    "pos-cv-silver": {
-        "stl": Printed(75.22, 67.01),
-        "kl": Printed(75.82, 67.66, "**", "**"),
-        "inverse-kl": Printed(76.00, 67.76, "**", "**"),
-        "ce": Printed(75.99, 67.80, "**", "**"),
-    },
-    "pos-test-silver": {
-        "stl": Printed(77.81, 60.59),
-        "kl": Printed(78.61, 61.68, "**", "**"),
-        "inverse-kl": Printed(79.16, 61.94, "**", "**"),
-        "ce": Printed(78.49, 61.53, "**", "**"),
-    },
-    "stemming-silver": {
-        "stl": Printed(71.34, 58.85),
-        "kl": Printed(73.17, 57.75, "**"),
-        "inverse-kl": Printed(77.47, 57.85, "**"),
-        "ce": Printed(74.41, 57.06, "**"),
-    },
-}
+    "pos-cv": _printed(
+        (85.73, 85.00), (86.62, 85.90, S, S), (86.55, 85.88, S, S), (86.76, 85.98, S, S)
+    ),
+    "pos-test": _printed(
+        (85.84, 74.56), (85.93, 75.04), (86.29, 75.04, "*"), (86.27, 75.13, "*")
+    ),
+    "stemming": _printed(
+        (73.59, 57.57), (75.63, 55.58, S), (77.09, 58.41, S, "*"), (75.26, 55.92, S)
+    ),
+    "pos-cv-silver": _printed(
+        (75.22, 67.01), (75.82, 67.66, S, S), (76.00, 67.76, S, S), (75.99, 67.80, S, S)
+    ),
+    "pos-test-silver": _printed(
+        (77.81, 60.59), (78.61, 61.68, S, S), (79.16, 61.94, S, S), (78.49, 61.53, S, S)
+    ),
+    "stemming-silver": _printed(
+        (71.34, 58.85), (73.17, 57.75, S), (77.47, 57.85, S), (74.41, 57.06, S)
+    ),
+}  # fmt: skip
 EARLIER = {  # accuracy of earlier work that the paper prints next to its own
     "pos-cv": ("Jamison and Gurevych", 78.9),
     "pos-test": ("Plank et al.", 83.6),
     "stemming": ("Jamison and Gurevych", 76.6),
 }
 CELLS = ("both right", "only STL right", "only MTL right", "both wrong")
-KURTOSIS = {  # Table 3, of STL and MTL with cross-entropy on POS tags, gold
-    "both right": 6.614,
-    "only STL right": 5.961,
-    "only MTL right": 6.015,
-    "both wrong": 5.727,
-}
 KURTOSIS_MODEL, KURTOSIS_CONDITION = "ce", "pos-cv"
+KURTOSIS = (6.614, 5.961, 6.015, 5.727)  # Table 3, of the cells, STL and this MTL model, gold
 
+# ---- conditions ----
 
 Label = Literal["gold", "consensus"]
 SEEDS = tuple(range(1000, 10001, 1000))
-TAGS, STEMS = "pos_tweets", "stemming"
-CORPORA = (TAGS, STEMS)
+TAGS, STEMS = CORPORA = ("pos_tweets", "stemming")
 QUESTION = {TAGS: "tag", STEMS: "is the stem"}
 N_FOLDS = 5
 
@@ -116,9 +104,9 @@ class SoftLabelsCondition:
     name: str
     title: str
     corpus: str
-    label: Label
-    chosen_by: Label
     folds: Literal["tokens", "tweets", "official", "fold10"]
+    label: Label = "gold"
+    chosen_by: Label = "gold"
     tested: tuple[Label, ...] = ("gold",)
     carried: bool = False
     drop_ties: bool = False
@@ -130,35 +118,23 @@ class SoftLabelsCondition:
         return QUESTION[self.corpus]
 
 
-_CV = SoftLabelsCondition(
-    "pos-cv", "POS tag, 5-fold CV", TAGS, "gold", "gold", "tokens", carried=True
-)
-_TEST = SoftLabelsCondition(
-    "pos-test", "POS tag, separate test set", TAGS, "gold", "gold", "official"
-)
-_STEMS = SoftLabelsCondition("stemming", "Stemming", STEMS, "gold", "gold", "fold10", draws=10_000)
-
+_CV = SoftLabelsCondition("pos-cv", "POS tag, 5-fold CV", TAGS, "tokens", carried=True)
+_TEST = SoftLabelsCondition("pos-test", "POS tag, separate test set", TAGS, "official")
+_STEMS = SoftLabelsCondition("stemming", "Stemming", STEMS, "fold10", draws=10_000)
 CONDITIONS: dict[str, SoftLabelsCondition] = {
     condition.name: condition
     for condition in (
-        replace(_CV, table=1),
-        replace(_TEST, table=1),
-        replace(_STEMS, table=1),
+        *(replace(each, table=1) for each in (_CV, _TEST, _STEMS)),
         replace(_CV, name="pos-cv-silver", label="consensus", chosen_by="consensus", table=2),
         replace(_TEST, name="pos-test-silver", label="consensus", table=2),
         replace(
-            _STEMS,
-            name="stemming-silver",
-            label="consensus",
-            chosen_by="consensus",
-            tested=("gold", "consensus"),
-            drop_ties=True,
-            table=2,
+            _STEMS, name="stemming-silver", label="consensus", chosen_by="consensus",
+            tested=("gold", "consensus"), drop_ties=True, table=2,
         ),
         replace(_CV, name="pos-cv-tweets", title="POS tag, 5-fold CV by tweet", folds="tweets"),
         replace(_CV, name="pos-cv-fresh", title="POS tag, 5-fold CV, fresh Adam", carried=False),
     )
-}
+}  # fmt: skip
 PRINTED = tuple(name for name, condition in CONDITIONS.items() if condition.table)
 
 
@@ -210,15 +186,17 @@ def tied(corpus: Corpus, question: str) -> np.ndarray:
 
 def folds(corpus: Corpus, condition: SoftLabelsCondition) -> list[Fold]:
     """Training, development and test items of each fold, the same in every run."""
-    if condition.folds == "tokens":
-        return _by_token(corpus, condition.question)
-    if condition.folds == "tweets":
-        return _by_tweet(corpus, condition.question)
-    whole_folds = official(corpus, "fold10" if condition.folds == "fold10" else "official")
+    if condition.folds in ("tokens", "tweets"):
+        return (_by_token if condition.folds == "tokens" else _by_tweet)(corpus, condition.question)
+    whole_folds = official(corpus, condition.folds)
     if not condition.drop_ties:
         return whole_folds
     kept = np.flatnonzero(~tied(corpus, condition.question))
-    return [_only(fold, kept) for fold in whole_folds]
+    names, within = ("train", "test", "validation"), []
+    for fold in whole_folds:
+        parts: dict[str, Any] = {n: np.intersect1d(getattr(fold, n), kept) for n in names}
+        within.append(replace(fold, **parts))
+    return within
 
 
 def _by_token(corpus: Corpus, question: str) -> list[Fold]:
@@ -260,36 +238,18 @@ def _of_crowd(corpus: Corpus) -> np.ndarray:
     return np.flatnonzero(corpus.in_part("train") | corpus.in_part("dev"))
 
 
-def _only(fold: Fold, kept: np.ndarray) -> Fold:
-    assert fold.validation is not None
-    train, test, development = (
-        np.intersect1d(part, kept) for part in (fold.train, fold.test, fold.validation)
-    )
-    return replace(fold, train=train, test=test, validation=development)
-
+# ---- networks, as settings of `soft-label-mtl` ----
 
 LOSSES: dict[str, Any] = {"stl": "none", "kl": "kl", "inverse-kl": "inverse-kl", "ce": "ce"}
 TRAINING = Training(
-    epochs=10,
-    batch_size=1024,
-    shuffle=False,
-    optimiser="adam",
-    learning_rate=1e-3,
-    schedule="constant",
-    weight_decay=0.0,
-    warm_up=0.0,
-    clip=math.inf,
-    choose_by="macro-F1",
+    epochs=10, batch_size=1024, shuffle=False, optimiser="adam", learning_rate=1e-3,
+    schedule="constant", weight_decay=0.0, warm_up=0.0, clip=math.inf, choose_by="macro-F1",
     ties="last",
-)
+)  # fmt: skip
 LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
-    "training.dropout_seed": None,
-    "training.averaged": 0.0,
-    "training.plateau_factor": 0.5,
-    "training.smallest_gain": 0.0,
-    "training.decay_biases": True,
-    "training.least_steps": 0,
-}
+    "training.dropout_seed": None, "training.averaged": 0.0, "training.plateau_factor": 0.5,
+    "training.smallest_gain": 0.0, "training.decay_biases": True, "training.least_steps": 0,
+}  # fmt: skip
 
 
 def methods(
@@ -302,46 +262,36 @@ def methods(
     Args:
         settings: other ones, name and value as typed.
     """
-    by_model = {}
-    for model, soft_loss in LOSSES.items():
-        plain = SoftLabelMtl(
-            encoder=_encoder(condition, glove, settings),
-            tune="all",
-            label=condition.label,
-            target="softmax-vote",
-            soft_loss=soft_loss,
-            branch="output" if condition.corpus == STEMS else "attention",
-            dropout=0.1,
-            training=TRAINING,
-        )
-        other = changed(plain, _typed(settings))
-        assert isinstance(other, SoftLabelMtl)
-        by_model[model] = other
-    return by_model
+    from dissensus.methods import SoftLabelMtl, changed, configured, settings_of
 
-
-def _encoder(
-    condition: SoftLabelsCondition, glove: str | Path | None, settings: Sequence[tuple[str, str]]
-) -> str | dict[str, str]:
+    encoder: Any
     if condition.corpus == STEMS:
-        return {"word": "character-cnn", "stem": "character-cnn:copy=2"}  # a network for each
-    if glove is not None:
-        return f"tagger:{glove}"
-    if any(name == "encoder" for name, _ in settings):
-        return "auto"
-    raise DataError(
-        f"{condition.name} reads words: name a file of vectors with --glove (make glove)"
-    )
-
-
-def _typed(settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Settings that were typed, as values."""
+        encoder = {"word": "character-cnn", "stem": "character-cnn:copy=2"}  # a network for each
+    elif glove is not None:
+        encoder = f"tagger:{glove}"
+    elif any(name == "encoder" for name, _ in settings):
+        encoder = "auto"
+    else:
+        raise DataError(
+            f"{condition.name} reads words: name a file of vectors with --glove (make glove)"
+        )
     known = settings_of(configured(SoftLabelMtl, list(settings)))
-    return {name: known[name] for name, _ in settings}
+    typed = {name: known[name] for name, _ in settings}
+    usual: dict[str, Any] = {
+        "encoder": encoder, "tune": "all", "label": condition.label, "target": "softmax-vote",
+        "branch": "output" if condition.corpus == STEMS else "attention", "dropout": 0.1,
+    }  # fmt: skip
+    by_model: dict[str, Any] = {
+        model: changed(SoftLabelMtl(**usual, soft_loss=soft_loss, training=TRAINING), typed)
+        for model, soft_loss in LOSSES.items()
+    }
+    return by_model
 
 
 def saved_settings(method: TrainedMethod) -> dict[str, Any]:
     """The settings of a method to save: without the device, and the folder of word vectors."""
+    from dissensus.methods import settings_of
+
     settings = settings_of(method)
     if isinstance(settings["encoder"], str) and settings["encoder"].startswith("tagger:"):
         settings["encoder"] = f"tagger:{Path(settings['encoder'].partition(':')[2]).name}"

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
+from dissensus.deadline import check_deadline
 from dissensus.encoders.framework.inputs import Prepared
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import ModelError
@@ -115,6 +116,7 @@ class NeuralEncoder(Encoder):
         vectors = np.empty((int(offsets[-1]), network.width), dtype=np.float16)
         with progress(f"encoding {contents.kind}", len(contents)) as advance:
             for codes in self._batches(np.diff(prepared.offsets)):
+                check_deadline()
                 inputs = prepared.inputs(codes).to(device)
                 with torch.inference_mode():
                     outputs = network(inputs.units, inputs.lengths).half().cpu().numpy()

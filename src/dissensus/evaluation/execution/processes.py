@@ -7,6 +7,7 @@ workers end with their parent.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -20,12 +21,12 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from dissensus.deadline import TimeIsUp, current_deadline, deadline
 from dissensus.encoders import pooling_once
 from dissensus.errors import ModelError
 from dissensus.evaluation.execution.gpu import GpuLost
 from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
-from dissensus.time_limit import TimeIsUp, time_limit
 
 READY, DONE = "ready", "done"
 LOST_GPU = 75  # exit code of a worker that can no longer use its GPU
@@ -55,7 +56,7 @@ def processors() -> int:
 
 
 def fits_in_this_process(
-    task: Work, opened: Any, jobs: Iterable[Job], deadline: float | None = None
+    task: Work, opened: Any, jobs: Iterable[Job], until: float = math.inf
 ) -> Generator[Any]:
     """The fits of these jobs, one job after another in this process.
 
@@ -63,15 +64,15 @@ def fits_in_this_process(
     next one can never begin, and the generator ends.
 
     Args:
-        deadline: of `time.monotonic`, when the job under way is stopped. The first one is not, so
-            that running again and again always ends.
+        until: of `time.monotonic`, when the job under way is stopped. The first one is not, so that
+            running again and again always ends; unless a `deadline` block stops it.
     """
     began = False
     for job in jobs:
         if not job:
             return
         try:
-            with one_thread(), time_limit(deadline if began else None):
+            with one_thread(), deadline(until if began else math.inf):
                 fits = list(task.done(opened, job))
         except TimeIsUp:
             return
@@ -84,7 +85,7 @@ def fits_in_processes(
     folder: Path,
     jobs: Iterable[Job],
     processes: int,
-    deadline: float | None = None,
+    until: float = math.inf,
 ) -> Generator[Any]:
     """The fits of these jobs in any order, from worker processes that read the corpus folder.
 
@@ -92,8 +93,8 @@ def fits_in_processes(
     must wait: the iterable is tried again after the next fit.
 
     Args:
-        deadline: of `time.monotonic`, when the processes are stopped. The first fit is waited for,
-            so that running again and again always ends.
+        until: of `time.monotonic`, when the processes are stopped. The first fit is waited for, so
+            that running again and again always ends; unless a `deadline` block stops it.
     """
     queue = Queue(iter(jobs))
     n_fits = 0
@@ -104,7 +105,7 @@ def fits_in_processes(
         while len(workers) < processes and (job := queue.next()):
             workers.append(_Worker.begun(task, folder, job))
         while len(workers) > len(idle):
-            reporting = _reporting(workers, deadline if n_fits else None)
+            reporting = _reporting(workers, until if n_fits else math.inf)
             if not reporting:
                 return
             for worker in reporting:
@@ -225,9 +226,10 @@ class _Worker:
         return code
 
 
-def _reporting(workers: list[_Worker], deadline: float | None) -> list[_Worker]:
-    """The workers that have sent a message, or died; none if there is none until the deadline."""
-    seconds = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+def _reporting(workers: list[_Worker], until: float) -> list[_Worker]:
+    """The workers that have sent a message, or died; none if there is none until then."""
+    until = min(until, current_deadline())
+    seconds = None if until == math.inf else max(until - time.monotonic(), 0.0)
     ready = wait([worker.connection for worker in workers], seconds)
     return [worker for worker in workers if worker.connection in ready]
 

@@ -39,7 +39,7 @@ def fit_missing(
     task: Task,
     processes: int | None,
     cluster: str | None,
-    deadline: float | None,
+    deadline: float,
 ) -> None:
     """Run the fits that are missing; Unfinished if the time limit is reached before."""
     keys = task.keys()
@@ -82,11 +82,11 @@ def _fits_on_this_machine(
     jobs: Sequence[Job],
     begun: Iterator[Job],
     processes: int | None,
-    deadline: float | None,
+    deadline: float,
 ) -> tuple[Generator[Fit], int]:
     """The fits, from one process or several, and the number of processes."""
     encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
-    left = math.inf if deadline is None else deadline - time.monotonic()
+    left = deadline - time.monotonic()
     n = default_processes(task, corpus, left) if processes is None else processes
     n = min(n, len(jobs))
     if n < 0 or processes == 0:
@@ -126,10 +126,10 @@ def _is_estimated(method: Method) -> bool:
     return frozen or method.name in FLOORS
 
 
-def _until(deadline: float | None, jobs: Sequence[Job]) -> Iterator[Job]:
+def _until(deadline: float, jobs: Sequence[Job]) -> Iterator[Job]:
     """Jobs, until the deadline."""
     for job in jobs:
-        if deadline is not None and time.monotonic() >= deadline:
+        if time.monotonic() >= deadline:
             return
         yield job
 
@@ -141,7 +141,7 @@ class TimeLeft:
     keys: list[Key]
     processes: int
     passes: Mapping[str, float]  # over items and answers in a fit, by method
-    deadline: float | None = None  # of time.monotonic
+    deadline: float = math.inf  # of time.monotonic
     seconds: dict[str, list[float]] = field(default_factory=dict)  # of fits, by method
     expected: float | None = None  # when all fits are done, of time.monotonic; None if unknown
 
@@ -156,10 +156,10 @@ class TimeLeft:
         """The remaining time as text, now; empty while it is unknown."""
         if not self.keys:
             return ""
-        now, end = time.monotonic(), math.inf if self.deadline is None else self.deadline
-        if self.expected is not None and now + 1 <= self.expected < end:
+        now = time.monotonic()
+        if self.expected is not None and now + 1 <= self.expected < self.deadline:
             return f"about {duration(self.expected - now)} left"
-        if self.deadline is not None:
+        if self.deadline < math.inf:
             return f"{duration(max(self.deadline - now, 0.0))} until the time limit"
         return "" if self.expected is None else "longer than estimated"
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree
 
+from dissensus.deadline import check_deadline
 from dissensus.encoders import Inputs
 from dissensus.encoders import Sequence as Vectors
 from dissensus.errors import ModelError
@@ -202,6 +203,7 @@ class Stack:
         longest = max(trainer.training.epochs for trainer in self.trainers)
         with progress(f"training {len(self.trainers)} networks", longest) as advance:
             while any(self._unfinished(member) for member in range(len(self.trainers))):
+                check_deadline()
                 self.train_epoch()
                 advance(1)
 

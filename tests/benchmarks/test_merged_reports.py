@@ -12,7 +12,7 @@ import pytest
 
 from dissensus.corpus import Corpus
 from dissensus.evaluation import k_fold
-from dissensus_papers.framework.comparison import ComparisonPaper, origins, without_tests_over_seeds
+from dissensus_papers.framework.comparison import ComparisonPaper
 from dissensus_papers.framework.declared import (
     BetterThan,
     ComparisonCondition,
@@ -21,7 +21,6 @@ from dissensus_papers.framework.declared import (
     Source,
 )
 from dissensus_papers.framework.reports import to_json
-from dissensus_papers.framework.tables import holds
 from tests.benchmarks.test_archive import script as script
 from tests.crowds import feature_crowd
 
@@ -85,10 +84,11 @@ def kept(folder: Path) -> dict[str, Any]:
     return PAPER.report(path)
 
 
-def test_two_halves_are_the_report_on_all(folder: Path) -> None:
+def test_two_halves_are_the_report_on_all(folder: Path, script: Any) -> None:
+    merged_reports = script("merged_reports")
     whole, first, second = (kept(folder / name) for name in ("all", "half 0", "half 1"))
     for one, other in ((first, second), (second, first)):
-        merged = json.loads(to_json(PAPER.merged(one, other)))
+        merged = json.loads(to_json(merged_reports.merged(PAPER, one, other)))
         assert _equal(merged, whole)
     alone = first["conditions"]["first"]["against"]["network"]["q"]["accuracy"]["adjusted"]
     both = whole["conditions"]["first"]["against"]["network"]["q"]["accuracy"]["adjusted"]
@@ -104,7 +104,9 @@ def _equal(first: Any, second: Any) -> bool:
     return bool(first == (pytest.approx(second, rel=1e-8) if isinstance(first, float) else second))
 
 
-def test_a_condition_is_replaced_with_its_tests_and_measurements_by_seed(folder: Path) -> None:
+def test_a_condition_is_replaced_with_its_tests_and_measurements_by_seed(
+    folder: Path, script: Any
+) -> None:
     before = kept(folder / "all")
     new = json.loads(json.dumps(before))
     for name in ("second", "apart"):
@@ -115,7 +117,7 @@ def test_a_condition_is_replaced_with_its_tests_and_measurements_by_seed(folder:
     tests = [entry["tests"] for entry in new["claims"]]
     new["claims"][0]["tests"] = {"first": tests[0]["first"] | {"p": 0.5}}
     tests[1].clear()
-    merged = PAPER.merged(before, new)
+    merged = script("merged_reports").merged(PAPER, before, new)
     assert merged["conditions"]["first"]["seeds"] == [0]
     assert merged["conditions"]["second"]["seeds"] == [2, 3]
     assert [entry["n"] for entry in merged["measurements"]["sizes"]] == [40, 7, 42, 8]
@@ -123,7 +125,7 @@ def test_a_condition_is_replaced_with_its_tests_and_measurements_by_seed(folder:
     accuracy, loss = (entry["tests"] for entry in merged["claims"])
     assert accuracy["first"]["p"] == 0.5 and set(accuracy) == {"first", "second"}
     assert set(loss) == {"second", "apart"}  # those of the report that has the condition
-    assert origins(before, new) == [
+    assert script("merged_reports").origins(before, new) == [
         "conditions of the kept report: second, apart",
         "replaced: first, 3 models, seeds 0, 1 -> 3 models, seeds 0",
         "measurements of the kept report: none",
@@ -142,22 +144,3 @@ def test_a_script_continues_the_report_that_is_kept(
     assert set(PAPER.report(path)["conditions"]) == {"first", "second", "apart"}
     keep(paper, folder / "half 1", path, alone=True)
     assert set(PAPER.report(path)["conditions"]) == {"second", "apart"}
-
-
-def test_p_from_seeds_alone_is_not_shown_and_other_p_values_stay() -> None:
-    def test(of: str, p: float) -> dict[str, Any]:
-        return {"test": of, "effect": 0.1, "low": 0.0, "high": 0.2, "p": p, "adjusted": 2 * p}
-
-    both, seeds = test("seeds and items", 0.01), test("seeds", 0.008)
-    against = {"network": {"q": {"accuracy": both, "DIC": seeds}}}
-    kept = {
-        "conditions": {"first": {"against": against}},
-        "claims": [{"claim": "x", "sign": 1, "tests": {"first": test("folds", 0.02)}}],
-    }
-    shown = without_tests_over_seeds(kept)
-    of_network = shown["conditions"]["first"]["against"]["network"]["q"]
-    assert of_network["accuracy"] == both and seeds["p"] == 0.008  # the report itself is kept
-    for gone in (of_network["DIC"], shown["claims"][0]["tests"]["first"]):
-        assert gone["p"] is gone["adjusted"] is gone["low"] is gone["high"] is None
-        assert (gone["effect"], gone["reason"]) == (0.1, "scores of single items were not kept")
-        assert holds(gone) == "not tested"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,22 +12,19 @@ import numpy as np
 import pytest
 
 from dissensus.errors import DataError
-from dissensus_papers.seedbert.studies.hypothesis.analysis import report
-from dissensus_papers.seedbert.studies.hypothesis.ensembles import (
-    CONDITIONS,
-    SEEN,
+from dissensus_papers.seedbert.hypothesis import CONDITIONS, shown, verdicts
+from tests.tiny import tiny_bert
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "gpu"))
+from attention_study import (  # noqa: E402
+    AttentionFigures,
     ObservedAttention,
-    named,
+    preference,
+    rank_correlation,
+    report,
     text_parts,
     train_and_observe,
 )
-from dissensus_papers.seedbert.studies.hypothesis.figures import (
-    AttentionFigures,
-    preference,
-    rank_correlation,
-)
-from dissensus_papers.seedbert.studies.hypothesis.tables import shown, verdicts
-from tests.tiny import tiny_bert
 
 N_ITEMS, LONGEST, N_RUNS, N_MEMBERS, N_ANNOTATORS = 120, 12, 3, 4, 3
 ABOUT = {"date": "2026-01-01", "machine": "here", "commit": "abc", "command": "run"}
@@ -165,14 +163,6 @@ def test_simulated_crowd_with_a_small_network(tmp_path: Path) -> None:
     assert of_corpus["people"]["by_answer"]["effect"] > 0  # of this crowd it is true
     assert "true looks" in of_corpus["conditions"]["seeds"]["apart"]
     assert shown(whole).startswith("Do members of a seed ensemble look at different parts")
-
-
-def test_conditions_by_name() -> None:
-    assert [condition.name for condition in named("deep, seeds", ())] == ["deep", "seeds"]
-    assert SEEN["size-deep"].seen_by == "size of gradient x input"
-    with pytest.raises(DataError) as caught:
-        named("sedes", ())
-    assert str(caught.value).startswith("no condition 'sedes'; there is 'seeds', 'order', 'deep'")
 
 
 def test_a_folder_without_anything(tmp_path: Path) -> None:

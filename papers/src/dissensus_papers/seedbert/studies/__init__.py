@@ -1,1 +1,0 @@
-"""Studies of our own that belong to SeedBERT, but not to its tables."""

@@ -1,1 +1,0 @@
-"""Do members of a seed ensemble look at different parts where annotators do?"""

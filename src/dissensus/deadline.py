@@ -1,0 +1,48 @@
+"""A deadline for long work, looked at between fits, epochs and batches of an encoder."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+class TimeIsUp(BaseException):
+    """The deadline of a block was reached; like KeyboardInterrupt, it is no error of the block."""
+
+
+@contextmanager
+def deadline(at: float) -> Iterator[None]:
+    """Within the block, `check_deadline` raises TimeIsUp when `time.monotonic()` is `at` or later.
+
+    A block within a block ends with the outer one at the latest.
+
+    Example:
+        >>> try:
+        ...     with deadline(time.monotonic() + 0.01):
+        ...         while True:
+        ...             check_deadline()
+        ... except TimeIsUp:
+        ...     print("stopped")
+        stopped
+    """
+    token = _deadline.set(min(at, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def current_deadline() -> float:
+    """The deadline of the block, in seconds of `time.monotonic`; infinite if there is none."""
+    return _deadline.get()
+
+
+def check_deadline() -> None:
+    """Stop here if the deadline is reached: call it where work can be left undone."""
+    if time.monotonic() >= _deadline.get():
+        raise TimeIsUp
