@@ -45,14 +45,14 @@ def run(given: argparse.Namespace) -> None:
         corpora=corpora,
         conditions=SCRIPT.paper.named(given.conditions, tuple(corpora)),
         glove=SCRIPT.kit / GLOVE.name,
-        stack=not given.alone,
+        stack=not given.unstacked,
         settings=[("training.device", device), *typed_settings(given)],
     )
 
 
 def main() -> None:
     parser = SCRIPT.options(seconds=540, processes=14, runs=10)
-    parser.add_argument("--alone", action="store_true", help="no networks side by side")
+    parser.add_argument("--unstacked", action="store_true", help="no networks side by side")
     SCRIPT.main(parser, run)
 
 

@@ -32,8 +32,14 @@ GRID = PUBLISHED | {"hidden": (256, 256, 256), "base_rates": False}
 OBJECTIVES = {"answers": "answers", "density": "density", "both": "answers and density"}
 
 GRID_BASELINE, MT, OH = "grid", "mt", "oh"
-CONSENSUS, HEADS = "consensus", "heads"
+CONSENSUS, HEADS, LEARNED = "consensus", "heads", "heads-learned"
 
+
+def _heads(title: str, **settings: Any) -> Model:
+    return Model(title, "annotator-heads", settings)
+
+
+_MT = INDIVIDUAL | {"common": False}
 _OF_PAPER = {
     GRID_BASELINE: Model("Distribution over cells (baseline)", "grid-density", GRID),
     f"{GRID_BASELINE}-8": Model(
@@ -41,90 +47,64 @@ _OF_PAPER = {
     ),
 } | {
     f"{name}-{objective}": Model(
-        f"{name.upper()}, {words}", method, INDIVIDUAL | own | {"objective": objective}
+        f"{name.upper()}, {words}", method, settings | {"objective": objective}
     )
-    for name, method, own in (
-        (MT, "annotator-heads", {"common": False}),
-        (OH, "annotator-onehot", {}),
+    for name, method, settings in (
+        (MT, "annotator-heads", _MT),
+        (OH, "annotator-onehot", INDIVIDUAL),
     )
     for objective, words in OBJECTIVES.items()
 }
 _OURS = {
     CONSENSUS: Model("Consensus alone", "single", {"hidden": (64,), "training.epochs": 20}),
-    HEADS: Model("Annotator heads", "annotator-heads"),
-    f"{HEADS}-both": Model(
-        "Annotator heads, answers and density", "annotator-heads", {"objective": "both"}
-    ),
+    HEADS: _heads("Annotator heads"),
+    f"{HEADS}-both": _heads("Annotator heads, answers and density", objective="both"),
     "onehot": Model("One-hot annotator", "annotator-onehot"),
     "grid-ours": Model(
-        "Distribution, 8 cells a question, AdamW",
-        "grid-density",
-        {"bins": 8, "base_rates": False},
+        "Distribution, 8 cells a question, AdamW", "grid-density", {"bins": 8, "base_rates": False}
     ),
 }
-_MT = INDIVIDUAL | {"common": False}
-_CALIBRATED = {  # on the validation part, by the divergence that is reported
-    "temperature": ("soft:sampling=even", "temperature"),
-    "bandwidth": ("fixed:sampling=even,cells=64", "bandwidth,stretch"),
-    "noise": ("plain:sampling=even,cells=64,noise=0.3", "factor,noise,shared,correlation"),
+_CALIBRATED: dict[str, dict[str, Any]] = {  # on the validation part, by what is reported
+    what: {"readout": readout, "calibrate": settings, "calibrate_by": "jsd"}
+    for what, readout, settings in (
+        ("temperature", "soft:sampling=even", "temperature"),
+        ("bandwidth", "fixed:sampling=even,cells=64", "bandwidth,stretch"),
+        ("noise", "plain:sampling=even,cells=64,noise=0.3", "factor,noise,shared,correlation"),
+    )
 }
 _VARIANTS = {
-    f"{name}-{what}": Model(
-        f"{words}, calibrated {what}",
-        "annotator-heads",
-        base | {"readout": readout, "calibrate": settings, "calibrate_by": "jsd"},
-    )
+    f"{name}-{what}": _heads(f"{words}, calibrated {what}", **base | calibrated)
     for name, words, base in (
         (MT, "MT, answers", _MT),
         (HEADS, "Annotator heads", {"loss": "ccc", "training.epochs": 20}),
     )
-    for what, (readout, settings) in _CALIBRATED.items()
-} | {
-    "heads-rank": Model("Annotator heads of rank 2", "annotator-heads", {"rank": 2}),
-}
-_NOISE = dict(zip(("readout", "calibrate"), _CALIBRATED["noise"], strict=True)) | {
-    "calibrate_by": "jsd"
-}
+    for what, calibrated in _CALIBRATED.items()
+} | {"heads-rank": _heads("Annotator heads of rank 2", rank=2)}
 _FURTHER = {
-    f"{HEADS}-mixture": Model(
-        "Mixtures of two, calibrated noise", "annotator-heads", {"components": 2} | _NOISE
-    ),
-    f"{HEADS}-moments": Model(
-        "Moments (KL), calibrated noise",
-        "annotator-heads",
-        {"loss": "ccc", "item_spread": True, "moments": 0.1} | _NOISE,
-    ),
-    f"{HEADS}-pretrain": Model(
-        "Copies of a common head, calibrated noise",
-        "annotator-heads",
-        {"loss": "ccc", "pretrain": 0.25} | _NOISE,
-    ),
-}
-LEARNED = f"{HEADS}-learned"
-_LEARNED = {
-    LEARNED: Model(
-        "Learned temperature",
-        "annotator-heads",
-        {"loss": "ccc", "objective": "both", "learn_temperature": True},
+    f"{HEADS}-{name}": _heads(f"{words}, calibrated noise", **settings | _CALIBRATED["noise"])
+    for name, words, settings in (
+        ("mixture", "Mixtures of two", {"components": 2}),
+        ("moments", "Moments (KL)", {"loss": "ccc", "item_spread": True, "moments": 0.1}),
+        ("pretrain", "Copies of a common head", {"loss": "ccc", "pretrain": 0.25}),
     )
+}
+_LAST = {
+    LEARNED: _heads("Learned temperature", loss="ccc", objective="both", learn_temperature=True),
+    f"{GRID_BASELINE}-16": Model("Distribution, 16 cells", "grid-density", GRID | {"bins": 16}),
 }
 _FLOORS = {
     "prior": Model("Mean rating", "prior"),
     "annotator-mean": Model("Mean rating of each annotator", "annotator-majority"),
     "annotator-median": Model("Median rating of each annotator", "annotator-median"),
 }
-_ONE_QUESTION = {
-    f"{GRID_BASELINE}-16": Model("Distribution, 16 cells", "grid-density", GRID | {"bins": 16})
-}
-MODELS: dict[str, Model] = (
-    _OF_PAPER | _OURS | _VARIANTS | _FURTHER | _LEARNED | _ONE_QUESTION | _FLOORS
-)
+MODELS: dict[str, Model] = _OF_PAPER | _OURS | _VARIANTS | _FURTHER | _LAST | _FLOORS
 OF_PAPER, OURS, VARIANTS, FURTHER, FLOORS = map(
     tuple, (_OF_PAPER, _OURS, _VARIANTS, _FURTHER, _FLOORS)
 )
 
+# ---- figures of the paper: MSP-Improv, means over five seeds ----
 
-CONCORDANCES = (
+CONCORDANCES = (  # of activation, of valence
     {GRID_BASELINE: {"CCC": 0.673}, f"{MT}-both": {"CCC": 0.741}},
     {GRID_BASELINE: {"CCC": 0.573}, f"{MT}-both": {"CCC": 0.571}},
 )
