@@ -244,8 +244,8 @@ class FitTask(ABC):
                 outcomes = self.fit(opened, job) if job else ()
         except (DissensusError, RuntimeError) as error:
             outcomes = [self.died(key, str(error).splitlines()[0]) for key in job]
+        seconds = round((time.monotonic() - began) / max(len(job), 1), 2)
         for each in outcomes:
-            seconds = round((time.monotonic() - began) / len(job), 2)
             yield replace(each, seconds=seconds, machine=machine())
 
     def died(self, key: Key, why: str) -> Any:
