@@ -40,6 +40,7 @@ def assert_same_model(one: Path, two: Path) -> None:
         np.testing.assert_allclose(together[name], value, rtol=0, atol=2e-6, err_msg=name)
 
 
+@pytest.mark.slow
 def test_two_devices_write_one_model_and_say_everything_once(
     run: Run, crowd: Path, tmp_path: Path
 ) -> None:

@@ -14,6 +14,11 @@ from dissensus.description import describe
 from tests.datasets.folders import ABSENT
 
 EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
+MADE = [
+    pytest.param(name, corpus, marks=() if corpus == first else pytest.mark.slow)
+    for name, corpus in EVERY
+    for first in dataset(name).CORPORA[:1]
+]
 
 
 def check_description(corpus: Corpus) -> None:
@@ -24,13 +29,14 @@ def check_description(corpus: Corpus) -> None:
     }
 
 
-@pytest.mark.parametrize(("name", "corpus"), EVERY)
+@pytest.mark.parametrize(("name", "corpus"), MADE)
 def test_a_made_corpus_is_described(
     name: str, corpus: str, sample_folder: Callable[[str], Path]
 ) -> None:
     check_description(dataset(name).load(sample_folder(name), corpus))
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "corpus"), [e for e in EVERY if e[0] not in ABSENT])
 def test_a_real_corpus_is_described(name: str, corpus: str, data_folder: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from dissensus.datasets import DATASETS, dataset
 from tests.datasets.folders import ABSENT
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 EVERY = [
     (name, corpus) for name in DATASETS if name not in ABSENT for corpus in dataset(name).CORPORA

@@ -432,7 +432,13 @@ def test_the_best_of_several_questions_has_the_best_mean_rank() -> None:
 # ---- processes ----
 
 
-@pytest.mark.parametrize(("method", "cause"), [(Dying, "signal 9"), (Faulting, "error of the GPU")])
+@pytest.mark.parametrize(
+    ("method", "cause"),
+    [
+        (Dying, "signal 9"),
+        pytest.param(Faulting, "error of the GPU", marks=pytest.mark.slow),
+    ],
+)
 def test_a_process_that_dies_takes_only_its_fit_with_it(
     method: type[Dying] | type[Faulting], cause: str, crowd: Corpus, tmp_path: Path
 ) -> None:

@@ -50,6 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return typed
 
 
+@pytest.mark.slow
 def test_the_method_of_the_page_keeps_every_promise(folder: Path) -> None:
     assert run(folder, "check.py") == ["all promises are kept"]
 

@@ -266,8 +266,16 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
-@pytest.mark.parametrize("scale", [Interval(-10, 10), Nominal(("no", "yes"))])
+@pytest.mark.parametrize(
+    ("scale", "settings"),
+    [
+        *((Interval(-10, 10), settings) for settings in SETTINGS),
+        *(
+            pytest.param(Nominal(("no", "yes")), settings, marks=pytest.mark.slow)
+            for settings in SETTINGS
+        ),
+    ],
+)
 def test_annotator_heads_end_the_same(
     settings: dict[str, Any], scale: Scale, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,8 +298,15 @@ def test_annotator_heads_end_the_same(
 
 
 @pytest.mark.usefixtures("by_rows")
-@pytest.mark.parametrize("optimiser", ["sgd", "adamw"])
-@pytest.mark.parametrize("n", [1, 7, 12, 22])  # of 12 batches an epoch
+@pytest.mark.parametrize(
+    ("n", "optimiser"),  # of 12 batches an epoch
+    [
+        pytest.param(n, optimiser, marks=() if quick else pytest.mark.slow)
+        for n in (1, 7, 12, 22)
+        for optimiser in ("sgd", "adamw")
+        for quick in (n == (7 if optimiser == "sgd" else 12),)
+    ],
+)
 def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, optimiser: str, n: int
 ) -> None:

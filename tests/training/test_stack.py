@@ -16,6 +16,7 @@ import torch
 from dissensus import Annotations, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
+from dissensus.densities import RatingKde
 from dissensus.encoders import Prepared
 from dissensus.errors import ModelError
 from dissensus.methods import (
@@ -310,8 +311,15 @@ def text_crowd(n_items: int, seed: int) -> Corpus:
     return Corpus.build("texts", items, {"q": answers}, contents={"text": shown})
 
 
-@pytest.mark.parametrize("tune", ["all", 1])
-@pytest.mark.parametrize("name", ["single", "annotator-heads"])
+@pytest.mark.parametrize(
+    ("name", "tune"),
+    [
+        ("single", "all"),
+        ("annotator-heads", 1),
+        pytest.param("single", 1, marks=pytest.mark.slow),
+        pytest.param("annotator-heads", "all", marks=pytest.mark.slow),
+    ],
+)
 def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int) -> None:
     folder = tiny_bert(tmp_path / "bert", dropout=0.3)
     folds = [text_crowd(26, 0), text_crowd(26, 0), text_crowd(19, 1)]
@@ -537,7 +545,11 @@ def test_annotators_with_a_validation_part_are_captured_once(captured: list[torc
             part = np.arange(60) % 4 == seed
             training = Training(epochs=5 + seed, batch_size=8, seed=seed, losses="interleaved")
             method = AnnotatorHeads(
-                encoder="features", objective="both", init_seed=seed, training=training
+                encoder="features",
+                objective="both",
+                init_seed=seed,
+                training=training,
+                kde=RatingKde(observations=40),
             )
             train, validation = crowd.select(items=~part), crowd.select(items=part)
             method.begin_fit(train, None, None)

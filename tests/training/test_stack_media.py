@@ -53,7 +53,7 @@ def _obstacle(method: TrainedMethod, corpus: Corpus) -> str:
 
 
 @pytest.mark.parametrize("role", SHOWN)
-@pytest.mark.parametrize("tune", ["nothing", 1])
+@pytest.mark.parametrize("tune", ["nothing", pytest.param(1, marks=pytest.mark.slow)])
 def test_together_as_one_by_one(role: str, tune: str | int) -> None:
     """Features are stacked; an encoder that learns is trained one by one, and says why."""
     corpus = _corpus(role)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dissensus.deadline import check_deadline, deadline
 from dissensus.evaluation.execution.processes import fits_in_this_process
 from dissensus.evaluation.fit import Job, Key
@@ -55,6 +57,7 @@ def test_the_job_under_way_is_stopped_at_the_deadline_but_not_the_first_one() ->
         assert list(fits_in_this_process(Slow(), None, jobs)) == []
 
 
+@pytest.mark.slow
 def test_one_thread_although_torch_was_not_loaded_before() -> None:
     program = (
         "import sys\n"
