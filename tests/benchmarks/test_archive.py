@@ -37,6 +37,7 @@ def test_a_run_resumes_from_the_first_archive_that_exists(script: Any, tmp_path:
     assert not archive.resumed(tmp_path / "none.tar.gz").exists()  # begins anew
 
 
+@pytest.mark.slow
 def test_a_run_of_a_paper_resumes_from_its_own_archive(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -432,13 +432,8 @@ def test_the_best_of_several_questions_has_the_best_mean_rank() -> None:
 # ---- processes ----
 
 
-@pytest.mark.parametrize(
-    ("method", "cause"),
-    [
-        (Dying, "signal 9"),
-        pytest.param(Faulting, "error of the GPU", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "cause"), [(Dying, "signal 9"), (Faulting, "error of the GPU")])
 def test_a_process_that_dies_takes_only_its_fit_with_it(
     method: type[Dying] | type[Faulting], cause: str, crowd: Corpus, tmp_path: Path
 ) -> None:
@@ -471,6 +466,7 @@ def test_a_lost_gpu_ends_a_comparison_in_this_process(
     assert again.counts("faulting")["failed"] == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Path) -> None:
     """As where memory is short: the fit that it was to make is begun once more, as any other."""
     work = Crowded(tmp_path / "tally")
