@@ -148,6 +148,7 @@ def test_the_rate_rises_and_falls(script: Any) -> None:
     assert max(results) == 1 and 0 < results[-1] < 0.01
 
 
+@pytest.mark.slow
 def test_an_adapted_encoder_is_saved_as_it_was_trained(script: Any, tmp_path: Path) -> None:
     from transformers import AutoModel, AutoTokenizer
 
@@ -298,6 +299,7 @@ def _fail(path: Path) -> None:
     raise ValueError("no luck")
 
 
+@pytest.mark.slow
 def test_pieces_wait_for_one_another_and_are_not_done_twice(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,8 @@ HARD = [[0, 0, 0, 0], [0.0029, 0.1965, 0.1273, 0], [0.0031, 0.2040, 0.1343, 0],
 SOFT = [[0.0070, 0.0272, 0.0198, 0.0024], [0.0334, 0.1291, 0.0941, 0.0111],
         [0.0468, 0.1804, 0.1313, 0.0155], [0.0380, 0.1457, 0.1056, 0.0124]]  # fmt: skip
 
+SLOW = pytest.mark.slow
+
 
 def observations(n_items: int, n: int = 200, n_dimensions: int = 2, seed: int = 0) -> np.ndarray:
     return crowds(n_items, n, n_dimensions, seed)
@@ -139,8 +141,14 @@ def samples(n_dimensions: int) -> list[np.ndarray]:
     return [each.clip(-1, 1) for each in drawn]
 
 
-@pytest.mark.parametrize("temperature", [None, 8.0, 40.0])
-@pytest.mark.parametrize("n_dimensions", [1, 2])
+@pytest.mark.parametrize(
+    ("n_dimensions", "temperature"),
+    [
+        (1, None),
+        (2, 8.0),
+        *(pytest.param(n, t, marks=SLOW) for n, t in ((1, 8.0), (1, 40.0), (2, None), (2, 40.0))),
+    ],
+)
 def test_the_root_is_the_smallest(n_dimensions: int, temperature: float | None) -> None:
     """Also where there are more of them below the limit, and where there is none."""
     grid = Grid((32,) * n_dimensions)
@@ -188,7 +196,9 @@ def test_many_at_once_agree_with_scipy(n_dimensions: int, temperature: float | N
     np.testing.assert_allclose(many.density.sum(grid.axes), 1)
 
 
-@pytest.mark.parametrize("temperature", [None, 2.0, 8.0, 30.0, 100.0])
+@pytest.mark.parametrize(
+    "temperature", [8.0, *(pytest.param(t, marks=SLOW) for t in (None, 2.0, 30.0, 100.0))]
+)
 def test_the_search_for_a_root_ends_in_time(temperature: float | None) -> None:
     values = torch.from_numpy(np.concatenate([observations(150, 20), observations(150)[:, 5:25]]))
     grid = Grid((64, 64))
@@ -237,8 +247,10 @@ def loss(density: Tensor, bandwidth: Tensor) -> Tensor:
     return (density.flatten(1) @ weights * 7).sum() + (bandwidth * 3).sin().sum()
 
 
-@pytest.mark.parametrize("n_dimensions", [1, 2])
-@pytest.mark.parametrize("temperature", [4.0, 30.0])
+@pytest.mark.parametrize(
+    ("n_dimensions", "temperature"),
+    [(1, 30.0), *(pytest.param(n, t, marks=SLOW) for n, t in ((1, 4.0), (2, 4.0), (2, 30.0)))],
+)
 def test_gradients_are_finite_differences(n_dimensions: int, temperature: float) -> None:
     """Of observations, weights, temperature, spread and factor, through the bandwidth too."""
     grid = Grid((16, 20)[:n_dimensions])

@@ -55,6 +55,7 @@ def test_the_method_of_the_page_keeps_every_promise(folder: Path) -> None:
     assert run(folder, "check.py") == ["all promises are kept"]
 
 
+@pytest.mark.slow
 def test_the_method_of_the_page_is_trained_saved_loaded_and_compared(folder: Path) -> None:
     lines = run(folder, "use.py")
     assert lines[0] == lines[1]
