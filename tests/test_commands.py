@@ -8,12 +8,13 @@ import shlex
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from dissensus import __version__
 from dissensus.cli import COMMANDS, app
@@ -23,14 +24,20 @@ DOCS = README.parent / "docs"
 PAGE = (DOCS / "commands.md").read_text(encoding="utf-8")
 
 
-def command(name: str) -> Any:
+@cache
+def commands() -> dict[str, Any]:
     group: Any = typer.main.get_command(app)
-    return group.commands[name]
+    return dict(group.commands)
+
+
+@cache
+def help_of(name: str) -> Result:
+    return CliRunner().invoke(app, [name, "--help"])
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_helps(name: str) -> None:
-    shown = CliRunner().invoke(app, [name, "--help"])
+    shown = help_of(name)
     assert shown.exit_code == 0
     first_line = str(COMMANDS[name].__doc__).strip().splitlines()[0]
     assert first_line.endswith(".") and first_line.split()[0] in shown.output
@@ -38,19 +45,19 @@ def test_a_command_helps(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_argument_and_option_has_help(name: str) -> None:
-    without = [parameter.name for parameter in command(name).params if not parameter.help]
+    without = [parameter.name for parameter in commands()[name].params if not parameter.help]
     assert without == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_ends_with_two_examples_that_can_be_typed(name: str) -> None:
-    shown = CliRunner().invoke(app, [name, "--help"]).output
+    shown = help_of(name).output
     examples = [line.strip() for line in shown.partition("Examples:")[2].strip().splitlines()]
     assert len(examples) == 2 and all(len(line) <= 80 for line in examples)
     for example in examples:
         program, own, *arguments = shlex.split(example)
         assert (program, own) == ("dissensus", name)
-        command(name).make_context(name, arguments)  # refuses what it does not know
+        commands()[name].make_context(name, arguments)  # refuses what it does not know
 
 
 def test_the_command_line_lists_its_commands() -> None:
@@ -157,7 +164,7 @@ def examples(*pages: Path) -> list[str]:
 @pytest.mark.parametrize("line", examples(README, *sorted(DOCS.glob("*.md"))))
 def test_commands_and_options_in_examples_exist(line: str) -> None:
     _, name, *words = shlex.split(line)
-    known = {option for parameter in command(name).params for option in parameter.opts}
+    known = {option for parameter in commands()[name].params for option in parameter.opts}
     used = [word for word in words if word.startswith("-")]
     assert [option for option in used if option not in known] == []
 

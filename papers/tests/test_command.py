@@ -164,6 +164,7 @@ def typed_seedbert(tmp_path: Path, *more: object) -> list[object]:
     return ["papers", "seedbert", *where, *set_, "--processes", 1, "--runs", 1, *more]
 
 
+@pytest.mark.slow
 def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path) -> None:
     tiny_bert(tmp_path / "bert")
     corpus("HS-Brexit", 60).save(tmp_path / "data" / "HS-Brexit")

@@ -92,6 +92,7 @@ def test_scores_are_scikit_learns_over_all_predictions(
                     assert fit["scores"][kind]["f1"] == pytest.approx(f1, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_papers_bootstrap_against_a_direct_one(
     folder: Path, whole_report: dict[str, Any]
 ) -> None:

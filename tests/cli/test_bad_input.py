@@ -59,7 +59,9 @@ MEDIA: dict[str, tuple[Kind, Callable[[int], bytes], bytes, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shown", MEDIA)
+@pytest.mark.parametrize(
+    "shown", [pytest.param(m, marks=() if m == "pictures" else pytest.mark.slow) for m in MEDIA]
+)
 def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -> None:
     """Of 12 items 9 are learned, 2 of them bad, and 3 predicted, 1 of them bad."""
     kind, built, broken, noun, reason = MEDIA[shown]
