@@ -133,11 +133,11 @@ def untrue(
         if row.annotator not in expected:
             yield f"describe: {row.annotator} is {row.suspicious}"
     for sentence in sentences(corpus):
-        if not _true(sentence, corpus, expected):
+        if not is_true(sentence, corpus, expected):
             yield sentence
 
 
-def _true(sentence: str, corpus: Corpus, expected: dict[str, set[str]]) -> bool:
+def is_true(sentence: str, corpus: Corpus, expected: dict[str, set[str]]) -> bool:
     answers = corpus["q"]
     table = answers.answer.reshape(N_ITEMS, -1)
     if found := re.search(

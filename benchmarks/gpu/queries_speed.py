@@ -34,7 +34,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from dissensus.methods import AnnotatorQueries
 from dissensus.methods.framework.query_net import QueryNet, Read, Rows
 from dissensus.networks import qformer
-from dissensus.networks.noise import drawing, keyed
+from dissensus.networks.noise import draw_by_key, drawing
 from dissensus.scales import Nominal
 from dissensus.training import Sizes
 
@@ -51,7 +51,7 @@ def network_of(device: torch.device, tiny: bool) -> tuple[QueryNet, int, int]:
     values = Nominal(tuple(f"v{number}" for number in range(N_VALUES)))
     torch.manual_seed(0)
     network = QueryNet(Sizes({"q": values}, N_ANNOTATORS, {"image": width}), model)
-    return keyed(network).to(device, torch.bfloat16).eval(), length, width
+    return draw_by_key(network).to(device, torch.bfloat16).eval(), length, width
 
 
 def together(network: QueryNet, vectors: Tensor, annotators: range) -> Tensor:

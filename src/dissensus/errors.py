@@ -76,13 +76,13 @@ def listed(values: object, most: int = 8) -> str:
     return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
 
 
-def meant(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question for a message: the known name that is most like this one, if any is.
 
     Example:
-        >>> meant("dawid-sken", ["majority", "dawid-skene"]), meant("x", ["majority"])
+        >>> did_you_mean("dawid-sken", ["majority", "dawid-skene"]), did_you_mean("x", ["majority"])
         (" (did you mean 'dawid-skene'?)", '')
-        >>> meant("epochs", ["hidden", "training.epochs"])
+        >>> did_you_mean("epochs", ["hidden", "training.epochs"])
         " (did you mean 'training.epochs'?)"
     """
     plain = {entry.lower().replace("_", "-"): entry for entry in known}

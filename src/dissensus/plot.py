@@ -26,7 +26,7 @@ from dissensus.report.figures import labelled, stacked
 from dissensus.report.sections.agreement import confused, who_agrees
 from dissensus.report.sections.comparison import scores_figure
 from dissensus.report.sections.densities import is_rating, together
-from dissensus.report.sections.glance import answers_given
+from dissensus.report.sections.overview import answers_given
 from dissensus.report.sections.predictions import calibration as calibration_of
 from dissensus.report.sections.predictions import mean_ratings, predicted_agreement
 from dissensus.scales import Interval

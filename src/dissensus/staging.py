@@ -42,7 +42,7 @@ def staged(target: str | Path) -> Iterator[Path]:
         ...     [file.name for file in Path(folder).iterdir()]
         ['answers.csv']
     """
-    with naming(target), reserved(target):
+    with write_errors(target), reserved(target):
         place = _absolute(target)
         new = _reserved.get()[place] / NEW / (place.name or "root")
         new.parent.mkdir(exist_ok=True)
@@ -62,7 +62,7 @@ def reserved(target: str | Path) -> Iterator[None]:
         return
     if place.exists() and not (place.is_file() or place.is_dir()):
         raise DataError(f"{target}: is a device or a pipe; name a file")
-    with naming(target):
+    with write_errors(target):
         place.parent.mkdir(parents=True, exist_ok=True)
         folder = place.with_name(f".{place.name}.new")
         handle = _locked_folder(folder, target)
@@ -77,7 +77,7 @@ def reserved(target: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def naming(target: str | Path) -> Iterator[None]:
+def write_errors(target: str | Path) -> Iterator[None]:
     """Turn an error of the operating system, such as a full disk, into a line about `target`."""
     try:
         yield

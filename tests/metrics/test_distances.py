@@ -8,7 +8,7 @@ from scipy.spatial import distance
 from scipy.stats import wasserstein_distance
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import GENG, METRICS
+from dissensus.metrics import GENG_METRICS, METRICS
 from dissensus.names import Names
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel, Nominal
@@ -100,7 +100,7 @@ def test_values_that_neither_side_has_add_nothing() -> None:
 
 
 def test_gengs_six_are_there() -> None:
-    assert len(GENG) == 6 and set(GENG) <= set(METRICS)
+    assert len(GENG_METRICS) == 6 and set(GENG_METRICS) <= set(METRICS)
 
 
 def test_wasserstein_equals_scipy_on_levels() -> None:

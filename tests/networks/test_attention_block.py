@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from dissensus.errors import ModelError
 from dissensus.networks.attention_block import AttentionBlock, Norm
-from dissensus.networks.noise import drawing, keyed, noise_key
+from dissensus.networks.noise import draw_by_key, drawing, noise_key
 
 WIDTH, HEADS = 8, 2
 
@@ -52,7 +52,7 @@ def _block(**settings: Any) -> AttentionBlock:
     block = AttentionBlock(WIDTH, layers=3, heads=HEADS, inner=20, **settings).double()
     for parameter in block.parameters():
         nn.init.normal_(parameter, std=0.5)
-    return keyed(block)
+    return draw_by_key(block)
 
 
 def test_it_is_a_transformer_encoder_over_one_position() -> None:

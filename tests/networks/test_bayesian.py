@@ -19,7 +19,7 @@ from dissensus.networks.bayesian import (
     NormalTensor,
     Prior,
 )
-from dissensus.networks.noise import drawing, keyed, noise_key, normals
+from dissensus.networks.noise import draw_by_key, drawing, noise_key, normals
 
 PRIORS = get_args(Prior)
 
@@ -34,7 +34,7 @@ def prior_of(name: str) -> Any:
 
 def _layers(prior: Prior = "normal") -> BayesianLayers:
     torch.manual_seed(0)
-    return keyed(
+    return draw_by_key(
         BayesianLayers(BayesianLayer(5, 4, prior), BayesianLayer(4, 3, prior),
                        BayesianLinear(3, 3, prior))
     ).double()  # fmt: skip

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from dissensus.networks.noise import (
     Dropout,
+    draw_by_key,
     drawing,
     dropped,
-    keyed,
     noise_key,
     normals,
-    standing,
+    positions_in_batch,
     uniforms,
 )
 
@@ -81,10 +81,10 @@ def test_without_training_or_share_nothing_is_dropped() -> None:
 
 def test_torch_dropouts_are_replaced_and_numbered_once() -> None:
     inner = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.2))
-    network = keyed(nn.Sequential(inner, nn.Dropout(0.4)))
+    network = draw_by_key(nn.Sequential(inner, nn.Dropout(0.4)))
     parts = [part for part in network.modules() if isinstance(part, Dropout)]
     assert [(part.p, part.number) for part in parts] == [(0.2, 1), (0.4, 2)]
-    again = [part for part in keyed(network).modules() if isinstance(part, Dropout)]
+    again = [part for part in draw_by_key(network).modules() if isinstance(part, Dropout)]
     assert again == parts and [part.number for part in again] == [1, 2]
 
 
@@ -119,7 +119,7 @@ def test_normal_numbers_have_nothing_in_common() -> None:
 
 def test_normal_numbers_of_members_and_of_parts_of_a_batch() -> None:
     def draw(key: Tensor) -> Tensor:
-        with drawing(key), standing(torch.tensor([7, 8, 9])):
+        with drawing(key), positions_in_batch(torch.tensor([7, 8, 9])):
             return normals((3, 4, 5), 2, torch.zeros(1, dtype=torch.float64))
 
     seeds = torch.tensor([3, 4])
@@ -154,5 +154,5 @@ def test_uniform_numbers_do_not_depend_on_padding_or_on_other_members() -> None:
     alone = torch.stack([draw(key) for key in keys])
     assert torch.equal(torch.func.vmap(draw)(keys), alone)
     assert torch.equal(draw(keys[0], (6, 4, 9))[:3, :, :5], alone[0])
-    with standing(torch.tensor([2])):
+    with positions_in_batch(torch.tensor([2])):
         assert torch.equal(draw(keys[0], (1, 4, 5))[0], alone[0, 2])

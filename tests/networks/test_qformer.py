@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.errors import ModelError
-from dissensus.networks.noise import drawing, keyed
+from dissensus.networks.noise import draw_by_key, drawing
 from dissensus.networks.qformer import QFormer, blip_weights, interpolated
 
 SMALL: dict[str, Any] = {"layers": 3, "heads": 2, "inner": 24}
@@ -129,7 +129,9 @@ def test_a_content_without_positions_gives_numbers() -> None:
 
 def test_dropout_differs_between_contents() -> None:
     """Also in the first self-attention, where queries have not met their content yet."""
-    network = keyed(randomised(QFormer(16, 12, layers=1, heads=2, inner=0, dropout=0.5)).train())
+    network = draw_by_key(
+        randomised(QFormer(16, 12, layers=1, heads=2, inner=0, dropout=0.5)).train()
+    )
     vectors, mask = some(1, 6, 12).expand(2, -1, -1), torch.ones(2, 6, dtype=torch.bool)
     for landmarks in (None, some(3, 16, seed=1)):
         with drawing(1):

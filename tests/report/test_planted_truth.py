@@ -35,10 +35,10 @@ def test_an_untrue_sentence_is_recognised(case: ModuleType) -> None:
     true = ["project has 2,100 answers by 7 annotators to 1 question (q) on 300 items."]
     true += ["1 annotator stands out and should be looked at: random (contradicts the others)."]
     expected = case.expected_kinds(("random",))
-    assert [case._true(sentence, corpus, expected) for sentence in true] == [True, False]
+    assert [case.is_true(sentence, corpus, expected) for sentence in true] == [True, False]
     untrue = "None of the 7 annotators with 10 answers or more stands out as careless."
-    assert not case._true(untrue, corpus, expected)
-    assert not case._true(true[0].replace("7", "8"), corpus, expected)
+    assert not case.is_true(untrue, corpus, expected)
+    assert not case.is_true(true[0].replace("7", "8"), corpus, expected)
     alike = "Some annotators answer alike, more than a common view explains: {} and honest1."
-    assert case._true(alike.format("honest0"), corpus, expected)
-    assert not case._true(alike.format("random"), corpus, expected)
+    assert case.is_true(alike.format("honest0"), corpus, expected)
+    assert not case.is_true(alike.format("random"), corpus, expected)

@@ -74,7 +74,7 @@ def whole(corpus: Corpus) -> Report:
 
 def test_every_section_is_there(whole: Report) -> None:
     keys = [section.key for section in whole.sections]
-    known = ["glance", "agreement", "disputed", "looks", "annotators", "methods", "predictions"]
+    known = ["overview", "agreement", "disputed", "looks", "annotators", "methods", "predictions"]
     assert [key for key in keys if key in known] == known and keys[-1] == "run"
     page = Page(whole.to_html())
     assert page.opened == []

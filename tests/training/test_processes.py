@@ -20,7 +20,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, Bayesian, LabelAndUncertainty, Single
-from dissensus.networks.noise import drawing, dropped, standing
+from dissensus.networks.noise import drawing, dropped, positions_in_batch
 from dissensus.training import Batch, Loss, Outputs, Training
 from dissensus.training.batches import batch_indices
 from dissensus.training.checkpoint import STATE, Checkpoint
@@ -375,7 +375,7 @@ def test_dropout_of_a_part_is_that_of_the_whole() -> None:
     ones = torch.ones(10, 3, 8)
     with drawing(7):
         whole = dropped(ones, 0.5, 1)
-        with standing(torch.tensor([2, 7, 9])):
+        with positions_in_batch(torch.tensor([2, 7, 9])):
             part = dropped(ones[:3], 0.5, 1)
             pairs = dropped(ones[:6], 0.5, 1)  # two things for each, as frames of clips
             with pytest.raises(

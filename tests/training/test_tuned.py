@@ -10,7 +10,7 @@ from torch import Tensor
 from transformers import BertConfig, BertModel, ViTConfig, ViTModel
 
 from dissensus.encoders import EncoderNetwork
-from dissensus.networks.noise import drawing, keyed, noise_key
+from dissensus.networks.noise import draw_by_key, drawing, noise_key
 from dissensus.training.attention import NAME, key_attention
 
 
@@ -63,7 +63,7 @@ def test_keyed_attention_without_dropout_is_transformers_own(bert: BertModel) ->
 def test_a_step_depends_on_its_key_and_not_on_torch(bert: BertModel) -> None:
     network = _Bert(bert)
     key_attention(network)
-    keyed(network).train()
+    draw_by_key(network).train()
 
     def run(seed: int, step: int) -> Tensor:
         with drawing(noise_key(seed, step)):
@@ -92,7 +92,7 @@ def test_pictures_too(tmp_path: Path) -> None:
     )
     model = ViTModel(config)
     key_attention(model)
-    keyed(model).train()
+    draw_by_key(model).train()
     pixels = torch.rand(2, 3, 16, 16)
     results = []
     for seed in (1, 2):

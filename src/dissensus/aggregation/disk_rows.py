@@ -10,7 +10,7 @@ import numpy as np
 
 from dissensus.aggregation.rows import Rows, cell_type
 from dissensus.annotations import AnnotationBlocks
-from dissensus.staging import naming
+from dissensus.staging import write_errors
 
 
 @dataclass(eq=False)
@@ -29,15 +29,15 @@ class DiskRows(Rows):
         n_values, n_annotators = blocks.scale.n_columns, blocks.n_annotators
         kind = cell_type(n_annotators * n_values)
         offsets = np.zeros(blocks.n_items + 1, dtype=np.int64)
-        with naming(tempfile.gettempdir()):
+        with write_errors(tempfile.gettempdir()):
             file = tempfile.TemporaryFile(prefix="dissensus-")
         try:
             for items, block in blocks:
                 part = Rows.of(block, purpose, known[items], threads=1)
                 offsets[items.start + 1 : items.stop + 1] = offsets[items.start] + part.offsets[1:]
-                with naming(tempfile.gettempdir()):
+                with write_errors(tempfile.gettempdir()):
                     file.write(np.ascontiguousarray(part.cell, kind).data)
-            with naming(tempfile.gettempdir()):
+            with write_errors(tempfile.gettempdir()):
                 file.flush()
         except BaseException:
             file.close()

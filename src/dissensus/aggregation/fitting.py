@@ -16,7 +16,7 @@ from dissensus.aggregation.registry import AGGREGATORS
 from dissensus.aggregation.texts import TEXT_METHODS
 from dissensus.cluster import connect
 from dissensus.corpus import Corpus, StoredCorpus
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.scales import Interval
 
 
@@ -112,8 +112,8 @@ def check_method(method: str) -> None:
     known = [*AGGREGATORS, *RANKERS, *TEXT_METHODS]
     if method not in known:
         unknown = (
-            f"no aggregator {method!r}{meant(method, known)}; there are {listed(known, 40)}, or "
-            "'all'"
+            f"no aggregator {method!r}{did_you_mean(method, known)}; there are "
+            f"{listed(known, 40)}, or 'all'"
         )
         raise DataError(LEFT_OUT.get(method, unknown))
 

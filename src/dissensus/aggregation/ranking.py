@@ -10,7 +10,7 @@ import pyarrow as pa
 from dissensus.aggregation.bradley_terry import BradleyTerry
 from dissensus.aggregation.comparisons import Comparisons, comparisons
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 
 RANKERS: dict[str, type[BradleyTerry]] = {BradleyTerry.name: BradleyTerry}
 LEFT_OUT = {
@@ -41,7 +41,9 @@ def rank(
         {'thing': 'cat', 'rank': 1, 'wins': 2.0, 'comparisons': 3}
     """
     if method not in RANKERS:
-        unknown = f"no ranker {method!r}{meant(method, RANKERS)}; there are {listed(RANKERS)}"
+        unknown = (
+            f"no ranker {method!r}{did_you_mean(method, RANKERS)}; there are {listed(RANKERS)}"
+        )
         raise DataError(LEFT_OUT.get(method, unknown))
     if question is None:
         if len(corpus.questions) != 1:

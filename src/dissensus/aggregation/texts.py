@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dissensus.aggregation.rover import rover
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 
 MOST_WORDS = 5000  # of a text that is aligned with others
 TEXT_METHODS = {
@@ -39,7 +39,7 @@ def aggregate_texts(
         ['the cat sat']
     """
     if method not in TEXT_METHODS:
-        guess = meant(method, TEXT_METHODS)
+        guess = did_you_mean(method, TEXT_METHODS)
         raise DataError(f"no method {method!r} for texts{guess}; there are {listed(TEXT_METHODS)}")
     if annotations.scale.kind != "nominal":
         raise DataError(f"{method} is for texts, not {annotations.scale.kind} answers")

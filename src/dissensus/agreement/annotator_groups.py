@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, listed, meant
+from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.names import string_array
 
 MOST_NUMBERS = 5  # different numbers that are groups of their own
@@ -77,7 +77,7 @@ def group_annotators(corpus: Corpus, attribute: str) -> AnnotatorGroups:
                 "--annotator-attributes)"
             )
         )
-        guess = meant(attribute, attributes)
+        guess = did_you_mean(attribute, attributes)
         raise DataError(f"{corpus.name}: no annotator attribute {attribute!r}{guess}; {there}")
     column = attributes[attribute]
     if pa.types.is_nested(column.type):

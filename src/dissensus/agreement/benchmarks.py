@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 
 
 class Benchmark(NamedTuple):
@@ -45,7 +45,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 def check_benchmark(benchmark: str) -> None:
     """Refuse a name that is no benchmark."""
     if benchmark not in BENCHMARKS:
-        guess = meant(benchmark, BENCHMARKS)
+        guess = did_you_mean(benchmark, BENCHMARKS)
         raise DataError(f"no benchmark {benchmark!r}{guess}; there are {listed(BENCHMARKS)}")
 
 

@@ -73,7 +73,7 @@ from dissensus.agreement.rank_correlation import (
 from dissensus.agreement.scott import mean_pi, pi_matrix, prepare_mean_pi
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 
 _CHOICE = ("nominal", "ordinal")
 _NUMBER = ("ordinal", "interval")
@@ -414,7 +414,7 @@ def check_measures(names: Iterable[str], by: str | None = None) -> None:
     unknown = [name for name in names if name not in entries]
     if unknown:
         where = "" if by is None else f" by {by}"
-        guess = meant(unknown[0], entries)
+        guess = did_you_mean(unknown[0], entries)
         raise DataError(
             f"no measure {listed(unknown)}{where}{guess}; there are {listed(entries, 40)}"
         )
@@ -424,6 +424,6 @@ def measure_named(name: str) -> Measure:
     """The entry of `MEASURES`."""
     if name not in MEASURES:
         raise DataError(
-            f"no measure {name!r}{meant(name, MEASURES)}; there are {listed(MEASURES, 30)}"
+            f"no measure {name!r}{did_you_mean(name, MEASURES)}; there are {listed(MEASURES, 30)}"
         )
     return MEASURES[name]

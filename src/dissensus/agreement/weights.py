@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.scales import Interval, Nominal, Ordinal, Scale
 
 NamedWeights = Literal[
@@ -65,7 +65,9 @@ def disagreement(weights: Weights, scale: Scale, what: str) -> np.ndarray:
 
 def _by_steps(weights: str, scale: Nominal | Ordinal) -> np.ndarray:
     if weights not in NAMED:
-        raise DataError(f"no weights {weights!r}{meant(weights, NAMED)}; there are {listed(NAMED)}")
+        raise DataError(
+            f"no weights {weights!r}{did_you_mean(weights, NAMED)}; there are {listed(NAMED)}"
+        )
     if weights != "identity" and isinstance(scale, Nominal):
         raise DataError(
             f"{weights} weights count steps between levels, and nominal values have no order; "

@@ -22,7 +22,7 @@ from dissensus.annotations.labels import (
     one_of,
 )
 from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
-from dissensus.errors import DataError, counted, meant
+from dissensus.errors import DataError, counted, did_you_mean
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names, order_of, string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, has_value
@@ -174,7 +174,7 @@ class Annotations:
         wanted = [name for name in (item, annotator, answer) if name is not None]
         missing = [name for name in wanted if name not in arrow.column_names]
         if missing:
-            guess = meant(missing[0], arrow.column_names)
+            guess = did_you_mean(missing[0], arrow.column_names)
             raise DataError(f"no column {missing}{guess}; the table has {arrow.column_names}")
         order = None if frame.implementation.is_polars() else order_of(arrow[answer])
         if scale is None and order is not None:  # an Enum of polars names values without order

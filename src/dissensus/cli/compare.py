@@ -22,7 +22,7 @@ from dissensus.cli.outputs import check_folder
 from dissensus.cli.parts import SkipBad, readable
 from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError, ModelError, Unfinished, listed, meant
+from dissensus.errors import DataError, ModelError, Unfinished, did_you_mean, listed
 from dissensus.methods import ON_REQUEST
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def compare(
     from dissensus.evaluation import FORMATS
 
     if style not in FORMATS:
-        guess = meant(style, FORMATS)
+        guess = did_you_mean(style, FORMATS)
         raise DataError(f"--as: no format {style!r}{guess}; there are {', '.join(FORMATS)}")
     if plot is not None:
         evaluation.check_picture(plot)

@@ -9,7 +9,7 @@ import typer
 
 from dissensus.cli import console
 from dissensus.cli.outputs import check_folder
-from dissensus.cli.run import whole_way
+from dissensus.cli.run import run_and_print
 from dissensus.errors import DataError, listed
 
 SIZES = {"text": 500, "image": 150, "sequence": 300, "ratings": 300}  # items
@@ -37,7 +37,7 @@ def demo(
     n_items = items or SIZES[modality]
     corpus = PRESETS[modality](n_items=n_items, seed=seed)
     command = f"dissensus demo {out} --modality {modality} --items {n_items} --seed {seed}"
-    whole_way(corpus, out, seeds=2, command=command)
+    run_and_print(corpus, out, seeds=2, command=command)
     console.say(
         f"\nOpen {out / 'report.html'} in a browser. With a file of your own:\n"
         "  dissensus describe labels.csv               counts, agreement, annotators to look at\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def configured_methods(
     unused = [o for o in options if o not in used and o.name != "encoder"]
     if unused:
         every = [key for method in methods.values() for key in settings_of(method)]
-        guess = meant(unused[0].name, every)
+        guess = did_you_mean(unused[0].name, every)
         raise DataError(
             f"--set {unused[0].name}: none of {listed(names, 40)} has this setting{guess}"
         )

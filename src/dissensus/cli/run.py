@@ -53,12 +53,12 @@ def run(
     corpus = source.read().select(questions=question or None)
     chosen = [name.strip() for name in (methods or "").split(",") if name.strip()]
     options = {"methods": chosen, "seeds": seeds, "encoder": encoder, "start": start}
-    whole_way(corpus, output, budget=time_left, command=typed_command(), **options)
+    run_and_print(corpus, output, budget=time_left, command=typed_command(), **options)
     if (output / "model").is_dir():
         console.say(_next_commands(corpus, output))
 
 
-def whole_way(corpus: Corpus, output: Path, **options: Any) -> None:
+def run_and_print(corpus: Corpus, output: Path, **options: Any) -> None:
     """Run as `dissensus.run` does; print the summary of the report, and where it is."""
     from dissensus import workflow
 

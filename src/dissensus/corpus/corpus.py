@@ -25,7 +25,7 @@ from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.folder import read_corpus, write_corpus
 from dissensus.corpus.parts import Joint, Rationales
 from dissensus.corpus.tables import answer_table
-from dissensus.errors import DataError, counted, listed, meant
+from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.folders import writing
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names
@@ -115,8 +115,8 @@ class Corpus(CorpusFields):
         unknown = [question for question in questions if question not in self.questions]
         if unknown:
             raise DataError(
-                f"{self.name}: no question {listed(unknown)}{meant(unknown[0], self.questions)}; "
-                f"it has {listed(self.questions, 20)}"
+                f"{self.name}: no question {listed(unknown)}"
+                f"{did_you_mean(unknown[0], self.questions)}; it has {listed(self.questions, 20)}"
             )
 
     def joint(self, *questions: str) -> Joint:

@@ -15,7 +15,7 @@ from dissensus.arrow_files import unpacked_size
 from dissensus.corpus.corpus import Corpus
 from dissensus.corpus.folder import front_of, gold_of, names_of, write_corpus
 from dissensus.corpus.parts import LeftOut
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.folders import reading, writing
 from dissensus.names import Names
 from dissensus.parquet_sizes import ColumnChunk, row_groups
@@ -123,8 +123,8 @@ class StoredCorpus:
         for question in questions:
             if question not in self.questions:
                 raise DataError(
-                    f"{self.name}: no question {question!r}{meant(question, self.questions)}; "
-                    f"there are {listed(self.questions)}"
+                    f"{self.name}: no question {question!r}"
+                    f"{did_you_mean(question, self.questions)}; there are {listed(self.questions)}"
                 )
 
 

@@ -15,7 +15,14 @@ import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, once_each, present
+from dissensus.datasets.files import (
+    chosen,
+    csv_table,
+    errors_in,
+    names_in_order,
+    once_each,
+    present,
+)
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -42,7 +49,7 @@ def _bluebirds(folder: Path) -> Corpus:
     columns = ("item_id", "annotator_id", "label", "gold")
     answers = csv_table(folder, BLUEBIRDS, **dict.fromkeys(columns, pa.string()))
     annotations = _annotations(folder / BLUEBIRDS, answers)
-    with naming(folder / BLUEBIRDS):
+    with errors_in(folder / BLUEBIRDS):
         item, value = once_each(annotations.item, answers["gold"], "gold")
         gold = Annotations.from_arrays(item, None, value, YES, items=annotations.items)
     return Corpus.build(
@@ -74,7 +81,7 @@ def _ducks(folder: Path) -> Corpus:
 
 def _annotations(path: Path, answers: Any) -> Annotations:
     items, annotators = (names_in_order(answers[key]) for key in ("item_id", "annotator_id"))
-    with naming(path):
+    with errors_in(path):
         return Annotations.from_arrays(
             items.codes(answers["item_id"]),
             annotators.codes(answers["annotator_id"]),

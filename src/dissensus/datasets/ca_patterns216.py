@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, naming, present, present_folder
+from dissensus.datasets.files import chosen, csv_table, errors_in, present, present_folder
 from dissensus.names import Names
 from dissensus.scales import Interval
 
@@ -50,12 +50,12 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         folder, ANNOTATORS, annotator=pa.string(), block=pa.string(),
         num_failed_attention_checks=pa.int32(),
     )  # fmt: skip
-    with naming(folder / ITEMS):
+    with errors_in(folder / ITEMS):
         items = Names(facts["item"])
     n_again = int((rows["showing"].to_numpy() == 2).sum())
     rows = rows.filter(pc.equal(rows["showing"], 1))
     annotators = Names(people["annotator"])
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         item = items.codes(rows["item"], "pattern")
         questions = {
             question: Annotations.from_arrays(

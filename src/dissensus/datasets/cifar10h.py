@@ -9,7 +9,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, naming, numpy_array, parquet_table
+from dissensus.datasets.files import chosen, errors_in, numpy_array, parquet_table
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -31,7 +31,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     images = parquet_table(folder, IMAGES, ["item_id", "label", "jpg"])
     counts = _counts(folder, images.num_rows)
     row = images["item_id"].to_numpy()  # a row of the vote table each
-    with naming(folder / IMAGES):
+    with errors_in(folder / IMAGES):
         items = Names(images["item_id"])
         if not 0 <= row.min() <= row.max() < len(counts):
             raise DataError(f"item_id {row.max()} has no row in {COUNTS}")

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -36,7 +36,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     table = csv_table(
         folder, VOTES, **{"Unnamed: 0": pa.int64(), "fileName": pa.string(), **counts}
     )
-    with naming(folder / VOTES):
+    with errors_in(folder / VOTES):
         items, item = Names.encode(table["fileName"])
         modality = table["Unnamed: 0"].to_numpy() // 100_000
         strange = sorted(set(modality.tolist()) - set(QUESTIONS))

@@ -19,8 +19,8 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.datasets.files import (
     chosen,
     csv_table,
+    errors_in,
     names_in_order,
-    naming,
     once_each,
     present,
     present_folder,
@@ -64,10 +64,10 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     late = pc.equal(rows["answer"], LATE)
     n_late = pc.sum(late).as_py() or 0
     annotators = names_in_order(rows["annotator"])
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         _, panel = once_each(annotators.codes(rows["annotator"]), rows["panel"], "panel")
         rows = rows.filter(pc.invert(late))
-        with naming(folder / ITEMS):
+        with errors_in(folder / ITEMS):
             items = Names(facts["item"])
         answers = Annotations.from_arrays(
             items.codes(rows["item"], "item"),

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order
 from dissensus.errors import DataError
 from dissensus.names import Names, string_array
 from dissensus.scales import Nominal, Ordinal
@@ -40,7 +40,7 @@ def _anaesthesia(folder: Path) -> Corpus:
     columns = dict.fromkeys(("item", "rater", "rating"), pa.float64())  # "1.0": read as a number
     forms = csv_table(folder, FORMS, **columns)
     items, annotators = (names_in_order(string_array(forms[key])) for key in ("item", "rater"))
-    with naming(folder / FORMS):
+    with errors_in(folder / FORMS):
         annotations = Annotations.from_arrays(
             items.codes(string_array(forms["item"])),
             annotators.codes(string_array(forms["rater"])),
@@ -72,7 +72,7 @@ def _caries(folder: Path) -> Corpus:
     row = np.repeat(np.arange(len(n_teeth)), n_teeth)  # the pattern of each tooth
     answers = [string_array(table[name]).take(pa.array(row)) for name in DENTISTS]
     items = Names.range(len(row))
-    with naming(folder / PATTERNS):
+    with errors_in(folder / PATTERNS):
         annotations = Annotations.from_arrays(
             np.tile(np.arange(len(items)), len(DENTISTS)),
             np.repeat(np.arange(len(DENTISTS)), len(items)),

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, naming, tsv_table
+from dissensus.datasets.files import chosen, csv_table, errors_in, tsv_table
 from dissensus.names import Names
 from dissensus.scales import Interval
 
@@ -41,7 +41,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     """Questions `reader V`, ..., `writer D`, numbers from 1 to 5, linked by `response`."""
     wanted = chosen(folder, corpus, CORPORA, DEFAULT)
     sentences = csv_table(folder, TEXTS, id=pa.string(), text=pa.string())
-    with naming(folder / TEXTS):
+    with errors_in(folder / TEXTS):
         items = Names(sentences["id"])
     facts = _facts(folder, items)
     questions: dict[str, Annotations] = {}
@@ -78,7 +78,7 @@ def _rated(
     kept = np.full(len(ratings), True) if everything else (ratings != 1).any(axis=1)
     number = np.arange(len(ratings)) * len(PERSPECTIVES) + list(PERSPECTIVES).index(perspective)
     questions = {}
-    with naming(folder / name):
+    with errors_in(folder / name):
         item = items.codes(table["id"], "sentence")
         for side, column in zip(SIDES, ratings.T, strict=True):
             every = Annotations.from_arrays(
@@ -92,7 +92,7 @@ def _facts(folder: Path, items: Names) -> dict[str, Any]:
     """Document, category and subcategory of every sentence; a blank is no subcategory."""
     keys = ("id", "document", "category", "subcategory")
     table = tsv_table(folder, FACTS, **dict.fromkeys(keys, pa.string()))
-    with naming(folder / FACTS):
+    with errors_in(folder / FACTS):
         at = Names(table["id"]).codes(items, "sentence")
     facts = {key: table[key].combine_chunks().take(pa.array(at)) for key in keys[1:]}
     blank = pc.equal(pc.utf8_trim_whitespace(facts["subcategory"]), "")
@@ -102,7 +102,7 @@ def _facts(folder: Path, items: Names) -> dict[str, Any]:
 def _official(folder: Path, items: Names) -> Any:
     """The part of every sentence; null for those that the authors' means leave out."""
     means = csv_table(folder, MEANS, id=pa.string(), split=pa.string())
-    with naming(folder / MEANS):
+    with errors_in(folder / MEANS):
         listed_items = Names(means["id"])
         items.codes(listed_items, "sentence")
     at = listed_items.find(items)

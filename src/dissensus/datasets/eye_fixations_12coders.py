@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -49,7 +49,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     trials, trial = Names.encode(samples["trial"])
     coded = _coded(folder, trials)  # (n_trials, n_coders)
     answer = np.stack([samples[label].to_numpy() for label in labels], axis=1)
-    with naming(folder / SAMPLES):
+    with errors_in(folder / SAMPLES):
         starts = _starts(trial, samples["time"].to_numpy())
         frame = np.arange(len(trial)) - starts[trial]
         frames = pa.array(frame).cast(pa.string())
@@ -75,7 +75,7 @@ def _coded(folder: Path, trials: Names) -> np.ndarray:
     """Whether a coder marked anything in a trial, (n_trials, n_coders) booleans."""
     events = csv_table(folder, EVENTS, trial=pa.string(), annotator_id=pa.string())
     coded = np.zeros((len(trials), len(CODERS)), bool)
-    with naming(folder / EVENTS):
+    with errors_in(folder / EVENTS):
         trial = trials.codes(events["trial"], "trial")
         coded[trial, CODERS.codes(events["annotator_id"], "coder")] = True
     return coded

@@ -18,8 +18,8 @@ from dissensus.corpus import Corpus
 from dissensus.datasets.files import (
     chosen,
     csv_table,
+    errors_in,
     names_in_order,
-    naming,
     once_each,
     present,
     present_folder,
@@ -52,11 +52,11 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         **dict.fromkeys(("face_id", "rater_id", "rater_gender", "trait"), pa.string()),
         **dict.fromkeys(("rater_age", "rating"), pa.float64()),
     )
-    with naming(folder / FACES):
+    with errors_in(folder / FACES):
         items = Names(faces["face_id"])
     annotators = names_in_order(ratings["rater_id"])
     annotator = annotators.codes(ratings["rater_id"])
-    with naming(folder / RATINGS):
+    with errors_in(folder / RATINGS):
         attributes = {
             key: once_each(annotator, ratings[f"rater_{key}"], f"rater_{key}")[1]
             for key in ("gender", "age")

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -36,7 +36,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     chosen(folder, corpus, CORPORA, DEFAULT)
     counts = dict.fromkeys(EMOTIONS, pa.int64())
     table = csv_table(folder, VOTES, **{"Usage": pa.string(), "Image name": pa.string(), **counts})
-    with naming(folder / VOTES):
+    with errors_in(folder / VOTES):
         votes = np.stack([table[name].to_numpy() for name in EMOTIONS], axis=1)
         items = Names.range(len(votes))
         item, value = np.nonzero(votes)

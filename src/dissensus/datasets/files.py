@@ -127,7 +127,7 @@ def chosen(folder: Path, corpus: str | None, corpora: tuple[str, ...], default: 
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def errors_in(path: Path) -> Iterator[None]:
     """Errors about data inside the block name the file that the data came from."""
     try:
         yield

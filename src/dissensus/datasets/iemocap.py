@@ -27,7 +27,7 @@ from dissensus.datasets.clip_ratings import (
     rating_questions,
     sound_files,
 )
-from dissensus.datasets.files import chosen, naming, present_folder, text_lines
+from dissensus.datasets.files import chosen, errors_in, present_folder, text_lines
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval
@@ -88,7 +88,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     if not turns.ratings:
         raise DataError(f"{folder}: no ratings in {SESSIONS[0]}/{RATINGS} and the other sessions")
     clips = Names(list(turns.emotion))
-    with naming(folder):
+    with errors_in(folder):
         questions, averaged = rating_questions(turns.ratings, QUESTIONS, SCALE, clips)
     matches = [match for clip in clips if (match := _CLIP.fullmatch(clip))]
     contents, notes = clip_contents(folder, clips, sounds, texts)

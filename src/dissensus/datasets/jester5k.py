@@ -9,7 +9,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order
 from dissensus.names import Names
 from dissensus.scales import Interval
 
@@ -33,10 +33,10 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         annotator_id=pa.string(),
         rating=pa.float64(),
     )
-    with naming(folder / "jokes.csv"):
+    with errors_in(folder / "jokes.csv"):
         items = Names(jokes["item_id"])
     annotators = names_in_order(ratings["annotator_id"])
-    with naming(folder / "ratings.csv.gz"):
+    with errors_in(folder / "ratings.csv.gz"):
         annotations = Annotations.from_arrays(
             items.codes(ratings["item_id"], "joke"),
             annotators.codes(ratings["annotator_id"]),

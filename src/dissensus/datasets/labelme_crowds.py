@@ -14,7 +14,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, present
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order, present
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.plain_files import numpy_array, zip_members
@@ -47,7 +47,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     vectors, labels = _arrays(folder)
     part = [name for name, rows in vectors.items() for _ in rows]
     items = Names([f"{name}-{row}" for name, rows in vectors.items() for row in range(len(rows))])
-    with naming(folder / FEATURES):
+    with errors_in(folder / FEATURES):
         gold = Annotations.from_arrays(
             np.arange(len(items)), None, np.concatenate(labels), Nominal(SCENES), items=items
         )
@@ -93,7 +93,7 @@ def _annotations(folder: Path, items: Names) -> Annotations:
     )
     annotators = names_in_order(answers["annotator_id"])
     names = [f"train-{item}" for item in answers["item_id"].to_pylist()]
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         return Annotations.from_arrays(
             items.codes(names, "item"),
             annotators.codes(answers["annotator_id"]),

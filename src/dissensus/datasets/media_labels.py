@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import csv_table, names_in_order, naming, present, present_folder
+from dissensus.datasets.files import csv_table, errors_in, names_in_order, present, present_folder
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Scale
@@ -41,7 +41,7 @@ def load_labels(
     types = dict.fromkeys(("file", "annotator", "label"), pa.string())
     columns = csv_table(folder, table, **types | ({question: pa.string()} if question else {}))
     files = present_folder(folder, media)
-    with naming(folder / table):
+    with errors_in(folder / table):
         items, item = Names.encode(columns["file"])
         annotators = names_in_order(columns["annotator"])
         annotator = annotators.codes(columns["annotator"])

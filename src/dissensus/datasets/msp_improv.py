@@ -29,7 +29,7 @@ from dissensus.datasets.clip_ratings import (
     sound_files,
     transcript,
 )
-from dissensus.datasets.files import chosen, naming, present, text_lines
+from dissensus.datasets.files import chosen, errors_in, present, text_lines
 from dissensus.datasets.msp_lines import RatedLine, rated_line
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -69,7 +69,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     path = present(folder, MISSPELT if misspelt else RATINGS)
     stated, lines = _lines(path)
     ratings = [Rating(clip, line.name, _flipped(line)) for clip, line in lines]
-    with naming(path):
+    with errors_in(path):
         clips = Names(list(stated))
         questions, left_out = rating_questions(ratings, QUESTIONS, SCALE, clips)
     n_natural = int(np.sum([not np.isnan(line.naturalness) for _, line in lines]))

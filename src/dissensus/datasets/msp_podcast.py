@@ -26,7 +26,7 @@ from dissensus.datasets.clip_ratings import (
     sound_files,
     transcript,
 )
-from dissensus.datasets.files import chosen, csv_table, naming, present_folder
+from dissensus.datasets.files import chosen, csv_table, errors_in, present_folder
 from dissensus.datasets.msp_lines import rated_line
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
@@ -78,9 +78,9 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
             f"{labels / STATED}: no part {listed(strange)} is known; there are {listed(PARTS)}"
         )
     ratings = _ratings(labels)
-    with naming(labels / STATED):
+    with errors_in(labels / STATED):
         clips = Names(names)
-    with naming(labels / RATINGS):
+    with errors_in(labels / RATINGS):
         questions, left_out = rating_questions(ratings, list(QUESTIONS), SCALE, clips)
     left_out.append(
         LeftOut("emotion", "only valence, activation and dominance are read", len(ratings))

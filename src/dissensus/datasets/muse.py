@@ -28,7 +28,7 @@ from dissensus.datasets.clip_ratings import (
     sound_files,
     transcript,
 )
-from dissensus.datasets.files import chosen, csv_table, naming, present_folder
+from dissensus.datasets.files import chosen, csv_table, errors_in, present_folder
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval
@@ -70,7 +70,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     survey = present_folder(folder, LONG_NAME if long_name else SURVEY)
     table = _table(survey)
     facts = {key: table[key].to_pylist() for key in ("Sentence_name", "Type", "Gender")}
-    with naming(survey / RATINGS):
+    with errors_in(survey / RATINGS):
         clips = Names([name.removesuffix(".wav") for name in facts["Sentence_name"]])
         _check_conditions(facts["Type"])
         ratings = _ratings(table, clips, PREFIX[wanted])
@@ -143,7 +143,7 @@ def _questions(path: Path, ratings: list[Rating], clips: Names) -> dict[str, Ann
     """Anonymous answers, linked by response."""
     clip = clips.codes([rating.clip for rating in ratings])
     values = np.array([rating.values for rating in ratings]).reshape(-1, len(QUESTIONS))
-    with naming(path):
+    with errors_in(path):
         return {
             question: Annotations.from_arrays(
                 clip, None, column.copy(), SCALE, items=clips, response=np.arange(len(clip))
@@ -170,7 +170,7 @@ def _means(table: Any, clips: Names, prefix: str) -> dict[str, tuple[float, ...]
 
 def _left_out(survey: Path, table: Any, clips: Names, other: str) -> tuple[LeftOut, ...]:
     """The ratings of the other corpus, and those of the speakers."""
-    with naming(survey / RATINGS):
+    with errors_in(survey / RATINGS):
         n_other = len(_ratings(table, clips, PREFIX[other]))
     rows = [
         LeftOut(question, f"other annotators: --corpus {other}", n_other) for question in QUESTIONS

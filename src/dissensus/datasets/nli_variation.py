@@ -21,9 +21,9 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.datasets.files import (
     chosen,
     csv_table,
+    errors_in,
     first_with,
     names_in_order,
-    naming,
     present,
 )
 from dissensus.errors import DataError
@@ -46,7 +46,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     chosen(folder, corpus, CORPORA, DEFAULT)
     columns = ("item_id", "task", "orig_label", "premise", "hypothesis")
     pairs = csv_table(folder, ITEMS, **dict.fromkeys(columns, pa.string()))
-    with naming(folder / ITEMS):
+    with errors_in(folder / ITEMS):
         items = Names(pairs["item_id"])
     questions = _questions(folder, items)
     not_rated = questions["not applicable"].n_rows - questions["rating"].n_rows
@@ -87,7 +87,7 @@ def _questions(folder: Path, items: Names) -> dict[str, Annotations]:
     answers = csv_table(folder, ANSWERS, **types)
     annotators = names_in_order(answers["annotator_id"])
     not_applicable = np.asarray(answers["na"])
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         rows: dict[str, Any] = {
             "item": items.codes(answers["item_id"], "item"),
             "annotator": annotators.codes(answers["annotator_id"]),

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, present
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order, present
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval
@@ -42,7 +42,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     parts = csv_table(
         folder, SPLIT, **dict.fromkeys(("speaker_ID", "speaker_gender", "split"), pa.string())
     )
-    with naming(folder / SPLIT):
+    with errors_in(folder / SPLIT):
         speakers = Names(parts["speaker_ID"])
     if wanted == "telephone":
         file, listener, speaker = TELEPHONE, "nameListener", "spk_ID"
@@ -54,7 +54,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         shown, columns = "speaker_ID", poles
     texts = dict.fromkeys((listener, speaker, shown, *facts.values(), *columns), pa.string())
     rows = csv_table(folder, file, **texts)
-    with naming(folder / file):
+    with errors_in(folder / file):
         annotators = names_in_order(rows[listener])
         annotator = annotators.codes(rows[listener])
         attributes = {key: _usual(annotator, rows[name]) for key, name in facts.items()}
@@ -121,7 +121,7 @@ def _sound(folder: Path, speakers: Names) -> np.ndarray:
         )
         if not vectors.shape[1]:
             vectors = np.full((len(speakers), len(features)), np.nan)
-        with naming(folder / name):
+        with errors_in(folder / name):
             heard = [file[SPEAKER] for file in table["sample_heard"].to_pylist()]
             at = speakers.codes(pa.array(heard, pa.string()), "speaker")
         vectors[at] = np.stack([table[feature].to_numpy() for feature in features], axis=1)

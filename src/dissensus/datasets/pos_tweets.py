@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -83,7 +83,7 @@ def _crowd(folder: Path) -> Corpus:
         folder, ANSWERS, item_id=pa.string(), annotator_id=pa.string(), label=pa.string()
     )
     tweets = _tweets(tokens["token"], tweet_ids)
-    with naming(folder / TOKENS):
+    with errors_in(folder / TOKENS):
         if not np.array_equal(tweets.position, tokens["pos_in_sent"].to_numpy()):
             raise DataError("the tokens of a tweet must follow one another, pos_in_sent from 0")
         items = Names(tokens["item_id"])
@@ -91,7 +91,7 @@ def _crowd(folder: Path) -> Corpus:
             np.arange(len(items)), None, tokens["gold"], Nominal(TAGS), items=items
         )
     annotators = names_in_order(answers["annotator_id"])
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         annotations = Annotations.from_arrays(
             items.codes(answers["item_id"], "item"),
             annotators.codes(answers["annotator_id"]),
@@ -155,7 +155,7 @@ def _experts(folder: Path) -> Corpus:
     experts = _read_experts(folder)
     tweets = _tweets(experts["token"], experts["sent_id"])
     position = pa.array(tweets.position).cast(pa.string())
-    with naming(folder / EXPERTS):
+    with errors_in(folder / EXPERTS):
         items = Names(pc.binary_join_element_wise(experts["sent_id"], position, "-"))
         cells = pa.concat_arrays([experts[name].combine_chunks() for name in ("ann1", "ann2")])
         tagged = np.flatnonzero(_is_tag(cells))

@@ -20,9 +20,9 @@ from dissensus.corpus import Corpus
 from dissensus.datasets.files import (
     chosen,
     csv_table,
+    errors_in,
     first_with,
     names_in_order,
-    naming,
     once_each,
     tsv_table,
 )
@@ -63,7 +63,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     )
     questions, gold = {}, {}
     for name, table in tables.items():
-        with naming(folder / f"{name}.csv"):
+        with errors_in(folder / f"{name}.csv"):
             questions[name] = _annotations(table, SCALES[name], items, annotators)
             item, value = once_each(questions[name].item, table["gold"], "gold")
             scale = OTHER_GOLD.get(name, SCALES[name])
@@ -123,7 +123,7 @@ def _pairs(folder: Path, items: Names) -> Parts:
 
 def _rows_of(path: Path, table: Any, items: Names) -> Any:
     """The row of a table of texts for every item."""
-    with naming(path):
+    with errors_in(path):
         at = Names(table["id"]).find(items)
         if (at < 0).any():
             raise DataError(f"no text for item {listed(items.array.filter(at < 0).to_pylist())}")

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, parquet_table
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order, parquet_table
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Interval, Nominal, Scale
@@ -58,9 +58,9 @@ def _sentences(folder: Path, utterances: Any, everything: bool) -> Corpus:
         annotator_id=pa.string(),
         **dict.fromkeys(SENTENCE | REDEFINED, pa.float64()),
     )
-    with naming(folder / UTTERANCES):
+    with errors_in(folder / UTTERANCES):
         items = Names(utterances["item_id"])
-    with naming(folder / SENTENCE_SCORES):
+    with errors_in(folder / SENTENCE_SCORES):
         item = items.codes(scores["item_id"], "utterance")
     wanted = SENTENCE | REDEFINED if everything else SENTENCE
     return Corpus.build(
@@ -92,9 +92,9 @@ def _words(folder: Path, utterances: Any) -> Corpus:
         **{name.removeprefix("word "): pa.float64() for name in WORD},
     )
     path = folder / WORD_SCORES
-    with naming(folder / UTTERANCES):
+    with errors_in(folder / UTTERANCES):
         sentences = Names(utterances["item_id"])
-    with naming(path):
+    with errors_in(path):
         sentence = sentences.codes(scores["item_id"], "utterance")
     words = pc.split_pattern(utterances["text"].combine_chunks(), " ")
     n_words = pc.list_value_length(words).to_numpy()  # (n_utterances,)
@@ -105,7 +105,7 @@ def _words(folder: Path, utterances: Any) -> Corpus:
     spelling = _spelling(path, scores, item, known, int(n_words.sum()))
     of_word = np.repeat(np.arange(len(sentences)), n_words)  # the utterance of each word
     place = np.arange(len(of_word)) - first[of_word]
-    with naming(path):
+    with errors_in(path):
         utterance_names = sentences.array.take(pa.array(of_word))
         places = pa.array(place).cast(pa.string())
         items = Names(pc.binary_join_element_wise(utterance_names, places, "-"))
@@ -153,7 +153,7 @@ def _questions(
     for question, scale in scales.items():
         column = scores[question.removeprefix("word ")]
         phones = {"phones": scores["phones"]} if question == "word accuracy" else {}
-        with naming(path):
+        with errors_in(path):
             questions[question] = Annotations.from_arrays(
                 item,
                 annotator,

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -44,7 +44,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     pairs = csv_table(
         folder, VOTES, **dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.int32())
     )
-    with naming(folder / VOTES):
+    with errors_in(folder / VOTES):
         items = Names(pairs["item_id"])
         annotations = _annotations(pairs, items)
         every = np.arange(len(items))

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Rationales
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -39,7 +39,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     toxicity, or "gold" where they are the task's."""
     chosen(folder, corpus, CORPORA, DEFAULT)
     comments = csv_table(folder, COMMENTS, comment_id=pa.string(), comment_text=pa.string())
-    with naming(folder / COMMENTS):
+    with errors_in(folder / COMMENTS):
         items = Names(comments["comment_id"])
     texts = comments["comment_text"].combine_chunks()
     answers = _read_answers(folder)
@@ -81,7 +81,7 @@ def _read_answers(folder: Path) -> Any:
 def _annotations(folder: Path, answers: Any, items: Names) -> Annotations:
     """An answer is 0 where "not toxic" is marked; "all toxic" is marked on most of these too."""
     annotators = names_in_order(answers["worker"])
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         return Annotations.from_arrays(
             items.codes(answers["comment_id"], "comment"),
             annotators.codes(answers["worker"]),
@@ -111,7 +111,7 @@ def _own_spans(
     """What each annotator marked; a span without its answer is dropped."""
     types = {"annotation": pa.string(), "type": pa.string(), "start": pa.int64(), "end": pa.int64()}
     table = csv_table(folder, SPANS, **types)
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         row = Names(answers["annotation"]).find(table["annotation"])  # of the answer
     dropped = int((row < 0).sum())
     table, row = table.filter(pa.array(row >= 0)), row[row >= 0]

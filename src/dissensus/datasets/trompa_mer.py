@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order
 from dissensus.names import Names
 from dissensus.scales import Nominal
 
@@ -50,12 +50,12 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     parts = csv_table(
         folder, SPLIT, **dict.fromkeys(("item_id", "selection", "split"), pa.string())
     )
-    with naming(folder / SPLIT):
+    with errors_in(folder / SPLIT):
         items = Names(parts["item_id"])
     annotators = names_in_order(rows["rater_id"])
     moods = Nominal(tuple(sorted(pc.unique(rows["mood"]).to_pylist())))
     scales = {"valence": SIGNS, "arousal": SIGNS, "mood": moods}
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         item = items.codes(rows["item_id"], "excerpt")
         questions = {
             question: Annotations.from_arrays(
@@ -93,7 +93,7 @@ def _descriptors(folder: Path, items: Names) -> np.ndarray:
     tracks = csv_table(
         folder, TRACKS, item_id=pa.string(), **dict.fromkeys(DESCRIPTORS, pa.float64())
     )
-    with naming(folder / TRACKS):
+    with errors_in(folder / TRACKS):
         first = Names(pc.unique(tracks["item_id"]))
         at = first.codes(items.array, "excerpt")
     row = pc.index_in(first.array.take(pa.array(at)), value_set=tracks["item_id"].combine_chunks())

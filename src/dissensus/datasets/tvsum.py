@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, naming, present, present_folder
+from dissensus.datasets.files import chosen, csv_table, errors_in, present, present_folder
 from dissensus.names import Names
 from dissensus.scales import Interval
 
@@ -53,9 +53,9 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     )
     shots = csv_table(folder, SHOTS, **_types("shot_2s"))
     scores = shots if name == "tvsum-shots" else csv_table(folder, FRAMES, **_types("frame"))
-    with naming(folder / VIDEOS):
+    with errors_in(folder / VIDEOS):
         known = Names(videos["video"])
-    with naming(folder / kept):
+    with errors_in(folder / kept):
         video = known.codes(scores["video"], "video")
         items, item = Names.encode(_joined(scores["video"], scores[place]))
         annotators, annotator = Names.encode(_joined(scores["video"], scores["annotator_slot"]))

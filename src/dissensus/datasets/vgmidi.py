@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, names_in_order, naming, once_each
+from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order, once_each
 from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
 from dissensus.scales import Interval
@@ -55,7 +55,7 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     answers = answers.take(pa.array(kept)).combine_chunks()
     annotators = names_in_order(answers["annotator_id"])
     annotator = annotators.codes(answers["annotator_id"])
-    with naming(folder / ANSWERS):
+    with errors_in(folder / ANSWERS):
         facts = {
             key: once_each(annotator, answers[key].combine_chunks(), key)[1]
             for key in ABOUT_ANNOTATORS
@@ -123,7 +123,7 @@ def _notes(folder: Path, items: Names) -> tuple[Contents, np.ndarray]:
     """The notes of each piece in the order of the file, as vectors."""
     columns = ("onset_beat", "dur_beats", "pitch", "velocity", "track")
     table = csv_table(folder, NOTES, item_id=pa.string(), **dict.fromkeys(columns, pa.float64()))
-    with naming(folder / NOTES):
+    with errors_in(folder / NOTES):
         piece = items.codes(table["item_id"], "piece")
     vectors = np.stack([table[column].to_numpy() for column in columns], axis=1)
     order = np.argsort(piece, kind="stable")
@@ -143,7 +143,7 @@ def _about_pieces(folder: Path, items: Names) -> dict[str, Any]:
         **dict.fromkeys(("item_id", "name", "midi"), pa.string()),
         duration_s=pa.float64(),
     )
-    with naming(folder / PIECES):
+    with errors_in(folder / PIECES):
         listed_items = Names(table["item_id"])
         items.codes(listed_items, "piece")
     at = listed_items.find(items)

@@ -10,7 +10,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dissensus.errors import ModelError, listed, meant
+from dissensus.errors import ModelError, did_you_mean, listed
 
 if TYPE_CHECKING:
     from dissensus.methods.annot_mix import AnnotMix
@@ -148,7 +148,7 @@ def method(name: str) -> type[Method]:
     """The class of a method, by the name users type."""
     if name not in METHODS:
         raise ModelError(
-            f"no method {name!r}{meant(name, METHODS)}; there are {listed(METHODS, 40)}"
+            f"no method {name!r}{did_you_mean(name, METHODS)}; there are {listed(METHODS, 40)}"
         )
     module, attribute = METHODS[name]
     cls: type[Method] = getattr(importlib.import_module(f"dissensus.methods.{module}"), attribute)

@@ -20,7 +20,7 @@ from dissensus.methods.framework.truth_method import (
 )
 from dissensus.networks.confusions import diagonal_logits, seen_through
 from dissensus.networks.likelihoods import likelihood
-from dissensus.networks.noise import standing, uniforms
+from dissensus.networks.noise import positions_in_batch, uniforms
 from dissensus.scales import Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
@@ -69,7 +69,7 @@ class _MixNet(TruthNet):
         if not self.training or not self.mixes:
             return super().forward(batch)
         rows, annotator = batch.rows, batch.annotators[batch.rows.annotator]
-        with standing(batch.places.get("rows")):
+        with positions_in_batch(batch.places.get("rows")):
             other, share = self.partners(batch)
 
             def mixture(values: Tensor) -> Tensor:

@@ -30,7 +30,7 @@ from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.trunk_method import TrunkMethod
 from dissensus.networks.heads import Head, hidden_layers
 from dissensus.networks.likelihoods import likelihood
-from dissensus.networks.noise import Dropout, standing, uniforms
+from dissensus.networks.noise import Dropout, positions_in_batch, uniforms
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 from dissensus.training.loop import Trainer
 
@@ -110,7 +110,7 @@ class _EmbeddingNet(PriorNetwork):
     def forward(self, batch: Batch) -> Outputs:
         features = self.first(self.vectors(batch.pooled))[batch.rows.item]  # (n_rows, width)
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
-        with standing(batch.places.get("rows")):
+        with positions_in_batch(batch.places.get("rows")):
             embedding = self._embedding(annotator)
             inputs = features
             if embedding is not None:

@@ -15,7 +15,7 @@ from dissensus.methods.framework.annotator_method import AnnotatorMethod
 from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
 from dissensus.networks.heads import Head, hidden_layers
 from dissensus.networks.likelihoods import likelihood
-from dissensus.networks.noise import standing
+from dissensus.networks.noise import positions_in_batch
 from dissensus.training import Batch, Network, Outputs, Sizes
 
 
@@ -48,7 +48,7 @@ class _OneHotNet(Network):
     def forward(self, batch: Batch) -> Outputs:
         items = self.first(self.vectors(batch.pooled))  # (n_items, width)
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
-        with standing(batch.places.get("rows")):
+        with positions_in_batch(batch.places.get("rows")):
             features = self.layers((items[batch.rows.item] + self.annotators[annotator]).relu())
             rows = {
                 question: self.get_submodule(f"question_{number}")(features)

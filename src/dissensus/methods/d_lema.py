@@ -17,7 +17,7 @@ from dissensus.methods.framework.losses import answer_losses
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trunk_method import TrunkMethod
 from dissensus.networks.likelihoods import Grouped, likelihood
-from dissensus.networks.noise import Dropout, standing, uniforms
+from dissensus.networks.noise import Dropout, positions_in_batch, uniforms
 from dissensus.scales import Interval, MultiLabel, Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
@@ -34,7 +34,9 @@ class _Masks(nn.Module):
 
     def forward(self, annotators: Tensor, width: int, like: Tensor) -> Tensor:
         """Factors, (n_annotators, n_passes, width)."""
-        with standing(annotators):  # the masks of an annotator do not depend on the others
+        with positions_in_batch(
+            annotators
+        ):  # the masks of an annotator do not depend on the others
             drawn = uniforms((len(annotators), self.passes, width), self.number, like)
         return (drawn >= self.share).to(like.dtype) / (1 - self.share)
 
@@ -99,7 +101,7 @@ class _IndependentNet(Network):
             rows = of_pairs[batch.rows.annotator, batch.rows.item]
         else:
             rows = torch.einsum("rw,rwo->ro", values[batch.rows.item], first[annotator])
-        with standing(batch.places.get("rows")):
+        with positions_in_batch(batch.places.get("rows")):
             for bias, dropout, weight in zip(self.biases, self.dropouts, further, strict=True):
                 rows = dropout((rows + bias[annotator]).relu())
                 rows = torch.einsum("rw,rwo->ro", rows, weight[annotator])

@@ -15,7 +15,7 @@ from dissensus.errors import ModelError
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.networks.likelihoods import likelihood
-from dissensus.networks.noise import standing, uniforms
+from dissensus.networks.noise import positions_in_batch, uniforms
 from dissensus.scales import MultiLabel, Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
@@ -104,7 +104,7 @@ class _PadlNet(TruthNet):
             shared, own = mean[item], own_mean
             if self.training:
                 assert isinstance(branch, _Branch)
-                with standing(batch.places.get("rows")):
+                with positions_in_batch(batch.places.get("rows")):
                     shared = branch.noise(shared, spread[item])
                     own = branch.own_noise(own, own_spread)
             rows |= {question: own, f"{question}{SHARED}": shared}

@@ -57,7 +57,7 @@ from dissensus.metrics.scoring import (
     score,
     scores,
 )
-from dissensus.metrics.suite import GENG, METRICS
+from dissensus.metrics.suite import GENG_METRICS, METRICS
 from dissensus.metrics.uncertainty import entropy, excess_kurtosis, normalised_entropy
 from dissensus.metrics.votes import smoothed_votes
 
@@ -76,7 +76,7 @@ __all__ = [
     "part_hits",
     "similarity_alignment",
     "DENSITY_METRICS",
-    "GENG",
+    "GENG_METRICS",
     "GOLD",
     "METRICS",
     "Bounds",

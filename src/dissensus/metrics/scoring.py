@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.metrics.matching import common_items, matching_once
 from dissensus.metrics.suite import METRICS
 from dissensus.names import Names
@@ -211,7 +211,8 @@ def metric_name(name: str) -> str:
             "can be computed against gold labels"
         )
     raise DataError(
-        f"no metric {name!r}{meant(name, METRICS)}; there are {listed(METRICS, len(METRICS))}"
+        f"no metric {name!r}{did_you_mean(name, METRICS)}; there are "
+        f"{listed(METRICS, len(METRICS))}"
     )
 
 

@@ -43,7 +43,7 @@ CHOICES = ("nominal", "ordinal", "multi-label")
 RATINGS = ("interval",)
 DISTANCES = ("ordinal", "interval")
 EVERY_SCALE = ("nominal", "ordinal", "interval", "multi-label")
-GENG = ("Chebyshev", "Clark", "Canberra", "KL", "cosine", "intersection")  # Geng's six
+GENG_METRICS = ("Chebyshev", "Clark", "Canberra", "KL", "cosine", "intersection")  # Geng's six
 
 WORST = "mean of the worst tenth (rounded up) of the annotators with 10 answers or more"
 

@@ -42,7 +42,7 @@ class NormalTensor(nn.Module):
         self.mean = nn.Parameter(torch.empty(shape).uniform_(-0.1, 0.1))
         self.rho = nn.Parameter(torch.empty(shape).uniform_(-3.0, -2.0))
         self.prior = prior
-        self.number = 0  # see noise.keyed
+        self.number = 0  # see noise.draw_by_key
 
     def extra_repr(self) -> str:
         return f"{tuple(self.mean.shape)}, prior={self.prior}"

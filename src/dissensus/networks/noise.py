@@ -57,7 +57,7 @@ def drawing(key: Key) -> Iterator[None]:
 
 
 @contextmanager
-def standing(at: Tensor | None) -> Iterator[None]:
+def positions_in_batch(at: Tensor | None) -> Iterator[None]:
     """Within the block, the entries that dropout is applied to have these positions in the whole
     batch, of which other processes have the rest; None: this is the whole batch."""
     before = _at.set(at)
@@ -123,7 +123,7 @@ def normals(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
 
 def uniforms(shape: tuple[int, ...], number: int, like: Tensor) -> Tensor:
     """Independent numbers, uniform on [0, 1); those of a thing (the first axis) depend on its
-    position in the whole batch, see `standing`.
+    position in the whole batch, see `positions_in_batch`.
 
     Args:
         shape: at most four axes.
@@ -180,7 +180,7 @@ def _stood(at: Tensor, n: int) -> Tensor:
     if each * len(at) != n:
         raise RuntimeError(
             f"dropout of {n} entries in a part of a batch with {len(at)}; give their positions in "
-            "the whole batch with noise.standing"
+            "the whole batch with noise.positions_in_batch"
         )
     if each == 1:
         return at
@@ -207,7 +207,7 @@ class Dropout(nn.Module):
         return dropped(values, self.p, self.number)
 
 
-def keyed(network: Module) -> Module:
+def draw_by_key(network: Module) -> Module:
     """Let a network draw from the key of the step: every `nn.Dropout` inside becomes a `Dropout`
     of this module, and each part that draws gets its own number, so that no two draw alike.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.folders import FORMAT, read_json, reading, write_json, writing
 from dissensus.frames import html_rows
 from dissensus.prediction.folder import PredictionsFields, read_prediction, write_prediction
@@ -41,7 +41,7 @@ class Predictions(Mapping[str, Prediction]):
 
     def __getitem__(self, question: str) -> Prediction:
         if question not in self._by_question:
-            guess = meant(question, self)
+            guess = did_you_mean(question, self)
             raise DataError(f"no prediction for {question!r}{guess}; choose from {listed(self)}")
         return self._by_question[question]
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, meant
+from dissensus.errors import DataError, did_you_mean
 from dissensus.plain_files import check_plain
 from dissensus.readers.files import read_bytes, refuse_binary
 from dissensus.readers.joins import (
@@ -173,7 +173,7 @@ def _options(
     formats = (*READERS, *SHAPES)
     if format is not None and format not in formats:
         raise DataError(
-            f"no format {format!r}{meant(format, formats)}; there are {', '.join(formats)}"
+            f"no format {format!r}{did_you_mean(format, formats)}; there are {', '.join(formats)}"
         )
     return Options(
         format=format,

@@ -28,8 +28,8 @@ from dissensus.report.sections.annotators import annotators
 from dissensus.report.sections.comparison import comparison
 from dissensus.report.sections.densities import densities
 from dissensus.report.sections.disputed import disputed
-from dissensus.report.sections.glance import glance
 from dissensus.report.sections.looks import looks
+from dissensus.report.sections.overview import overview
 from dissensus.report.sections.predictions import predicted
 from dissensus.report.sections.provenance import provenance
 from dissensus.report.summary import summary_of
@@ -127,7 +127,7 @@ def make_report(
             for about in description.questions
         }
         sections += [
-            glance(corpus, description),
+            overview(corpus, description),
             agreement(corpus, clusters),
             disputed(corpus, description, predictions),
             looks(corpus, tested, predictions),

@@ -72,6 +72,6 @@ def key_attention(network: nn.Module) -> None:
             continue
         for part in model.modules():
             if "Attention" in type(part).__name__:
-                part.number = 0  # type: ignore[assignment]  # see noise.keyed
+                part.number = 0  # type: ignore[assignment]  # see noise.draw_by_key
         if getattr(model.config, "_attn_implementation", None) == "sdpa":
             model.set_attn_implementation(NAME)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.encoders import Inputs, Sequence
-from dissensus.networks.noise import Key, drawing, standing
+from dissensus.networks.noise import Key, drawing, positions_in_batch
 from dissensus.scales import Scale
 
 
@@ -105,7 +105,7 @@ class Network(nn.Module):
         if self.rows is not None:
             at = torch.searchsorted(self.rows, batch.annotators)
             batch = replace(batch, annotators=at, codes=batch.annotators)
-        with drawing(batch.noise), standing(batch.places.get("items")):
+        with drawing(batch.noise), positions_in_batch(batch.places.get("items")):
             outputs: Outputs = super().__call__(batch)
         return outputs
 

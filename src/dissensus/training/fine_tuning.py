@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.encoders import EncoderNetwork, Sequence
-from dissensus.networks.noise import standing
+from dissensus.networks.noise import positions_in_batch
 from dissensus.training.attention import key_attention
 from dissensus.training.batch import Batch, Network, Outputs
 
@@ -38,7 +38,7 @@ class FineTunedNetwork(Network):
         """The batch with vectors in place of contents."""
         sequence, pooled = dict(batch.sequence), dict(batch.pooled)
         for role, inputs in batch.inputs.items():
-            with standing(batch.places.get(f"content.{role}")):
+            with positions_in_batch(batch.places.get(f"content.{role}")):
                 vectors = self.encoders[self.which[role]](inputs.units, inputs.lengths)
             vectors = vectors[:, : inputs.places.shape[1]].float()
             at = torch.arange(vectors.shape[1], device=vectors.device)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from dissensus.deadline import check_deadline
 from dissensus.errors import ModelError
-from dissensus.networks.noise import keyed, noise_key
+from dissensus.networks.noise import draw_by_key, noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training.average import Average, share_of_step
 from dissensus.training.batch import Batch, Loss, Network
@@ -80,7 +80,7 @@ class Trainer(Resumable):
 
     def __post_init__(self) -> None:
         training = self.training
-        keyed(self.network)
+        draw_by_key(self.network)
         self.tables = Tables.of(self.network, training, self.examples.device)
         by_rows = {id(table) for table in self.tables.tables}
         learning = [p for p in self.network.parameters() if p.requires_grad]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.staging import staged
 from dissensus.writers.hugging_face import write_datasets
 from dissensus.writers.lewidi import write_lewidi2023, write_lewidi2025
@@ -37,7 +37,7 @@ def format_of(path: Path, to: str | None) -> str:
         ('long', 'corpus')
     """
     if to is not None and to not in FORMATS:
-        guess = meant(to, FORMATS)
+        guess = did_you_mean(to, FORMATS)
         raise DataError(f"no format {to!r} to write{guess}; there are {listed(FORMATS, 10)}")
     ending = path.suffix.lower()
     is_table = ending in ENDINGS

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
 from dissensus.evaluation.significance.means import least_p
@@ -228,7 +228,7 @@ def higher_is_better(metric: str) -> bool:
 def _check(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
-        guess = meant(unknown[0], known)
+        guess = did_you_mean(unknown[0], known)
         raise DataError(
             f"no {what} {listed(unknown)} in the results{guess}; choose from {listed(known)}"
         )

@@ -11,7 +11,7 @@ from dissensus.densities import RatingKde, n_uniforms, rating_densities
 from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.losses import item_weight
 from dissensus.methods.framework.rating_losses import positions
-from dissensus.networks.noise import drawing, standing, uniforms
+from dissensus.networks.noise import drawing, positions_in_batch, uniforms
 from dissensus.training import Batch, Loss, Outputs, Sizes
 
 SMALLEST = 1e-8  # mass that is added to each cell before its logarithm is taken
@@ -89,7 +89,7 @@ def annotator_density_loss(
         draws = None
         if kde.sampling == "random":
             shape = (len(batch.items), kde.observations, n_uniforms(most, len(scales)))
-            with drawing(batch.noise), standing(batch.places.get("items")):
+            with drawing(batch.noise), positions_in_batch(batch.places.get("items")):
                 draws = uniforms(shape, 0, ratings)
         learned = outputs.items.get(TEMPERATURE)
         temperature = None if learned is None else kde.temperature * learned.mean().exp()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from dissensus.errors import ModelError, cut, listed, meant
+from dissensus.errors import ModelError, cut, did_you_mean, listed
 from dissensus.training.settings import Training
 
 
@@ -101,7 +101,7 @@ def _check_known(where: str, names: Iterable[Any], known: Collection[str]) -> No
         group = str(unknown[0]).rpartition(".")[0]
         same = [name for name in known if name.rpartition(".")[0] == group and group]
         has = listed(same or dict.fromkeys(name.partition(".")[0] for name in known), 40) or "none"
-        guess = meant(unknown[0], known)
+        guess = did_you_mean(unknown[0], known)
         raise ModelError(f"{where} has no setting {listed(unknown)}{guess}; it has {has}")
 
 

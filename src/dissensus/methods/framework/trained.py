@@ -31,7 +31,7 @@ from dissensus.methods.framework.network_size import check_network_size
 from dissensus.methods.framework.role_encoders import RoleEncoders, encoding_notes, widths_of
 from dissensus.metrics import GOLD, METRICS, gold_scores, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
-from dissensus.networks.noise import keyed
+from dissensus.networks.noise import draw_by_key
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
 from dissensus.training.batches import batches, plan_epoch
@@ -391,8 +391,8 @@ class TrainedMethod(Method):
             torch.default_generator.manual_seed(self._first_seed())  # built on the CPU
             network = self.network(self.sizes_)
             if self.tune == "nothing":
-                return keyed(network)
-            return keyed(FineTunedNetwork(network, self._trained_encoders(), self.pools))
+                return draw_by_key(network)
+            return draw_by_key(FineTunedNetwork(network, self._trained_encoders(), self.pools))
 
     def _trained_encoders(self) -> dict[str, EncoderNetwork]:
         """The network to fine-tune for each role; roles with the same encoder share it."""

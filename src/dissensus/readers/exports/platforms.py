@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import (
     Left,
@@ -184,8 +184,8 @@ def _answers(
         missing = [name for name in wanted if name not in answers]
         if missing:
             raise DataError(
-                f"{rows.path}: no answers {listed(missing)}{meant(missing[0], answers)}; there are "
-                f"{listed(answers)}"
+                f"{rows.path}: no answers {listed(missing)}{did_you_mean(missing[0], answers)}; "
+                f"there are {listed(answers)}"
             )
         return {name: answers[name] for name in wanted}
     free = [name for name, array in answers.items() if _is_free(array)]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, listed, meant
+from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.readers.exports.responses import Left, check_options, export_corpus
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_names import NAMES, plain
@@ -87,8 +87,8 @@ def survey_corpus(
         missing = [name for name in options.answer if name not in known]
         if missing:
             raise DataError(
-                f"{path}: no question {listed(missing)}{meant(missing[0], known)}; there are "
-                f"{listed(known, 20)}"
+                f"{path}: no question {listed(missing)}{did_you_mean(missing[0], known)}; "
+                f"there are {listed(known, 20)}"
             )
         columns = {at: cell for at, cell in columns.items() if cell.question in options.answer}
     if not columns:
@@ -180,7 +180,7 @@ def _participants(
     names = [plain(name) for name in header]
     if options.annotator is not None:
         if options.annotator not in header:
-            guess = meant(options.annotator, header)
+            guess = did_you_mean(options.annotator, header)
             raise DataError(
                 f"{path}: no column {options.annotator!r}{guess}; it has {listed(header, 40)}"
             )

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.readers.delimited import delimited_rows, names_in
 from dissensus.readers.exports.responses import (
     Response,
@@ -61,8 +61,8 @@ def read(path: Path, options: Options) -> Corpus:
     item = options.item or "id"
     if item not in columns:
         raise DataError(
-            f"{path}: no column {item!r}{meant(item, columns)}; it has {listed(columns, 40)}; name "
-            "it (item=, --item)"
+            f"{path}: no column {item!r}{did_you_mean(item, columns)}; it has "
+            f"{listed(columns, 40)}; name it (item=, --item)"
         )
     table = _Table(records, columns, item, options)
     questions, why = table.questions(ordered)
@@ -125,7 +125,7 @@ class _Table:
         if self.options.answer is not None:
             missing = [name for name in self.options.answer if name not in self.names]
             if missing:
-                guess = meant(missing[0], self.names)
+                guess = did_you_mean(missing[0], self.names)
                 raise DataError(
                     f"no column {listed(missing)}{guess}; there are {listed(self.names, 40)}"
                 )

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
 from dissensus.readers.files import stem
 from dissensus.readers.options import Options
@@ -111,7 +111,7 @@ def _check_scales(path: str, questions: Iterable[str], options: Options) -> None
         strange = [name for name in options.scale if name not in questions]
     if strange:
         raise DataError(
-            f"{path}: a scale for {listed(strange)}{meant(strange[0], questions)}; the "
+            f"{path}: a scale for {listed(strange)}{did_you_mean(strange[0], questions)}; the "
             f"questions are {listed(questions)}"
         )
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.errors import DataError, listed, meant
+from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
 from dissensus.scales import as_numbers
 
@@ -163,7 +163,7 @@ class Rows:
         """Refuse columns that are not there, naming those that are."""
         missing = [name for name in names if name not in self.columns]
         if missing:
-            guess = meant(missing[0], self.columns)
+            guess = did_you_mean(missing[0], self.columns)
             raise DataError(
                 f"{self.path}: no column {listed(missing)}{guess}; it has "
                 f"{listed(self.columns, 40)}"

@@ -16,7 +16,7 @@ MOST_VALUES = 30  # bars of values
 MOST_COLUMNS = 20  # of a histogram
 
 
-def glance(corpus: Corpus, description: Description) -> Section:
+def overview(corpus: Corpus, description: Description) -> Section:
     rows = [
         [
             question.name,
@@ -35,7 +35,7 @@ def glance(corpus: Corpus, description: Description) -> Section:
         blocks += _question(corpus[question.name], question)
     if corpus.notes:
         blocks.append(Text("About the corpus: " + "; ".join(corpus.notes[:8]) + "."))
-    return Section("glance", "The corpus at a glance", blocks)
+    return Section("overview", "The corpus at a glance", blocks)
 
 
 def _whole(number: float | None) -> float | None:
