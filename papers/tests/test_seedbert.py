@@ -345,6 +345,7 @@ def test_settings_for_other_items_were_chosen_before() -> None:
     assert [c.name for c in alone] == ["MD-Agreement-again"]
 
 
+@pytest.mark.slow
 def test_other_items_are_learned_with_settings_of_before(tmp_path: Path) -> None:
     name = "MD-Agreement-again"
     out = write(tmp_path / "out", {"MD-Agreement-choose": TABLE_4})

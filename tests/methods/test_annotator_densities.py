@@ -52,9 +52,9 @@ def test_rows_become_a_table_with_a_line_for_each_item() -> None:
 @pytest.mark.parametrize(
     ("method", "objective"),
     [
-        (AnnotatorHeads, "density"),
-        (AnnotatorOneHot, "both"),
-        pytest.param(AnnotatorHeads, "both", marks=pytest.mark.slow),
+        (AnnotatorHeads, "both"),
+        pytest.param(AnnotatorHeads, "density", marks=pytest.mark.slow),
+        pytest.param(AnnotatorOneHot, "both", marks=pytest.mark.slow),
         pytest.param(AnnotatorOneHot, "density", marks=pytest.mark.slow),
     ],
 )

@@ -25,21 +25,18 @@ def make(name: str) -> Method:
 
 
 WITHOUT_FIT = ("settings", "not fitted", "unknown question")
+OF_ANSWERS = ("every scale", "save and load")  # what a method answers matters most to these
 
 
 def _promises() -> list[Any]:
     """Every method with every promise; those that train are quick tests for one method of each
-    kind, the slowest one for one of each family."""
+    family, or of each kind."""
     return [
         pytest.param(name, promise, marks=() if name in quick else pytest.mark.slow)
         for name in METHODS
         for promise in CHECKS
         for quick in (
-            METHODS
-            if promise in WITHOUT_FIT
-            else FAMILIES
-            if promise == "stacked equals alone"
-            else KINDS,
+            METHODS if promise in WITHOUT_FIT else KINDS if promise in OF_ANSWERS else FAMILIES,
         )
     ]
 

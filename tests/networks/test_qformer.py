@@ -39,8 +39,15 @@ def transformers_model(kind: str) -> nn.Module:
     return randomised(getattr(transformers, f"{kind}QFormerModel")(config))
 
 
-@pytest.mark.parametrize("kind", ["Blip2", "InstructBlip"])
-@pytest.mark.parametrize("length", [5, 60])  # keys and values are computed, or folded
+@pytest.mark.parametrize(
+    ("length", "kind"),  # keys and values are computed, or folded
+    [
+        (5, "Blip2"),
+        (60, "InstructBlip"),
+        pytest.param(60, "Blip2", marks=pytest.mark.slow),
+        pytest.param(5, "InstructBlip", marks=pytest.mark.slow),
+    ],
+)
 def test_same_as_transformers(kind: str, length: int) -> None:
     theirs = transformers_model(kind)
     ours = QFormer(16, 12, **SMALL).eval()

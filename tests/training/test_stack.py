@@ -532,6 +532,7 @@ def captured(monkeypatch: pytest.MonkeyPatch) -> list[torch.device]:
     return devices
 
 
+@pytest.mark.slow
 def test_annotators_with_a_validation_part_are_captured_once(captured: list[torch.device]) -> None:
     """Items have unequal numbers of answers, and members validation parts of their own."""
     crowd = feature_crowd("interval", n_items=60)
@@ -603,8 +604,8 @@ IN_PARTS: dict[str, Any] = {
         ("annotator-heads", "sgd", AllAtOnce),
         ("madl", "radam", AllAtOnce),
         pytest.param("madl", "sgd", ByRow, marks=pytest.mark.slow),
-        ("annot-mix", "radam", ByRow),
-        ("soft-label", "adamw", AllAtOnce),
+        pytest.param("annot-mix", "radam", ByRow, marks=pytest.mark.slow),
+        pytest.param("soft-label", "adamw", AllAtOnce, marks=pytest.mark.slow),
     ],
 )
 def test_losses_of_a_part_of_the_training_are_the_same(

@@ -92,6 +92,7 @@ def _pairs(n_pairs: int = 14) -> Corpus:
 OWN = {"word": "character-cnn", "stem": "character-cnn:copy=2"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["code", "text"])
 def test_seeds_stack(form: str) -> None:
     corpus = _pairs()

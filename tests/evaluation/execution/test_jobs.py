@@ -84,9 +84,10 @@ def test_long_trainings_and_chosen_settings_are_jobs_of_their_own(
     assert [len(job) for job in jobs_of(task, crowd)] == [3, 3]
 
 
-@pytest.mark.parametrize(
-    ("trials", "in_a_job"), [(0, 1), pytest.param(2, 1, marks=pytest.mark.slow), (2, 96)]
-)
+SEARCHED = [pytest.param(2, n, marks=pytest.mark.slow) for n in (1, 96)]
+
+
+@pytest.mark.parametrize(("trials", "in_a_job"), [(0, 1), *SEARCHED])
 def test_together_they_find_what_they_find_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trials: int, in_a_job: int
 ) -> None:
