@@ -73,7 +73,7 @@ def test_an_unknown_corpus_is_refused_with_those_there_are(
     there = ", ".join(repr(corpus) for corpus in dataset(name).CORPORA)
     with pytest.raises(DataError) as caught:
         datasets.load(folder, "nonsense")
-    assert str(caught.value) == f"{folder}: no corpus 'nonsense'; there is {there}"
+    assert str(caught.value) == f"{folder}: no corpus 'nonsense'; choose from {there}"
 
 
 def test_several_corpora_want_a_choice(sample_folder: SampleFolder) -> None:

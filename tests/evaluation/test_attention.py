@@ -104,7 +104,7 @@ def test_random_attention_scores_as_chance(simulated: Corpus) -> None:
     assert evaluation.value("attention on own part") == pytest.approx(
         result["attention on own part"].baseline, abs=0.03
     )
-    message = "no score 'x'; there is"
+    message = "no score 'x'; choose from"
     with pytest.raises(DataError, match=message):
         evaluation.value("x")
 

@@ -25,7 +25,8 @@ from dissensus.annotations import Annotations
 from dissensus.names import Names
 from dissensus.scales import MultiLabel, Nominal, Ordinal
 
-IMAGINED = 200  # items of each kind
+IMAGINED = 20, 200  # items of each kind: fewest and most
+MOST_PAIRS = 200_000  # of answers to imagined items
 MOST_VOTES = 1000  # of one row, for an imagined item
 SMALLEST = 1e-9  # share of items that are replaced
 PRECISE = 1e-4  # how exactly an end is found
@@ -78,13 +79,14 @@ class _Crowds:
     @classmethod
     def of(cls, prepare: Callable[[Annotations], Summable], annotations: Annotations) -> _Crowds:
         n = annotations.voters()
+        several = n[n > 1].astype(float)
+        n_imagined = int(np.clip(MOST_PAIRS / (several * (several - 1) / 2).mean(), *IMAGINED))
         imagined = ImaginedItems(annotations.take(n[annotations.item] > 1))
-        tables = annotations, imagined.chance(IMAGINED), imagined.agreed(IMAGINED)
+        tables = annotations, imagined.chance(n_imagined), imagined.agreed(n_imagined)
         estimate = prepare(joined(*tables))
-        factor = np.count_nonzero(n > 1) / IMAGINED
-        weights = np.zeros((4, len(n) + 2 * IMAGINED))
+        weights = np.zeros((4, len(n) + 2 * n_imagined))
         weights[0, : len(n)], weights[1, : len(n)] = n == 1, n > 1
-        weights[2, len(n) : -IMAGINED] = weights[3, -IMAGINED:] = factor
+        weights[2, len(n) : -n_imagined] = weights[3, -n_imagined:] = len(several) / n_imagined
         return cls(estimate, *(_Part(weight, estimate.totals(weight)) for weight in weights))
 
     def with_share(self, imagined: _Part, share: float) -> _Crowd:

@@ -32,6 +32,7 @@ from dissensus.description.copied_answers import Duplicated, duplicated
 from dissensus.description.texts import value_text
 from dissensus.scales import Interval, Nominal, Ordinal
 
+MOST_TENDENCY = 1.5  # sd of log-odds: the odds of one in six are 4.5 times the usual ones
 STATISTICS = (
     "items",
     "agreement",
@@ -365,13 +366,16 @@ class _ByAnnotator:
         ]
 
     def _tendency(self, value: int, used: np.ndarray) -> float:
-        """How much these annotators differ in giving a value: the sd of their log-odds."""
+        """How much these annotators differ in giving a value: the sd of their log-odds.
+
+        At most `MOST_TENDENCY`: where the others differ more, some of them are careless too.
+        """
         item, given = self.annotations.item, self.answer == value
         likely = (np.bincount(item, given)[item] - given + given.mean()) / np.bincount(item)[item]
         excess = np.add.reduceat((given - likely)[self.order], self.starts)[used]
         noise = np.add.reduceat((likely * (1 - likely))[self.order], self.starts)[used]
         variance = (excess**2 - noise).sum() / max((noise**2).sum(), 1e-300)
-        return float(np.sqrt(max(variance, 0.0)))
+        return min(float(np.sqrt(max(variance, 0.0))), MOST_TENDENCY)
 
     def seconds(self) -> tuple[np.ndarray, np.ndarray]:
         """The median time of each annotator, and how many answers have a time."""
