@@ -413,7 +413,7 @@ def _related(sums: _Sums, vectors: Vectors) -> tuple[list[np.ndarray], np.ndarra
     own_spread = sums.square - 2 * sums.own_own + sums.own_length[who]
     spread = sums.spread - 2 * sums.rest_rest + sums.rest_length[who]
     first, second = sums.mean(own_spread), sums.mean(spread)
-    size = np.sqrt(first * second)
+    size = np.sqrt(np.maximum(first, 0.0) * np.maximum(second, 0.0))
     size = np.where(size > 1e-9 * sums.mean(sums.square + sums.spread), size, np.nan)
     first, second = (np.where(np.isnan(size), np.nan, one) for one in (first, second))
     pairs = ratio(sums.length - sums.others * sums.spread, sums.others * (sums.others - 1))
