@@ -259,7 +259,8 @@ def _left_out(clusters: AnnotatorClusters) -> str:
     if not clusters.left_out:
         return ""
     return (
-        f" Left out as unreliable, or as a copy of another annotator: {named(clusters.left_out)}."
+        " Left out as unreliable, or as one of two with the same answers: "
+        f"{named(clusters.left_out)}."
     )
 
 
