@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dissensus as ds
-from dissensus.arrow_files import arrow_table, parquet_table
 from dissensus.errors import DataError
-from dissensus.parquet_sizes import row_groups
-from dissensus.plain_files import unpacking_up_to
+from dissensus.files.arrow import arrow_table, parquet_table
+from dissensus.files.parquet_sizes import row_groups
+from dissensus.files.plain import unpacking_up_to
 
 MANY = 10**7
 

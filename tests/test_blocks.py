@@ -33,7 +33,7 @@ from dissensus.corpus import LeftOut, open_corpus, save_blocks
 from dissensus.corpus import corpus as corpus_module
 from dissensus.description import describe, describe_stored
 from dissensus.errors import DataError, ModelError
-from dissensus.plain_files import unpacking_up_to
+from dissensus.files.plain import unpacking_up_to
 from tests.saved_folders import without_checksums
 
 VALUES = ("a", "b", "c", "d")

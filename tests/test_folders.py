@@ -15,7 +15,7 @@ import pytest
 
 from dissensus import Corpus, Predictions, simulate
 from dissensus.errors import DataError
-from dissensus.folders import (
+from dissensus.files.folders import (
     FORMAT,
     read_json,
     read_table,
@@ -111,8 +111,10 @@ def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(
             raise OSError(28, "disk is full")
         real_replace(source, target)
 
-    monkeypatch.setattr("dissensus.staging.exchanged", lambda *_: False)  # as on other systems
-    monkeypatch.setattr("dissensus.staging.os.replace", replace)
+    monkeypatch.setattr(
+        "dissensus.files.staging.exchanged", lambda *_: False
+    )  # as on other systems
+    monkeypatch.setattr("dissensus.files.staging.os.replace", replace)
     with pytest.raises(DataError, match="mine: cannot be written .No space left on device.$"):
         written(folder, "new")
     monkeypatch.undo()

@@ -14,7 +14,7 @@ import dissensus as ds
 from dissensus import Corpus, Predictions
 from dissensus.errors import DataError, DissensusError, ModelError
 from dissensus.evaluation import Results, compare
-from dissensus.json_files import parse_json
+from dissensus.files.checked_json import parse_json
 from dissensus.methods import AnnotatorMajority, Single
 from dissensus.methods.framework.model_folder import checksum
 from dissensus.training import Training

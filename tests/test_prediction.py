@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from dissensus.errors import DataError
-from dissensus.folders import write_table
+from dissensus.files.folders import write_table
 from dissensus.names import Names
 from dissensus.prediction import (
     Attention,

@@ -30,6 +30,7 @@ from dissensus.evaluation import (
     resampling,
     statistic_over_both,
 )
+from dissensus.files.staging import staged
 from dissensus.metrics import (
     attention_auroc,
     auroc_of_ranks,
@@ -42,7 +43,6 @@ from dissensus.metrics import (
 )
 from dissensus.prediction import MemberAttention
 from dissensus.simulate import ChoiceTruth, text, truth
-from dissensus.staging import staged
 from dissensus_papers.seedbert.hypothesis import ANNOTATORS, KIND, SEEN, EnsembleCondition
 
 if TYPE_CHECKING:

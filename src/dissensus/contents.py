@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
+from dissensus.files.plain import plain_bytes
 from dissensus.names import string_array
-from dissensus.plain_files import plain_bytes
 
 Kind = Literal["text", "image", "audio", "video", "features"]
 KINDS: tuple[Kind, ...] = ("text", "image", "audio", "video", "features")

@@ -14,7 +14,7 @@ from dissensus.contents import Contents
 from dissensus.encoders import NeuralEncoder, encoder
 from dissensus.encoders.words import WordsEncoder, read_vectors
 from dissensus.errors import DataError, ModelError
-from dissensus.plain_files import check_read, unpacking_up_to
+from dissensus.files.plain import check_read, unpacking_up_to
 
 WORDS = ["so", "good", "!", "café", "n't", "do", "U.S.", "10,000", ". . .", "👍", "हिन्दी"]
 WIDTH = 3
@@ -261,8 +261,8 @@ def test_the_option_that_allows_a_file_to_unpack_to_more_works(
 ) -> None:
     path = tmp_path / "vectors.gz"
     path.write_bytes(gzip.compress(b"so 1 2\n" * 10**5))
-    monkeypatch.setattr("dissensus.plain_files.MOST_UNPACKED", 10**5)
-    monkeypatch.setattr("dissensus.plain_files.MOST_RATIO", 2)
+    monkeypatch.setattr("dissensus.files.plain.MOST_UNPACKED", 10**5)
+    monkeypatch.setattr("dissensus.files.plain.MOST_RATIO", 2)
     pairs = Contents("text", pa.array([["so", "so"]], pa.list_(pa.string())))
 
     def read(name: str) -> None:

@@ -17,7 +17,7 @@ from dissensus import Corpus, readers
 from dissensus.annotations import blocks, repeats
 from dissensus.corpus import corpus as corpus_module
 from dissensus.errors import DataError
-from dissensus.plain_files import unpacking_up_to
+from dissensus.files.plain import unpacking_up_to
 from dissensus.readers import delimited, files
 from dissensus.readers.formats import jsonl, parquet
 from dissensus.readers.tables import column_parts

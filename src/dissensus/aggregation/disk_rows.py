@@ -10,7 +10,7 @@ import numpy as np
 
 from dissensus.aggregation.rows import Rows, cell_type
 from dissensus.annotations import AnnotationBlocks
-from dissensus.staging import write_errors
+from dissensus.files.staging import write_errors
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from dissensus.aggregation.partitions import rows_of
 from dissensus.aggregation.rows import AnyRows, Expected
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.errors import DataError, listed
-from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
+from dissensus.files.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.progress import progress
 from dissensus.readers.questions import annotations_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
 from dissensus.errors import DataError, cut, listed
-from dissensus.plain_files import open_plain
+from dissensus.files.plain import open_plain
 
 if TYPE_CHECKING:
     from dissensus.aggregation import Aggregator
@@ -116,7 +116,7 @@ def _columns(path: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    from dissensus.arrow_files import parquet_table
+    from dissensus.files.arrow import parquet_table
 
     try:
         with open_plain(path) as file:

@@ -15,7 +15,8 @@ import typer
 
 from dissensus.cli.console import visible
 from dissensus.errors import DataError
-from dissensus.folders import check_free
+from dissensus.files.folders import check_free
+from dissensus.files.staging import reserved, staged
 from dissensus.prediction import answer_files
 from dissensus.prediction.answer_files import (
     DIGITS,
@@ -25,7 +26,6 @@ from dissensus.prediction.answer_files import (
     is_table,
     with_question,
 )
-from dissensus.staging import reserved, staged
 
 FILE_ENDINGS = (*TABLES, ".txt", ".arrow", ".xlsx", ".svg", ".gz", ".zip")
 RESULT_DIGITS = 10  # of measures and scores

@@ -13,7 +13,7 @@ from dissensus.cli.outputs import check_folder, check_table, reserve, write_answ
 from dissensus.cli.parts import SkipBad, prediction_part, readable, with_trained_items
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
-from dissensus.folders import check_free
+from dissensus.files.folders import check_free
 from dissensus.prediction.answer_files import ENDINGS, answers_table, is_table
 
 

@@ -16,9 +16,9 @@ import typer
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, NoAnswersError, counted
-from dissensus.json_files import check_types, parse_json
-from dissensus.plain_files import plain_bytes
-from dissensus.staging import staged
+from dissensus.files.checked_json import check_types, parse_json
+from dissensus.files.plain import plain_bytes
+from dissensus.files.staging import staged
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus, StoredCorpus

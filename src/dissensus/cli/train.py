@@ -16,7 +16,7 @@ from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced, r
 from dissensus.cli.parts import SkipBad, readable, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
-from dissensus.folders import writing
+from dissensus.files.folders import writing
 from dissensus.methods.framework.trained_items import save_trained_items
 
 if TYPE_CHECKING:

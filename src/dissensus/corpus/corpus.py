@@ -26,7 +26,7 @@ from dissensus.corpus.folder import read_corpus, write_corpus
 from dissensus.corpus.parts import Joint, Rationales
 from dissensus.corpus.tables import answer_table
 from dissensus.errors import DataError, counted, did_you_mean, listed
-from dissensus.folders import writing
+from dissensus.files.folders import writing
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names
 

@@ -15,7 +15,7 @@ from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.contents import Contents
 from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.parts import Focus, LeftOut, Rationales
-from dissensus.folders import read_json, read_table, reading, write_json, write_table
+from dissensus.files.folders import read_json, read_table, reading, write_json, write_table
 from dissensus.names import Names
 from dissensus.scales import (
     MultiLabel,

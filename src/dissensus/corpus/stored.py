@@ -11,15 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dissensus.annotations import AnnotationBlocks, Annotations
-from dissensus.arrow_files import unpacked_size
 from dissensus.corpus.corpus import Corpus
 from dissensus.corpus.folder import front_of, gold_of, names_of, write_corpus
 from dissensus.corpus.parts import LeftOut
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.folders import reading, writing
+from dissensus.files.arrow import unpacked_size
+from dissensus.files.folders import reading, writing
+from dissensus.files.parquet_sizes import ColumnChunk, row_groups
+from dissensus.files.plain import check_unpacked, open_plain
 from dissensus.names import Names
-from dissensus.parquet_sizes import ColumnChunk, row_groups
-from dissensus.plain_files import check_unpacked, open_plain
 from dissensus.scales import masks_of_bytes, scale_from_dict
 
 COLUMNS = ("item", "annotator", "answer", "count")

@@ -23,7 +23,7 @@ from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.datasets.clip_ratings import usable_clips
 from dissensus.errors import DataError, listed
-from dissensus.plain_files import unpacking_up_to
+from dissensus.files.plain import unpacking_up_to
 from dissensus.readers.options import Options
 from dissensus.scales import Scale
 

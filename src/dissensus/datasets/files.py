@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
-from dissensus import arrow_files
 from dissensus.errors import DataError, cut, listed
+from dissensus.files.arrow import parquet_table as load_parquet
+from dissensus.files.plain import numpy_array as load_array
+from dissensus.files.plain import open_plain, plain_bytes, unpacked
 from dissensus.names import Names
-from dissensus.plain_files import numpy_array as load_array
-from dissensus.plain_files import open_plain, plain_bytes, unpacked
 
 
 def csv_table(folder: Path, name: str, /, **types: Any) -> Any:
@@ -54,7 +54,7 @@ def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
     path = present(folder, name)
     try:
         with open_plain(path) as file:
-            table = arrow_files.parquet_table(file, path)
+            table = load_parquet(file, path)
         names = table.column_names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None

@@ -16,8 +16,8 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order, present
 from dissensus.errors import DataError, listed
+from dissensus.files.plain import numpy_array, zip_members
 from dissensus.names import Names
-from dissensus.plain_files import numpy_array, zip_members
 from dissensus.scales import Nominal
 
 CORPORA: tuple[str, ...] = ("labelme_crowds",)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.staging import staged
+from dissensus.files.staging import staged
 
 PIXELS = 2  # of a PNG for each unit of the SVG
 FORMATS = ("PNG", "GIF", "JPEG")  # that drawings can show

@@ -21,7 +21,7 @@ from dissensus.encoders.framework.media import Unreadable
 from dissensus.encoders.framework.pictures import on_white, squeezed
 from dissensus.encoders.image import LITE, ImageEncoder, PictureNetwork, Preprocessing
 from dissensus.errors import DataError, InstallError
-from dissensus.plain_files import open_plain
+from dissensus.files.plain import open_plain
 from dissensus.progress import progress
 
 NO_OTHER_FILES = {"protocol_whitelist": "none"}  # FFmpeg opens only the file itself

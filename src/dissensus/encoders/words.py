@@ -24,7 +24,7 @@ from dissensus.contents import Contents
 from dissensus.encoders.framework.base import EncoderNetwork
 from dissensus.encoders.framework.lookup_tables import TableEncoder, TableNetwork
 from dissensus.errors import DataError, listed
-from dissensus.plain_files import check_read, open_plain, unpacking_up_to
+from dissensus.files.plain import check_read, open_plain, unpacking_up_to
 
 ENDINGS = (".txt", ".vec", ".gz")
 LINES = 4096  # read at a time

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError
-from dissensus.folders import read_json, read_table, reading, write_json, write_table, writing
+from dissensus.files.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names
 
 Status = Literal["ok", "failed", "diverged"]

@@ -26,10 +26,10 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.plain_files import plain_bytes
+from dissensus.files.plain import plain_bytes
+from dissensus.files.staging import staged
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import MultiLabel, Scale, as_numbers
-from dissensus.staging import staged
 
 
 def read_submission(

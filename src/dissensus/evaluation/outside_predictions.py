@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.arrow_files import parquet_table
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, cut, listed
 from dissensus.evaluation.lewidi_submission import read_submission
-from dissensus.json_files import parse_json
+from dissensus.files.arrow import parquet_table
+from dissensus.files.checked_json import parse_json
+from dissensus.files.plain import open_plain, plain_bytes
 from dissensus.names import Names
-from dissensus.plain_files import open_plain, plain_bytes
 from dissensus.prediction import Prediction, Predictions
 from dissensus.prediction.prediction import prediction_from_table
 

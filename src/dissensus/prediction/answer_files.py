@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
 from dissensus.errors import DataError
+from dissensus.files.staging import staged
 from dissensus.prediction.prediction import Prediction
-from dissensus.staging import staged
 
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 ENDINGS = ".csv, .tsv, .parquet, .json or .jsonl"  # for help and messages

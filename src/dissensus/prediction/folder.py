@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 import pyarrow as pa
 
-from dissensus.folders import read_table, write_table
+from dissensus.files.folders import read_table, write_table
 from dissensus.names import Names
 from dissensus.prediction.attention import Attention, MemberAttention
 from dissensus.prediction.prediction import ByAnnotator, Prediction

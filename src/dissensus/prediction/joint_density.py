@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, counted, listed
-from dissensus.folders import read_table, write_table
+from dissensus.files.folders import read_table, write_table
 from dissensus.names import Names
 from dissensus.scales import Interval, Ordinal, Scale, scale_from_dict
 

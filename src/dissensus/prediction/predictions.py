@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.folders import FORMAT, read_json, reading, write_json, writing
+from dissensus.files.folders import FORMAT, read_json, reading, write_json, writing
 from dissensus.frames import html_rows
 from dissensus.prediction.folder import PredictionsFields, read_prediction, write_prediction
 from dissensus.prediction.joint_density import JointDensity, read_density, write_density

@@ -24,7 +24,7 @@ from typing import Any
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean
-from dissensus.plain_files import check_plain
+from dissensus.files.plain import check_plain
 from dissensus.readers.files import read_bytes, refuse_binary
 from dissensus.readers.joins import (
     is_file,

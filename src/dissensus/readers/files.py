@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeVar
 
 from dissensus.errors import DataError
-from dissensus.plain_files import (
+from dissensus.files.plain import (
     ENDINGS,
     Unpacked,
     beginning,

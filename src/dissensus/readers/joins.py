@@ -16,8 +16,8 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
+from dissensus.files.plain import numpy_array
 from dissensus.names import Names
-from dissensus.plain_files import numpy_array
 from dissensus.readers.files import read_bytes
 from dissensus.readers.tables.assembly import typed_cells
 from dissensus.readers.tables.column_names import NAMES, plain

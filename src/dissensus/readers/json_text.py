@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.errors import DataError
-from dissensus.json_files import kind, parse_json
+from dissensus.files.checked_json import kind, parse_json
 
 
 def parsed(text: str | bytes, path: Path) -> Any:

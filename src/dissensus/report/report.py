@@ -20,6 +20,7 @@ from dissensus.description import (
 from dissensus.drawing.shapes import LONGEST, brief
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
+from dissensus.files.staging import staged
 from dissensus.prediction import Predictions
 from dissensus.report.blocks import Section
 from dissensus.report.page import to_html
@@ -33,7 +34,6 @@ from dissensus.report.sections.overview import overview
 from dissensus.report.sections.predictions import predicted
 from dissensus.report.sections.provenance import provenance
 from dissensus.report.summary import summary_of
-from dissensus.staging import staged
 
 MOST_DISPUTED = 20
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dissensus.errors import DataError, DissensusError, InstallError
-from dissensus.json_files import parse_json
+from dissensus.files.checked_json import parse_json
 from dissensus.methods.framework.base import Method
 from dissensus.prediction import Prediction
 from dissensus.report.report import Report

@@ -20,8 +20,8 @@ from safetensors.torch import save
 from torch import Tensor
 
 from dissensus.errors import CheckpointError, cut
-from dissensus.json_files import parse_json
-from dissensus.staging import staged
+from dissensus.files.checked_json import parse_json
+from dissensus.files.staging import staged
 from dissensus.training.average import Average
 from dissensus.training.batch import Network
 from dissensus.training.examples import Examples

@@ -20,10 +20,10 @@ from dissensus.encoders.framework.cache import is_cached
 from dissensus.errors import DataError
 from dissensus.evaluation.execution.jobs import seconds_of_fit
 from dissensus.evaluation.execution.scheduler import duration
-from dissensus.folders import read_json, write_json
+from dissensus.files.folders import read_json, write_json
+from dissensus.files.staging import staged
 from dissensus.methods import method
 from dissensus.progress import progress
-from dissensus.staging import staged
 from dissensus.workflow.items import drawn_items, without_unreadable_contents
 from dissensus.workflow.plan import FASTEST, FEWEST_ITEMS, n_folds, n_seeds
 

@@ -27,7 +27,7 @@ from dissensus.evaluation.report.best_method import (
     comparison_tables,
 )
 from dissensus.evaluation.report.tables import FLOORS, comparable_methods, higher_is_better
-from dissensus.folders import writing
+from dissensus.files.folders import writing
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import configured

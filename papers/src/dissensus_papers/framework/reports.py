@@ -21,9 +21,7 @@ from dissensus.evaluation import (
     statistic_over_both,
     statistic_over_items,
 )
-from dissensus.json_files import parse_json
-from dissensus.plain_files import plain_bytes
-from dissensus.staging import staged
+from dissensus.files import parse_json, plain_bytes, staged
 
 Report = dict[str, Any]  # tables are written from it alone
 RESAMPLES = 1000  # of macro-F1 over the items of a single run

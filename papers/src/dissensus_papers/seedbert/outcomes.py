@@ -11,10 +11,9 @@ import numpy as np
 from dissensus import Corpus, Nominal
 from dissensus.errors import DataError
 from dissensus.evaluation import Key, folder_name, plain
-from dissensus.folders import read_json, reading, write_json, writing
+from dissensus.files import read_json, reading, staged, write_json, writing
 from dissensus.methods import best_temperature, tempered
 from dissensus.metrics import smoothed_votes, soft
-from dissensus.staging import staged
 from dissensus_papers.framework.paper import load_outcomes, refuse_other_data
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,

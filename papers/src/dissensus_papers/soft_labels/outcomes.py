@@ -14,7 +14,7 @@ from dissensus import Corpus
 from dissensus.aggregation import AGGREGATORS
 from dissensus.errors import DataError
 from dissensus.evaluation import Key, folder_name, number, plain
-from dissensus.folders import read_json, reading, write_json, writing
+from dissensus.files import read_json, reading, write_json, writing
 from dissensus.metrics import entropy, excess_kurtosis
 from dissensus_papers.framework import reports
 from dissensus_papers.framework.paper import load_outcomes, refuse_other_data

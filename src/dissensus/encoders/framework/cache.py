@@ -30,7 +30,7 @@ from dissensus.encoders.framework.keys import KEY, content_keys
 from dissensus.encoders.framework.media import Unreadable
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError, listed
-from dissensus.staging import LOCK, lock, reason_of, remove_abandoned, remove_locked
+from dissensus.files.staging import LOCK, lock, reason_of, remove_abandoned, remove_locked
 
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder

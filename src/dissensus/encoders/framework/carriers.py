@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from dissensus.encoders.framework.cache import cache_folder
 from dissensus.errors import DataError, InstallError, ModelError
-from dissensus.staging import staged
+from dissensus.files.staging import staged
 
 
 class Carried(NamedTuple):

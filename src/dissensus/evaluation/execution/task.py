@@ -28,7 +28,9 @@ from dissensus.evaluation.execution.trials import (
 )
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.protocols import Fold, nested
-from dissensus.json_files import parse_json
+from dissensus.files.checked_json import parse_json
+from dissensus.files.plain import plain_bytes
+from dissensus.files.staging import staged
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.individual import predicting_once
 from dissensus.methods.framework.search_space import Choices
@@ -42,9 +44,7 @@ from dissensus.metrics import (
     scores,
 )
 from dissensus.names import Names
-from dissensus.plain_files import plain_bytes
 from dissensus.prediction import Prediction
-from dissensus.staging import staged
 
 DIVERGED = "training diverged"
 AT_ONCE = {"cpu": 24, "cuda": 192}  # fits of trials whose settings are tried at the same time

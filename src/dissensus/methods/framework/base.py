@@ -17,8 +17,8 @@ from safetensors import SafetensorError
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
 from dissensus.errors import DataError, DissensusError, ModelError, cut, listed
-from dissensus.folders import DAMAGE, writing
-from dissensus.json_files import check_types
+from dissensus.files.checked_json import check_types
+from dissensus.files.folders import DAMAGE, writing
 from dissensus.methods.framework.aggregate import AggregateAnnotator
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.attributes import no_attributes

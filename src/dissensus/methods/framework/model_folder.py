@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save
 
 from dissensus.contents import Kind
 from dissensus.errors import ModelError
-from dissensus.folders import read_json, write_json
+from dissensus.files.folders import read_json, write_json
 from dissensus.scales import ScaleFields
 
 WEIGHTS = "model.safetensors"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.folders import read_table, write_table
+from dissensus.files.folders import read_table, write_table
 
 TRAINED = "trained_items.parquet"  # in the folder of a model
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dissensus.arrow_files import arrow_table
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.files.arrow import arrow_table
 from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import ending, head, read_bytes
 from dissensus.readers.options import Options

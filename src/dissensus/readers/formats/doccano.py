@@ -19,7 +19,7 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.plain_files import zip_members
+from dissensus.files.plain import zip_members
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import Span
 from dissensus.readers.files import head, read_utf8

@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from dissensus.arrow_files import arrow_table, parquet_table
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.files.arrow import arrow_table, parquet_table
 from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.delimited import delimited_cells
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.json_files import kind
+from dissensus.files.checked_json import kind
 from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.readers.options import Options

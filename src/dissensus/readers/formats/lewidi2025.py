@@ -21,7 +21,7 @@ from dissensus.annotations import Annotations, Repeats
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
-from dissensus.json_files import kind
+from dissensus.files.checked_json import kind
 from dissensus.names import Names
 from dissensus.readers.formats.lewidi import (
     as_text,

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.plain_files import numpy_array
+from dissensus.files.plain import numpy_array
 from dissensus.readers.files import head, is_text, read_bytes, read_utf8
 from dissensus.readers.options import Options
 from dissensus.readers.tables.answers import described

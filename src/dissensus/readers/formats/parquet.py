@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dissensus.arrow_files import check_parquet, parquet_table
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.plain_files import open_plain
+from dissensus.files.arrow import check_parquet, parquet_table
+from dissensus.files.plain import open_plain
 from dissensus.progress import progress
 from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import ending, head, is_large, read_bytes

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
-from dissensus.json_files import kind, parse_json
-from dissensus.plain_files import plain_bytes
+from dissensus.files.checked_json import kind, parse_json
+from dissensus.files.plain import plain_bytes
 from dissensus.readers.exports.responses import Left, check_options, export_corpus, table
 from dissensus.readers.files import head, read_utf8
 from dissensus.readers.json_text import as_object, parsed

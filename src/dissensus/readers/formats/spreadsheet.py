@@ -13,7 +13,7 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.plain_files import check_zip
+from dissensus.files.plain import check_zip
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus
 from dissensus.readers.files import ending, head
 from dissensus.readers.options import Options

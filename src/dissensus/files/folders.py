@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dissensus.arrow_files import parquet_table
 from dissensus.errors import DataError, DissensusError, cut
-from dissensus.json_files import check_types, parse_json
-from dissensus.plain_files import open_plain, plain_bytes
-from dissensus.staging import staged
+from dissensus.files.arrow import parquet_table
+from dissensus.files.checked_json import check_types, parse_json
+from dissensus.files.plain import open_plain, plain_bytes
+from dissensus.files.staging import staged
 
 WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
 FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dissensus.errors import DataError
-from dissensus.parquet_sizes import ColumnChunk, row_groups
-from dissensus.plain_files import check_unpacked
+from dissensus.files.parquet_sizes import ColumnChunk, row_groups
+from dissensus.files.plain import check_unpacked
 
 ARROW = b"ARROW1"  # at the beginning of an Arrow file that is not a stream
 WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "BYTE_ARRAY": 4}  # bytes of a value; others 8
