@@ -14,7 +14,7 @@ def main() -> None:
     found = newest[1] if newest else "no version"
     if found != __version__:
         sys.exit(
-            f"CHANGELOG.md begins with {found}, src/dissensus/__init__.py says {__version__}; "
+            f"CHANGELOG.md begins with {found}, src/dissensus/version.py says {__version__}; "
             "make them equal"
         )
     print(f"version {__version__}, as in CHANGELOG.md")

@@ -31,7 +31,7 @@ def test_what_a_folder_offers_exists(package: str) -> None:
 
 
 def test_every_folder_that_users_need_is_public() -> None:
-    inner = {"annotations", "cli", "corpus", "networks", "prediction", "writers"}
+    inner = {"annotations", "cli", "corpus", "files", "networks", "prediction", "writers"}
     assert set(PACKAGES) - set(dissensus.__all__) == inner
 
 

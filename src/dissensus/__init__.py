@@ -8,6 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dissensus import conversion
+from dissensus.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from dissensus import (
         aggregation,
@@ -42,8 +45,6 @@ if TYPE_CHECKING:
     from dissensus.prediction import Prediction, Predictions
     from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
     from dissensus.workflow import run
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Annotations",
@@ -106,6 +107,15 @@ _HOMES = {  # the module of each name that is not a module itself
     "read": "datasets",
     "run": "workflow",
 }
+
+
+def _read(source: Any) -> Any:
+    from dissensus.readers import read
+
+    return read(source)
+
+
+conversion.reader = _read
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
-from dissensus import __version__ as VERSION
 from dissensus.errors import DataError, ModelError, listed
+from dissensus.version import __version__ as VERSION
 
 CONNECT = 15.0  # seconds to wait for a scheduler
 PATIENCE = 3.0  # seconds after which to see whether all workers are there
@@ -56,7 +56,7 @@ def _check_workers(client: Any, address: str) -> None:
 
     def version() -> str:  # sent as code: dissensus may not be installed there
         try:
-            from dissensus import __version__
+            from dissensus.version import __version__
         except ImportError:
             return "none"
         return __version__

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.annotations import Annotations
+from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.description import one_line
 from dissensus.description.disputed_items import most_disputed
@@ -20,7 +21,6 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
 from dissensus.evaluation.report.best_method import comparison_tables
 from dissensus.prediction import Prediction, Predictions
-from dissensus.readers.questions import corpus_of
 from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled, stacked
 from dissensus.report.sections.agreement import confused, who_agrees

@@ -10,10 +10,10 @@ import numpy as np
 
 from dissensus.aggregation.by_value import choices, joined
 from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.conversion import annotations_of
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.prediction import Prediction
-from dissensus.readers.questions import annotations_of
 
 NEAREST = {  # aggregators for a kind of scale, to offer instead
     "nominal": "majority or dawid-skene",

@@ -14,11 +14,11 @@ from dissensus.aggregation.base import Aggregator, Gives
 from dissensus.aggregation.partitions import rows_of
 from dissensus.aggregation.rows import AnyRows, Expected
 from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.conversion import annotations_of
 from dissensus.errors import DataError, listed
 from dissensus.files.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names
 from dissensus.progress import progress
-from dissensus.readers.questions import annotations_of
 
 ONE_VALUE = ("nominal", "ordinal")  # kinds of scales with one value for each answer
 ON = "on a cluster; dawid-skene, one-coin and mace count nominal and ordinal ones there"

@@ -11,8 +11,8 @@ import numpy as np
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.votes import weighted_vote
 from dissensus.annotations import Annotations
+from dissensus.conversion import annotations_of
 from dissensus.errors import DataError, listed
-from dissensus.readers.questions import annotations_of
 
 
 @dataclass(eq=False)

@@ -9,8 +9,8 @@ from dissensus.agreement.confidence import ConfidenceInterval
 from dissensus.agreement.registry import measure_named, why_unfit
 from dissensus.agreement.summary import Over, interval, why_undefined
 from dissensus.annotations import Annotations
+from dissensus.conversion import annotations_of
 from dissensus.errors import counted
-from dissensus.readers.questions import annotations_of
 
 NAMES = {  # as papers write them; others as in `MEASURES`
     "percent": "observed agreement",

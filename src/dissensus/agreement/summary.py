@@ -28,9 +28,9 @@ from dissensus.agreement.results import Agreement, MeasureResult, QuestionAgreem
 from dissensus.agreement.weights import Weights
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.cluster import connect
+from dissensus.conversion import corpus_of
 from dissensus.corpus import StoredCorpus
 from dissensus.errors import DataError
-from dissensus.readers.questions import corpus_of
 
 Over = Literal["items", "raters"]
 INTERVALS: dict[str, Callable[..., ConfidenceInterval]] = {

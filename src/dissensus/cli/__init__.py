@@ -15,7 +15,6 @@ from typing import Any
 
 import typer
 
-from dissensus import __version__
 from dissensus.cli import console
 from dissensus.cli.aggregate import aggregate
 from dissensus.cli.agreement import agreement
@@ -40,6 +39,7 @@ from dissensus.cli.simulate import simulate
 from dissensus.cli.single_options import SingleOptions
 from dissensus.cli.train import train
 from dissensus.errors import DissensusError
+from dissensus.version import __version__
 
 __all__ = ["COMMANDS", "UNFINISHED", "app", "console", "main", "seconds"]
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
@@ -39,7 +40,6 @@ from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices, choices_of_features
 from dissensus.methods.framework.settings import EPOCHS, changed, settings_of
 from dissensus.metrics import DENSITY_METRICS, GOLD, divided_names, metric_name
-from dissensus.readers.questions import corpus_of
 
 NOTES = 5  # notes on folds that are shown
 

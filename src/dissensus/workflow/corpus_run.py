@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus import aggregation, evaluation
+from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.datasets import read
 from dissensus.deadline import TimeIsUp, deadline
@@ -19,7 +20,6 @@ from dissensus.evaluation import Results
 from dissensus.evaluation.report.best_method import Best, best_method
 from dissensus.files.folders import check_free
 from dissensus.prediction.answer_files import consensus_table, write_answers
-from dissensus.readers.questions import corpus_of
 from dissensus.report import make_report
 from dissensus.workflow.budget import Budget, part_within
 from dissensus.workflow.items import part_of, with_answers, without_unreadable_contents

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dissensus import __version__ as VERSION
 from dissensus.cluster import connect
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
@@ -25,6 +24,7 @@ from dissensus.evaluation.execution.processes import MEMORY, Queue, one_thread
 from dissensus.evaluation.execution.task import Task, fits_of
 from dissensus.evaluation.fit import Fit, Job
 from dissensus.progress import hidden
+from dissensus.version import __version__ as VERSION
 
 LOOK = 2.0  # seconds between two counts of the workers
 LOSSES = 3  # workers lost with a job, until its fits are run one by one

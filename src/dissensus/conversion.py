@@ -1,18 +1,29 @@
-"""Tables in memory where a function needs annotations or a corpus."""
+"""What a user passes where a function needs a corpus or annotations: a table in memory, or a path.
+
+Computing needs no reader: the package itself (`dissensus/__init__.py`) sets which one is used. This
+module is light, so that it can.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from dissensus.annotations import Annotations
-from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
-from dissensus.readers import read
+if TYPE_CHECKING:
+    from dissensus.annotations import Annotations
+    from dissensus.corpus import Corpus
+
+reader: Callable[[Any], Corpus] | None = None  # of a pandas, polars or Arrow table, or a path
 
 
 def corpus_of(source: Any) -> Corpus:
     """A corpus as it is; a pandas, polars or Arrow table, or a path, as `read` reads it."""
-    return source if isinstance(source, Corpus) else read(source)
+    from dissensus.corpus import Corpus
+
+    if isinstance(source, Corpus):
+        return source
+    assert reader is not None, "dissensus/__init__.py sets it"
+    return reader(source)
 
 
 def annotations_of(source: Any) -> Annotations:
@@ -24,6 +35,9 @@ def annotations_of(source: Any) -> Annotations:
         >>> annotations_of(table)
         <Annotations: 2 answers by 2 annotators on 1 item, nominal>
     """
+    from dissensus.annotations import Annotations
+    from dissensus.errors import DataError, listed
+
     if isinstance(source, Annotations):
         return source
     corpus = corpus_of(source)
