@@ -108,8 +108,11 @@ def test_no_modules_import_one_another_in_a_circle() -> None:
 
 
 def exported(room: str) -> set[str]:
-    """The public names of an entry of the list, or of the package itself: those of `__all__`, or
-    those that a single file defines without an underscore."""
+    """The public names of an entry of the list, or of the package itself: those of its stub or its
+    `__all__`, or those that a single file defines without an underscore."""
+    stub = SOURCE / room / "__init__.pyi"
+    if stub.exists():
+        return set(re.findall(r" as (\w+)$", stub.read_text(encoding="utf-8"), re.MULTILINE))
     path = SOURCE / f"{room}.py" if room and (SOURCE / f"{room}.py").exists() else None
     tree = ast.parse((path or SOURCE / room / "__init__.py").read_text(encoding="utf-8"))
     names: set[str] = set()

@@ -136,7 +136,7 @@ def test_many_values_are_cut_to_the_most_frequent() -> None:
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "multi-label"])
 def test_each_figure_shows_every_scale_or_says_why_not(scale: str) -> None:
     """Annotators who are predicted as they answered have the same matrix."""
-    kinds: dict[str, ds.Scale] = {
+    kinds: dict[str, ds.scales.Scale] = {
         "nominal": ds.Nominal(("x", "y", "z")),
         "ordinal": ds.Ordinal(("x", "y", "z")),
         "interval": ds.Interval(0, 2),

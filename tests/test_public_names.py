@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 from pathlib import Path
 
@@ -35,19 +34,7 @@ def test_every_folder_that_users_need_is_public() -> None:
     assert set(PACKAGES) - set(dissensus.__all__) == inner
 
 
-def test_type_checkers_see_the_same_names() -> None:
-    tree = ast.parse(Path(dissensus.__file__).read_text(encoding="utf-8"))
-    guarded = [node for node in tree.body if isinstance(node, ast.If)]
-    names = {alias.name for node in ast.walk(guarded[0]) if isinstance(node, ast.ImportFrom)
-             for alias in node.names}  # fmt: skip
-    assert names == set(dissensus.__all__)
-
-
-def test_public_names_are_sorted_and_stand_once() -> None:
-    assert dissensus.__all__ == sorted(set(dissensus.__all__))
-
-
 def test_a_name_that_does_not_exist() -> None:
     with pytest.raises(AttributeError) as caught:
-        _ = dissensus.corpora
-    assert str(caught.value) == "module 'dissensus' has no attribute 'corpora'"
+        _ = dissensus.corpora  # type: ignore[attr-defined]
+    assert str(caught.value) == "No dissensus attribute corpora"

@@ -1,0 +1,40 @@
+from . import aggregation as aggregation
+from . import agreement as agreement
+from . import datasets as datasets
+from . import densities as densities
+from . import description as description
+from . import drawing as drawing
+from . import encoders as encoders
+from . import evaluation as evaluation
+from . import methods as methods
+from . import metrics as metrics
+from . import plot as plot
+from . import readers as readers
+from . import report as report
+from . import scales as scales
+from . import simulate as simulate
+from . import testing as testing
+from . import training as training
+from . import workflow as workflow
+from .aggregation import aggregate as aggregate
+from .annotations import Annotations as Annotations
+from .corpus import Corpus as Corpus
+from .corpus import open_corpus as open_corpus
+from .datasets import read as read
+from .description import describe as describe
+from .drawing import draw as draw
+from .errors import DissensusError as DissensusError
+from .evaluation import compare as compare
+from .evaluation import evaluate as evaluate
+from .methods import load as load
+from .names import Names as Names
+from .prediction import Prediction as Prediction
+from .prediction import Predictions as Predictions
+from .scales import Interval as Interval
+from .scales import MultiLabel as MultiLabel
+from .scales import Nominal as Nominal
+from .scales import Ordinal as Ordinal
+from .workflow import run as run
+
+__all__: list[str]
+__version__: str

@@ -1,0 +1,82 @@
+"""The methods by the name users type; each is imported when it is first used."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dissensus.errors import ModelError, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from dissensus.methods.framework.base import Method
+
+METHODS: dict[str, tuple[str, str]] = {
+    "prior": ("prior", "Prior"),
+    "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
+    "annotator-median": ("annotator_median", "AnnotatorMedian"),
+    "single": ("single", "Single"),
+    "seed-ensemble": ("seed_ensemble", "SeedEnsemble"),
+    "bayesian": ("bayesian", "Bayesian"),
+    "soft-label": ("soft_label", "SoftLabel"),
+    "soft-label-mtl": ("soft_label_mtl", "SoftLabelMtl"),
+    "repeated-label": ("repeated_label", "RepeatedLabel"),
+    "label-and-uncertainty": ("label_and_uncertainty", "LabelAndUncertainty"),
+    "annotator-heads": ("annotator_heads", "AnnotatorHeads"),
+    "annotator-onehot": ("annotator_onehot", "AnnotatorOneHot"),
+    "annotator-queries": ("annotator_queries", "AnnotatorQueries"),
+    "annotator-embedding": ("annotator_embedding", "AnnotatorEmbedding"),
+    "base-heads": ("base_heads", "BaseHeads"),
+    "d-lema": ("d_lema", "DLema"),
+    "padl": ("padl", "Padl"),
+    "sim-label": ("sim_label", "SimLabel"),
+    "crowd-layer": ("crowd_layer", "CrowdLayer"),
+    "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
+    "joint-em": ("joint_em", "JointEm"),
+    "madl": ("madl", "Madl"),
+    "annot-mix": ("annot_mix", "AnnotMix"),
+    "grid-density": ("grid_density", "GridDensity"),
+}
+ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
+    *("bayesian", "annotator-embedding", "d-lema", "sim-label", "grid-density"),  # slow ones,
+    "base-heads",  # annotator-heads with other settings, and
+    *("padl", "crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix"),  # models of
+    # a truth, which many corpora do not have
+)
+
+
+def method(name: str) -> type[Method]:
+    """The class of a method, by the name users type."""
+    if name not in METHODS:
+        raise ModelError(
+            f"no method {name!r}{did_you_mean(name, METHODS)}; there are {listed(METHODS, 40)}"
+        )
+    module, attribute = METHODS[name]
+    cls: type[Method] = getattr(importlib.import_module(f"dissensus.methods.{module}"), attribute)
+    return cls
+
+
+def load(path: str | Path, method_class: type[Method] | None = None) -> Method:
+    """Read a model folder that `save` wrote. No code in the folder is ever run.
+
+    Args:
+        method_class: the class of the model, if it is not a method of dissensus.
+    """
+    from dissensus.methods.framework.base import load_model
+    from dissensus.methods.framework.model_folder import read_config
+
+    config = read_config(path)
+    name = str(config.get("method"))
+    if method_class is None:
+        if name not in METHODS:
+            raise ModelError(
+                f"{path}: a model of {name!r}, which is not a method of dissensus; pass its class: "
+                "load(path, TheClass)"
+            )
+        method_class = method(name)
+    elif method_class.name != name:
+        raise ModelError(
+            f"{path}: a model of {name!r}, but {method_class.__name__} is {method_class.name!r}; "
+            "pass the class that the model was fitted with"
+        )
+    return load_model(path, method_class, config)

@@ -1,0 +1,15 @@
+from .batch import Batch as Batch
+from .batch import Loss as Loss
+from .batch import Network as Network
+from .batch import Outputs as Outputs
+from .batch import Rows as Rows
+from .batch import Sizes as Sizes
+from .batches import batch_indices as batch_indices
+from .examples import Examples as Examples
+from .loop import Trainer as Trainer
+from .loop import fit as fit
+from .settings import Training as Training
+from .stacking.groups import stackable as stackable
+from .stacking.groups import train_all as train_all
+from .validation import Validation as Validation
+from .validation import mean_loss as mean_loss
