@@ -19,7 +19,7 @@ from dissensus.description.disputed_items import most_disputed
 from dissensus.drawing import draw_items
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
-from dissensus.evaluation.report.best_method import comparison_tables
+from dissensus.evaluation.best_method import comparison_tables
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled, stacked

@@ -16,6 +16,17 @@ from dissensus.evaluation.attention.scores import (
     evaluate_attention,
 )
 from dissensus.evaluation.comparison import compare, default_methods
+from dissensus.evaluation.comparison_table import (
+    FORMATS,
+    ComparisonTable,
+    Row,
+    format_tables,
+    higher_is_better,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_text,
+)
 from dissensus.evaluation.execution.folder import FitFolder, locked_folder
 from dissensus.evaluation.execution.processes import (
     fits_in_processes,
@@ -38,6 +49,7 @@ from dissensus.evaluation.group_scores import (
     evaluate_groups,
     worst_group,
 )
+from dissensus.evaluation.interval_plot import check_picture, intervals, save_intervals
 from dissensus.evaluation.lewidi_submission import read_submission, write_submission
 from dissensus.evaluation.outside_predictions import read_predictions
 from dissensus.evaluation.prediction_scores import Evaluation, PartScores, ScoreTable, evaluate
@@ -50,23 +62,7 @@ from dissensus.evaluation.protocols import (
     official,
     repeated,
 )
-from dissensus.evaluation.report.formats import (
-    FORMATS,
-    format_tables,
-    to_csv,
-    to_latex,
-    to_markdown,
-    to_text,
-)
-from dissensus.evaluation.report.plot import check_picture, intervals, save_intervals
-from dissensus.evaluation.report.tables import (
-    ComparisonTable,
-    Row,
-    default_reference,
-    higher_is_better,
-    table,
-    tables,
-)
+from dissensus.evaluation.result_tables import default_reference, table, tables
 from dissensus.evaluation.results import About, Results, code_commit, here
 from dissensus.evaluation.significance import resampling
 from dissensus.evaluation.significance.difference import Difference, corrected, p_text

@@ -13,8 +13,8 @@ from dissensus.aggregation import AGGREGATORS, Aggregator
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.evaluation.comparison_table import ALPHA, higher_is_better
 from dissensus.evaluation.prediction_scores import evaluate
-from dissensus.evaluation.report.tables import ALPHA, higher_is_better
 from dissensus.evaluation.significance.difference import Difference, corrected
 from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.resampling import drawing_once

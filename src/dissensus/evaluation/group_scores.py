@@ -12,8 +12,8 @@ import pyarrow as pa
 from dissensus.agreement import chosen_attributes, group_annotators
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.evaluation.comparison_table import higher_is_better
 from dissensus.evaluation.prediction_scores import PartScores, evaluate
-from dissensus.evaluation.report.tables import higher_is_better
 from dissensus.prediction import Predictions
 
 

@@ -15,8 +15,9 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
 from dissensus.errors import DataError, counted, listed
+from dissensus.evaluation.comparison_table import FLOORS, Cell, Row, higher_is_better
 from dissensus.evaluation.predicted_consensus import BothConsensus, predicted_consensus
-from dissensus.evaluation.report.tables import FLOORS, Cell, Row, floor_notes, higher_is_better
+from dissensus.evaluation.result_tables import floor_notes
 from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.resampling import drawing_once, nothing
 from dissensus.evaluation.significance.statistics import statistic_over_items

@@ -13,8 +13,9 @@ from dissensus.description.compared_annotators import FEW
 from dissensus.description.disputed_items import differing_items
 from dissensus.errors import counted
 from dissensus.evaluation import Results
-from dissensus.evaluation.report.best_method import best_method, comparison_tables
-from dissensus.evaluation.report.tables import comparable_methods, higher_is_better
+from dissensus.evaluation.best_method import best_method, comparison_tables
+from dissensus.evaluation.comparison_table import higher_is_better
+from dissensus.evaluation.result_tables import comparable_methods
 from dissensus.report.sections.agreement import alpha_of, named
 from dissensus.scales import Interval
 

@@ -17,7 +17,7 @@ from dissensus.datasets import read
 from dissensus.deadline import TimeIsUp, deadline
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import Results
-from dissensus.evaluation.report.best_method import Best, best_method
+from dissensus.evaluation.best_method import Best, best_method
 from dissensus.files.folders import check_free
 from dissensus.prediction.answer_files import consensus_table, write_answers
 from dissensus.report import make_report

@@ -18,15 +18,16 @@ from dissensus.corpus import Corpus
 from dissensus.deadline import TimeIsUp, check_deadline, deadline
 from dissensus.errors import counted
 from dissensus.evaluation import Results
-from dissensus.evaluation.execution.scheduler import duration
-from dissensus.evaluation.report.best_method import (
+from dissensus.evaluation.best_method import (
     Best,
     best_floor,
     best_method,
     best_of_annotators,
     comparison_tables,
 )
-from dissensus.evaluation.report.tables import FLOORS, comparable_methods, higher_is_better
+from dissensus.evaluation.comparison_table import FLOORS, higher_is_better
+from dissensus.evaluation.execution.scheduler import duration
+from dissensus.evaluation.result_tables import comparable_methods
 from dissensus.files.folders import writing
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method

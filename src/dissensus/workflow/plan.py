@@ -12,7 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.encoders import DEFAULTS
 from dissensus.errors import counted
 from dissensus.evaluation import EvaluationProtocol, choose_protocol
-from dissensus.evaluation.report.best_method import predicts_annotators
+from dissensus.evaluation.best_method import predicts_annotators
 from dissensus.methods import method as method_class
 
 FEWEST_ITEMS = 30  # with answers, below which no method is compared

@@ -14,6 +14,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.encoders import pooling_once
 from dissensus.errors import DataError, Unfinished
+from dissensus.evaluation.comparison_table import FLOORS
 from dissensus.evaluation.execution.cluster import Cluster
 from dissensus.evaluation.execution.features import encode
 from dissensus.evaluation.execution.folder import FitFolder
@@ -25,7 +26,6 @@ from dissensus.evaluation.execution.processes import (
 )
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Fit, Job, Key
-from dissensus.evaluation.report.tables import FLOORS
 from dissensus.methods.framework.base import Method
 from dissensus.progress import progress
 

@@ -45,12 +45,16 @@ class Difference:
         """Effect with interval first, p second."""
         if math.isnan(self.effect):
             return f"undefined: {self.reason}"
-        ends = "" if math.isnan(self.low) else f" [{self.low:+.3f}, {self.high:+.3f}]"
         if math.isnan(self.p):
-            return f"{self.effect:+.3f}{ends}, no p: {self.reason}"
+            return f"{self.effect_text()}, no p: {self.reason}"
         corrected = not math.isnan(self.adjusted)
         shown = p_text(self.adjusted if corrected else self.p)
-        return f"{self.effect:+.3f}{ends}, p {shown}{' (Holm)' if corrected else ''}"
+        return f"{self.effect_text()}, p {shown}{' (Holm)' if corrected else ''}"
+
+    def effect_text(self) -> str:
+        """The effect with its interval, if it has one."""
+        ends = "" if math.isnan(self.low) else f" [{self.low:+.3f}, {self.high:+.3f}]"
+        return f"{self.effect:+.3f}{ends}"
 
     def answered(self, low: float, high: float, p: float, *notes: str) -> Difference:
         """A copy with an interval and p."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from dissensus.evaluation import ComparisonTable, Results, intervals
-from dissensus.evaluation.report.best_method import comparison_tables
-from dissensus.evaluation.report.tables import Cell, Row
+from dissensus.evaluation.best_method import comparison_tables
+from dissensus.evaluation.comparison_table import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import QUIET, SOFT, labelled
 

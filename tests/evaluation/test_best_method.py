@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dissensus import Annotations, Corpus
 from dissensus.evaluation import Results
-from dissensus.evaluation.report.best_method import (
+from dissensus.evaluation.best_method import (
     best_floor,
     best_method,
     best_of_annotators,

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from dissensus.drawing import PALETTE, check_ending, save_picture
 from dissensus.errors import DataError
-from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, higher_is_better
+from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row, higher_is_better
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
 GAP = 28  # between panels

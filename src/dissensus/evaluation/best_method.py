@@ -9,14 +9,8 @@ from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
 from dissensus.description.disputed_items import differing_items
-from dissensus.evaluation.report.tables import (
-    FLOORS,
-    ComparisonTable,
-    comparable_methods,
-    default_reference,
-    higher_is_better,
-    tables,
-)
+from dissensus.evaluation.comparison_table import FLOORS, ComparisonTable, higher_is_better
+from dissensus.evaluation.result_tables import comparable_methods, default_reference, tables
 from dissensus.evaluation.results import Results
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class

@@ -1,110 +1,33 @@
-"""Results as a table: methods by metrics, with intervals, floors and a corrected comparison."""
+"""Results -> ComparisonTable: means with intervals, floors, and a corrected comparison."""
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dissensus.errors import DataError, did_you_mean, listed
+from dissensus.evaluation.comparison_table import (
+    ALPHA,
+    FLOORS,
+    Cell,
+    ComparisonTable,
+    Row,
+    higher_is_better,
+)
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
 from dissensus.evaluation.significance.means import least_p
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.evaluation.significance.resampling import drawing_once
-from dissensus.frames import html_table
-from dissensus.metrics import DENSITY_METRICS, METRICS
 
-FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content
-ALPHA = 0.05
 DRAWS = 50  # resamples for each comparison: p as small as 2 of them is significant after Holm
 MOST_SEEDS = 50
 TOO_FEW_SEEDS = "too few seeds"
 CORRELATIONS = ("CCC", "correlation")  # in names of metrics that may be negative
-
-
-@dataclass(frozen=True)
-class Cell:
-    """The score of a method on a metric, and its difference from the reference."""
-
-    mean: float  # over runs; of all items together if the metric is computed from items
-    spread: float = NAN  # standard deviation over fits
-    low: float = NAN  # the interval of the mean
-    high: float = NAN
-    n_fits: int = 0  # number of fits that have a score
-    best: bool = False
-    against: Difference | None = None  # this method minus the reference
-
-    @property
-    def differs(self) -> bool:
-        """Whether it differs from the reference significantly, after Holm's correction."""
-        return self.against is not None and self.against.adjusted < ALPHA
-
-
-@dataclass(frozen=True)
-class Row:
-    """A method, or a floor that needs no fitted method."""
-
-    name: str
-    cells: dict[str, Cell]  # by metric; metrics without a score are missing
-    floor: bool = False
-
-
-@dataclass(frozen=True)
-class ComparisonTable:
-    """Methods by metrics for one question."""
-
-    corpus: str
-    question: str
-    metrics: tuple[str, ...]
-    rows: tuple[Row, ...]  # floors last
-    reference: str | None
-    n_comparisons: int  # over which p was corrected
-    notes: tuple[str, ...]
-    command: str
-
-    def _repr_html_(self) -> str:
-        """Means with intervals, and differences from the reference, for notebooks."""
-        title = f"{self.corpus}, {self.question}: mean [95 % interval]; *: best mean without floors"
-        cells = [
-            [row.name, *(_score_text(row.cells.get(m)) for m in self.metrics)] for row in self.rows
-        ]
-        parts = [html_table([self.question, *self.metrics], cells, title)]
-        compared = [
-            [row.name, *(_difference_text(row.cells.get(m)) for m in self.metrics)]
-            for row in self.rows
-            if any(cell.against is not None for cell in row.cells.values())
-        ]
-        if compared:
-            title = f"Difference from {self.reference}, p corrected over {self.n_comparisons}"
-            parts.append(html_table([self.question, *self.metrics], compared, title))
-        return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self.notes)])
-
-    @property
-    def tests_floors(self) -> bool:
-        """Whether floors are among the comparisons."""
-        return any(c.against is not None for r in self.rows if r.floor for c in r.cells.values())
-
-    def __getitem__(self, name: str) -> Row:
-        rows = [row for row in self.rows if row.name == name]
-        if not rows:
-            raise KeyError(name)
-        return rows[0]
-
-
-def _score_text(cell: Cell | None) -> str:
-    if cell is None:
-        return "-"
-    ends = "" if math.isnan(cell.low) else f" [{cell.low:.3f}, {cell.high:.3f}]"
-    return f"{cell.mean:.3f}{ends}{'*' if cell.best else ''}"
-
-
-def _difference_text(cell: Cell | None) -> str:
-    return "-" if cell is None or cell.against is None else str(cell.against)
 
 
 def default_reference(methods: Sequence[str]) -> str | None:
@@ -216,13 +139,6 @@ def _scored(results: Results, question: str) -> tuple[str, ...]:
     scored = {m for fit in results.fits for m, score in fit.scores.get(question, {}).items()
              if not math.isnan(score)}  # fmt: skip
     return tuple(metric for metric in every if metric in scored) or every
-
-
-def higher_is_better(metric: str) -> bool:
-    """Whether higher scores are better; "accuracy (gold)" counts as accuracy."""
-    if metric in DENSITY_METRICS:
-        return DENSITY_METRICS[metric].higher_is_better
-    return METRICS[metric.removesuffix(" (gold)")].higher_is_better
 
 
 def _check(what: str, names: Sequence[str], known: Sequence[str]) -> None:

@@ -14,7 +14,8 @@ from PIL import Image
 
 from dissensus.drawing.picture_files import PIXELS, to_pdf, to_png
 from dissensus.errors import DataError
-from dissensus.evaluation.report.plot import (
+from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row
+from dissensus.evaluation.interval_plot import (
     HEAD,
     LINE,
     PANEL,
@@ -23,7 +24,7 @@ from dissensus.evaluation.report.plot import (
     intervals,
     save_intervals,
 )
-from dissensus.evaluation.report.tables import Cell, ComparisonTable, Row, table
+from dissensus.evaluation.result_tables import table
 from tests.evaluation.comparisons import comparison
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,1 +1,0 @@
-"""Results as tables in several formats, and as a plot."""
