@@ -72,12 +72,16 @@ def papers(
         Path | None,
         typer.Option(help="Show a saved study of the paper's hypothesis. Only for seedbert."),
     ] = None,
-    json: console.Json = False,
+    json: bool = False,
 ) -> None:
     """Reproduce the experiments of PAPER and compare with its published tables.
 
     Each fit is saved in OUT when it ends; run the same command again to resume, also with more
     conditions or runs. `dissensus papers PAPER --show OUT` prints the tables so far.
+
+    Examples:
+        dissensus papers seedbert DATA -o runs/
+        dissensus papers seedbert --show runs/
     """
     chosen: Any = paper_named(paper)
     own = {"glove": glove, "hypothesis": hypothesis}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -28,7 +27,7 @@ from dissensus.cli.demo import demo
 from dissensus.cli.describe import describe
 from dissensus.cli.draw import draw
 from dissensus.cli.evaluate import evaluate
-from dissensus.cli.examples import EXAMPLES
+from dissensus.cli.options import HelpedCommand, documentation, with_options
 from dissensus.cli.outputs import reservations
 from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
@@ -36,7 +35,6 @@ from dissensus.cli.report import report
 from dissensus.cli.run import run
 from dissensus.cli.serve import serve
 from dissensus.cli.simulate import simulate
-from dissensus.cli.single_options import SingleOptions
 from dissensus.cli.train import train
 from dissensus.errors import DissensusError
 from dissensus.version import __version__
@@ -75,55 +73,6 @@ app = typer.Typer(
 )
 
 
-OUTPUT = "Output"
-OUTPUT_OPTIONS = (
-    *(
-        "output",
-        "table",
-        "annotator_table",
-        "json",
-        "style",
-        "compact",
-        "plot",
-        "show",
-        "most",
-        "overwrite",
-    ),
-    *("intervals", "interval", "every", "help"),
-)  # the names of parameters that say what is printed or written, and where
-
-
-class _Command(SingleOptions):
-    """A command whose help has groups: what it does, what it writes, how FILE is read; then two
-    examples."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], OUTPUT: []}
-        for parameter in self.get_params(ctx):
-            argument = parameter.param_type_name == "argument"
-            panel = getattr(parameter, "rich_help_panel", None)
-            if panel is None and parameter.name in OUTPUT_OPTIONS:
-                panel = OUTPUT
-            spelled, meaning = parameter.get_help_record(ctx) or ("", "")
-            spelled = re.sub(r"<list\[(\w+)\]>|<(\w+) range>", _kind, spelled)
-            rows = sections.setdefault("Arguments" if argument else panel or "Options", [])
-            rows.append((spelled, meaning))
-        for heading, rows in sections.items():
-            if rows:
-                with formatter.section(heading):
-                    formatter.write_dl(rows)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Examples"):
-            for line in EXAMPLES.get(str(self.name), ()):
-                formatter.write(f"  {line}\n")
-
-
-def _kind(match: re.Match[str]) -> str:
-    """The type of one value of an option: <str> for <list[str]>, <int> for <int range>."""
-    return f"<{(match[1] or match[2]).lower()}>"
-
-
 def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that ends in one line on Ctrl-C."""
 
@@ -141,8 +90,10 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
 # commands of other packages, which may replace one of ours
 COMMANDS |= {entry.name: entry.load() for entry in entry_points(group="dissensus_commands")}
 for _name, _function in COMMANDS.items():
-    _first_line = str(_function.__doc__).splitlines()[0]
-    app.command(_name, cls=_Command, short_help=_first_line)(_stoppable(_function))
+    _text, _, _examples = documentation(_function)
+    app.command(_name, cls=HelpedCommand, short_help=_text.splitlines()[0], epilog=_examples)(
+        _stoppable(with_options(_function))
+    )
 
 
 @app.callback(invoke_without_command=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
 from dissensus.cli.comparison_ranking import show_ranking
@@ -19,10 +17,9 @@ from dissensus.cli.outputs import (
     write_answers,
     write_tables,
 )
-from dissensus.cli.source import FromDisk, Source, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 from dissensus.prediction.answer_files import (
-    ENDINGS,
     consensus_table,
     rounded,
     with_question,
@@ -36,65 +33,19 @@ if TYPE_CHECKING:
 @reads_corpus
 def aggregate(
     source: Source,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean "
-            "(default: mean of interval answers, otherwise majority); all compares every one, "
-            "against gold labels if there are some; bradley-terry ranks "
-            "what annotators compared; rover and closest-text are for free texts."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help=f"Table to write ({ENDINGS}), one for each question if there are several, or a "
-            "folder for them (default: CSV on stdout).",
-        ),
-    ] = None,
-    question: console.Question = None,
-    use_gold: Annotated[
-        bool,
-        typer.Option("--use-gold", help="Use gold labels to estimate each annotator's errors."),
-    ] = False,
-    annotator_table: Annotated[
-        Path | None,
-        typer.Option(help="Also write the estimates for each annotator to this table."),
-    ] = None,
-    skills: Annotated[
-        Path | None,
-        typer.Option(help="Table with the columns annotator and skill, for weighted-vote."),
-    ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of first confusion matrices for dawid-skene, with the columns annotator, "
-            "true, answer and probability."
-        ),
-    ] = None,
-    warm_start: Annotated[
-        Path | None,
-        typer.Option(help="Folder of --save-model: add what was learned of annotators earlier."),
-    ] = None,
-    save_model: Annotated[
-        Path | None,
-        typer.Option(help="Folder to save what dawid-skene, one-coin, mace or glad learned."),
-    ] = None,
-    history: Annotated[
-        bool,
-        typer.Option("--history", help="Print the log-likelihood after each iteration."),
-    ] = False,
-    from_disk: FromDisk = False,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler whose workers count the answers to some items each "
-            "(dawid-skene, one-coin and mace)."
-        ),
-    ] = None,
-    json: console.Json = False,
+    method: str | None = None,
+    output: Path | None = None,
+    question: list[str] | None = None,
+    use_gold: bool = False,
+    annotator_table: Path | None = None,
+    skills: Path | None = None,
+    start: Path | None = None,
+    warm_start: Path | None = None,
+    save_model: Path | None = None,
+    history: bool = False,
+    from_disk: bool = False,
+    cluster: str | None = None,
+    json: bool = False,
 ) -> None:
     """Aggregate the answers in FILE to one answer and a distribution per item.
 
@@ -103,6 +54,28 @@ def aggregate(
     columns probability.VALUE the probability that VALUE is the true answer, under a model of the
     annotators such as dawid-skene, for which it is calibrated. Confidence is that of the answer;
     ratings have the standard deviation sd instead.
+
+    Args:
+        method: Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean
+            (default: mean of interval answers, otherwise majority); all compares every one, against
+            gold labels if there are some; bradley-terry ranks what annotators compared; rover and
+            closest-text are for free texts.
+        output (-o): Table to write (.csv, .tsv, .parquet, .json or .jsonl), one for each question
+            if there are several, or a folder for them (default: CSV on stdout).
+        use_gold: Use gold labels to estimate each annotator's errors.
+        annotator_table: Also write the estimates for each annotator to this table.
+        skills: Table with the columns annotator and skill, for weighted-vote.
+        start: Table of first confusion matrices for dawid-skene, with the columns annotator, true,
+            answer and probability.
+        warm_start: Folder of --save-model: add what was learned of annotators earlier.
+        save_model: Folder to save what dawid-skene, one-coin, mace or glad learned.
+        history: Print the log-likelihood after each iteration.
+        cluster: Address of a Dask scheduler whose workers count the answers to some items each
+            (dawid-skene, one-coin and mace).
+
+    Examples:
+        dissensus aggregate labels.csv -o consensus.csv
+        dissensus aggregate labels.csv --method dawid-skene -o consensus.csv
     """
     from dissensus import aggregation
 

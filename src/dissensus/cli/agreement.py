@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.cli.group_tables import Groups, attribute_names, show_comparisons
+from dissensus.cli.group_tables import attribute_names, show_comparisons
 from dissensus.cli.outputs import RESULT_DIGITS, check_result, write_result, write_tables
-from dissensus.cli.source import FromDisk, Source, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import STYLES, columns, number, show, styled
 from dissensus.errors import DataError, counted
-from dissensus.prediction.answer_files import ENDINGS
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -24,78 +21,20 @@ if TYPE_CHECKING:
 @reads_corpus
 def agreement(
     source: Source,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Measure to compute, e.g. krippendorff-alpha, icc2 or span-f1; repeatable "
-            "(default: all that apply)."
-        ),
-    ] = None,
-    question: console.Question = None,
-    by: Annotated[
-        str | None, typer.Option(help="Break results down by item, annotator, pair or value.")
-    ] = None,
-    groups: Groups = None,
-    interval: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[raters]",
-            help="Add 95 % confidence intervals: over items, for these annotators; with raters, "
-            "over items and annotators, for others like them.",
-        ),
-    ] = None,
-    formulas: Annotated[
-        bool,
-        typer.Option(
-            "--formulas",
-            help="Add the standard error, 95 % interval, test and p of measures that have formulas "
-            "for them.",
-        ),
-    ] = False,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            help="Weights of kappas and alpha between levels: identity, linear, quadratic, "
-            "ordinal, radical, ratio, circular or bipolar."
-        ),
-    ] = None,
-    benchmark: Annotated[
-        str | None,
-        typer.Option(
-            help="Add the words of landis-koch, fleiss or altman for values of kappa; they are "
-            "conventions, not tests."
-        ),
-    ] = None,
-    most: Annotated[
-        int | None,
-        typer.Option(
-            "--most",
-            "--top",
-            min=0,
-            help="Number of rows of --by to show, the most unusual first (default: 20), or of "
-            "items that divide --groups (default: 5).",
-        ),
-    ] = None,
-    from_disk: FromDisk = False,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler whose workers count the answers to some items each, "
-            "for measures that are sums over items."
-        ),
-    ] = None,
-    style: Annotated[
-        str, typer.Option("--as", help="Format of the tables: text, csv, markdown or latex.")
-    ] = "text",
-    json: console.Json = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help=f"Also write the whole result to this file: {ENDINGS}.",
-        ),
-    ] = None,
+    measure: list[str] | None = None,
+    question: list[str] | None = None,
+    by: str | None = None,
+    groups: list[str] | None = None,
+    interval: str | None = None,
+    formulas: bool = False,
+    weights: str | None = None,
+    benchmark: str | None = None,
+    most: int | None = None,
+    from_disk: bool = False,
+    cluster: str | None = None,
+    as_: str = "text",
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Measure how much the annotators in FILE agree.
 
@@ -103,13 +42,37 @@ def agreement(
     each label. --groups compares the annotators of
     several groups: alpha within and between them, and a permutation test. The last line is a
     sentence for a paper: Krippendorff's alpha, or the first --measure, with its 95 % interval.
+
+    Args:
+        measure: Measure to compute, e.g. krippendorff-alpha, icc2 or span-f1; repeatable (default:
+            all that apply).
+        by: Break results down by item, annotator, pair or value.
+        interval (metavar=[raters]): Add 95 % confidence intervals: over items, for these
+            annotators; with raters, over items and annotators, for others like them.
+        formulas: Add the standard error, 95 % interval, test and p of measures that have formulas
+            for them.
+        weights: Weights of kappas and alpha between levels: identity, linear, quadratic, ordinal,
+            radical, ratio, circular or bipolar.
+        benchmark: Add the words of landis-koch, fleiss or altman for values of kappa; they are
+            conventions, not tests.
+        most (--top, min=0): Number of rows of --by to show, the most unusual first (default: 20),
+            or of items that divide --groups (default: 5).
+        cluster: Address of a Dask scheduler whose workers count the answers to some items each, for
+            measures that are sums over items.
+        as_: Format of the tables: text, csv, markdown or latex.
+        output (-o): Also write the whole result to this file: .csv, .tsv, .parquet, .json or
+            .jsonl.
+
+    Examples:
+        dissensus agreement labels.csv --interval
+        dissensus agreement labels.csv --measure krippendorff-alpha --as latex
     """
     from dissensus.agreement import BREAKDOWNS, SPAN_MEASURES, check_measures
 
     if by is not None and by not in BREAKDOWNS:
         raise DataError(f"--by must be item, annotator, pair or value, found {by}")
-    if style not in STYLES:
-        raise DataError(f"--as must be {', '.join(STYLES[:-1])} or {STYLES[-1]}, found {style}")
+    if as_ not in STYLES:
+        raise DataError(f"--as must be {', '.join(STYLES[:-1])} or {STYLES[-1]}, found {as_}")
     span_measures = [name for name in measure or SPAN_MEASURES if name in SPAN_MEASURES]
     answer_measures = [name for name in measure or () if name not in SPAN_MEASURES]
     check_measures(answer_measures if by is None else measure or (), by)
@@ -144,8 +107,8 @@ def agreement(
     if groups:
         if by is not None or measure:
             raise DataError("--groups compares alpha; leave out --by and --measure")
-        if style != "text":
-            raise DataError(f"--groups is not printed as {style}; write it with -o FILE.csv")
+        if as_ != "text":
+            raise DataError(f"--groups is not printed as {as_}; write it with -o FILE.csv")
         _compare_groups(source, groups, question, 5 if most is None else most, json, output)
         return
     most = 20 if most is None else most
@@ -167,7 +130,7 @@ def agreement(
                 raise DataError(f"{corpus.name}: no spans; {measure[0]} is a measure of spans")
     else:
         results = _breakdown(
-            corpus, by, question, measure, None if json or output or style == "csv" else most
+            corpus, by, question, measure, None if json or output or as_ == "csv" else most
         )
     content = {"corpus": corpus.name, "questions": results}
     if output is not None:
@@ -175,22 +138,22 @@ def agreement(
     if json:
         console.print_json(content)
         return
-    if style == "csv":
+    if as_ == "csv":
         write_tables(_tables(results, by), None, RESULT_DIGITS)
     place = 0
-    for result in results if style != "csv" else ():
+    for result in results if as_ != "csv" else ():
         for heading, cells in _shown(corpus, result, by, most, weights, benchmark):
             names, rows, numbers = cells
-            if style == "text":
+            if as_ == "text":
                 whole = [names[0], *numbers] if by is None else []
                 show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
             else:
-                print(console.visible(styled(style, names, rows, numbers, heading)), end="\n\n")
+                print(console.visible(styled(as_, names, rows, numbers, heading)), end="\n\n")
             place += 1
     if by is None and weights is None:
         if lines is None:
             lines = _sentences(corpus, results, measure or ["krippendorff-alpha"], over)
-        _say_sentences(lines, style)
+        _say_sentences(lines, as_)
     if benchmark is not None:
         from dissensus.agreement import BENCHMARKS
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from dissensus.cli import console
 from dissensus.cli.model_options import say_encoders
@@ -19,43 +17,33 @@ if TYPE_CHECKING:
 
 @reads_corpus
 def attention(
-    predictions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PREDICTIONS", help="Folder that `dissensus predict --attention` wrote."
-        ),
-    ],
+    predictions: Path,
     source: Source,
-    against: Annotated[
-        list[Path] | None,
-        typer.Option(help="Predictions of the same method with another seed; repeatable."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the model, to predict again with what it attends to deleted."),
-    ] = None,
-    deleted: Annotated[
-        int, typer.Option(min=1, help="Pairs of item and annotator that --model predicts again.")
-    ] = 200,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of random deletions and permutations.")
-    ] = 0,
-    question: console.Question = None,
-    json: console.Json = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Also write the scores to this file: .json, .csv, .tsv or .parquet.",
-        ),
-    ] = None,
+    against: list[Path] | None = None,
+    model: Path | None = None,
+    deleted: int = 200,
+    seed: int = 0,
+    question: list[str] | None = None,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Score the attention of annotators in PREDICTIONS.
 
     What is computed depends on FILE. Simulated corpora know where annotators look. Spans that
     annotators marked are compared with the positions attended to. Annotators with similar attention
     should give similar answers. Each score has a baseline. See docs/metrics.md.
+
+    Args:
+        predictions (PREDICTIONS): Folder that `dissensus predict --attention` wrote.
+        against: Predictions of the same method with another seed; repeatable.
+        model: Folder of the model, to predict again with what it attends to deleted.
+        deleted (min=1): Pairs of item and annotator that --model predicts again.
+        seed (min=0): Seed of random deletions and permutations.
+        output (-o): Also write the scores to this file: .json, .csv, .tsv or .parquet.
+
+    Examples:
+        dissensus attention predictions/ labels.csv
+        dissensus attention predictions/ labels.csv -o attention.json
     """
     from dissensus import evaluation
     from dissensus.methods import load

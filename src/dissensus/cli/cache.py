@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dissensus.cli.console import Json, print_json
+from dissensus.cli.console import print_json
 from dissensus.cli.tables import columns, number, show
 from dissensus.errors import DataError
 
@@ -16,25 +14,22 @@ if TYPE_CHECKING:
 
 
 def cache(
-    encoder: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ENCODER", help="Name of an encoder or of its cache folder (default: all)."
-        ),
-    ] = None,
-    clear: Annotated[
-        bool,
-        typer.Option("--clear", help="Delete the cached features of ENCODER, or of all encoders."),
-    ] = False,
-    limit: Annotated[
-        str | None,
-        typer.Option(
-            help="Delete the least recently used features until this size is reached, e.g. 5GB."
-        ),
-    ] = None,
-    json: Json = False,
+    encoder: str | None = None,
+    clear: bool = False,
+    limit: str | None = None,
+    json: bool = False,
 ) -> None:
-    """Show the features that frozen encoders have cached on disk, or delete them."""
+    """Show the features that frozen encoders have cached on disk, or delete them.
+
+    Args:
+        encoder (ENCODER): Name of an encoder or of its cache folder (default: all).
+        clear: Delete the cached features of ENCODER, or of all encoders.
+        limit: Delete the least recently used features until this size is reached, e.g. 5GB.
+
+    Examples:
+        dissensus cache
+        dissensus cache --clear
+    """
     from dissensus.encoders.framework import cache as features
 
     if limit is not None and (clear or encoder):

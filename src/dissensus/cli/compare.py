@@ -6,24 +6,18 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from dissensus.cli import console
 from dissensus.cli.method_options import (
-    Epochs,
-    FineTune,
-    LearningRate,
     configured_methods,
     typed_settings,
 )
+from dissensus.cli.options import typed_command
 from dissensus.cli.outputs import check_folder
-from dissensus.cli.parts import SkipBad, readable
-from dissensus.cli.single_options import typed_command
+from dissensus.cli.parts import readable
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, ModelError, Unfinished, did_you_mean, listed
-from dissensus.methods import ON_REQUEST
 
 if TYPE_CHECKING:
     from dissensus.evaluation import EvaluationProtocol, Results
@@ -35,155 +29,98 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 @reads_corpus
 def compare(
     source: Source | None = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Folder for fits and results; a stopped comparison resumes in it.",
-        ),
-    ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            help="Methods to compare, separated by commas (default: all that can learn from FILE, "
-            f"except {', '.join(ON_REQUEST)})."
-        ),
-    ] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            help="official, k-fold or repeated (default: official if FILE has an official split, "
-            "else k-fold)."
-        ),
-    ] = None,
-    folds: Annotated[int, typer.Option(help="Number of folds, for k-fold and repeated.")] = 5,
-    times: Annotated[int, typer.Option(help="Number of repetitions, for repeated.")] = 2,
-    by: Annotated[
-        str | None,
-        typer.Option(help="Group items into folds by content, item or an item attribute."),
-    ] = None,
-    scheme: Annotated[str, typer.Option(help="Name of the split to use as the official one.")] = (
-        "official"
-    ),
-    test: Annotated[
-        str | None,
-        typer.Option(help="Part of the official split to test on (default: test, else dev)."),
-    ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of seeds to fit each method with.")] = 3,
-    trials: Annotated[
-        int,
-        typer.Option(
-            help="Number of settings to try for each fit, within its training part (on the "
-            "validation part if --scoring is against gold labels); 0 uses the defaults."
-        ),
-    ] = 0,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            help="Metric to choose settings (--trials) and epochs (on a validation part) by, e.g. "
-            "'accuracy (gold)' (default: the main metric; the loss for epochs)."
-        ),
-    ] = None,
-    consensus: Annotated[
-        str | None,
-        typer.Option(
-            help="Whose answers make up the prediction for an item: own (its annotators) or all "
-            "(default: all for gold labels, else own)."
-        ),
-    ] = None,
-    with_: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--with",
-            help="Also compare the predictions of another system, such as an LLM: a table (.csv, "
-            ".tsv, .jsonl, .parquet) or folder, as in `dissensus evaluate`; repeatable.",
-        ),
-    ] = None,
-    question: console.Question = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Metric to compute, named as in docs/metrics.md, e.g. accuracy, or "
-            "'accuracy (gold)' against gold labels; repeatable."
-        ),
-    ] = None,
-    density: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Also score the joint density of the one or two questions, predicted in this way: "
-            "soft, plain or fixed, with settings such as soft:bins=8, @all for all annotators; "
-            "repeatable."
-        ),
-    ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder of the contents, as in `dissensus train`.")
-    ] = None,
-    epochs: Epochs = None,
-    learning_rate: LearningRate = None,
-    fine_tune: FineTune = False,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="Setting of all methods, name=value, or of one, method:name=value; repeatable.",
-        ),
-    ] = None,
-    skip_bad: SkipBad = False,
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of processes (default: one for each processor, one for short fits, one or "
-            "two on a GPU)."
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Address of a Dask scheduler whose workers run the fits."),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="Time for the fits, e.g. 90s, 10m or 2h. Then none begins, and those of other "
-            "processes stop; run again to resume."
-        ),
-    ] = None,
-    show: Annotated[
-        Path | None, typer.Option(help="Show the results in this folder; nothing is run.")
-    ] = None,
-    reference: Annotated[
-        str | None, typer.Option(help="Method to compare all others with.")
-    ] = None,
-    style: Annotated[
-        str, typer.Option("--as", help="Format of the tables: text, markdown, latex or csv.")
-    ] = "text",
-    compact: Annotated[
-        bool,
-        typer.Option("--compact", help="Show means only, without intervals and differences."),
-    ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Also plot the intervals to this file: .svg, .png or .pdf."),
-    ] = None,
+    output: Path | None = None,
+    methods: str | None = None,
+    protocol: str | None = None,
+    folds: int = 5,
+    times: int = 2,
+    by: str | None = None,
+    scheme: str = "official",
+    test: str | None = None,
+    seeds: int = 3,
+    trials: int = 0,
+    scoring: str | None = None,
+    consensus: str | None = None,
+    with_: list[Path] | None = None,
+    question: list[str] | None = None,
+    metric: list[str] | None = None,
+    density: list[str] | None = None,
+    encoder: str | None = None,
+    epochs: int | None = None,
+    learning_rate: float | None = None,
+    fine_tune: bool = False,
+    set_: list[str] | None = None,
+    skip_bad: bool = False,
+    processes: int | None = None,
+    cluster: str | None = None,
+    budget: str | None = None,
+    show: Path | None = None,
+    reference: str | None = None,
+    as_: str = "text",
+    compact: bool = False,
+    plot: Path | None = None,
 ) -> None:
     """Compare methods on FILE over folds and seeds, with intervals and tests.
 
     Each fit is saved in OUT when it ends; run the same command again to resume. Settings given
     with --set or an option are not tuned. `dissensus compare --show OUT` shows the results again.
+
+    Args:
+        output (-o): Folder for fits and results; a stopped comparison resumes in it.
+        methods: Methods to compare, separated by commas (default: all that can learn from FILE,
+            except bayesian, annotator-embedding, d-lema, sim-label, grid-density, base-heads, padl,
+            crowd-layer, annotator-confusions, joint-em, madl, annot-mix).
+        protocol: official, k-fold or repeated (default: official if FILE has an official split,
+            else k-fold).
+        folds: Number of folds, for k-fold and repeated.
+        times: Number of repetitions, for repeated.
+        by: Group items into folds by content, item or an item attribute.
+        scheme: Name of the split to use as the official one.
+        test: Part of the official split to test on (default: test, else dev).
+        seeds: Number of seeds to fit each method with.
+        trials: Number of settings to try for each fit, within its training part (on the validation
+            part if --scoring is against gold labels); 0 uses the defaults.
+        scoring: Metric to choose settings (--trials) and epochs (on a validation part) by, e.g.
+            'accuracy (gold)' (default: the main metric; the loss for epochs).
+        consensus: Whose answers make up the prediction for an item: own (its annotators) or all
+            (default: all for gold labels, else own).
+        with_: Also compare the predictions of another system, such as an LLM: a table (.csv, .tsv,
+            .jsonl, .parquet) or folder, as in `dissensus evaluate`; repeatable.
+        metric: Metric to compute, named as in docs/metrics.md, e.g. accuracy, or 'accuracy (gold)'
+            against gold labels; repeatable.
+        density: Also score the joint density of the one or two questions, predicted in this way:
+            soft, plain or fixed, with settings such as soft:bins=8, @all for all annotators;
+            repeatable.
+        encoder: Encoder of the contents, as in `dissensus train`.
+        set_: Setting of all methods, name=value, or of one, method:name=value; repeatable.
+        processes: Number of processes (default: one for each processor, one for short fits, one or
+            two on a GPU).
+        cluster: Address of a Dask scheduler whose workers run the fits.
+        budget: Time for the fits, e.g. 90s, 10m or 2h. Then none begins, and those of other
+            processes stop; run again to resume.
+        show: Show the results in this folder; nothing is run.
+        reference: Method to compare all others with.
+        as_: Format of the tables: text, markdown, latex or csv.
+        compact: Show means only, without intervals and differences.
+        plot: Also plot the intervals to this file: .svg, .png or .pdf.
+
+    Examples:
+        dissensus compare labels.csv -o comparison/ --methods soft-label,annotator-heads
+        dissensus compare labels.csv -o comparison/ --with llm.csv --plot intervals.svg
     """
     from dissensus import evaluation
     from dissensus.evaluation import FORMATS
 
-    if style not in FORMATS:
-        guess = did_you_mean(style, FORMATS)
-        raise DataError(f"--as: no format {style!r}{guess}; there are {', '.join(FORMATS)}")
+    if as_ not in FORMATS:
+        guess = did_you_mean(as_, FORMATS)
+        raise DataError(f"--as: no format {as_!r}{guess}; there are {', '.join(FORMATS)}")
     if plot is not None:
         evaluation.check_picture(plot)
     if show is not None:
         if source is not None or output is not None or with_:
             raise DataError("--show reads results only; leave FILE, -o and --with out")
         results = evaluation.Results.load(show, unfinished=True)
-        _print(results, question, metric, reference, style, compact, plot)
+        _print(results, question, metric, reference, as_, compact, plot)
         return
     if source is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
@@ -224,13 +161,13 @@ def compare(
     except Unfinished as unfinished:
         if any((output / "fits").glob("*/fit.json")):
             done = evaluation.Results.load(output, unfinished=True)
-            _print(done, None, metric, reference, style, compact, plot)
+            _print(done, None, metric, reference, as_, compact, plot)
         console.fail(f"{output}: {unfinished}", UNFINISHED)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"{output} has the fits done so far; run the same command again to resume"
         ) from None
-    _print(results, None, metric, reference, style, compact, plot)
+    _print(results, None, metric, reference, as_, compact, plot)
 
 
 def _by_default(protocol: str | None, chosen: EvaluationProtocol) -> bool:

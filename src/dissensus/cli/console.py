@@ -1,4 +1,4 @@
-"""Options that several commands have, and printing to the terminal."""
+"""Printing to the terminal."""
 
 from __future__ import annotations
 
@@ -9,17 +9,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Annotated, Any, Literal, NoReturn, cast
-
-import typer
+from typing import Any, Literal, NoReturn, cast
 
 from dissensus.errors import DataError
-
-Question = Annotated[
-    list[str] | None, typer.Option(help="Question to use; repeatable (default: all).")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
 
 _quiet = ContextVar("quiet", default=False)
 _UNSEEN = re.compile(

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from dissensus.cli import console
-from dissensus.cli.outputs import Overwrite, check_not_replaced, reserve
+from dissensus.cli.outputs import check_not_replaced, reserve
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 
@@ -18,33 +15,25 @@ from dissensus.errors import DataError
 @reads_corpus
 def convert(
     source: Source,
-    out: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUT",
-            help="Corpus folder to write, or a table (.csv, .tsv, .parquet, .jsonl, .json, .xlsx).",
-        ),
-    ],
-    question: console.Question = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            help="Format to write: corpus, long, wide, crowd-kit, lewidi2023, lewidi2025 or "
-            "datasets (default: by the ending of OUT)."
-        ),
-    ] = None,
-    by_item: Annotated[
-        bool,
-        typer.Option(
-            "--by-item",
-            help="Write the answers of a corpus folder in the order of items, for --from-disk.",
-        ),
-    ] = False,
-    overwrite: Overwrite = False,
+    out: Path,
+    question: list[str] | None = None,
+    to: str | None = None,
+    by_item: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Convert FILE to a corpus folder, which loads faster, or to a table or another format.
 
     A note says what the format cannot hold.
+
+    Args:
+        out (OUT): Corpus folder to write, or a table (.csv, .tsv, .parquet, .jsonl, .json, .xlsx).
+        to: Format to write: corpus, long, wide, crowd-kit, lewidi2023, lewidi2025 or datasets
+            (default: by the ending of OUT).
+        by_item: Write the answers of a corpus folder in the order of items, for --from-disk.
+
+    Examples:
+        dissensus convert labels.csv corpus/
+        dissensus convert labels.csv corpus/ --item comment_id --scale interval:1:5
     """
     from dissensus.annotations import narrow_codes
     from dissensus.writers import format_of, write

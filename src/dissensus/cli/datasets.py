@@ -6,15 +6,21 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dissensus.cli.console import Json, print_json, say
+from dissensus.cli.console import print_json, say
 from dissensus.cli.tables import columns, number, show
 
 
-def datasets(json: Json = False) -> None:
+def datasets(
+    json: bool = False,
+) -> None:
     """List the public corpora that dissensus reads: size, licence, what each is good for.
 
     Put the folder of a corpus into a folder of your choice, and set DISSENSUS_DATA to it: then
     every command takes the name of the corpus as FILE.
+
+    Examples:
+        dissensus datasets
+        dissensus datasets --json
     """
     from dissensus.datasets import DATA
 

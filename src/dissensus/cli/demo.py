@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from dissensus.cli import console
 from dissensus.cli.outputs import check_folder
@@ -16,18 +13,24 @@ SIZES = {"text": 500, "image": 150, "sequence": 300, "ratings": 300}  # items
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Folder for the report and all results.")
-    ] = Path("demo"),
-    modality: Annotated[
-        str, typer.Option(help="What the simulated annotators see: text, image, sequence, ratings.")
-    ] = "text",
-    items: Annotated[int | None, typer.Option(min=30, help="Number of items.")] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    out: Path = Path("demo"),
+    modality: str = "text",
+    items: int | None = None,
+    seed: int = 0,
 ) -> None:
     """Simulate annotators, compare methods, predict, and write a report.
 
     It takes about two minutes on two cores. Run it again to resume.
+
+    Args:
+        out (OUT): Folder for the report and all results.
+        modality: What the simulated annotators see: text, image, sequence, ratings.
+        items (min=30): Number of items.
+        seed: Random seed.
+
+    Examples:
+        dissensus demo
+        dissensus demo demo-image --modality image
     """
     from dissensus.simulate import PRESETS
 

@@ -8,14 +8,12 @@ import textwrap
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dissensus.cli.console import Json, Question, print_json, visible, width
+from dissensus.cli.console import print_json, visible, width
 from dissensus.cli.group_tables import attribute_names
 from dissensus.cli.outputs import check_result, write_result
-from dissensus.cli.source import FromDisk, Source, reads_corpus
+from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, facts, number, show
 from dissensus.errors import DataError
 
@@ -28,42 +26,17 @@ MOST_GROUP_VALUES = 4
 WIDE = 78  # columns of a terminal that has room for two intervals
 NARROW = 64  # that has no room for the most frequent answer
 MOST_ANNOTATORS = 20
-Most = Annotated[
-    int | None,
-    typer.Option(
-        "--most",
-        "--top",
-        min=0,
-        help="Number of disputed items and of annotators to show (default: 5 items, 20 "
-        "annotators).",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="Also write the result to this file: everything as .json, the table of annotators as "
-        ".csv or .parquet.",
-    ),
-]
 
 
 @reads_corpus
 def describe(
     source: Source,
-    question: Question = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Also describe groups of annotators by this attribute, e.g. gender; repeatable; "
-            "all: by every attribute that has groups."
-        ),
-    ] = None,
-    most: Most = None,
-    from_disk: FromDisk = False,
-    json: Json = False,
-    output: Output = None,
+    question: list[str] | None = None,
+    by: list[str] | None = None,
+    most: int | None = None,
+    from_disk: bool = False,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Describe FILE: answers, agreement, disputed items, annotators and who is suspicious.
 
@@ -72,6 +45,18 @@ def describe(
     duplicated or different from the rest, and if chance does not explain it. Higher or lower
     ratings than the rest are a tendency, not a suspicion. With --from-disk, annotators are not
     compared.
+
+    Args:
+        by: Also describe groups of annotators by this attribute, e.g. gender; repeatable; all: by
+            every attribute that has groups.
+        most (--top, min=0): Number of disputed items and of annotators to show (default: 5 items,
+            20 annotators).
+        output (-o): Also write the result to this file: everything as .json, the table of
+            annotators as .csv or .parquet.
+
+    Examples:
+        dissensus describe labels.csv
+        dissensus describe labels.csv --answer label --answer rating --most 10
     """
     from dissensus.description import describe as describe_corpus
     from dissensus.description import describe_stored

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from dissensus.cli import console
 from dissensus.cli.source import Source, reads_corpus
@@ -17,47 +14,35 @@ SHOWN = 4  # items that are drawn if none are named
 @reads_corpus
 def draw(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="File to write, .svg, .png or .pdf.")
-    ],
-    show: Annotated[
-        str | None,
-        typer.Option(help="Items to draw, separated by commas (default: the first four)."),
-    ] = None,
-    predictions: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that `dissensus predict` wrote: also draw the predicted distribution, "
-            "and the attention that --attention saved."
-        ),
-    ] = None,
-    question: Annotated[
-        str | None, typer.Option(help="Question to draw (default: the first).")
-    ] = None,
-    annotators: Annotated[
-        str | None,
-        typer.Option(
-            help="Annotators whose attention to draw, separated by commas (default: twelve, "
-            "those who answered first)."
-        ),
-    ] = None,
-    blur: Annotated[
-        float,
-        typer.Option(
-            help="Smoothing of heat maps: standard deviation as a share of the longest side."
-        ),
-    ] = 0.02,
-    power: Annotated[
-        float, typer.Option(help="Opacity of heat maps: the attention to this power.")
-    ] = 0.7,
-    cells: Annotated[
-        bool, typer.Option("--cells", help="Draw heat maps cell by cell, not interpolated.")
-    ] = False,
+    output: Path,
+    show: str | None = None,
+    predictions: Path | None = None,
+    question: str | None = None,
+    annotators: str | None = None,
+    blur: float = 0.02,
+    power: float = 0.7,
+    cells: bool = False,
 ) -> None:
     """Draw items of FILE with their answers, to an SVG or PNG file.
 
     With --predictions, the predicted distribution is drawn next to the answers, and below it the
     attention of annotators: coloured words, heat maps of pictures, curves over time.
+
+    Args:
+        output (-o): File to write, .svg, .png or .pdf.
+        show: Items to draw, separated by commas (default: the first four).
+        predictions: Folder that `dissensus predict` wrote: also draw the predicted distribution,
+            and the attention that --attention saved.
+        question: Question to draw (default: the first).
+        annotators: Annotators whose attention to draw, separated by commas (default: twelve, those
+            who answered first).
+        blur: Smoothing of heat maps: standard deviation as a share of the longest side.
+        power: Opacity of heat maps: the attention to this power.
+        cells: Draw heat maps cell by cell, not interpolated.
+
+    Examples:
+        dissensus draw labels.csv -o items.svg
+        dissensus draw labels.csv --predictions predictions/ -o items.svg
     """
     from dissensus.drawing import HeatMap, Shown, check_ending, draw_items, save_picture
     from dissensus.names import split_names

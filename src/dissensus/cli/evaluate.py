@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from dissensus.cli import console
-from dissensus.cli.group_tables import Groups, attribute_names, show_group_scores
+from dissensus.cli.group_tables import attribute_names, show_group_scores
 from dissensus.cli.outputs import check_result, write_result
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, show
@@ -17,62 +14,48 @@ from dissensus.errors import DataError
 
 @reads_corpus
 def evaluate(
-    predictions: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PREDICTIONS",
-            help="Folder that `dissensus predict` wrote, or a table (.csv, .tsv, .jsonl, .parquet) "
-            "of labels or probabilities from any system, or a LeWiDi submission.",
-        ),
-    ],
+    predictions: Path,
     source: Source,
-    against: Annotated[
-        list[Path] | None, typer.Option(help="Further predictions to compare with; repeatable.")
-    ] = None,
-    question: console.Question = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Metric to show, named as in docs/metrics.md, e.g. accuracy, or "
-            "'accuracy (gold)' against gold labels; repeatable."
-        ),
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show every metric that applies.")] = False,
-    intervals: Annotated[
-        bool, typer.Option("--intervals", help="Also show 95 % intervals over items.")
-    ] = False,
-    groups: Groups = None,
-    consensus: Annotated[
-        str | None,
-        typer.Option(
-            help="Whose predicted answers make up the prediction for an item: own (its "
-            "annotators) or all (default: as predicted; all for gold labels)."
-        ),
-    ] = None,
-    json: console.Json = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="Also write the scores to this file: .json, .csv, .tsv or .parquet.",
-        ),
-    ] = None,
+    against: list[Path] | None = None,
+    question: list[str] | None = None,
+    metric: list[str] | None = None,
+    all_: bool = False,
+    intervals: bool = False,
+    groups: list[str] | None = None,
+    consensus: str | None = None,
+    json: bool = False,
+    output: Path | None = None,
 ) -> None:
     """Score PREDICTIONS against the answers in FILE.
 
     Every question and every part of the official split has its own table. Items and annotators are
     matched by name; items without answers are ignored. Soft metrics are shown with the scores of a
     perfect and of a constant prediction.
+
+    Args:
+        predictions (PREDICTIONS): Folder that `dissensus predict` wrote, or a table (.csv, .tsv,
+            .jsonl, .parquet) of labels or probabilities from any system, or a LeWiDi submission.
+        against: Further predictions to compare with; repeatable.
+        metric: Metric to show, named as in docs/metrics.md, e.g. accuracy, or 'accuracy (gold)'
+            against gold labels; repeatable.
+        all_: Show every metric that applies.
+        intervals: Also show 95 % intervals over items.
+        consensus: Whose predicted answers make up the prediction for an item: own (its annotators)
+            or all (default: as predicted; all for gold labels).
+        output (-o): Also write the scores to this file: .json, .csv, .tsv or .parquet.
+
+    Examples:
+        dissensus evaluate predictions/ labels.csv
+        dissensus evaluate predictions/ labels.csv --against floor/ --intervals
     """
     from dissensus import evaluation
     from dissensus.metrics import DENSITY_METRICS, METRICS
 
     check_result(output)
     source.check_outputs(output)
-    if metric and every:
-        raise DataError("--all shows every metric; leave --metric out")
-    wanted = [*METRICS, *DENSITY_METRICS] if every else metric or None
+    if metric and all_:
+        raise DataError("--all shows all_ metric; leave --metric out")
+    wanted = [*METRICS, *DENSITY_METRICS] if all_ else metric or None
     folders = [predictions, *(against or [])]
     corpus = source.read()
     loaded = {}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import visible, width
 from dissensus.cli.tables import columns, number, show
@@ -15,14 +13,6 @@ if TYPE_CHECKING:
     from dissensus.agreement import GroupComparison
     from dissensus.evaluation import GroupEvaluation, GroupScores
 
-Groups = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--groups",
-        help="Compare groups of annotators by this attribute, e.g. gender; repeatable; all: by "
-        "every attribute that has groups.",
-    ),
-]
 MOST_PAIRS = 10
 MOST_TEXT = 60
 MOST_INTERVALS = 2  # groups whose intervals fit next to one another

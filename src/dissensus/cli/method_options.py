@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, NamedTuple
 
 from dissensus.errors import DataError, did_you_mean, listed
 
@@ -13,16 +11,6 @@ if TYPE_CHECKING:
 
     from dissensus.methods.framework.base import Method
     from dissensus.methods.framework.search_space import Choices
-
-
-Epochs = Annotated[int | None, typer.Option(min=1, help="Number of epochs: --set training.epochs.")]
-LearningRate = Annotated[
-    float | None, typer.Option(help="Learning rate: --set training.learning_rate.")
-]
-FineTune = Annotated[
-    bool,
-    typer.Option("--fine-tune", help="Also train the weights of the encoder: --set tune=all."),
-]
 
 
 def typed_settings(

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pyarrow as pa
-import typer
 
 from dissensus.cli.console import visible
 from dissensus.errors import DataError
@@ -58,11 +57,6 @@ def reservations() -> Iterator[None]:
             yield
         finally:
             _reservations.reset(token)
-
-
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the folder if it already exists.")
-]
 
 
 def check_not_replaced(output: Path, kind: str, overwrite: bool) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from dissensus.errors import InstallError
 
 
-def papers(
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="PAPER ...")] = None,
-) -> None:
-    """Reproduce the experiments of a paper and compare with its published tables."""
+def papers(arguments: list[str] | None = None) -> None:
+    """Reproduce the experiments of a paper and compare with its published tables.
+
+    Args:
+        arguments (PAPER ...): The paper, and its options.
+
+    Examples:
+        dissensus papers seedbert DATA -o runs/
+        dissensus papers seedbert --show runs/
+    """
     raise InstallError(
         "the reproduced papers are a package of their own, dissensus-papers; install it from a "
         "clone of the repository: pip install ./papers"

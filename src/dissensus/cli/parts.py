@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, counted, listed
@@ -17,13 +15,6 @@ if TYPE_CHECKING:
     from dissensus.corpus import Corpus
     from dissensus.methods.framework.base import Method
     from dissensus.prediction import Predictions
-
-SkipBad = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad", help="Leave out items whose contents cannot be read, and report them."
-    ),
-]
 
 
 def readable(method: Method, corpus: Corpus) -> Corpus:

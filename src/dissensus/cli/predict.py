@@ -3,95 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from dissensus.cli import console
 from dissensus.cli.model_options import say_encoders
 from dissensus.cli.outputs import check_folder, check_table, reserve, write_answers
-from dissensus.cli.parts import SkipBad, prediction_part, readable, with_trained_items
+from dissensus.cli.parts import prediction_part, readable, with_trained_items
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
 from dissensus.files.folders import check_free
-from dissensus.prediction.answer_files import ENDINGS, answers_table, is_table
+from dissensus.prediction.answer_files import answers_table, is_table
 
 
 @reads_corpus
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
+    model: Path,
     source: Source,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help=f"Table to write ({ENDINGS}), one for each question if there are several; or a "
-            "folder, which also holds what no table can (default: CSV on stdout).",
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            help="Part of the official split, or 'all' (default: what was not used for training)."
-        ),
-    ] = None,
-    annotators: Annotated[
-        str,
-        typer.Option(
-            help="Annotators to predict: own (those who answered the item), all, or names "
-            "separated by commas."
-        ),
-    ] = "own",
-    consensus: Annotated[
-        str,
-        typer.Option(
-            help="Annotators whose predictions make up an item's distribution: own or all."
-        ),
-    ] = "own",
-    unknown: Annotated[
-        str,
-        typer.Option(
-            help="What to do with annotators that were not in training: error, drop, mean (of all "
-            "annotators), nearest (as the annotator who agrees best with their answers to other "
-            "items), aggregate (as one who learned the consensus; train with "
-            "--set aggregate=true), or attributes (by their attributes in FILE; train "
-            "annotator-embedding with --set attributes=all)."
-        ),
-    ] = "error",
-    enrolment: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table or corpus folder with the contents and answers that --unknown nearest "
-            "compares (default: FILE)."
-        ),
-    ] = None,
-    same_annotators: Annotated[
-        bool,
-        typer.Option("--same-annotators", help="FILE is another corpus with the same annotators."),
-    ] = False,
-    density: Annotated[
-        str | None,
-        typer.Option(
-            help="Also predict the joint density of the ratings on one or two questions: soft, "
-            "plain or fixed, with settings such as soft:bins=8."
-        ),
-    ] = None,
-    attention: Annotated[
-        bool,
-        typer.Option(
-            "--attention",
-            help="Also save the attention of each annotator or member, if the method has it.",
-        ),
-    ] = False,
-    skip_bad: SkipBad = False,
-    table: Annotated[
-        Path | None,
-        typer.Option(help="Also write the predictions to this table, if -o is a folder."),
-    ] = None,
-    by: Annotated[
-        Literal["item", "annotator"], typer.Option(help="Rows of the table: item or annotator.")
-    ] = "item",
+    output: Path | None = None,
+    split: str | None = None,
+    annotators: str = "own",
+    consensus: str = "own",
+    unknown: str = "error",
+    enrolment: Path | None = None,
+    same_annotators: bool = False,
+    density: str | None = None,
+    attention: bool = False,
+    skip_bad: bool = False,
+    table: Path | None = None,
+    by: Literal["item", "annotator"] = "item",
 ) -> None:
     """Predict each annotator's answer, and their distribution, for the items of FILE.
 
@@ -100,6 +39,33 @@ def predict(
 
     A table has the columns of FILE that describe items, the answer, its confidence (of ratings the
     standard deviation sd), and the share of each value.
+
+    Args:
+        model (MODEL): Folder of a trained model.
+        output (-o): Table to write (.csv, .tsv, .parquet, .json or .jsonl), one for each question
+            if there are several; or a folder, which also holds what no table can (default: CSV on
+            stdout).
+        split: Part of the official split, or 'all' (default: what was not used for training).
+        annotators: Annotators to predict: own (those who answered the item), all, or names
+            separated by commas.
+        consensus: Annotators whose predictions make up an item's distribution: own or all.
+        unknown: What to do with annotators that were not in training: error, drop, mean (of all
+            annotators), nearest (as the annotator who agrees best with their answers to other
+            items), aggregate (as one who learned the consensus; train with --set aggregate=true),
+            or attributes (by their attributes in FILE; train annotator-embedding with --set
+            attributes=all).
+        enrolment: Table or corpus folder with the contents and answers that --unknown nearest
+            compares (default: FILE).
+        same_annotators: FILE is another corpus with the same annotators.
+        density: Also predict the joint density of the ratings on one or two questions: soft, plain
+            or fixed, with settings such as soft:bins=8.
+        attention: Also save the attention of each annotator or member, if the method has it.
+        table: Also write the predictions to this table, if -o is a folder.
+        by: Rows of the table: item or annotator.
+
+    Examples:
+        dissensus predict model/ new.csv -o predictions.csv
+        dissensus predict model/ labels.csv -o predictions/
     """
     from dissensus.methods import load
     from dissensus.names import split_names

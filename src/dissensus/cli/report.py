@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from dissensus.cli import console
+from dissensus.cli.options import typed_command
 from dissensus.cli.outputs import reserve
-from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, is_comparison, reads_corpus
 from dissensus.errors import DataError
 
@@ -17,16 +14,21 @@ from dissensus.errors import DataError
 @reads_corpus
 def report(
     source: Source,
-    output: Annotated[Path, typer.Option("-o", "--output", help="HTML file to write.")],
-    results: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a comparison (`dissensus compare`) to report on too."),
-    ] = None,
+    output: Path,
+    results: Path | None = None,
 ) -> None:
     """Write a report on FILE as one HTML file; nothing is trained.
 
     FILE may also be the folder of a comparison. Everything that the report shows is written next
     to it as JSON.
+
+    Args:
+        output (-o): HTML file to write.
+        results: Folder of a comparison (`dissensus compare`) to report on too.
+
+    Examples:
+        dissensus report labels.csv -o report.html
+        dissensus report labels.csv --results comparison/ -o report.html
     """
     from dissensus.evaluation import Results
     from dissensus.report import make_report

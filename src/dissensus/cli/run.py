@@ -5,14 +5,12 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
 from dissensus.cli.compare import seconds
+from dissensus.cli.options import typed_command
 from dissensus.cli.outputs import check_folder, reserve
-from dissensus.cli.single_options import typed_command
 from dissensus.cli.source import Source, reads_corpus
 
 if TYPE_CHECKING:
@@ -27,25 +25,31 @@ TIME = (
 @reads_corpus
 def run(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the report and all results.")
-    ],
-    budget: Annotated[str | None, typer.Option(help=TIME)] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(help="Methods to compare, separated by commas (default: by what FILE has)."),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds (default: by the size of FILE).")
-    ] = None,
-    encoder: Annotated[str | None, typer.Option(help="Encoder, as in `dissensus train`.")] = None,
-    question: console.Question = None,
+    output: Path,
+    budget: str | None = None,
+    methods: str | None = None,
+    seeds: int | None = None,
+    encoder: str | None = None,
+    question: list[str] | None = None,
 ) -> None:
     """Write a report on FILE: agreement, methods compared, and predictions.
 
     OUT gets report.html (and report.json), consensus.csv, the comparison, the best model, the best
     model that predicts each annotator, and predictions for items without answers. Run the same
     command again to resume.
+
+    Args:
+        output (-o): Folder for the report and all results.
+        budget: Time for the whole command, e.g. 10m. Fewer items are compared if encoding all or
+            training on them takes too long. Run again to resume. The report may take some seconds
+            longer.
+        methods: Methods to compare, separated by commas (default: by what FILE has).
+        seeds (min=1): Number of seeds (default: by the size of FILE).
+        encoder: Encoder, as in `dissensus train`.
+
+    Examples:
+        dissensus run labels.csv -o report/
+        dissensus run labels.csv -o report/ --budget 10m
     """
     start, time_left = time.monotonic(), seconds(budget)
     check_folder(output, "run")

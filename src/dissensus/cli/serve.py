@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import secrets
 import socket
-from typing import Annotated
-
-import typer
 
 from dissensus.cli import console
 from dissensus.cli.model_options import say_encoders
@@ -17,21 +14,22 @@ from dissensus.errors import DataError, InstallError
 @reads_corpus
 def serve(
     source: Source,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Folder of a model (default: of `dissensus run`, the one that predicts each "
-            "annotator, else the best)."
-        ),
-    ] = None,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port on this computer; 0 takes a free one.")
-    ] = 0,
+    model: str | None = None,
+    port: int = 0,
 ) -> None:
     """Show a report in the browser; type a text and see what each annotator would say.
 
     FILE is the folder that `dissensus run` or `dissensus compare` wrote, or any file to report on.
     Only this computer can open the page, and only with the token in its address. Ctrl-C ends it.
+
+    Args:
+        model: Folder of a model (default: of `dissensus run`, the one that predicts each annotator,
+            else the best).
+        port (min=0, max=65535): Port on this computer; 0 takes a free one.
+
+    Examples:
+        dissensus serve report/
+        dissensus serve labels.csv --model model/
     """
     from pathlib import Path
 

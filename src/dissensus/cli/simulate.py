@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced
+from dissensus.cli.outputs import check_folder, check_not_replaced
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -16,31 +14,33 @@ SHOWN = 4  # items in the drawing
 
 
 def simulate(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write the corpus to.")],
-    preset: Annotated[
-        str, typer.Option(help="Kind of corpus: text, image, sequence or ratings.")
-    ] = "text",
-    items: Annotated[int, typer.Option(help="Number of items.")] = 1000,
-    annotators: Annotated[int, typer.Option(help="Number of annotators.")] = 10,
-    labels: Annotated[
-        int, typer.Option(help="Number of answers per item, each by another annotator.")
-    ] = 5,
-    values: Annotated[
-        int | None,
-        typer.Option(help="Number of values to choose from (default: 6)."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Random seed; the same seed gives the same corpus.")
-    ] = 0,
-    overwrite: Overwrite = False,
-    show: Annotated[
-        bool,
-        typer.Option("--show", help="Also draw the first items with their answers, to OUT.svg."),
-    ] = False,
+    out: Path,
+    preset: str = "text",
+    items: int = 1000,
+    annotators: int = 10,
+    labels: int = 5,
+    values: int | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+    show: bool = False,
 ) -> None:
     """Simulate annotators with known tendencies and write the corpus to OUT.
 
     The true distributions are saved with it.
+
+    Args:
+        out (OUT): Folder to write the corpus to.
+        preset: Kind of corpus: text, image, sequence or ratings.
+        items: Number of items.
+        annotators: Number of annotators.
+        labels: Number of answers per item, each by another annotator.
+        values: Number of values to choose from (default: 6).
+        seed: Random seed; the same seed gives the same corpus.
+        show: Also draw the first items with their answers, to OUT.svg.
+
+    Examples:
+        dissensus simulate demo/crowd
+        dissensus simulate demo/crowd --items 500 --annotators 10
     """
     from dissensus.drawing import draw_items, save_picture
     from dissensus.errors import DataError, listed

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from dissensus.cli import console
 from dissensus.cli.launching import among_others, launched, to_launch
-from dissensus.cli.method_options import Epochs, FineTune, LearningRate, typed_settings
-from dissensus.cli.outputs import Overwrite, check_folder, check_not_replaced, reserve
-from dissensus.cli.parts import SkipBad, readable, training_part
+from dissensus.cli.method_options import typed_settings
+from dissensus.cli.outputs import check_folder, check_not_replaced, reserve
+from dissensus.cli.parts import readable, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 from dissensus.files.folders import writing
@@ -24,66 +24,50 @@ if TYPE_CHECKING:
 
 FEW = 10  # answers of an annotator, at most, from which little is learned about them
 FEW_WITH_PRIOR = 5  # the same for methods that predict annotators with few answers like the others
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Setting of the method, name=value; repeatable."),
-]
 
 
 @reads_corpus
 def train(
     source: Source,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write the model to.")],
-    method: Annotated[
-        str,
-        typer.Option(
-            help="Method to train, e.g. single, soft-label or annotator-heads; README.md lists all."
-        ),
-    ] = "annotator-heads",
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            help="Encoder of the contents: minilm, a model folder or a Hugging Face name; or one "
-            "per role, e.g. text=minilm,speech=whisper-tiny."
-        ),
-    ] = None,
-    epochs: Epochs = None,
-    learning_rate: LearningRate = None,
-    fine_tune: FineTune = False,
-    question: console.Question = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="Part of the official split to train on, or 'all' (default: train)."),
-    ] = None,
-    hold_out: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of the items to hold out for evaluation; equal contents stay together."
-        ),
-    ] = None,
-    validation: Annotated[
-        str | None,
-        typer.Option(help="Part of the official split to choose the best epoch on."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume a training that was stopped.")
-    ] = False,
-    devices: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of processes to train in, each on its own GPU, or on the CPU."
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
-    skip_bad: SkipBad = False,
-    set_: Settings = None,
+    output: Path,
+    method: str = "annotator-heads",
+    encoder: str | None = None,
+    epochs: int | None = None,
+    learning_rate: float | None = None,
+    fine_tune: bool = False,
+    question: list[str] | None = None,
+    split: str | None = None,
+    hold_out: float | None = None,
+    validation: str | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    devices: int | None = None,
+    overwrite: bool = False,
+    skip_bad: bool = False,
+    set_: list[str] | None = None,
 ) -> None:
     """Train a method on FILE and save the model to a folder.
 
     If FILE has an official split, its training part is used. Give settings of the method with
     --set, e.g. --set hidden=64 --set training.epochs=20. With --devices, or under torchrun, several
     processes share each batch and end with the same model.
+
+    Args:
+        output (-o): Folder to write the model to.
+        method: Method to train, e.g. single, soft-label or annotator-heads; README.md lists all.
+        encoder: Encoder of the contents: minilm, a model folder or a Hugging Face name; or one per
+            role, e.g. text=minilm,speech=whisper-tiny.
+        split: Part of the official split to train on, or 'all' (default: train).
+        hold_out: Share of the items to hold out for evaluation; equal contents stay together.
+        validation: Part of the official split to choose the best epoch on.
+        seed: Random seed.
+        resume: Resume a training that was stopped.
+        devices (min=1): Number of processes to train in, each on its own GPU, or on the CPU.
+        set_: Setting of the method, name=value; repeatable.
+
+    Examples:
+        dissensus train labels.csv -o model/ --hold-out 0.2
+        dissensus train labels.csv -o model/ --method soft-label --fine-tune --epochs 5
     """
     check_folder(output, "train")
     check_not_replaced(output, "config", overwrite)
