@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from dissensus import Corpus, read
+from dissensus.errors import DataError
 
 # path, options, {question of the truth: question of the corpus}; {}: the same names
 EXPORTS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
@@ -47,6 +48,10 @@ EXPORTS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
         "informativeness", "factualness", "fluency", "succinctness")
         for s in ("nograph", "norl", "rl")}),
 ]  # fmt: skip
+
+
+FEWEST_RIGHT = 23  # files of the forty that are read rightly, without an option
+FEWEST_REFUSED = 3  # and those that are rightly refused
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +127,51 @@ def test_a_taxonomy(exports: Path) -> None:
     paths = [path for answer in read(exports / name)["Category"].answers() for path in answer]
     assert len(paths) == known["paths"]
     assert {path.replace(" > ", " / ") for path in paths} == set(known["answers"])
+
+
+@pytest.mark.data
+def test_no_file_is_read_wrongly(exports: Path) -> None:
+    known = json.loads((exports / "second" / "accept.json").read_text(encoding="utf-8"))
+    outcomes: dict[str, list[str]] = {"right": [], "refused": [], "asked": [], "wrong": []}
+    for truth in sorted(exports.rglob("*.truth.json")):
+        name = truth.name.removesuffix(".truth.json")
+        questions = json.loads(truth.read_text(encoding="utf-8"))["questions"]
+        outcome = outcome_of(truth.with_name(name), questions, known.get(name))
+        outcomes[outcome].append(name)
+    assert outcomes["wrong"] == []
+    assert len(outcomes["right"]) >= FEWEST_RIGHT, outcomes
+    assert len(outcomes["refused"]) >= FEWEST_REFUSED, outcomes
+
+
+def outcome_of(path: Path, truth: dict[str, Any], accepted: Any) -> str:
+    """ "right", "refused" with the word that is asked for, "asked" without it, or "wrong"."""
+    try:
+        corpus = read(path)
+    except DataError as error:
+        word = accepted.removeprefix("refuse:") if isinstance(accepted, str) else None
+        return "refused" if word and word.casefold() in str(error).casefold() else "asked"
+    return "right" if any(fits(corpus, one) for one in alternatives(truth, accepted)) else "wrong"
+
+
+def alternatives(truth: dict[str, Any], accepted: Any) -> list[list[tuple[int, int]]]:
+    """Numbers that a corpus must have, each from and to: of items, annotators and answers."""
+    more = [[(number, number) for number in numbers] for numbers in accepted or () if accepted]
+    for known in truth.values():
+        left = known.get("left_out") or {}
+        n_left = 0 if isinstance(left, str) else sum(left.values())
+        counts = ["items", "annotators"] + ["rows"] * (known.get("type") != "span")
+        numbers = [known[part] for part in counts if known.get(part) is not None]
+        more.append([(n, n + n_left) for n in numbers])
+    return [one for one in more if one]
+
+
+def fits(corpus: Corpus, numbers: list[tuple[int, int]]) -> bool:
+    """Whether each number is that of the items, annotators or answers of one question."""
+    for answers in corpus.questions.values():
+        people = 0 if answers.annotator is None else len(set(answers.annotator.tolist()))
+        seen = {corpus.n_items, len(set(answers.item.tolist())), people, answers.n_answers}
+        if answers.annotator is None:
+            seen |= {1}  # unknown, as in an export without its user
+        if all(any(low <= n <= high for n in seen) for low, high in numbers):
+            return True
+    return False

@@ -7,6 +7,8 @@ import gzip
 import io
 import lzma
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -245,3 +247,14 @@ def test_a_nul_byte_in_a_text(tmp_path: Path) -> None:
     assert str(error.value) == (
         f"{path}, line 2: contains a NUL byte, at position 30; remove it, or save the file again"
     )
+
+
+def test_a_file_is_opened_once_to_recognise_it_and_once_to_read_it(write: Write) -> None:
+    path = write("task,worker,label\nt1,ann,1\nt1,bob,0\n")
+    code = (
+        "import sys\nfrom dissensus import read\nopened = []\n"
+        "sys.addaudithook(lambda event, of: opened.append(of[0]) if event == 'open' else None)\n"
+        f"read({str(path)!r})\nprint(sum(str(one) == {str(path)!r} for one in opened))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "2"

@@ -15,6 +15,7 @@ import pytest
 
 from dissensus.errors import DataError, DissensusError
 from dissensus.readers import READERS, read, recognise
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 
 from .conftest import Write
@@ -31,7 +32,7 @@ def reader(request: pytest.FixtureRequest) -> str:
 
 def test_a_reader_has_two_functions(reader: str) -> None:
     module = importlib.import_module(READERS[reader])
-    assert list(inspect.signature(module.recognise).parameters) == ["path"]
+    assert list(inspect.signature(module.recognise).parameters) == ["head"]
     assert list(inspect.signature(module.read).parameters) == ["path", "options"]
     assert module.__doc__
 
@@ -48,7 +49,7 @@ def test_nothing_to_read_is_refused_in_one_line(reader: str, write: Write, tmp_p
 def test_recognising_never_fails(reader: str, write: Write, tmp_path: Path) -> None:
     module = importlib.import_module(READERS[reader])
     for source in [tmp_path / "nowhere", tmp_path, write(b"", "empty"), write(b"\0\xff", "binary")]:
-        module.recognise(source)
+        module.recognise(Head.of(source))
 
 
 def test_every_option_of_read_reaches_the_readers() -> None:

@@ -6,7 +6,7 @@ it (`tables/rows.py`), `tables/shapes.py` sees which shape it has, and `tables/l
 or `votes.py` finds the roles of its columns and assembles the corpus. A format is a module with two
 functions:
 
-    recognise(path: Path) -> bool               a look at the first bytes; never raises on content
+    recognise(head: Head) -> bool               a look at the first bytes; never raises on content
     read(path: Path, options: Options) -> Corpus     raises nothing but DissensusError
 
 and one line in `READERS`, from the name that users type to the module. The order of `READERS` is
@@ -26,6 +26,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean
 from dissensus.files.plain import check_plain
 from dissensus.readers.files import read_bytes, refuse_binary
+from dissensus.readers.head import Head
 from dissensus.readers.joins import (
     is_file,
     with_annotator_attributes,
@@ -229,8 +230,9 @@ def recognise(path: Path) -> str:
     """The name of the format of a file or folder; refused if there is none."""
     if not os.path.exists(path):
         raise DataError(f"{path}: no such file or folder")
+    head = Head.of(path)
     for name, module in READERS.items():
-        if importlib.import_module(module).recognise(path):
+        if importlib.import_module(module).recognise(head):
             return name
     if path.is_dir():
         raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")

@@ -21,7 +21,6 @@ from dissensus.readers.files import (
     LargeText,
     LongLineError,
     NotUtf8Error,
-    head,
     is_large,
     is_text,
     read_bytes,
@@ -39,9 +38,8 @@ MOST_RECORD = 64 << 20  # bytes of a row of a file that is read in parts
 END = "\x04"  # a row of these is added, to see whether a quote was left open before it
 
 
-def names_in(path: Path) -> list[str]:
-    """The column names in the first line of a file; none if it is not a table of texts."""
-    start = head(path, 1 << 16)
+def names_of(start: bytes) -> list[str]:
+    """The column names in the first line of these bytes; none if it is not a table of texts."""
     if not is_text(start):
         return []
     text = start.decode("utf-8-sig", errors="replace")

@@ -49,7 +49,7 @@ OTHER = "; was it written in another encoding?"
 MOST_LINE = 512 << 20  # bytes of a line of text
 
 
-def head(path: Path, size: int = 4096) -> bytes:
+def first_bytes(path: Path, size: int = 4096) -> bytes:
     """The first bytes of a file, unpacked; empty if it cannot be read."""
     try:
         return beginning(path, size)
@@ -180,7 +180,7 @@ def read_bytes(path: Path) -> bytes:
 
 def refuse_binary(path: Path) -> NoReturn:
     """Refuse a file that no reader knows, saying what it is."""
-    start = head(path)
+    start = first_bytes(path)
     if zipfile.is_zipfile(path):
         check_zip(path)
     raise DataError(f"{path}{_null(start) or ': ' + what_binary(start[:8])}")
@@ -220,9 +220,12 @@ class NotUtf8Error(DataError):
 def is_large(path: Path) -> bool:
     """Whether a file is to be read in parts."""
     try:
+        size = path.stat().st_size
+        if UNPACKED * size <= LARGE:
+            return False  # however it is packed
         with open_plain(path) as file:
             packed = compression(file.read(16)) or path.suffix in (".parquet", ".pq")
-        return (UNPACKED if packed else 1) * path.stat().st_size > LARGE
+        return (UNPACKED if packed else 1) * size > LARGE
     except (OSError, DataError):
         return False
 
@@ -247,7 +250,7 @@ class LargeText:
 
     def chunks(self) -> Iterator[bytes]:
         """Chunks of any length, as UTF-8 without a byte order mark."""
-        start = head(self.path)
+        start = first_bytes(self.path)
         marked = (name for mark, name in MARKS if start.startswith(mark))
         name = self.encoding or next(marked, "utf-8")
         try:

@@ -11,6 +11,7 @@ import pytest
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError
 from dissensus.readers.formats.lewidi2023 import conversations, read, recognise
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 from dissensus.scales import Nominal, Ordinal
 from tests.datasets.folders import conversation_item, lewidi_item
@@ -50,7 +51,7 @@ def refusal(folder: Path, content: Any, **options: Any) -> str:
     ],
 )
 def test_a_file_is_recognised_by_its_content(content: str, tmp_path: Path) -> None:
-    assert recognise(written(tmp_path, content, "unnamed"))
+    assert recognise(Head.of(written(tmp_path, content, "unnamed")))
 
 
 @pytest.mark.parametrize(
@@ -65,13 +66,13 @@ def test_a_file_is_recognised_by_its_content(content: str, tmp_path: Path) -> No
     ],
 )
 def test_other_files_are_not_recognised(content: str, tmp_path: Path) -> None:
-    assert not recognise(written(tmp_path, content))
+    assert not recognise(Head.of(written(tmp_path, content)))
 
 
 def test_what_is_no_file_is_not_recognised(tmp_path: Path) -> None:
-    assert not recognise(tmp_path) and not recognise(tmp_path / "none.json")
+    assert not recognise(Head.of(tmp_path)) and not recognise(Head.of(tmp_path / "none.json"))
     (tmp_path / "bytes").write_bytes(b"\x80\x81{")
-    assert not recognise(tmp_path / "bytes")
+    assert not recognise(Head.of(tmp_path / "bytes"))
 
 
 # ---- reading ----
@@ -279,13 +280,13 @@ def test_an_annotator_who_answers_twice_is_refused(tmp_path: Path) -> None:
 @pytest.mark.data
 def test_a_real_file_by_itself(data_folder: Path) -> None:
     path = data_folder / "lewidi2023" / "HS-Brexit_dev.json"
-    assert recognise(path)
+    assert recognise(Head.of(path))
     corpus = read(path, Options())
     assert (corpus.n_items, corpus["hate"].n_rows, corpus.parts()) == (168, 1008, ["dev"])
 
 
 @pytest.mark.data
 def test_every_real_file_is_recognised_and_no_other(data_folder: Path) -> None:
-    results = {path.name for path in data_folder.glob("*/*.json*") if recognise(path)}
+    results = {path.name for path in data_folder.glob("*/*.json*") if recognise(Head.of(path))}
     corpora = ("HS-Brexit", "ArMIS", "ConvAbuse", "MD-Agreement")
     assert results == {f"{name}_{part}.json" for name in corpora for part in ("train", "dev")}

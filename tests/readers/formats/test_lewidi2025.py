@@ -13,6 +13,7 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError
 from dissensus.readers.formats import lewidi2023
 from dissensus.readers.formats.lewidi2025 import read, recognise
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 from dissensus.scales import MultiLabel, Nominal, Ordinal
 from tests.datasets.folders import (
@@ -59,7 +60,7 @@ def refusal(folder: Path, content: Any, **options: Any) -> str:
 )
 def test_a_file_is_recognised_by_its_content(content: str, tmp_path: Path) -> None:
     path = written(tmp_path, content, "unnamed")
-    assert recognise(path) and not lewidi2023.recognise(path)
+    assert recognise(Head.of(path)) and not lewidi2023.recognise(Head.of(path))
     assert readers.recognise(path) == "lewidi2025"
 
 
@@ -75,7 +76,7 @@ def test_a_file_is_recognised_by_its_content(content: str, tmp_path: Path) -> No
     ],
 )
 def test_other_files_are_not_recognised(content: str, tmp_path: Path) -> None:
-    assert not recognise(written(tmp_path, content))
+    assert not recognise(Head.of(written(tmp_path, content)))
 
 
 # ---- reading ----
@@ -247,7 +248,7 @@ def test_a_wrong_item_is_refused_with_file_and_key(
 
 @pytest.mark.data
 def test_every_real_file_is_recognised_and_no_other(data_folder: Path) -> None:
-    results = {path.name for path in data_folder.glob("*/*.json*") if recognise(path)}
+    results = {path.name for path in data_folder.glob("*/*.json*") if recognise(Head.of(path))}
     assert results == {
         "CSC_dev.json",
         "MP_dev.json",

@@ -302,3 +302,14 @@ def test_rare_sets_of_frequent_values_are_answers_not_free_text() -> None:
     corpus = read(pa.table(cells))
     assert corpus["ug"].scale.kind == "multi-label"
     assert "depends on neither: sets of 12 values, separated by '|'" in corpus.notes[1]
+
+
+@pytest.mark.parametrize("name", ["confidence", "How certain?_certainty", "remarks", "time (s)"])
+def test_what_is_about_an_answer_is_no_question(name: str) -> None:
+    corpus = read(pa.table(table(rating=name, mood="mood", annotator="annotator")))
+    assert list(corpus.questions) == ["mood"]
+
+
+def test_a_long_name_ends_in_annotator() -> None:
+    corpus = read(pa.table(table(annotator="hash that identifies the participant.", rating="")))
+    assert corpus.columns["annotator"] == "hash that identifies the participant."

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
@@ -20,7 +21,7 @@ from dissensus.readers.exports.surveys import is_survey, survey_corpus
 from dissensus.readers.options import Options
 from dissensus.readers.tables.annotator_columns import find_annotators
 from dissensus.readers.tables.assignments import without_rejected
-from dissensus.readers.tables.column_names import NAMES, candidates, plain
+from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
 from dissensus.readers.tables.rows import Rows, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 from dissensus.scales import as_numbers
@@ -332,10 +333,23 @@ def _by_annotator(
     answer = options.answer or _answer_columns(rows, header, item)
     chosen = replace(options, item=item, annotator=annotator, answer=answer)
     corpus = table_corpus(rows, chosen)
+    if options.item is None and not _compares(corpus):
+        raise DataError(
+            f"{path}: {counted(len(alike), unit)} with the same columns, but no two of them answer "
+            f"the same items, so the {unit}s are no annotators; name one {unit} (corpus=, "
+            "--corpus) or the columns (item=, --item; annotator=, --annotator)"
+        )
     shown = ", ".join(names.values())
     notes = [*notes, f"an annotator in each {unit}: {shown}"]
     notes += [f"not read: {', '.join(one.name for one in others)}"] if others else []
     return _noted(corpus, path, notes)
+
+
+def _compares(corpus: Corpus) -> bool:
+    """Whether there are two items or more, and some have answers of several annotators."""
+    answered = [one.item for one in corpus.questions.values()]
+    several = any(len(np.unique(items)) < len(items) for items in answered)
+    return corpus.n_items > 1 and several
 
 
 def _item_column(alike: Sequence[Grid], header: Sequence[str]) -> str | None:
@@ -396,7 +410,7 @@ def _answer_columns(rows: Rows, header: Sequence[str], item: str) -> tuple[str, 
     answers = []
     for name in header:
         column = rows.columns.get(name)
-        if name == item or column is None or not len(column.values):
+        if name == item or column is None or not len(column.values) or is_about_answers(name):
             continue
         if column.is_constant(items.codes, len(items.values)):
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ import pyarrow as pa
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.exports.spans import Span, with_spans
-from dissensus.readers.files import head, read_utf8
+from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import half_letter, objects, set_text, unit_of
 from dissensus.readers.options import Options
 from dissensus.readers.tables.answers import described
@@ -26,7 +25,6 @@ from dissensus.readers.tables.notes import amounts, remarks, with_notes
 from dissensus.readers.tables.rows import Rows, make_rows
 
 ITEM, ANNOTATOR, SECONDS = "(item)", "(annotator)", "(seconds)"  # columns that no export has
-_OPENING = re.compile(r"\s*(\[\s*)?\{")
 Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not read
 
 
@@ -46,12 +44,6 @@ def check_options(
             f"{path}: in an export of {tool} the meaning of every column is fixed; leave out "
             f'{listed(refused)}, or use format="{plain}" (--format {plain}) to read it as a table'
         )
-
-
-def opens_with(path: Path, *keys: str) -> bool:
-    """Whether a file begins with a JSON object, alone or in an array, that has these patterns."""
-    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
-    return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in keys)
 
 
 def entries(path: Path, encoding: str | None) -> Iterator[tuple[str, dict[str, Any]]]:

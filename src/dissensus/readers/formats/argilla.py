@@ -24,9 +24,9 @@ from dissensus.readers.exports.responses import (
     check_options,
     counts,
     entries,
-    opens_with,
     responses_corpus,
 )
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import value_text
 from dissensus.readers.options import Options
 
@@ -35,10 +35,10 @@ NO_ANSWER, NO_RESPONSE = "no answer", "no response"  # reasons why something is 
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the file opens with a record that has responses and, if it is flat, users."""
     nested = (r'"fields"\s*:\s*\{', r'"responses"\s*:\s*\{')
-    return opens_with(path, *nested) or opens_with(path, r'"[^"]+\.responses\.users"\s*:')
+    return head.opens_with(*nested) or head.opens_with(r'"[^"]+\.responses\.users"\s*:')
 
 
 def read(path: Path, options: Options) -> Corpus:

@@ -8,7 +8,8 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.files.arrow import arrow_table
 from dissensus.readers.class_labels import with_class_names
-from dissensus.readers.files import ending, head, read_bytes
+from dissensus.readers.files import ending, read_bytes
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import file_rows
 from dissensus.readers.tables.shapes import table_corpus
@@ -19,9 +20,9 @@ OLD = b"FEA1"
 ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """By its first bytes, or by its ending."""
-    return head(path, 6).startswith((MAGIC, STREAM, OLD)) or ending(path) in ENDINGS
+    return head.start.startswith((MAGIC, STREAM, OLD)) or ending(head.path) in ENDINGS
 
 
 def read(path: Path, options: Options) -> Corpus:

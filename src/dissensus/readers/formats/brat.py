@@ -23,7 +23,8 @@ from dissensus.errors import DataError
 from dissensus.readers.exports.file_names import documents_and_annotators
 from dissensus.readers.exports.responses import Response, check_options, counts, responses_corpus
 from dissensus.readers.exports.spans import Span
-from dissensus.readers.files import head, read_utf8
+from dissensus.readers.files import first_bytes, read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 
 TOOL = "brat"
@@ -38,13 +39,14 @@ _LINE = re.compile(rb"([TREAMN#]\d+|\*)\t")
 _SPAN = re.compile(r"T\d+\t(?P<label>\S+) (?P<ends>\d+ \d+(?:;\d+ \d+)*)(?:\t(?P<text>.*))?")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether a folder has .ann files with brat's lines and texts of the same names."""
-    if path.is_file() and path.suffix.lower() != ENDING:
+    path = head.path
+    if head.is_file and path.suffix.lower() != ENDING:
         return False
     files = list(islice(_annotated(path), 100))
-    filled = [file for file in files if head(file, 1)][:3]
-    if not filled or not all(_LINE.match(head(file, 64)) for file in filled):
+    filled = [file for file in files if first_bytes(file, 1)][:3]
+    if not filled or not all(_LINE.match(first_bytes(file, 64)) for file in filled):
         return False
     texts = _texts(path)
     return any(file.stem in texts for file in files)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """By its file corpus.json."""
-    return (path / "corpus.json").is_file()
+    return (head.path / "corpus.json").is_file()
 
 
 def read(path: Path, options: Options) -> Corpus:
@@ -26,7 +27,7 @@ def read(path: Path, options: Options) -> Corpus:
         raise DataError(
             f"{path}: a saved corpus knows its columns and scales; leave out {', '.join(useless)}"
         )
-    if not recognise(path):
+    if not (path / "corpus.json").is_file():
         raise DataError(f"{path}: not a corpus folder: corpus.json is missing")
     corpus = Corpus.load(path)
     return corpus if options.name is None else replace(corpus, name=options.name)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.readers.delimited import delimited_rows
-from dissensus.readers.files import head, is_text
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 from dissensus.readers.tables.shapes import table_corpus
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Any text can be a CSV file, so this format is tried last."""
-    return path.is_file() and is_text(head(path))
+    return head.is_text
 
 
 def read(path: Path, options: Options) -> Corpus:

@@ -22,7 +22,8 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.files.plain import zip_members
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import Span
-from dissensus.readers.files import head, read_utf8
+from dissensus.readers.files import first_bytes, read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.options import Options
 
@@ -38,14 +39,14 @@ _SPANS = re.compile(
 )
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether a folder or zip contains only files of JSON lines whose texts have labels, or one
     file's texts have spans."""
-    if path.is_file() and not zipfile.is_zipfile(path):
-        opening = _decoded(head(path, _BEGINNING))
+    if head.is_file and not (head.start.startswith(b"PK") and zipfile.is_zipfile(head.path)):
+        opening = _decoded(head.start[:_BEGINNING])
         return bool('"text"' in opening and opening.lstrip()[:1] == "{" and _SPANS.search(opening))
     try:
-        files = _first_bytes(path)
+        files = _first_bytes(head.path)
     except (DataError, OSError):
         return False
     lines = [_decoded(start).lstrip().split("\n", 1)[0] for start in files]
@@ -55,7 +56,7 @@ def recognise(path: Path) -> bool:
 def _first_bytes(path: Path) -> list[bytes]:
     """The beginning of every file in a folder or zip; none if there are others than JSON lines."""
     if path.is_dir():
-        return [head(one, _BEGINNING) for one in _inside(path)]
+        return [first_bytes(one, _BEGINNING) for one in _inside(path)]
     members = [(name, start) for name, start in zip_members(path, _BEGINNING) if _counts(name)]
     return [start for _, start in members] if all(_is_lines(name) for name, _ in members) else []
 

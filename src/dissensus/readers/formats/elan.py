@@ -20,7 +20,8 @@ from dissensus.errors import DataError, counted, cut, listed
 from dissensus.readers.exports.file_names import documents_and_annotators
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import MARKED, Span
-from dissensus.readers.files import head, read_bytes
+from dissensus.readers.files import first_bytes, read_bytes
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 
 TOOL = "ELAN"
@@ -43,10 +44,10 @@ class _Recording:
     n_unplaced: int  # annotations whose times are not known
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """A file, or a folder with files, whose first element is ANNOTATION_DOCUMENT."""
-    files = _files(path)
-    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in head(file) for file in files[:3])
+    files = _files(head.path)
+    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files[:3])
 
 
 def read(path: Path, options: Options) -> Corpus:

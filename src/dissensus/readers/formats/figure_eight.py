@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.delimited import delimited_rows, names_in
+from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import (
     Left,
     by_reason,
@@ -26,6 +26,7 @@ from dissensus.readers.exports.responses import (
     missing_media_notes,
     shown_content,
 )
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import set_text
 from dissensus.readers.options import Options
 from dissensus.readers.separators import separator_name, separator_of, split_cell
@@ -39,9 +40,9 @@ GOLD, REASON = "_gold", "_gold_reason"
 LONG, REPEATS = 25, 0.5  # letters, and the share of distinct answers, of free texts
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the first line names units, and workers or a confidence."""
-    names = names_in(path) if path.is_file() else []
+    names = head.names
     return ITEM in names and (ANNOTATOR in names or _is_aggregated(names))
 
 

@@ -23,6 +23,7 @@ from dissensus.readers.delimited import delimited_cells
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named
 from dissensus.readers.files import ending, read_bytes, read_utf8, stem
 from dissensus.readers.formats import spreadsheet
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import file_rows
@@ -45,11 +46,11 @@ MOST_FILES = 5000
 _SHARD = re.compile(r"(?P<split>.+?)[-_]\d{3,}([-_]of[-_]\d+)?([-_]\w+)?")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether a folder contains several tables, or one file of columns."""
-    if not path.is_dir():
+    if not head.path.is_dir():
         return False
-    files = _files(path)
+    files = _files(head.path)
     return len(files) > 1 or any(ending(file) in COLUMNS for file in files)
 
 

@@ -18,11 +18,10 @@ from dissensus.readers.files import (
     LargeText,
     NotUtf8Error,
     ending,
-    head,
     is_large,
-    is_text,
     read_utf8,
 )
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import (
     DECODER,
     Place,
@@ -44,13 +43,9 @@ MOST_LINE = 64 << 20  # bytes of a line of such a file
 _OPENING = re.compile(rb"\s*(\[\s*)?\{")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """By its ending, or by an object at its beginning."""
-    start = head(path)
-    if not is_text(start):
-        return False
-    bare = start.removeprefix(b"\xef\xbb\xbf")
-    return ending(path) in ENDINGS or bool(_OPENING.match(bare))
+    return head.is_text and (ending(head.path) in ENDINGS or head.opens_with())
 
 
 def read(path: Path, options: Options) -> Corpus:

@@ -25,10 +25,10 @@ from dissensus.readers.exports.responses import (
     check_options,
     counts,
     entries,
-    opens_with,
     responses_corpus,
 )
 from dissensus.readers.exports.spans import Span
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import value_text, value_texts
 from dissensus.readers.options import Options
 
@@ -47,9 +47,9 @@ CANCELLED, REPEATED, BARE = "cancelled", "found twice", "no annotation"  # why i
 EXTRA = ("id", "created_at", "ground_truth")  # of an annotation, besides its answers
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the file opens with a task that has data and a list of annotations."""
-    return opens_with(path, r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
+    return head.opens_with(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
 
 
 def read(path: Path, options: Options) -> Corpus:

@@ -20,17 +20,17 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.readers.delimited import delimited_rows, names_in
+from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import (
     Response,
     check_options,
     entries,
-    opens_with,
     responses_corpus,
 )
 from dissensus.readers.exports.spans import Span
-from dissensus.readers.files import head
+from dissensus.readers.files import first_bytes
 from dissensus.readers.formats.label_studio import LABELLED, TOOL, marked_spans
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import DECODER, value_text, value_texts
 from dissensus.readers.options import Options
 
@@ -44,14 +44,11 @@ LONG = 25  # letters
 REMARKS = ("comment", "feedback", "remark", "note", "explan", "reason", "justif")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether records have an annotation_id and a time."""
-    if not path.is_file():
-        return False
-    if opens_with(path, rf'"{KEY}"\s*:', rf'"(?:{"|".join(TIMES)})"\s*:'):
-        return b'"annotations"' not in head(path, 1 << 16)
-    names = names_in(path)
-    return KEY in names and any(time in names for time in TIMES)
+    if head.opens_with(rf'"{KEY}"\s*:', rf'"(?:{"|".join(TIMES)})"\s*:'):
+        return '"annotations"' not in head.text
+    return KEY in head.names and any(time in head.names for time in TIMES)
 
 
 def read(path: Path, options: Options) -> Corpus:
@@ -82,7 +79,7 @@ class _Record:
 
 def _records(path: Path, options: Options) -> tuple[list[_Record], list[str], bool]:
     """The records, their keys, and whether the order of keys says which are answers."""
-    if head(path, 1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+    if first_bytes(path, 1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
         records = [_Record(*entry) for entry in entries(path, options.encoding)]
         return records, list(dict.fromkeys(key for one in records for key in one.content)), True
     rows = delimited_rows(path, options.encoding)

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.files.checked_json import kind
-from dissensus.readers.files import head, read_utf8
+from dissensus.readers.files import read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.readers.options import Options
 
@@ -20,10 +21,9 @@ REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
 _OPENING = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)')
 
 
-def opens_with(path: Path, *keys: str) -> bool:
+def opens_with(head: Head, *keys: str) -> bool:
     """Whether the file begins with an object of objects and matches all these patterns."""
-    opening = head(path, 1 << 16).decode("utf-8-sig", errors="replace")
-    return bool(_OPENING.match(opening)) and all(re.search(key, opening) for key in keys)
+    return bool(_OPENING.match(head.text)) and all(re.search(key, head.text) for key in keys)
 
 
 def read_alone(

@@ -32,6 +32,7 @@ from dissensus.readers.formats.lewidi import (
     read_alone,
     without_detection,
 )
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object
 from dissensus.readers.options import Options
 from dissensus.scales import Nominal, Ordinal, Scale, infer_scale
@@ -56,9 +57,9 @@ WORDS = {"No": "0"}  # twice in HS-Brexit, in the place of a 0 or 1
 _PARALLEL = [rf'"{key}"\s*:\s*"' for key in ("annotators", "annotations")]
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the file opens with items whose annotators and annotations are texts."""
-    return opens_with(path, *_PARALLEL)
+    return opens_with(head, *_PARALLEL)
 
 
 def read(path: Path, options: Options) -> Corpus:

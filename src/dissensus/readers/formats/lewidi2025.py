@@ -32,6 +32,7 @@ from dissensus.readers.formats.lewidi import (
     read_alone,
     without_detection,
 )
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object
 from dissensus.readers.options import Options
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, infer_scale, sorted_values
@@ -46,9 +47,9 @@ SCALES: dict[str, Scale] = {
 SHARED = {"sarcasm": "context", "irony": "post", "inference": "context"}  # text of several items
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the file opens with items whose annotators are a text and annotations an object."""
-    return opens_with(path, r'"annotators"\s*:\s*"', r'"annotations"\s*:\s*\{')
+    return opens_with(head, r'"annotators"\s*:\s*"', r'"annotations"\s*:\s*\{')
 
 
 def read(path: Path, options: Options) -> Corpus:

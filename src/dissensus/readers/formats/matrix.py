@@ -17,7 +17,8 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.files.plain import numpy_array
-from dissensus.readers.files import head, is_text, read_bytes, read_utf8
+from dissensus.readers.files import read_bytes, read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 from dissensus.readers.tables.answers import described
 from dissensus.readers.tables.assembly import assemble
@@ -32,15 +33,15 @@ _CONTENT = "a matrix contains whole numbers from 0, and -1 for a missing answer"
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """By numpy's first bytes, or by lines of several whole numbers with spaces between.
 
     With tabs between, a first line of different numbers may be a header; then it is not a matrix.
     """
-    start = head(path)
+    start = head.start[:4096]
     if start.startswith(NUMPY):
         return True
-    if not is_text(start):
+    if not head.is_text:
         return False
     lines = start.removeprefix(b"\xef\xbb\xbf").splitlines()
     if len(start) == 4096:  # the last line, or the only one's last number, may be cut off

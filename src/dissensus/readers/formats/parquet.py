@@ -14,7 +14,8 @@ from dissensus.files.arrow import check_parquet, parquet_table
 from dissensus.files.plain import open_plain
 from dissensus.progress import progress
 from dissensus.readers.class_labels import with_class_names
-from dissensus.readers.files import ending, head, is_large, read_bytes
+from dissensus.readers.files import ending, is_large, read_bytes
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 from dissensus.readers.tables.arrow_columns import as_texts, damage_named, file_rows
 from dissensus.readers.tables.column_parts import ColumnParts
@@ -25,9 +26,9 @@ MAGIC = b"PAR1"
 ROWS = 500_000  # of a large file that are read together
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """By its first four bytes, or by its ending."""
-    return head(path, 4) == MAGIC or ending(path) in (".parquet", ".pq")
+    return head.start.startswith(MAGIC) or ending(head.path) in (".parquet", ".pq")
 
 
 def read(path: Path, options: Options) -> Corpus:

@@ -16,7 +16,8 @@ from dissensus.errors import DataError, counted
 from dissensus.files.checked_json import kind, parse_json
 from dissensus.files.plain import plain_bytes
 from dissensus.readers.exports.responses import Left, check_options, export_corpus, table
-from dissensus.readers.files import head, read_utf8
+from dissensus.readers.files import read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_roles import ColumnRoles
@@ -28,10 +29,11 @@ _KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
 _OPENING = re.compile(rf"\s*\{{\s*{_KEY}\{{\s*{_KEY}-?\d")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the file, or answers.json in the folder, opens with objects of numbers."""
-    path = path / ANSWERS if path.is_dir() else path
-    return bool(_OPENING.match(head(path, 1 << 16).decode("utf-8-sig", errors="replace")))
+    if head.path.is_dir():
+        head = Head.of(head.path / ANSWERS)
+    return bool(_OPENING.match(head.text))
 
 
 def read(path: Path, options: Options) -> Corpus:

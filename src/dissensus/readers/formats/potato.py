@@ -21,10 +21,11 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
-from dissensus.readers.delimited import delimited_rows, names_in
+from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import MARKED, Span
 from dissensus.readers.files import read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, parsed, value_text
 from dissensus.readers.options import Options
 from dissensus.scales import Scale, infer_scale
@@ -39,11 +40,11 @@ LONG, REPEATS = 25, 0.5  # letters, and the share of distinct answers, of free t
 _TIME = re.compile(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(\d+)s")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether a folder has annotators' folders with potato's files, or a table its columns."""
-    if path.is_dir():
-        return bool(_user_files(path))
-    names = names_in(path) if path.is_file() else []
+    if head.path.is_dir():
+        return bool(_user_files(head.path))
+    names = head.names
     return USER in names and ITEM in names and any(PARTS in name for name in names)
 
 

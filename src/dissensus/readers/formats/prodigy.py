@@ -30,11 +30,11 @@ from dissensus.readers.exports.responses import (
     check_options,
     entries,
     export_corpus,
-    opens_with,
     spanned,
     table,
 )
 from dissensus.readers.exports.spans import MARKED, Span
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import set_text, value_text, value_texts
 from dissensus.readers.options import Options
 from dissensus.readers.tables.column_roles import ColumnRoles
@@ -52,10 +52,10 @@ SPANS = "spans"
 SESSION = re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d$")  # of a session without a name
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the file opens with an object that has Prodigy's hashes and a verdict."""
-    return opens_with(
-        path, r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
+    return head.opens_with(
+        r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
     )
 
 

@@ -21,7 +21,8 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import Span
-from dissensus.readers.files import head, read_utf8
+from dissensus.readers.files import read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, objects, parsed, value_text, value_texts
 from dissensus.readers.options import Options
 
@@ -32,11 +33,11 @@ _WIDGET = re.compile(r"crowd-[a-z-]+|annotatedResult|boundingBox")
 Answers = dict[str, list[str]]
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """A folder with workers' answers, or a manifest whose metadata name Ground Truth."""
-    if path.is_dir():
-        return next(_response_files(path), None) is not None
-    return path.suffix.lower() == ".manifest" and bool(_JOB.search(head(path, 1 << 16)))
+    if head.path.is_dir():
+        return next(_response_files(head.path), None) is not None
+    return head.path.suffix.lower() == ".manifest" and bool(_JOB.search(head.start))
 
 
 def read(path: Path, options: Options) -> Corpus:

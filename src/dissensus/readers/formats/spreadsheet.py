@@ -15,18 +15,18 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.files.plain import check_zip
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus
-from dissensus.readers.files import ending, head
+from dissensus.readers.files import ending, first_bytes
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """By its ending, or by the first bytes of an old Excel file."""
-    return path.is_file() and (
-        head(path, 4) == OLE or (head(path, 4) == ZIP and ending(path) in ENDINGS)
-    )
+    packed = head.start.startswith(ZIP) and ending(head.path) in ENDINGS
+    return packed or head.start.startswith(OLE)
 
 
 def read(path: Path, options: Options) -> Corpus:
@@ -38,7 +38,7 @@ def sheets(path: Path) -> list[Grid]:
     """Every sheet that is not empty, as a table."""
     import python_calamine
 
-    start = head(path, 4)
+    start = first_bytes(path, 4)
     if not start:
         raise DataError(f"{path}: the file is empty or cannot be read")
     if start == ZIP:

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.delimited import delimited_cells, names_in
+from dissensus.readers.delimited import delimited_cells
 from dissensus.readers.exports.surveys import is_survey, survey_corpus
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the first line has a survey's columns, or the same names again and again."""
-    return path.is_file() and is_survey(names_in(path), ())
+    return is_survey(head.names, ())
 
 
 def read(path: Path, options: Options) -> Corpus:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.readers.delimited import names_in
 from dissensus.readers.exports.platforms import Platform, read_batch
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 from dissensus.readers.tables import assignments
 
@@ -28,9 +28,9 @@ TOLOKA = Platform(
 )
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """Whether the first line names workers and outputs."""
-    return path.is_file() and TOLOKA.fits(names_in(path))
+    return TOLOKA.fits(head.names)
 
 
 def read(path: Path, options: Options) -> Corpus:

@@ -23,7 +23,8 @@ from dissensus.errors import DataError
 from dissensus.readers.exports.file_names import documents_and_annotators
 from dissensus.readers.exports.responses import Response, check_options, responses_corpus
 from dissensus.readers.exports.spans import Span
-from dissensus.readers.files import head, read_utf8
+from dissensus.readers.files import first_bytes, read_utf8
+from dissensus.readers.head import Head
 from dissensus.readers.options import Options
 
 TOOL = "WebAnno TSV"
@@ -36,10 +37,10 @@ _ESCAPED = re.compile(r"\\(.)")
 _PLACE = re.compile(r"(\d+)-(\d+)")
 
 
-def recognise(path: Path) -> bool:
+def recognise(head: Head) -> bool:
     """By the first line of the file, or of the folder's first file."""
-    files = _files(path)
-    return bool(files) and all(head(file, 64).startswith(FORMAT) for file in files[:3])
+    files = [] if head.is_file and not head.start.startswith(FORMAT) else _files(head.path)
+    return bool(files) and all(first_bytes(file, 64).startswith(FORMAT) for file in files[:3])
 
 
 def read(path: Path, options: Options) -> Corpus:
@@ -92,7 +93,7 @@ def _files(path: Path) -> list[Path]:
         for file in files
         if file.suffix.lower() in ENDINGS
         and file.is_file()
-        and head(file, 64).startswith(FORMAT)
+        and first_bytes(file, 64).startswith(FORMAT)
         and not file.stem.startswith(("INITIAL_CAS", "CURATION_USER"))
     )
 

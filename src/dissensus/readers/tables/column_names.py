@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from dissensus.contents import Kind
 from dissensus.readers.tables.rows import Column, Rows
 
 _NAMES = {  # the likelier first, written plain: no case, no spaces, no signs
-    "item": "item itemid itemname task taskid taskname example exampleid unit unitid instance "
-    "instanceid sample sampleid document-id docid textid tweetid commentid postid sentenceid "
-    "messageid imageid clipid videoid audioid utteranceid questionid hit hitid revid objectid "
-    "recordid id uid uuid index",
+    "item": "item itemid itemname itemnumber task taskid taskname example exampleid unit unitid "
+    "instance instanceid sample sampleid document-id docid textid tweetid commentid postid "
+    "sentenceid messageid imageid clipid videoid audioid utteranceid questionid hit hitid revid "
+    "objectid recordid id uid uuid index",
     "annotator": "annotator annotatorid annotatorname worker workerid rater raterid coder coderid "
     "performer performerid judge judgeid labeler labelerid labeller labellerid annotatedby "
     "completedby participant participantid respondent respondentid reviewer reviewerid assessor "
@@ -39,6 +40,11 @@ NAMES = {
     part: tuple("".join(filter(str.isalnum, name)) for name in names.split())
     for part, names in _NAMES.items()
 }
+ABOUT_ANSWERS = frozenset(  # words in the names of columns that are about an answer, but are none
+    "confidence confident certainty sureness remark remarks comment comments note notes feedback "
+    "time timestamp date datetime duration seconds elapsed rt latency started submitted created "
+    "updated order trial session sicherheit kommentar bemerkung zeit confiance".split()
+)
 PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
 WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
 
@@ -51,6 +57,17 @@ def plain(name: str) -> str:
         ('workerid', 'taskid', 'taskid')
     """
     return "".join(filter(str.isalnum, name.casefold()))
+
+
+def is_about_answers(name: str) -> bool:
+    """Whether a column is no question by its name, but about answers: how sure, when, remarks.
+
+    Example:
+        >>> [is_about_answers(name) for name in ("CONFIDENCE", "time_ms", "rating")]
+        [True, True, False]
+    """
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    return any(word.casefold() in ABOUT_ANSWERS for word in words)
 
 
 def n_recognised(names: Iterable[str]) -> int:
@@ -71,7 +88,26 @@ def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[
     for name in rows.columns:
         if name not in taken:
             by_name.setdefault(plain(name), name)
-    return [by_name[name] for name in NAMES[part] if name in by_name]
+    named = [by_name[name] for name in NAMES[part] if name in by_name]
+    if part == "annotator":
+        named += [
+            name for name in by_name.values() if name not in named and ends_in_annotator(name)
+        ]
+    return named
+
+
+def ends_in_annotator(name: str) -> bool:
+    """Whether the last words of a longer name are those of an annotator.
+
+    Example:
+        >>> names = ("anonymized annotator id", "annotator gender", "rating by worker", "worker")
+        >>> [ends_in_annotator(name) for name in names]
+        [True, False, False, False]
+    """
+    words = [word for word in re.split(r"[\W_]+", name.casefold()) if word]
+    if any(word in NAMES["answer"] for word in words):
+        return False
+    return any("".join(words[at:]) in NAMES["annotator"] for at in range(1, len(words)))
 
 
 def first_named(

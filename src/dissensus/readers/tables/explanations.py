@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from dissensus.errors import counted
 from dissensus.readers.separators import separator_name, separator_of, split_cell
 from dissensus.readers.tables.answers import MISSING
+from dissensus.readers.tables.column_names import is_about_answers
 from dissensus.readers.tables.dependence import (
     FEW,
     Deviation,
@@ -115,7 +116,10 @@ def _explained(rows: Rows, name: str, items: Column, annotators: Column) -> Expl
         if kind == "item" and is_text(column) and _differs(column, items):
             return Explanation("content", f"a text for each item{_exceptions(column, groups)}")
         return Explanation(kind, f"the same for each {kind}{_exceptions(column, groups)}")
-    return _of_neither(rows, name, items, annotators, n_filled)
+    explanation = _of_neither(rows, name, items, annotators, n_filled)
+    if explanation.kind in ("answer", "either") and is_about_answers(name):
+        return Explanation("assignment", "about the answers, by its name")
+    return explanation
 
 
 def _by_dependence(
