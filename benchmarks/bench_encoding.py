@@ -13,7 +13,7 @@ import torch
 
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder, encode
-from dissensus.encoders.framework.carriers import minilm_folder
+from dissensus.encoders.framework.pretrained import minilm_folder
 from dissensus.simulate import PRESETS
 from keeping import keep
 

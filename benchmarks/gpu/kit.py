@@ -39,7 +39,7 @@ def pack_minilm(folder: Path, texts: Iterable[str], source: Path | None = None) 
     from transformers import AutoTokenizer
 
     if source is None:
-        from dissensus.encoders.framework.carriers import minilm_folder
+        from dissensus.encoders.framework.pretrained import minilm_folder
 
         source = minilm_folder()
     tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)

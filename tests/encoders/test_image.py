@@ -16,9 +16,9 @@ from PIL import Image, ImageDraw
 import dissensus
 from dissensus.contents import Contents
 from dissensus.encoders import FeaturesEncoder, NeuralEncoder, encode, encoder, encodings
-from dissensus.encoders.framework.carriers import weights_file
-from dissensus.encoders.framework.media import unreadable
-from dissensus.encoders.framework.pictures import picture
+from dissensus.encoders.framework.encoding import unreadable
+from dissensus.encoders.framework.media import picture
+from dissensus.encoders.framework.pretrained import weights_file
 from dissensus.encoders.image import ImageEncoder
 from dissensus.errors import DataError, InstallError, ModelError
 

@@ -19,10 +19,9 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets import speechocean762
 from dissensus.encoders import EncoderNetwork, Prepared, encoder, encodings
-from dissensus.encoders.framework.carriers import weights_file
-from dissensus.encoders.framework.sound import sound
-from dissensus.encoders.framework.whisper_file import read_tensors, whisper_encoder
-from dissensus.encoders.speech import SpeechEncoder
+from dissensus.encoders.framework.media import sound
+from dissensus.encoders.framework.pretrained import weights_file
+from dissensus.encoders.speech import SpeechEncoder, read_tensors, whisper_encoder
 from dissensus.errors import DataError, InstallError, ModelError
 from dissensus.names import Names
 

@@ -11,8 +11,8 @@ import torch
 
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
-from dissensus.encoders.framework.carriers import minilm_folder
 from dissensus.encoders.framework.catalogue import encoder
+from dissensus.encoders.framework.pretrained import minilm_folder
 from dissensus.errors import InstallError, ModelError
 
 TEXTS = ["So good!", "Nothing to see here, move along.", "naïve café ☕", ""]

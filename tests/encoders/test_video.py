@@ -17,7 +17,7 @@ from PIL import Image
 from dissensus import Annotations, Corpus
 from dissensus.contents import Contents
 from dissensus.encoders import encode, encoder
-from dissensus.encoders.framework.media import unreadable
+from dissensus.encoders.framework.encoding import unreadable
 from dissensus.encoders.image import ImageEncoder
 from dissensus.encoders.video import VideoEncoder
 from dissensus.errors import DataError, InstallError

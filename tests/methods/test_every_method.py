@@ -18,7 +18,7 @@ import dissensus as ds
 from dissensus import Corpus
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import ENCODERS, TextEncoder
-from dissensus.encoders.framework.carriers import weights_file
+from dissensus.encoders.framework.pretrained import weights_file
 from dissensus.errors import InstallError
 from dissensus.methods import METHODS, method
 from dissensus.methods.framework.base import Method

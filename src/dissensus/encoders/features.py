@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework.base import Encoder
-from dissensus.encoders.framework.pictures import picture
+from dissensus.encoders.framework.media import picture
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
 from dissensus.progress import progress

@@ -16,11 +16,17 @@ from PIL import Image
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.framework.carriers import WEIGHTS, weights_file
-from dissensus.encoders.framework.inputs import Prepared
-from dissensus.encoders.framework.pictures import picture, squeezed
+from dissensus.encoders.framework.media import picture, squeezed
+from dissensus.encoders.framework.pretrained import (
+    WEIGHTS,
+    layers,
+    load_pretrained,
+    pretrained_network,
+    revision,
+    weights_file,
+)
+from dissensus.encoders.framework.store import Prepared
 from dissensus.errors import InstallError, ModelError
 from dissensus.progress import progress
 
@@ -125,9 +131,9 @@ class _HubNetwork(PictureNetwork):
 
     @property
     def blocks(self) -> list[nn.Module]:
-        layers = hub.layers(self.model)
+        blocks = layers(self.model)
         norm = getattr(self.model, "layernorm", None)  # follows the last layer
-        return layers if norm is None else [*layers[:-1], nn.ModuleList([layers[-1], norm])]
+        return blocks if norm is None else [*blocks[:-1], nn.ModuleList([blocks[-1], norm])]
 
 
 @dataclass(frozen=True)
@@ -160,7 +166,7 @@ class ImageEncoder(NeuralEncoder):
     def _revision(self) -> str:
         if self.name == LITE:
             return WEIGHTS[LITE].sha256
-        return hub.revision(self.name, lambda: self.network)
+        return revision(self.name, lambda: self.network)
 
     @cached_property
     def preprocessing(self) -> Preprocessing:
@@ -170,14 +176,14 @@ class ImageEncoder(NeuralEncoder):
             return Preprocessing(self.size or LITE_SIZE, (127.0,) * 3, (128.0,) * 3, resample)
         from transformers import AutoImageProcessor
 
-        return _preprocessing(hub.pretrained(AutoImageProcessor, self.name), self.size)
+        return _preprocessing(load_pretrained(AutoImageProcessor, self.name), self.size)
 
     def load(self) -> PictureNetwork:
         preprocessing = self.preprocessing
         if self.name == LITE:
             _check_multiple(preprocessing.size, LITE_STEP)
             return _LiteNetwork(self._lite(preprocessing.size), preprocessing)
-        model = hub.pretrained_network(self.name, part=_vision_model).float()
+        model = pretrained_network(self.name, part=_vision_model).float()
         patch = getattr(model.config, "patch_size", 1)
         _check_multiple(preprocessing.size, patch if isinstance(patch, int) else 1)
         return _HubNetwork(model, preprocessing)

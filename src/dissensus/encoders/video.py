@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
-from dissensus.encoders.framework.inputs import Prepared
-from dissensus.encoders.framework.media import Unreadable
-from dissensus.encoders.framework.pictures import on_white, squeezed
+from dissensus.encoders.framework.media import on_white, squeezed
+from dissensus.encoders.framework.store import Prepared, Unreadable
 from dissensus.encoders.image import LITE, ImageEncoder, PictureNetwork, Preprocessing
 from dissensus.errors import DataError, InstallError
 from dissensus.files.plain import open_plain

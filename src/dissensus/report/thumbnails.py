@@ -17,7 +17,7 @@ def thumbnail(corpus: Corpus, item: int) -> Thumbnail | None:
     """The first picture of an item; None if it has none that can be read."""
     from PIL import Image
 
-    from dissensus.encoders.framework.pictures import picture
+    from dissensus.encoders.framework.media import picture
 
     for role, contents in corpus.contents.items():
         code = int(corpus.content[role][item])

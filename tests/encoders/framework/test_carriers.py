@@ -14,7 +14,7 @@ import pytest
 
 from dissensus.contents import Contents
 from dissensus.encoders import encoder
-from dissensus.encoders.framework.carriers import (
+from dissensus.encoders.framework.pretrained import (
     MINILM,
     WEIGHTS,
     joined,

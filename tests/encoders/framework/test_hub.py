@@ -17,7 +17,7 @@ from torch import Tensor
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import encoder
-from dissensus.encoders.framework.hub import kinds
+from dissensus.encoders.framework.pretrained import kinds_of_model
 from dissensus.errors import InstallError, ModelError
 from tests.media import picture, recording
 from tests.tiny import tiny_bert
@@ -77,7 +77,7 @@ def test_code_in_a_model_folder_is_not_run(kind: Kind, with_code: Path) -> None:
 
 def test_code_in_a_model_folder_is_not_run_to_see_what_it_reads(with_code: Path) -> None:
     with pytest.raises(InstallError) as caught:
-        kinds(str(with_code))
+        kinds_of_model(str(with_code))
     _assert_refused(caught, with_code)
 
 

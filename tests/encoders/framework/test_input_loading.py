@@ -11,7 +11,7 @@ import pytest
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import ByBatch, NeuralEncoder, Prepared, encoder, prepared
-from dissensus.encoders.framework import input_loading
+from dissensus.encoders.framework import base
 from dissensus.errors import DataError, ModelError
 from dissensus.methods.single import Single
 from dissensus.training import Training
@@ -38,7 +38,7 @@ def shown(kind: Kind) -> tuple[NeuralEncoder, Contents]:
 
 @pytest.mark.parametrize("kind", ["text", "image", "audio"])
 def test_by_batch_is_as_at_once(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_loading, "PIECE", 4)
+    monkeypatch.setattr(base, "PIECE", 4)
     reader, contents = shown(kind)
     once, by_batch = prepared(reader, contents), prepared(reader, contents, at_once=1)
     assert isinstance(once, Prepared) and isinstance(by_batch, ByBatch)
@@ -67,7 +67,7 @@ def test_training_by_batch_gives_the_same_weights(
     corpus = Corpus.build("c", Names.range(N), {"q": answers}, contents={"see": images})
     tiny, quick = tiny_vit(tmp_path / "vit"), Training(epochs=2, batch_size=4, device="cpu")
     once = Single(encoder=tiny, tune="all", training=quick).fit(corpus)
-    monkeypatch.setattr(input_loading, "AT_ONCE", 0)
+    monkeypatch.setattr(base, "AT_ONCE", 0)
     by_batch = Single(encoder=tiny, tune="all", training=quick).fit(corpus)
     for name, weights in once.weights().items():
         np.testing.assert_array_equal(weights, by_batch.weights()[name])
@@ -80,7 +80,7 @@ def test_training_by_batch_gives_the_same_weights(
 def test_what_cannot_be_read_is_found_before_the_first_batch(
     at_once: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_loading, "PIECE", 2)
+    monkeypatch.setattr(base, "PIECE", 2)
     reader, _ = shown("image")
     contents = Contents.distinct("image", [picture(0), picture(1), picture(2), b"no picture"])[0]
     with pytest.raises(DataError) as caught:

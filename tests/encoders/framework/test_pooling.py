@@ -68,7 +68,7 @@ def test_encoders_are_told_apart(pooled: list[int]) -> None:
 
 
 def test_what_is_too_large_is_not_kept(pooled: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dissensus.encoders.framework.pooling.MOST", 8)
+    monkeypatch.setattr("dissensus.encoders.framework.encoding.MOST", 8)
     contents = texts_of(*TEXTS)
     with pooling_once():
         for _ in range(2):

@@ -27,8 +27,7 @@ import numpy as np
 
 from dissensus.contents import Contents
 from dissensus.encoders.framework.keys import KEY, content_keys
-from dissensus.encoders.framework.media import Unreadable
-from dissensus.encoders.framework.store import Store
+from dissensus.encoders.framework.store import Store, Unreadable
 from dissensus.errors import DataError, listed
 from dissensus.files.staging import LOCK, lock, reason_of, remove_abandoned, remove_locked
 

@@ -1,4 +1,4 @@
-"""ENCODERS: all encoders by name, and the encoders of the roles of a corpus."""
+"""ENCODERS: all encoders by name."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ import functools
 import importlib
 import math
 import re
-from collections.abc import Container, Mapping
-from dataclasses import Field, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import Field, fields
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
-from dissensus.contents import Contents, Kind
-from dissensus.corpus import Corpus
-from dissensus.encoders.framework import hub
-from dissensus.encoders.framework.cache import cached_store
-from dissensus.encoders.framework.store import Store
+from dissensus.contents import Kind
+from dissensus.encoders.framework.pretrained import kinds_of_model
 from dissensus.errors import ModelError, listed
 
 if TYPE_CHECKING:
@@ -71,26 +65,6 @@ def known_encoders() -> dict[Kind, dict[str, tuple[str, str]]]:
         for kind, names in entry.load().items():
             known[kind] |= {k: v for k, v in names.items() if k not in known[kind]}
     return known
-
-
-@dataclass(frozen=True, eq=False)
-class Encoding:
-    """An encoder with the distinct contents that it encodes, and the content of each item."""
-
-    encoder: Encoder
-    contents: Contents
-    content: np.ndarray  # (n_items,) codes, -1 absent
-
-    def store(self) -> Store:
-        """The vectors of the contents."""
-        return encode(self.encoder, self.contents)
-
-
-def encode(frozen: Encoder, contents: Contents) -> Store:
-    """The vectors of contents, from the feature cache if they were encoded before."""
-    if not len(contents):
-        raise ModelError("all contents are blank; there is nothing to encode")
-    return cached_store(frozen, contents) if frozen.cached else frozen.encode(contents)
 
 
 @functools.cache
@@ -182,67 +156,7 @@ def _is_entry(name: str) -> bool:
     return any(_entry(name) in names for names in known_encoders().values())
 
 
-def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encoding]:
-    """The encodings of the roles of a corpus, by key: a role, or several roles or encoders joined.
-
-    Args:
-        name: one encoder for all roles it can read ("auto": each role's default), or a name for
-            each role. "premise+hypothesis" are texts that are read together. In a corpus with
-            several kinds of contents, a model by folder or hub name reads the kind that its
-            configuration names. "minilm&spelling" are two encoders of one role; the key of the
-            second is then "text&spelling".
-    """
-    if isinstance(name, Mapping):
-        return {
-            key: _encoding(corpus, role, one)
-            for role, of_role in name.items()
-            for key, one in _keys_and_names(role, of_role)
-        }
-    kind_of_role = {role: contents.kind for role, contents in corpus.contents.items()}
-    kinds = set(kind_of_role.values())
-    for one in name.split(AND):
-        kinds &= _kinds(one, set(kind_of_role.values()))
-    of_roles = {role: name for role, kind in kind_of_role.items() if kind in kinds}
-    by_role = encodings(corpus, of_roles)
-    if not by_role:
-        if not kind_of_role:
-            raise ModelError(
-                f"{corpus.name}: the corpus has no contents for encoder {name!r} to read; name the "
-                "column of the texts (text=, --text), or choose a method that ignores contents "
-                "(prior, annotator-majority)"
-            )
-        roles = ", ".join(f"{role!r} ({kind})" for role, kind in kind_of_role.items())
-        raise ModelError(f"{corpus.name}: encoder {name!r} does not read {roles}")
-    return by_role
-
-
-def _keys_and_names(role: str, name: str) -> list[tuple[str, str]]:
-    """The key and the name of each encoder of a role.
-
-    Example:
-        >>> _keys_and_names("text", "minilm&spelling:channels=8")
-        [('text', 'minilm'), ('text&spelling:channels=8', 'spelling:channels=8')]
-    """
-    first, *others = name.split(AND)
-    if "" in (first, *others) or len({first, *others}) <= len(others):
-        raise ModelError(
-            f"encoder {name!r}: the names on both sides of {AND!r} must be of encoders, each once"
-        )
-    return [(role, first), *((f"{role}{AND}{one}", one) for one in others)]
-
-
-def roles_of(key: str, known: Container[str]) -> list[str]:
-    """The roles of a key.
-
-    Example:
-        >>> roles_of("premise+hypothesis&spelling", {"premise", "hypothesis"})
-        ['premise', 'hypothesis']
-    """
-    plain = key if key in known else key.split(AND)[0]
-    return [plain] if plain in known else plain.split("+")
-
-
-def _kinds(name: str, kinds: set[Kind]) -> set[Kind]:
+def kinds_of(name: str, kinds: set[Kind]) -> set[Kind]:
     """The kinds of content, among these, that the encoder of this name reads."""
     plain = _split_options(name)[0]
     if plain == "auto":
@@ -250,31 +164,4 @@ def _kinds(name: str, kinds: set[Kind]) -> set[Kind]:
     if _is_entry(plain):
         return {kind for kind in kinds if _entry(plain) in known_encoders()[kind]}
     possible = {kind for kind in kinds if "" in ENCODERS[kind]}
-    return possible & set(hub.kinds(plain)) if len(possible) > 1 else possible
-
-
-def _encoding(corpus: Corpus, roles: str, name: str) -> Encoding:
-    parts = roles.split("+") if roles not in corpus.contents else [roles]
-    unknown = [role for role in parts if role not in corpus.contents]
-    if unknown:
-        raise ModelError(
-            f"{corpus.name}: no role {listed(unknown)}; there are {listed(corpus.contents)}"
-        )
-    if len(parts) == 1:
-        contents = corpus.contents[roles]
-        return Encoding(encoder(name, contents.kind), contents, corpus.content[roles])
-    return Encoding(encoder(name, "text"), *_joined_texts(corpus, parts))
-
-
-def _joined_texts(corpus: Corpus, roles: list[str]) -> tuple[Contents, np.ndarray]:
-    """Distinct tuples of texts, and the code of each item's; an absent text is empty."""
-    other = [role for role in roles if corpus.contents[role].kind != "text"]
-    if other:
-        raise ModelError(
-            f"{corpus.name}: only texts can be read together, {listed(other)} is not one"
-        )
-    codes = np.stack([corpus.content[role] for role in roles], axis=1)
-    distinct, content = np.unique(codes, axis=0, return_inverse=True)
-    texts = [["", *corpus.contents[role].values.to_pylist()] for role in roles]
-    tuples = [[of_role[c + 1] for of_role, c in zip(texts, row, strict=True)] for row in distinct]
-    return Contents("text", pa.array(tuples, pa.list_(pa.string()))), content.reshape(-1)
+    return possible & set(kinds_of_model(plain)) if len(possible) > 1 else possible

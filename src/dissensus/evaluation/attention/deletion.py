@@ -117,11 +117,11 @@ def _value(contents: Contents, code: int) -> Any:
     if contents.kind == "features":
         return np.array(contents[code], dtype=np.float32)
     if contents.kind == "image":
-        from dissensus.encoders.framework.pictures import picture
+        from dissensus.encoders.framework.media import picture
 
         return np.array(picture(contents, code).image.convert("RGB"))
     if contents.kind == "audio":
-        from dissensus.encoders.framework.sound import sound
+        from dissensus.encoders.framework.media import sound
 
         return sound(contents.bytes_of(code), LONGEST, RATE)[0]
     raise DataError(f"nothing can be deleted from {contents.kind} contents")

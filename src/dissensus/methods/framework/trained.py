@@ -22,7 +22,7 @@ from dissensus.encoders import (
     UntrainedEncoder,
     encodings,
 )
-from dissensus.encoders.framework.digest import data_digest
+from dissensus.encoders.framework.keys import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
