@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dissensus.simulate.crowd import Crowd, Draws, Parts, assign, circle
+from dissensus.simulate.crowd import Crowd, Draws, Parts, Sizes, assign, circle
 
 
 def small_crowd(n_annotators: int = 7, n_values: int = 5) -> Crowd:
@@ -132,7 +132,7 @@ def test_even_sets_are_those_without_a_common_favourite() -> None:
 def test_loads_differ_by_one_and_nobody_meets_an_item_twice(
     n_items: int, n_annotators: int, labels: int
 ) -> None:
-    item, annotator = assign(n_items, n_annotators, labels, Draws(0))
+    item, annotator = assign(Sizes(n_items, n_annotators, labels, 2, 0), Draws(0))
     assert np.bincount(item).tolist() == [labels] * n_items
     loads = np.bincount(annotator, minlength=n_annotators)
     assert loads.max() - loads.min() <= 1
@@ -140,7 +140,7 @@ def test_loads_differ_by_one_and_nobody_meets_an_item_twice(
 
 
 def test_all_annotators_meet() -> None:
-    item, annotator = assign(1000, 10, 5, Draws(0))
+    item, annotator = assign(Sizes(1000, 10, 5, 2, 0), Draws(0))
     labelled = np.zeros((1000, 10))
     labelled[item, annotator] = 1
     shared = labelled.T @ labelled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from fractions import Fraction
 
 import numpy as np
@@ -10,10 +9,10 @@ import pytest
 
 from dissensus.corpus import Corpus
 from dissensus.simulate import RatingsTruth, ratings, truth
-from dissensus.simulate.raters import HUNDREDTHS
+from dissensus.simulate.crowd import HUNDREDTHS
 from dissensus.simulate.ratings import MODES, QUESTIONS
 from dissensus.simulate.words import FEELINGS
-from tests.simulate.looking import every_pair
+from tests.simulate.test_presets import every_pair
 
 
 @pytest.fixture(scope="module")
@@ -25,30 +24,6 @@ def known_of(corpus: Corpus, question: str) -> RatingsTruth:
     known = truth(corpus, question)
     assert isinstance(known, RatingsTruth)
     return known
-
-
-def fingerprint(corpus: Corpus) -> str:
-    """SHA-256 over strings, integers and ratings of two decimals."""
-    spans = corpus.rationales
-    assert spans is not None
-    texts = [corpus.text_of(item) for item in range(corpus.n_items)]
-    digest = hashlib.sha256("\n".join([*texts, *corpus.items, *corpus.annotators]).encode())
-    columns = [spans.item, spans.annotator, spans.start, spans.stop]
-    for answers in corpus.questions.values():
-        columns += [answers.item, answers.annotator_codes("test"), np.rint(answers.answer * 100)]
-        assert np.array_equal(answers.answer, np.round(answers.answer, 2))
-    for column in columns:
-        digest.update(column.astype("<i8").tobytes())
-    return digest.hexdigest()
-
-
-def test_the_preset_is_frozen(corpus: Corpus) -> None:
-    assert fingerprint(corpus) == "23311a9a9f8c150816209fe0eac23b4515cc15939dc8418099f6f4d6e1adb58b"
-
-
-def test_other_sizes_are_frozen_too() -> None:
-    built = ratings(n_items=77, n_annotators=13, labels_per_item=6, seed=9)
-    assert fingerprint(built) == "5f42ec9a6f5ed994a1fbc254f1d1c4ce9d1af43a32899584575b26a4d9b3b861"
 
 
 def exact(known: RatingsTruth, item: int, annotator: int) -> list[Fraction]:
@@ -107,25 +82,6 @@ def test_the_best_guess_reaches_the_stored_errors() -> None:
         assert (stored * answers.per_annotator()).sum() / answers.n_rows == pytest.approx(
             known.best(answers.item, answers.annotator)[0]
         )
-
-
-def test_ratings_follow_their_densities() -> None:
-    built = ratings(n_items=20_000, n_annotators=5, seed=2)
-    for question, answers in built.questions.items():
-        stored = answers.extra["distribution"].flatten().to_numpy().reshape(answers.n_rows, -1)
-        hit = answers.scale.one_hot(answers.answer)
-        for annotator in range(5):
-            rows = answers.annotator == annotator
-            error = np.sqrt((stored[rows] * (1 - stored[rows])).sum(axis=0)) + 1e-9
-            surplus = (hit[rows] - stored[rows]).sum(axis=0)
-            assert np.abs(surplus / error).max() < 4.5, question
-
-
-def test_what_can_be_reached(corpus: Corpus) -> None:
-    for question, wanted in (("valence", (0.0687, 0.2114)), ("activation", (0.0692, 0.2153))):
-        answers = corpus[question]
-        result = truth(corpus, question).best(answers.item, answers.annotator)
-        assert result == pytest.approx(wanted, abs=0.0002)
 
 
 def test_half_of_the_items_have_two_modes(corpus: Corpus) -> None:

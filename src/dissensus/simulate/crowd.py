@@ -1,9 +1,8 @@
-"""Annotators with known tendencies: where they look, which answers they prefer, how often they are
-careless.
+"""Annotators with known tendencies: where they look, and how they answer or rate what they see.
 
 Nothing here depends on the kind of content. An item is a few *parts* (clauses, objects, events);
 each part is about an aspect and states one value. Preferences, leans and noise are whole numbers,
-and every draw compares whole numbers, so a seed gives the same answers on every machine.
+and every draw compares whole numbers, so that a seed gives the same answers on every machine.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +22,36 @@ FAITHFUL = 24  # a stated value is reported this many times as readily as a neig
 LEAN = (8, 2, 1)  # weight of an annotator's favourite answer, of its neighbours, of the rest
 NOISE = (2, 4, 6, 8, 10)  # percent of careless answers; each is as frequent as the others
 MOST = 4  # parts of an item whose answer is one of several values; the fewest are three
+HUNDREDTHS = np.arange(-100, 101)  # what a rating from -1 to 1 can be
+BIAS = (-15, -10, -5, 0, 5, 10, 15)  # hundredths; each is as frequent as the others
+SPREAD = (3, 6, 9, 12, 15)  # likewise
 CELLS = 1 << 21  # of the largest intermediate array: blocks of rows limit memory
+
+
+class Sizes(NamedTuple):
+    """How large a simulated corpus is, and the seed of its draws."""
+
+    n_items: int
+    n_annotators: int
+    labels_per_item: int
+    n_values: int
+    seed: int
+
+    def checked(self) -> Sizes:
+        """Refuse sizes that are impossible."""
+        limits = {"n_values": 2, "seed": 0}
+        for name, size in self._asdict().items():
+            least = limits.get(name, 1)
+            if size < least:
+                at_least = f"{least} or more" if name == "seed" else f"at least {least}"
+                raise DataError(f"simulate: {name} must be {at_least}, found {size}")
+        if self.labels_per_item > self.n_annotators:
+            raise DataError(
+                f"simulate: labels_per_item is {self.labels_per_item}, but there are only "
+                f"{self.n_annotators} annotators and each answers an item once; ask for fewer "
+                "labels or more annotators"
+            )
+        return self
 
 
 class Draws:
@@ -158,11 +186,8 @@ class Attention:
 class Crowd(Attention):
     """Annotators, and the exact distribution of each annotator's answers to an item.
 
-    Annotator a looks at part j of item i with probability
-
-        focus(j | i, a) = 16 ** preference[a, aspect(i, j)] / the same summed over the parts of i,
-
-    takes it, stating value e, for value v with probability
+    Annotator a looks at part j of item i with probability focus(j | i, a), as `Attention` states
+    it, takes it, stating value e, for value v with probability
 
         reading(v | e, a) = lean[a, v] * close(v, e) / the same summed over all v,
 
@@ -250,34 +275,82 @@ class Crowd(Attention):
         return mean
 
 
-def check_sizes(
-    n_items: int, n_annotators: int, labels_per_item: int, n_values: int, seed: int
-) -> None:
-    """Refuse sizes that are impossible."""
-    sizes = {"n_items": n_items, "n_annotators": n_annotators, "labels_per_item": labels_per_item}
-    for name, size in sizes.items():
-        if size < 1:
-            raise DataError(f"simulate: {name} must be at least 1, found {size}")
-    if n_values < 2:
-        raise DataError(f"simulate: n_values must be at least 2, found {n_values}")
-    if labels_per_item > n_annotators:
-        raise DataError(
-            f"simulate: labels_per_item is {labels_per_item}, but there are only {n_annotators} "
-            "annotators and each answers an item once; ask for fewer labels or more annotators"
-        )
-    if seed < 0:
-        raise DataError(f"simulate: seed must be 0 or more, found {seed}")
+@dataclass(frozen=True, eq=False)
+class Raters(Attention):
+    """Annotators, and the exact density of how each of them rates an item on one question.
+
+    Annotator a looks at part j of item i with probability focus(j | i, a), as `Attention` states
+    it, and rates it mode(i, j) + bias[a] + k, all in hundredths. The slip k is the sum of two fair
+    draws from -s to s, where s = spread[a], so that
+
+        P(k) = (2 s + 1 - |k|) / (2 s + 1) ** 2                 for |k| <= 2 s
+        p(x | i, a) = sum over j of focus(j | i, a) * P(x - mode(i, j) - bias[a]).
+    """
+
+    bias: np.ndarray  # (n_annotators,) hundredths
+    spread: np.ndarray  # (n_annotators,) hundredths
+
+    @classmethod
+    def balanced(
+        cls, n_annotators: int, n_aspects: int, n_questions: int, draws: Draws
+    ) -> list[Raters]:
+        """The same annotators on each of several questions; only their bias differs."""
+        preference = even_preferences(n_annotators, n_aspects, draws)
+        spread = np.array(SPREAD)[evenly(n_annotators, len(SPREAD), draws)]
+        biases = [
+            np.array(BIAS)[evenly(n_annotators, len(BIAS), draws)] for _ in range(n_questions)
+        ]
+        return [cls(preference, bias, spread) for bias in biases]
+
+    def rate(self, mode: np.ndarray, annotator: np.ndarray, draws: Draws) -> np.ndarray:
+        """Ratings in hundredths of the parts looked at, whose modes these are, (n_rows,)."""
+        spread = self.spread[annotator]
+        slip = draws.below(2 * spread + 1, len(mode)) + draws.below(2 * spread + 1, len(mode))
+        return mode + self.bias[annotator] + slip - 2 * spread
+
+    def below(
+        self,
+        points: np.ndarray,
+        parts: Parts,
+        mode: np.ndarray,
+        item: np.ndarray,
+        annotator: np.ndarray,
+    ) -> np.ndarray:
+        """The probability of rating no higher than each point, (n_pairs, n_points)."""
+        total = np.zeros((len(item), len(points)))
+        for rows in blocks(len(item), len(points)):
+            annotators, items = annotator[rows], item[rows]
+            focus = self.focus(parts, items, annotators)
+            for part in range(focus.shape[1]):
+                centre = mode[items, part] + self.bias[annotators]
+                slip = points - centre[:, None]
+                below = _slips_below(slip, self.spread[annotators, None])
+                total[rows] += focus[:, part, None] * below
+        return total
+
+    def density(
+        self, parts: Parts, mode: np.ndarray, item: np.ndarray, annotator: np.ndarray
+    ) -> np.ndarray:
+        """The probability of each rating in HUNDREDTHS, (n_pairs, 201)."""
+        return np.diff(self.below(HUNDREDTHS, parts, mode, item, annotator), axis=1, prepend=0.0)
 
 
-def assign(
-    n_items: int, n_annotators: int, labels_per_item: int, draws: Draws
-) -> tuple[np.ndarray, np.ndarray]:
+def _slips_below(slip: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """The probability of an error no larger than this: a sum of P, in closed form."""
+    n = 2 * spread + 1
+    few, many = np.clip(slip + n, 0, n), np.clip(n - 1 - slip, 0, n)
+    count = np.where(slip < 0, few * (few + 1) // 2, n * n - many * (many + 1) // 2)
+    return count / (n * n)
+
+
+def assign(sizes: Sizes, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
     """Assign annotators to items: (item, annotator) per row, item by item.
 
     The numbers of answers per annotator differ by at most one. Annotators take turns in a random
     order; after the fewest whole turns that end with an item a new order is drawn, so that all
     annotators share items with one another.
     """
+    n_items, n_annotators, labels_per_item, *_ = sizes
     turns = labels_per_item // gcd(n_annotators, labels_per_item)
     places = np.arange(n_items * labels_per_item)
     order = draws.orders(places[-1] // (turns * n_annotators) + 1, n_annotators)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dissensus.annotations import Annotations
-from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.names import Names
-from dissensus.scales import Interval
-from dissensus.simulate.assembly import Shown, annotator_names, as_lists
-from dissensus.simulate.crowd import Attention, Draws, Parts, assign, check_sizes, shuffled
-from dissensus.simulate.raters import Raters
-from dissensus.simulate.text import ASPECTS, write_texts
-from dissensus.simulate.truth import (
-    RatingsTruth,
+from dissensus.scales import Interval, Nominal
+from dissensus.simulate.assembly import (
+    answers,
+    build,
     mean_by_annotator,
     part_attributes,
     part_lists,
-    rater_attributes,
+    preferences,
 )
+from dissensus.simulate.crowd import Attention, Draws, Parts, Raters, Sizes, assign, shuffled
+from dissensus.simulate.text import ASPECTS, show_texts
+from dissensus.simulate.truth import RatingsTruth
 from dissensus.simulate.words import FEELINGS
 
 QUESTIONS = ("valence", "activation")
@@ -79,52 +76,41 @@ def ratings(
         >>> corpus.text_of(0)[:50]
         'We lost the house to the lender and I felt sadness'
     """
-    check_sizes(n_items, n_annotators, labels_per_item, len(FEELINGS), seed)
+    sizes = Sizes(n_items, n_annotators, labels_per_item, len(FEELINGS), seed).checked()
     draws = Draws(seed)
     raters = Raters.balanced(n_annotators, len(ASPECTS), len(QUESTIONS), draws)
     parts = _draw_one_or_two(raters[0], n_items, draws)
-    texts, start, stop = write_texts(parts, tuple(FEELINGS), draws)
-    shown = Shown("text", *Contents.distinct("text", texts), ASPECTS, parts, start, stop)
-    item, annotator = assign(n_items, n_annotators, labels_per_item, draws)
+    shown = show_texts(parts, Nominal(tuple(FEELINGS)), draws)
+    item, annotator = assign(sizes, draws)
     looked = raters[0].look(parts, item, annotator, draws)
-    names, questions, facts = annotator_names(n_annotators), {}, {}
-    for question, of_question in zip(QUESTIONS, raters, strict=True):
-        known = RatingsTruth(
-            of_question, parts, start, stop, ASPECTS, modes_of(parts, question), Interval(-1, 1)
-        )
-        answer = of_question.rate(known.mode[item, looked], annotator, draws) / 100
-        questions[question] = Annotations.from_arrays(
-            item,
-            annotator,
-            answer,
-            known.scale,
-            items=Names.range(n_items),
-            annotators=names,
-            response=np.arange(len(item)),
-            extra={"distribution": as_lists(known.distribution(item, annotator, np.float32))},
+    questions, best, modes = {}, {}, {}
+    for question, crowd in zip(QUESTIONS, raters, strict=True):
+        mode, scale = modes_of(parts, question), Interval(-1, 1)
+        known = RatingsTruth(crowd, parts, shown.start, shown.stop, ASPECTS, mode, scale)
+        answer = crowd.rate(mode[item, looked], annotator, draws) / 100
+        mass = known.distribution(item, annotator, np.float32)
+        response = np.arange(len(item))
+        questions[question] = answers(
+            item, annotator, answer, scale, sizes, mass, response=response
         )
         errors = known.errors_of(item, annotator)[0]
-        facts[f"best_error.{question}"] = mean_by_annotator(errors, annotator, n_annotators)
-    return Corpus.build(
-        "simulated-ratings",
-        Names.range(n_items),
+        best[f"best_error.{question}"] = mean_by_annotator(errors, annotator, n_annotators)
+        modes[f"parts.{question}"] = part_lists(parts, pa.array(mode[parts.there] / 100))
+    biases = {f"bias.{q}": crowd.bias / 100 for q, crowd in zip(QUESTIONS, raters, strict=True)}
+    return build(
+        "ratings",
+        f"{labels_per_item} ratings per item, seed {seed}",
         questions,
-        annotators=names,
-        contents={"text": (shown.contents, shown.content)},
-        item_attributes=part_attributes(parts, ASPECTS, tuple(FEELINGS), start, stop)
-        | {
-            f"parts.{question}": part_lists(
-                parts, pa.array(modes_of(parts, question)[parts.there] / 100)
-            )
-            for question in QUESTIONS
+        shown,
+        known,
+        looked,
+        part_attributes(known, tuple(FEELINGS)) | modes,
+        {
+            **biases,
+            "spread": raters[0].spread / 100,
+            **preferences(raters[0], ASPECTS),
+            **best,
         },
-        annotator_attributes=rater_attributes(dict(zip(QUESTIONS, raters, strict=True)), ASPECTS)
-        | facts,
-        rationales=shown.rationales(QUESTIONS, item, annotator, looked),
-        notes=(
-            f"simulated: preset ratings, {n_items} items, {n_annotators} annotators, "
-            f"{labels_per_item} ratings per item, seed {seed}",
-        ),
     )
 
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
+from dissensus.scales import Nominal
 from dissensus.simulate.assembly import Shown, labelled
-from dissensus.simulate.crowd import MOST, Crowd, Draws, Parts, check_sizes, circle, draw_parts
+from dissensus.simulate.crowd import MOST, Draws, Parts, Sizes
 from dissensus.simulate.text import emotion_scale
 
 ASPECTS = ("face", "gaze", "hands", "posture", "voice", "words")  # where an event shows
@@ -42,14 +43,8 @@ def sequence(
         p(v) = (1 - noise) * sum over events of focus(event) * reading(v | event)
                + noise * lean(v)
 
-    The truth is saved with the corpus, as in `text`, and `truth` reads it back for any pair:
-
-    - the question's `extra["distribution"]`: p of each row's item and annotator;
-    - rationales of kind "focus": the frames of the event that the annotator attended to;
-    - annotators' attributes: `noise`, `lean.VALUE`, `focus.CHANNEL` (focus is in proportion to
-      16 ** preference) and `best_accuracy`, the mean of max p(v) over the annotator's rows;
-    - items' attributes: `parts.aspect` (channel), `parts.value` (emotion), `parts.start` and
-      `parts.stop` (frames), one entry per event.
+    The truth is saved with the corpus, as `text` describes: parts are events, aspects channels,
+    values emotions, and places frames.
 
     With the default sizes the best possible accuracy is .83, and .51 without knowing the
     annotator. From four annotators on, attention to where annotators look on average finds an
@@ -67,19 +62,13 @@ def sequence(
         >>> corpus["emotion"].n_rows, np.array(corpus.contents["clip"][0]).shape
         (500, (32, 12))
     """
-    check_sizes(n_items, n_annotators, labels_per_item, n_values, seed)
-    draws = Draws(seed)
-    crowd = Crowd.balanced(n_annotators, len(ASPECTS), circle(n_values), draws)
-    parts = draw_parts(crowd, n_items, n_values, draws)
-    clips, start, stop = play(parts, n_values, draws)
-    content = np.arange(n_items, dtype=np.int32)  # noise keeps clips apart
-    shown = Shown("clip", Contents("features", clips), content, ASPECTS, parts, start, stop)
-    scale = emotion_scale(n_values)
-    return labelled("sequence", "emotion", shown, crowd, scale, labels_per_item, draws, seed)
+    sizes = Sizes(n_items, n_annotators, labels_per_item, n_values, seed)
+    return labelled("sequence", "emotion", sizes, emotion_scale, ASPECTS, show_clips)
 
 
-def play(parts: Parts, n_values: int, draws: Draws) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Clips as Arrow lists of frames, and the frames of their events, (n_items, MOST) each."""
+def show_clips(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
+    """A clip of each item, as lists of frames, with an event for each part."""
+    width = len(ASPECTS) + len(scale)
     there = parts.there
     lengths = np.empty((len(parts), 2 * MOST + 1), dtype=np.int64)  # pause, event, pause, ...
     lengths[:, ::2] = PAUSE[0] + draws.below(PAUSE[1] - PAUSE[0] + 1, len(parts), MOST + 1)
@@ -87,7 +76,7 @@ def play(parts: Parts, n_values: int, draws: Draws) -> tuple[Any, np.ndarray, np
     lengths[:, 1:] *= np.repeat(there, 2, axis=1)  # a missing event has no pause after it
     stop = lengths.cumsum(axis=1)
     first = draws.below(N_NOISES, len(parts))
-    noise = draws.below(2 * NOISE_STEPS + 1, N_NOISES, len(ASPECTS) + n_values) - NOISE_STEPS
+    noise = draws.below(2 * NOISE_STEPS + 1, N_NOISES, width) - NOISE_STEPS
     steps = _noise_of_clips(noise, first, stop[:, -1])
     _add_events(steps, parts, lengths)
     features = steps.astype(np.float32)
@@ -95,7 +84,9 @@ def play(parts: Parts, n_values: int, draws: Draws) -> tuple[Any, np.ndarray, np
     ends = stop[:, 1::2].astype(np.int32)
     begins = ends - lengths[:, 1::2].astype(np.int32)
     clips = _nested(features, np.append(0, stop[:, -1].cumsum()))
-    return clips, np.where(there, begins, -1), np.where(there, ends, -1)
+    content = np.arange(len(parts), dtype=np.int32)  # noise keeps clips apart
+    places = np.where(there, begins, -1), np.where(there, ends, -1)
+    return Shown("clip", Contents("features", clips), content, *places)
 
 
 def _noise_of_clips(noise: np.ndarray, first: np.ndarray, n_frames: np.ndarray) -> np.ndarray:

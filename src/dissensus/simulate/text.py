@@ -12,7 +12,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
 from dissensus.simulate.assembly import Shown, labelled
-from dissensus.simulate.crowd import Crowd, Draws, Parts, check_sizes, circle, draw_parts
+from dissensus.simulate.crowd import Draws, Parts, Sizes, circle
 from dissensus.simulate.words import (
     EVENTS,
     FEELINGS,
@@ -80,14 +80,8 @@ def text(
         >>> corpus.text_of(0)[:51]
         'I felt peace because my sister and I sat in silence'
     """
-    check_sizes(n_items, n_annotators, labels_per_item, n_values, seed)
-    draws = Draws(seed)
-    scale = emotion_scale(n_values)
-    crowd = Crowd.balanced(n_annotators, len(ASPECTS), circle(n_values), draws)
-    parts = draw_parts(crowd, n_items, n_values, draws)
-    texts, start, stop = write_texts(parts, scale.values, draws)
-    shown = Shown("text", *Contents.distinct("text", texts), ASPECTS, parts, start, stop)
-    return labelled("text", "emotion", shown, crowd, scale, labels_per_item, draws, seed)
+    sizes = Sizes(n_items, n_annotators, labels_per_item, n_values, seed)
+    return labelled("text", "emotion", sizes, emotion_scale, ASPECTS, show_texts)
 
 
 def emotion_scale(n_values: int) -> Nominal:
@@ -105,13 +99,11 @@ def emotion_scale(n_values: int) -> Nominal:
     return Nominal(tuple(values), circle(n_values))
 
 
-def write_texts(
-    parts: Parts, values: tuple[str, ...], draws: Draws
-) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Each text, and where its clauses start and stop in it, (n_items, most parts) each."""
+def show_texts(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
+    """A text of each item, with a clause for each part."""
     kind = pa.large_string() if len(parts) > LARGE else pa.string()
     there = parts.there
-    clauses = _write_clauses(parts.aspect[there], parts.value[there], values, kind, draws)
+    clauses = _write_clauses(parts.aspect[there], parts.value[there], scale.values, kind, draws)
     clause = np.where(there, there.cumsum().reshape(there.shape), 0)  # 0: the empty one
     joint = np.where(there, 1 + draws.below(len(JOINTS), *there.shape), 0)
     joint[:, 0] = 0
@@ -123,7 +115,8 @@ def write_texts(
     ends = np.stack(lengths, axis=1).cumsum(axis=1, dtype=np.int32)
     whole = _joined(*columns, pa.scalar(".", kind))
     first = pc.utf8_upper(pc.utf8_slice_codeunits(whole, 0, 1))
-    return _joined(first, pc.utf8_slice_codeunits(whole, 1)), ends[:, ::2], ends[:, 1::2]
+    texts = _joined(first, pc.utf8_slice_codeunits(whole, 1))
+    return Shown("text", *Contents.distinct("text", texts), ends[:, ::2], ends[:, 1::2])
 
 
 def _write_clauses(
@@ -145,7 +138,10 @@ def _write_clauses(
     feeling += n_wordings.sum() + value * (len(feeling_words) // len(values))
     texts = [text for wordings in event_wordings for text in wordings]
     slots = pa.array(texts + feeling_words, kind)
-    opening, middle, event_first = _template_pieces()
+    templates = WITH_ADJECTIVE + WITH_NOUN
+    pieces = [form.replace("{1}", "{0}").split("{0}") for form in templates]
+    opening, middle, _ = zip(*pieces, strict=True)
+    event_first = np.array([form.index("{0}") < form.index("{1}") for form in templates])
     clauses = _joined(
         _take(pa.array(opening, kind), template),
         _take(slots, np.where(event_first[template], wording, feeling)),
@@ -153,16 +149,6 @@ def _write_clauses(
         _take(slots, np.where(event_first[template], feeling, wording)),
     )
     return pa.concat_arrays([pa.array([""], kind), clauses])
-
-
-def _template_pieces() -> tuple[list[str], list[str], np.ndarray]:
-    """The text before and between the slots of each template, and if the event is first."""
-    templates = WITH_ADJECTIVE + WITH_NOUN
-    cut = [template.replace("{1}", "{0}").split("{0}") for template in templates]
-    event_first = np.array(
-        [template.index("{0}") < template.index("{1}") for template in templates]
-    )
-    return [before for before, _, _ in cut], [middle for _, middle, _ in cut], event_first
 
 
 def _take(array: Any, codes: np.ndarray) -> Any:

@@ -1,4 +1,4 @@
-"""What is known about simulated annotators: written to a corpus, and read back from it."""
+"""What is known about simulated annotators, read back from their corpus."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.scales import Interval
-from dissensus.simulate.crowd import Attention, Crowd, Parts, blocks
-from dissensus.simulate.raters import HUNDREDTHS, Raters
+from dissensus.simulate.crowd import HUNDREDTHS, Attention, Crowd, Parts, Raters, blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +43,15 @@ class Truth(ABC):
         return self.crowd.mean_focus(self.parts)
 
     @abstractmethod
-    def distribution(self, item: Any, annotator: Any) -> np.ndarray:
+    def distribution(self, item: Any, annotator: Any, dtype: Any = np.float64) -> np.ndarray:
         """The probability of each answer, or the mass in each bin of the scale, (n_pairs, n)."""
 
     @abstractmethod
     def blind_distribution(self) -> np.ndarray:
         """The mean of all annotators' distributions, (n_items, n).
 
-        No prediction has a better cross-entropy without knowing the annotator.
+        Without knowing the annotator, no prediction has a better cross-entropy, and none is right
+        more often than its most probable value.
         """
 
     @abstractmethod
@@ -66,20 +66,13 @@ class ChoiceTruth(Truth):
     crowd: Crowd
     measure: ClassVar[str] = "accuracy"
 
-    def distribution(self, item: Any, annotator: Any) -> np.ndarray:
-        """The probability of each answer, (n_pairs, n_values)."""
-        return self.crowd.distribution(self.parts, np.asarray(item), np.asarray(annotator))
+    def distribution(self, item: Any, annotator: Any, dtype: Any = np.float64) -> np.ndarray:
+        return self.crowd.distribution(self.parts, np.asarray(item), np.asarray(annotator), dtype)
 
     def blind_distribution(self) -> np.ndarray:
-        """The mean of all annotators' answer distributions, (n_items, n_values).
-
-        Without knowing the annotator, no prediction has a better cross-entropy, and none is right
-        more often than its most probable value.
-        """
         return self.crowd.mean_distribution(self.parts)
 
     def best(self, item: Any, annotator: Any) -> tuple[float, float]:
-        """The best expected accuracy on these pairs, with and without knowing the annotator."""
         own = self.distribution(item, annotator)
         blind = self.blind_distribution().argmax(axis=1)[np.asarray(item)]
         return float(own.max(axis=1).mean()), float(own[np.arange(len(own)), blind].mean())
@@ -99,7 +92,6 @@ class RatingsTruth(Truth):
         return self.crowd.density(self.parts, self.mode, np.asarray(item), np.asarray(annotator))
 
     def distribution(self, item: Any, annotator: Any, dtype: Any = np.float64) -> np.ndarray:
-        """The mass in each bin of the scale, (n_pairs, n_bins)."""
         item, annotator = np.asarray(item), np.asarray(annotator)
         mass = np.empty((len(item), self.scale.n_bins), dtype=dtype)
         for rows in blocks(len(item), self.scale.n_bins):
@@ -117,20 +109,16 @@ class RatingsTruth(Truth):
     def blind_density(self) -> np.ndarray:
         """The mean of all annotators' densities, (n_items, 201).
 
-        Without knowing the annotator, no prediction has a better cross-entropy, and none has a
-        lower mean absolute error than its median.
+        Without knowing the annotator, none has a lower mean absolute error than its median.
         """
         return self._blind_by_kind()[self._kinds[1]]
 
     def blind_distribution(self) -> np.ndarray:
-        """The mean of all annotators' mass on the scale's grid, (n_items, n_bins)."""
         cumulated = np.pad(self._blind_by_kind().cumsum(axis=1), ((0, 0), (1, 0)))
         at = np.append(0, np.searchsorted(HUNDREDTHS, self._tops) + 1)
         return np.diff(cumulated[:, at], axis=1)[self._kinds[1]]
 
     def best(self, item: Any, annotator: Any) -> tuple[float, float]:
-        """The lowest expected mean absolute error on these pairs, with and without knowing the
-        annotator."""
         own, blind = self.errors_of(np.asarray(item), np.asarray(annotator))
         return float(own.mean()), float(blind.mean())
 
@@ -233,63 +221,6 @@ def _checked(corpus: Corpus, question: str) -> tuple[Any, tuple[str, ...]]:
     return scale, aspects
 
 
-def crowd_attributes(crowd: Crowd, aspects: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
-    """A crowd as annotators' attributes, from which `truth` rebuilds it."""
-    return (
-        {"noise": crowd.noise / 100}
-        | {f"lean.{value}": crowd.lean[:, code] for code, value in enumerate(values)}
-        | _preferences(crowd, aspects)
-    )
-
-
-def rater_attributes(raters: dict[str, Raters], aspects: Sequence[str]) -> dict[str, Any]:
-    """The raters of each question as annotators' attributes, from which `truth` rebuilds them."""
-    (one, *_) = raters.values()
-    biases = {f"bias.{question}": rater.bias / 100 for question, rater in raters.items()}
-    return biases | {"spread": one.spread / 100} | _preferences(one, aspects)
-
-
-def _preferences(crowd: Attention, aspects: Sequence[str]) -> dict[str, Any]:
-    return {f"focus.{aspect}": crowd.preference[:, code] for code, aspect in enumerate(aspects)}
-
-
-def part_attributes(
-    parts: Parts,
-    aspects: Sequence[str],
-    values: Sequence[str],
-    start: np.ndarray,
-    stop: np.ndarray,
-) -> dict[str, Any]:
-    """The parts of each item as items' attributes: lists with one entry per part."""
-    there = parts.there
-    columns = {
-        "parts.aspect": pa.array(aspects).take(pa.array(parts.aspect[there])),
-        "parts.value": pa.array(values).take(pa.array(parts.value[there])),
-        "parts.start": _places(start[there]),
-        "parts.stop": _places(stop[there]),
-    }
-    return {name: part_lists(parts, flat) for name, flat in columns.items()}
-
-
-def part_lists(parts: Parts, flat: Any) -> Any:
-    """Values of the existing parts, as one list per item."""
-    offsets = np.append(0, parts.there.sum(axis=1).cumsum()).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), flat)
-
-
-def _places(ends: np.ndarray) -> Any:
-    """Numbers, or a short list for each if there are two axes."""
-    flat = pa.array(ends.ravel())
-    return flat if ends.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, ends.shape[1])
-
-
-def mean_by_annotator(numbers: np.ndarray, annotator: np.ndarray, n_annotators: int) -> Any:
-    """The mean of each annotator's numbers, one per row; null without rows."""
-    rows = np.bincount(annotator, minlength=n_annotators)
-    total = np.bincount(annotator, numbers, minlength=n_annotators)
-    return pa.array(total / np.maximum(rows, 1), mask=rows == 0)
-
-
 def _hundredths(column: Any) -> np.ndarray:
     return np.rint(100 * column.to_numpy()).astype(np.int64)
 
@@ -304,13 +235,9 @@ def _padded(lists: Any, names: Sequence[str] | None = None) -> np.ndarray:
     flat = lists.flatten()
     if names is not None:
         flat = pc.index_in(flat, value_set=pa.array(names))
-    shape = len(length), length.max(initial=0)
-    there = np.arange(shape[1]) < length[:, None]
-    if pa.types.is_fixed_size_list(flat.type):
-        n_axes = flat.type.list_size
-        table = np.full((*shape, n_axes), -1, dtype=np.int64)
-        table[there] = flat.flatten().to_numpy().reshape(-1, n_axes)
-        return table
-    table = np.full(shape, -1, dtype=np.int64)
-    table[there] = flat.to_numpy()
+    numbers = (flat.flatten() if pa.types.is_fixed_size_list(flat.type) else flat).to_numpy()
+    there = np.arange(length.max(initial=0)) < length[:, None]
+    axes = (flat.type.list_size,) if pa.types.is_fixed_size_list(flat.type) else ()
+    table = np.full((*there.shape, *axes), -1, dtype=np.int64)
+    table[there] = numbers.reshape(-1, *axes)
     return table
