@@ -274,7 +274,7 @@ def test_tables_to_be_copied(run: Run, corpus: Path) -> None:
     options = ("agreement", corpus, "--question", "rude", "--measure", "percent", "--as")
     assert run(*options, "markdown").out == (
         "small, rude (nominal)\n\n"
-        "| measure | value | meaning |\n|---|---:|---|\n"
+        "| measure | value | meaning |\n| --- | --: | --- |\n"
         "| percent | 0.444 | share of pairs of answers about an item that are equal, mean over "
         "items |\n\n"
     )

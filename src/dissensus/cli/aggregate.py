@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.cli.comparison_ranking import show_ranking
 from dissensus.cli.every_aggregator import show_every_aggregator
-from dissensus.cli.free_texts import show_texts
 from dissensus.cli.model_options import ModelOptions
-from dissensus.cli.outputs import (
-    check_table,
-    check_tables,
-    reserve,
-    write_answers,
-    write_tables,
-)
+from dissensus.cli.outputs import check_table, check_tables, emit_answers, reserve, write_tables
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
-from dissensus.prediction.answer_files import (
-    consensus_table,
-    rounded,
-    with_question,
-)
+from dissensus.prediction.answer_files import consensus_table
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dissensus.aggregation import Aggregator
     from dissensus.corpus import Corpus, StoredCorpus
 
@@ -80,25 +71,30 @@ def aggregate(
     from dissensus import aggregation
 
     options = ModelOptions(skills, start, warm_start, save_model, history)
+    whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
     if method == "all" and (use_gold or annotator_table is not None):
         raise DataError("--method all has neither --use-gold nor --annotator-table; leave it out")
-    if method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS):
-        options.check_none(method)
+    if whole:
+        options.check_none(str(method))
     if method is not None and method != "all":
         aggregation.check_method(method)
     check_tables(output)
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
-    whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
     if whole and (from_disk or cluster is not None):
         option = "--from-disk" if from_disk else "--cluster"
         raise DataError(f"--method {method} has no {option}; leave it out")
     reserve(output)
     corpus: Any = source.open() if from_disk else source.read()
+    names = question or list(corpus.questions)
     if method in aggregation.TEXT_METHODS:
         if use_gold or annotator_table is not None:
             raise DataError(f"{method} has neither --use-gold nor --annotator-table; leave it out")
-        show_texts(corpus, method, question, output, json)
+        corpus.check_questions(names)
+        texts = {q: aggregation.aggregate_texts(corpus[q], method, _vectors) for q in names}
+        emit_answers(texts, output, json)
+        for name, table in texts.items():
+            console.say(f"{name}: {method} of {table.num_rows} items")
         return
     if method in aggregation.RANKERS:
         if use_gold:
@@ -107,9 +103,8 @@ def aggregate(
             raise DataError(
                 f"{method} learns nothing about annotators; leave --annotator-table out"
             )
-        show_ranking(corpus, method, question, output, json)
+        _rank(corpus, method, names, output, json)
         return
-    names = question or list(corpus.questions)
     corpus.check_questions(names)
     for name in names:
         aggregation.check_shares(corpus[name].n_items, corpus[name].scale, name)
@@ -125,18 +120,8 @@ def aggregate(
         **options.arguments(corpus, method or "majority", question),
     )
     options.report(fitted)
-    tables = {
-        name: consensus_table(corpus, name, aggregator.prediction_)
-        for name, aggregator in fitted.items()
-    }
-    if json:
-        records = [
-            row for q, table in tables.items() for row in with_question(table, q).to_pylist()
-        ]
-        console.print_json([{name: rounded(v) for name, v in row.items()} for row in records])
-    if output is not None or not json:
-        for path in write_answers(tables, output):
-            console.say(f"{path}: written")
+    tables = {q: consensus_table(corpus, q, one.prediction_) for q, one in fitted.items()}
+    emit_answers(tables, output, json)
     if annotator_table is not None:
         try:
             estimates = [aggregation.annotator_table(corpus[q], f, q) for q, f in fitted.items()]
@@ -149,6 +134,31 @@ def aggregate(
         of = method or aggregation.usual_method(corpus, name)
         console.say(f"{name}: {of} of {aggregator.consensus_.n_rows} items{accuracy}")
         _say_uneven(corpus, name, aggregator)
+
+
+def _vectors(texts: Sequence[str]) -> np.ndarray:
+    """The mean vectors of MiniLM, a row for each text."""
+    from dissensus.contents import Contents
+    from dissensus.encoders import encoder, mean_vectors
+
+    contents, codes = Contents.distinct("text", list(texts))
+    return mean_vectors(encoder("minilm", "text"), contents).vectors[codes]
+
+
+def _rank(
+    corpus: Corpus, method: str, questions: list[str], output: Path | None, json: bool
+) -> None:
+    """A score and a rank for each thing that annotators compared."""
+    from dissensus import aggregation
+
+    corpus.check_questions(questions)
+    pairs = {name: aggregation.comparisons(corpus, name) for name in questions}
+    fitted = {name: aggregation.RANKERS[method]().fit(each) for name, each in pairs.items()}
+    ranked = {name: aggregation.ranking_table(pairs[name], fitted[name]) for name in questions}
+    emit_answers(ranked, output, json)
+    for name, each in pairs.items():
+        n, things = int(each.weight.sum()), each.n_things
+        console.say(f"{name}: {method} of {things} things from {n:,} comparisons")
 
 
 def _say_uneven(corpus: Corpus | StoredCorpus, question: str, aggregator: Aggregator) -> None:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
 from dissensus.cli.group_tables import attribute_names, show_comparisons
-from dissensus.cli.outputs import RESULT_DIGITS, check_result, write_result, write_tables
+from dissensus.cli.outputs import RESULT_DIGITS, check_result, emit, write_tables
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.tables import STYLES, columns, number, show, styled
+from dissensus.cli.tables import columns, number, show, with_rest
 from dissensus.errors import DataError, counted
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
+
+STYLES = ("text", "csv", "markdown", "latex")
+FORMULA = {  # columns of --formulas, as a table shows them
+    "standard_error": "error",
+    "formula_low": "from",
+    "formula_high": "to",
+    "test": "test",
+    "p": "p",
+}
+NAMES = ("item", "annotator", "first", "second", "value")  # columns of --by that are no numbers
+Cells = tuple[list[str], list[list[str]], list[str]]  # names, rows, columns of numbers
 
 
 @reads_corpus
@@ -39,9 +49,9 @@ def agreement(
     """Measure how much the annotators in FILE agree.
 
     A measure that is undefined is shown with the reason. Spans are compared too: alpha and F1 of
-    each label. --groups compares the annotators of
-    several groups: alpha within and between them, and a permutation test. The last line is a
-    sentence for a paper: Krippendorff's alpha, or the first --measure, with its 95 % interval.
+    each label. --groups compares the annotators of several groups: alpha within and between them,
+    and a permutation test. The last line is a sentence for a paper: Krippendorff's alpha, or the
+    first --measure, with its 95 % interval.
 
     Args:
         measure: Measure to compute, e.g. krippendorff-alpha, icc2 or span-f1; repeatable (default:
@@ -67,7 +77,7 @@ def agreement(
         dissensus agreement labels.csv --interval
         dissensus agreement labels.csv --measure krippendorff-alpha --as latex
     """
-    from dissensus.agreement import BREAKDOWNS, SPAN_MEASURES, check_measures
+    from dissensus.agreement import BREAKDOWNS, SPAN_MEASURES, check_measures, compare_groups
 
     if by is not None and by not in BREAKDOWNS:
         raise DataError(f"--by must be item, annotator, pair or value, found {by}")
@@ -78,205 +88,91 @@ def agreement(
     check_measures(answer_measures if by is None else measure or (), by)
     if interval not in (None, "items", "raters"):
         raise DataError(f"--interval is over items or raters, found {interval}")
-    over: Any = interval or "items"
-    for_measures = {
+    raters = interval == "raters"
+    given = {
         "--interval": interval is not None,
         "--formulas": formulas,
         "--weights": weights is not None,
         "--benchmark": benchmark is not None,
     }
-    for option in (option for option, given in for_measures.items() if given):
+    for option in (option for option, there in given.items() if there):
         if by is not None:
             raise DataError(f"{option} applies to whole measures; leave out --by {by}")
         if groups and option != "--interval":
             raise DataError(f"--groups compares alpha; leave out {option}")
-    if groups and over == "raters":
+    if groups and raters:
         raise DataError("--groups has intervals over items; leave out --interval raters")
     in_blocks = "--from-disk" if from_disk else "--cluster" if cluster is not None else None
     not_in_blocks = {
         "--by": by is not None,
         "--groups": bool(groups),
         "--formulas": formulas,
-        "--interval raters": over == "raters",
+        "--interval raters": raters,
         f"--measure {span_measures[0] if span_measures else ''}": bool(measure and span_measures),
     }
-    for option in (option for option, given in not_in_blocks.items() if given and in_blocks):
+    for option in (option for option, there in not_in_blocks.items() if there and in_blocks):
         raise DataError(f"{in_blocks} counts whole measures in blocks of items; leave out {option}")
     check_result(output)
     source.check_outputs(output)
+    if groups and (by is not None or measure):
+        raise DataError("--groups compares alpha; leave out --by and --measure")
+    if groups and as_ != "text":
+        raise DataError(f"--groups is not printed as {as_}; write it with -o FILE.csv")
+    corpus: Any = source.open() if from_disk else source.read()
     if groups:
-        if by is not None or measure:
-            raise DataError("--groups compares alpha; leave out --by and --measure")
-        if as_ != "text":
-            raise DataError(f"--groups is not printed as {as_}; write it with -o FILE.csv")
-        _compare_groups(source, groups, question, 5 if most is None else most, json, output)
+        compared = compare_groups(
+            corpus, attribute_names(groups), question or None, 5 if most is None else most
+        )
+        emit(
+            {"corpus": corpus.name, "comparisons": [one.to_dict() for one in compared]},
+            lambda: [one.to_columns() for one in compared],
+            lambda: show_comparisons(corpus.name, compared),
+            output,
+            json,
+        )
         return
     most = 20 if most is None else most
-    corpus: Any = source.open() if from_disk else source.read()
-    lines: list[str] | None = None
-    if by is None and in_blocks:
-        results = _block_summary(corpus, question, answer_measures, weights, benchmark, cluster)
-        lines = _block_sentences(corpus, results, measure or ["krippendorff-alpha"])
-        if not interval:
-            _drop_intervals(results)
-    elif by is None:
-        results = _summary(
-            corpus, question, answer_measures, interval, formulas, weights, benchmark
-        )
-        _add_spans(corpus, results, span_measures, interval == "items")
+    if by is not None:
+        every = json or output is not None or as_ == "csv"
+        results = _breakdown(corpus, by, question, measure, None if every else most)
+    else:
+        options = interval or False, formulas, weights, benchmark, cluster
+        results = _summary(corpus, question, answer_measures, *options)
+        _add_spans(corpus, results, [] if in_blocks else span_measures, interval == "items")
         if measure and not answer_measures:
             results = [{**result, "measures": []} for result in results if result["spans"]]
             if not results:
                 raise DataError(f"{corpus.name}: no spans; {measure[0]} is a measure of spans")
-    else:
-        results = _breakdown(
-            corpus, by, question, measure, None if json or output or as_ == "csv" else most
-        )
+
+    def show_tables() -> None:
+        if as_ == "csv":
+            write_tables(list(_tables(results, by)), None, RESULT_DIGITS)
+        else:
+            shown = [t for r in results for t in _shown(corpus, r, by, most, weights, benchmark)]
+            _show(shown, as_, by is None)
+        if by is None and weights is None:
+            names = measure or ["krippendorff-alpha"]
+            sentences = (_sentence(corpus, r, names, interval or "items", cluster) for r in results)
+            _say(list(filter(None, sentences)), as_)
+        if benchmark is not None:
+            from dissensus.agreement import BENCHMARKS
+
+            words = BENCHMARKS[benchmark].source
+            console.say(f"{benchmark}: the words of {words}; a convention, not a test")
+
     content = {"corpus": corpus.name, "questions": results}
-    if output is not None:
-        write_result(output, content, lambda: _tables(results, by))
-    if json:
-        console.print_json(content)
-        return
-    if as_ == "csv":
-        write_tables(_tables(results, by), None, RESULT_DIGITS)
-    place = 0
-    for result in results if as_ != "csv" else ():
-        for heading, cells in _shown(corpus, result, by, most, weights, benchmark):
-            names, rows, numbers = cells
-            if as_ == "text":
-                whole = [names[0], *numbers] if by is None else []
-                show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
-            else:
-                print(console.visible(styled(as_, names, rows, numbers, heading)), end="\n\n")
-            place += 1
-    if by is None and weights is None:
-        if lines is None:
-            lines = _sentences(corpus, results, measure or ["krippendorff-alpha"], over)
-        _say_sentences(lines, as_)
-    if benchmark is not None:
-        from dissensus.agreement import BENCHMARKS
-
-        console.say(
-            f"{benchmark}: the words of {BENCHMARKS[benchmark].source}; a convention, not a test"
-        )
+    emit(content, lambda: list(_tables(results, by)), show_tables, output, json)
 
 
-def _sentences(
-    corpus: Corpus, results: list[dict[str, Any]], measures: list[str], over: Any
-) -> list[str]:
-    """A sentence for a paper for each question."""
-    from dissensus.agreement import sentence
-
-    return [
-        f"{result['question']}: {sentence(corpus[result['question']], chosen['measure'], over)}"
-        for result in results
-        if (chosen := _chosen(result, measures)) is not None
-    ]
-
-
-def _chosen(result: dict[str, Any], measures: list[str]) -> dict[str, Any] | None:
-    """The entry of the first of these measures that is defined."""
-    defined = {one["measure"]: one for one in result["measures"] if one["undefined"] is None}
-    return next((defined[name] for name in measures if name in defined), None)
-
-
-def _block_summary(
-    corpus: Any,
-    questions: list[str] | None,
-    measures: list[str] | None,
-    weights: Any,
-    benchmark: str | None,
-    cluster: str | None,
-) -> list[dict[str, Any]]:
-    """Measures with their intervals, counted in blocks of items."""
-    from dissensus.agreement import summarise
-
-    agreement = summarise(
-        corpus,
-        questions or None,
-        measures or None,
-        intervals=True,
-        weights=weights,
-        benchmark=benchmark,
-        cluster=cluster,
-    )
-    return [question.to_dict() | {"spans": []} for question in agreement]
-
-
-def _block_sentences(corpus: Any, results: list[dict[str, Any]], measures: list[str]) -> list[str]:
-    """A sentence for a paper for each question, from what was counted."""
-    from dissensus.agreement import ConfidenceInterval
-    from dissensus.agreement.sentence import written
-
-    lines = []
-    for result in results:
-        chosen = _chosen(result, measures)
-        if chosen is None:
-            continue
-        annotations = corpus[result["question"]]
-        n_annotators = None
-        if annotations.n_annotators:
-            n_annotators = int((annotations.per_annotator() > 0).sum())
-        ends = ConfidenceInterval(
-            *(math.nan if chosen[end] is None else chosen[end] for end in ("low", "high"))
-        )
-        size = result["items"], result["answers"], n_annotators
-        text = written(chosen["measure"], chosen["value"], ends, *size)
-        lines.append(f"{result['question']}: {text}")
-    return lines
-
-
-def _drop_intervals(results: list[dict[str, Any]]) -> None:
-    for result in results:
-        for entry in result["measures"]:
-            del entry["low"], entry["high"]
-
-
-def _say_sentences(lines: list[str], style: str) -> None:
-    """Print sentences; on stderr if stdout is to be copied."""
-    if style == "text" and lines:
-        print("", *map(console.visible, lines), sep="\n")
-    elif style != "text":
-        for line in lines:
-            console.say(line)
-
-
-def _compare_groups(
-    source: Source,
-    groups: list[str],
-    questions: list[str] | None,
-    most: int,
-    json: bool,
-    output: Path | None,
-) -> None:
-    from dissensus.agreement import compare_groups
-
-    corpus = source.read()
-    results = compare_groups(corpus, attribute_names(groups), questions or None, most)
-    content = {"corpus": corpus.name, "comparisons": [result.to_dict() for result in results]}
-    if output is not None:
-        write_result(output, content, lambda: [result.to_columns() for result in results])
-    if json:
-        console.print_json(content)
-    else:
-        show_comparisons(corpus.name, results)
+# ---- results ----
 
 
 def _summary(
-    corpus: Corpus,
-    questions: list[str] | None,
-    measures: list[str] | None,
-    interval: Any,
-    formulas: bool,
-    weights: Any,
-    benchmark: str | None,
+    corpus: Any, questions: list[str] | None, measures: list[str], *options: Any
 ) -> list[dict[str, Any]]:
     from dissensus.agreement import summarise
 
-    agreement = summarise(
-        corpus, questions or None, measures or None, interval or False, formulas, weights, benchmark
-    )
+    agreement = summarise(corpus, questions or None, measures or None, *options)
     return [question.to_dict() for question in agreement]
 
 
@@ -308,7 +204,74 @@ def _add_spans(
         result["spans"] = [one.to_dict() for one in spans]
 
 
-Cells = tuple[list[str], list[list[str]], list[str]]  # names, rows, columns of numbers
+def _sentence(
+    corpus: Any, result: dict[str, Any], measures: list[str], over: Any, cluster: str | None
+) -> str | None:
+    """The first of these measures that is defined, with its interval, as a sentence for a paper."""
+    from dissensus.agreement import summarise
+    from dissensus.agreement.sentence import written
+
+    defined = [one["measure"] for one in result["measures"] if one["undefined"] is None]
+    chosen = next((name for name in measures if name in defined), None)
+    if chosen is None:
+        return None
+    question = result["question"]
+    (one,) = summarise(corpus, [question], [chosen], over, cluster=cluster)[0].measures
+    assert one.interval is not None
+    answers = corpus[question]
+    known = int((answers.per_annotator() > 0).sum()) if answers.n_annotators else None
+    size = result["items"], result["answers"], known
+    return f"{question}: {written(chosen, one.value, one.interval, *size, over)}"
+
+
+# ---- what is shown and written ----
+
+
+def _show(tables: list[tuple[str, Cells]], style: str, wide: bool) -> None:
+    """Print tables with their headings.
+
+    Args:
+        wide: whether names of measures are never wrapped.
+    """
+    from dissensus.tables import Table
+
+    for place, (heading, (names, rows, numbers)) in enumerate(tables):
+        if style == "text":
+            whole = [names[0], *numbers] if wide else []
+            show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
+        else:
+            sides = "".join("r" if name in numbers else "l" for name in names)
+            table = Table(names, rows, heading, sides)
+            text = table.to_markdown() if style == "markdown" else table.to_latex()
+            print(console.visible(text), end="\n\n")
+
+
+def _say(sentences: list[str], style: str) -> None:
+    """Print sentences; on stderr if stdout is to be copied."""
+    if style == "text" and sentences:
+        print("", *map(console.visible, sentences), sep="\n")
+    elif style != "text":
+        for sentence in sentences:
+            console.say(sentence)
+
+
+def _tables(results: list[dict[str, Any]], by: str | None) -> Iterator[Any]:
+    """The results of all questions as Arrow tables, of spans too; confusions are for JSON only."""
+    import pyarrow as pa
+
+    for result in results:
+        spans = [
+            {"label": one["label"] or "", **entry}
+            for one in result.get("spans", ())
+            for entry in one["measures"]
+        ]
+        for lines in (result["measures" if by is None else f"{by}s"], spans):
+            rows = [{"question": result["question"], **line} for line in lines]
+            if rows:
+                table = pa.Table.from_pylist(rows)
+                yield table.drop(["confusion"]) if "confusion" in table.column_names else table
+        if by is not None and not result[f"{by}s"]:
+            yield pa.table({"question": pa.array([], pa.string())})
 
 
 def _shown(
@@ -337,19 +300,14 @@ def _span_rows(spans: list[dict[str, Any]], most: int) -> Cells:
     from dissensus.agreement import SPAN_MEASURES
 
     def cell(entry: dict[str, Any]) -> str:
-        ends = (
-            f" [{_cell(entry['low'])}, {_cell(entry['high'])}]"
-            if entry.get("low") is not None
-            else ""
-        )
-        return _cell(entry["value"]) + ends
+        low, high = (_cell(entry.get(end)) for end in ("low", "high"))
+        return _cell(entry["value"]) + ("" if low == "-" else f" [{low}, {high}]")
 
     if len(spans) == 1:
-        rows = []
-        for entry in spans[0]["measures"]:
-            why = entry["undefined"]
-            meaning = SPAN_MEASURES[entry["measure"]] if why is None else f"undefined: {why}"
-            rows.append([entry["measure"], cell(entry), meaning])
+        rows = [
+            [one["measure"], cell(one), _meaning(one, SPAN_MEASURES[one["measure"]])]
+            for one in spans[0]["measures"]
+        ]
         return ["measure", "value", "meaning"], rows, ["value"]
     names = [entry["measure"] for entry in spans[0]["measures"]]
     rows = [
@@ -360,84 +318,45 @@ def _span_rows(spans: list[dict[str, Any]], most: int) -> Cells:
         ]
         for one in spans[: most + 1]
     ]
-    if len(spans) > len(rows):
-        more = f"... {number(len(spans) - len(rows))} more"
-        rows.append([more, *[""] * (len(names) + 1)])
-    return ["label", "spans", *names], rows, ["spans", *names]
-
-
-def _tables(results: list[dict[str, Any]], by: str | None) -> list[dict[str, list[Any]]]:
-    """The results of all questions as the columns of tables, of spans too."""
-    tables = []
-    for result in results:
-        if by is not None or result["measures"]:
-            tables.append(_columns(result, by))
-        lines = [
-            {"label": "" if one["label"] is None else one["label"], **entry}
-            for one in result.get("spans", ())
-            for entry in one["measures"]
-        ]
-        if lines:
-            columns = {name: [line[name] for line in lines] for name in lines[0]}
-            tables.append({"question": [result["question"]] * len(lines), **columns})
-    return tables
-
-
-FORMULA = {  # columns of --formulas, as a table shows them
-    "standard_error": "error",
-    "formula_low": "from",
-    "formula_high": "to",
-    "test": "test",
-    "p": "p",
-}
+    names = ["spans", *names]
+    return ["label", *names], with_rest(rows, len(spans), len(names) + 1), names
 
 
 def _measures(result: dict[str, Any], benchmark: str | None) -> Cells:
     from dissensus.agreement import MEASURES
 
-    known = list(result["measures"][0]) if result["measures"] else []
-    numbers = [name for name in ("value", "low", "high", *FORMULA) if name in known]
-    brief = "p" in known  # so that the table is not too wide
-    words = ["benchmark"] if benchmark is not None else []
+    numbers = [n for n in ("value", "low", "high", *FORMULA) if n in result["measures"][0]]
+    words = [benchmark] if benchmark is not None else []
+    brief = "p" in numbers  # so that the table is not too wide
     rows = []
     for entry in result["measures"]:
-        why = entry["undefined"]
-        meaning = "" if brief else MEASURES[entry["measure"]].description
-        meaning = meaning if why is None else f"undefined: {why}"
         cells = [_p(entry[key]) if key == "p" else _cell(entry[key]) for key in numbers]
-        cells += [entry[key] or "" for key in words]
-        rows.append([entry["measure"], *cells, meaning])
+        cells += [entry["benchmark"] or "" for _ in words]
+        meaning = "" if brief else MEASURES[entry["measure"]].description
+        rows.append([entry["measure"], *cells, _meaning(entry, meaning)])
     names = [FORMULA.get(name, name) for name in numbers]
-    head = ["measure", *names, *([benchmark] if benchmark is not None else []), "meaning"]
+    head = ["measure", *names, *words, "meaning"]
     if not any(row[-1] for row in rows):
         head, rows = head[:-1], [row[:-1] for row in rows]
     return head, rows, names
 
 
+def _meaning(entry: dict[str, Any], meaning: str) -> str:
+    why = entry["undefined"]
+    return meaning if why is None else f"undefined: {why}"
+
+
 def _p(value: float | None) -> str:
     """A p-value; the smallest are not shown as 0."""
-    if value is None:
-        return "-"
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+    return "<0.001" if value is not None and value < 0.001 else _cell(value)
 
 
 def _rows(result: dict[str, Any], by: str, most: int) -> Cells:
     lines = result[f"{by}s"][:most]
     names = [name for name in (lines[0] if lines else [by]) if name != "confusion"]
-    texts = ("item", "annotator", "first", "second", "value")
     rows = [[_cell(line[name]) for name in names] for line in lines]
-    more = result["total"] - len(lines)
-    if more > 0:
-        rows.append([f"... {number(more)} more", *[""] * (len(names) - 1)])
-    return names, rows, [name for name in names if name not in texts]
-
-
-def _columns(result: dict[str, Any], by: str | None) -> dict[str, list[Any]]:
-    """The result of a question as the columns of a table; confusions are for JSON only."""
-    lines = result["measures" if by is None else f"{by}s"]
-    names = [name for name in (lines[0] if lines else ()) if name != "confusion"]
-    columns = {name: [line[name] for line in lines] for name in names}
-    return {"question": [result["question"]] * len(lines), **columns}
+    rows = with_rest(rows, result["total"], len(names))
+    return names, rows, [name for name in names if name not in NAMES]
 
 
 def _cell(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dissensus.cli import console
 from dissensus.cli.model_options import say_encoders
-from dissensus.cli.outputs import check_result, write_result
+from dissensus.cli.outputs import check_result, emit
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, number, show
 
@@ -67,15 +67,10 @@ def attention(
     )
     for note in result.notes:
         console.say(note)
-    if output is not None:
-        write_result(output, result.to_dict(), lambda: [result.to_table()])
-    if json:
-        console.print_json(result.to_dict())
-        return
-    _print(result)
+    emit(result.to_dict(), lambda: [result.to_table()], lambda: _show(result), output, json)
 
 
-def _print(result: AttentionEvaluation) -> None:
+def _show(result: AttentionEvaluation) -> None:
     names = ("score", "value", "baseline", "baseline is", "p", "of")
     groups: dict[tuple[str, str], list[AttentionScore]] = {}
     for score in result.scores:

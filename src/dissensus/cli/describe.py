@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import textwrap
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dissensus.cli.console import print_json, visible, width
 from dissensus.cli.group_tables import attribute_names
-from dissensus.cli.outputs import check_result, write_result
+from dissensus.cli.outputs import check_result, emit
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.tables import columns, facts, number, show
+from dissensus.cli.tables import columns, facts, number, say_wrapped, show, with_rest
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
@@ -69,37 +66,37 @@ def describe(
     if output is not None and len(sources) > 1:
         raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")
     items = MOST_ITEMS if most is None else most
-    contents = []
-    for one in sources:
-        if from_disk:
-            description = describe_stored(one.open(), question or None, items)
-        else:
-            description = describe_corpus(one.read(), question or None, items, attribute_names(by))
-        contents.append(description.to_dict())
-        if output is not None:
-            table = description.annotator_table()
-            write_result(output, contents[0], partial(list, [table]))
-        if json:
-            continue
-        if len(contents) > 1:
-            print()
-        show(description.name, facts(_overview(description)))
+    if from_disk:
+        described = [describe_stored(source.open(), question or None, items)]
+    else:
+        groups = attribute_names(by)
+        described = [
+            describe_corpus(one.read(), question or None, items, groups) for one in sources
+        ]
+    contents = [description.to_dict() for description in described]
+    emit(
+        contents if len(contents) > 1 else contents[0],
+        lambda: [described[0].annotator_table()],
+        lambda: _show(described, MOST_ANNOTATORS if most is None else most),
+        output,
+        json,
+    )
+
+
+def _show(descriptions: list[Description], most: int) -> None:
+    for place, description in enumerate(descriptions):
+        show(*([""] if place else []), description.name, facts(_overview(description)))
         for described in description.questions:
             show(*_question(described), *_groups(described))
-            _show_annotators(described, MOST_ANNOTATORS if most is None else most)
-    if json:
-        print_json(contents if len(contents) > 1 else contents[0])
+            _show_annotators(described, most)
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:
-    rows = [
-        ("items", number(description.items)),
-        ("annotators", number(description.annotators)),
+    rows = [("items", number(description.items)), ("annotators", number(description.annotators))]
+    rows += [
+        (f"content {role}", f"{number(contents['number'])} different, {contents['kind']}")
+        for role, contents in description.contents.items()
     ]
-    for role, contents in description.contents.items():
-        rows.append(
-            (f"content {role}", f"{number(contents['number'])} different, {contents['kind']}")
-        )
     for what, names in (
         ("item attributes", description.item_attributes),
         ("annotator attributes", description.annotator_attributes),
@@ -110,11 +107,10 @@ def _overview(description: Description) -> list[tuple[str, str]]:
         sizes = ", ".join(f"{part} {number(size)}" for part, size in parts.items())
         rows.append((f"split {scheme}", sizes))
     rows.append(("questions", ", ".join(described.name for described in description.questions)))
-    for left in description.left_out:
-        rows.append(
-            (f"left out: {left['question']}", f"{number(left['answers'])}: {left['reason']}")
-        )
-    return rows
+    return rows + [
+        (f"left out: {left['question']}", f"{number(left['answers'])}: {left['reason']}")
+        for left in description.left_out
+    ]
 
 
 def _question(described: QuestionDescription) -> list[Any]:
@@ -215,28 +211,30 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
     show("", "annotators, compared with the rest", _annotators(described.by_annotator, most))
     print()
     suspicious, few = described.suspicious, len(described.by_annotator) - described.checked
-    unchecked = f"; {number(few)} with fewer than 10 answers not checked" if few else ""
+    unchecked = f"{number(few)} with fewer than 10 answers not checked" if few else ""
     for sentence in described.crowd:
-        print(textwrap.fill(visible(sentence), width() or 80))
-    if not suspicious:
-        print(f"{described.nobody_named} ({number(described.checked)} checked{unchecked})")
-    else:
+        say_wrapped(sentence)
+    if suspicious:
         of = f"{number(len(suspicious))} of {number(described.checked)}"
         show(f"suspicious annotators: {of} checked")
-        lines = [
+        _show_lines(
             [
-                f"{kind}: {_called(row)}: {text}"
-                for kind, text in zip(row.suspicious, row.evidence, strict=True)
-            ]
-            for row in suspicious
-        ]
-        _show_lines(lines, most)
+                [f"{kind}: {_called(row)}: {text}"
+                 for kind, text in zip(row.suspicious, row.evidence, strict=True)]
+                for row in suspicious
+            ],
+            most,
+        )  # fmt: skip
         if unchecked:
-            print(unchecked[2:])
+            print(unchecked)
+    else:
+        of = "; ".join(filter(None, (f"{number(described.checked)} checked", unchecked)))
+        print(f"{described.nobody_named} ({of})")
     if described.tendencies:
         show("", f"tendencies, no suspicion: {number(len(described.tendencies))} annotators")
-        lines = [[f"{_called(row)}: {text}" for text in row.tendencies]
-                 for row in described.tendencies]  # fmt: skip
+        lines = [
+            [f"{_called(row)}: {text}" for text in row.tendencies] for row in described.tendencies
+        ]
         _show_lines(lines, most)
 
 
@@ -247,23 +245,21 @@ def _called(row: AnnotatorDescription) -> str:
 def _show_lines(lines: list[list[str]], most: int) -> None:
     """The lines of each annotator."""
     for line in itertools.chain(*lines[:most]):
-        print(textwrap.fill(visible(line), width() or 80, subsequent_indent="  "))
+        say_wrapped(line, indent="  ")
     if len(lines) > most:
         print(f"... {number(len(lines) - most)} more: use --top, --json or -o FILE.csv")
 
 
 def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:
     """Suspicious annotators first; columns that nobody has are left out."""
+    from rich.console import Console
 
     def with_interval(row: AnnotatorDescription, what: str) -> str:
         value, low, high = (getattr(row, f"{what}{end}") for end in ("", "_low", "_high"))
-        ends = "" if low != low else f" [{low:.2f}, {high:.2f}]"
-        return number(value, 2) + ends
+        return number(value, 2) + ("" if low != low else f" [{low:.2f}, {high:.2f}]")
 
     def there(what: str) -> bool:
         return any(getattr(row, what) == getattr(row, what) for row in rows)  # not nan
-
-    from rich.console import Console
 
     longest = max(len(row.annotator) for row in rows[:most]) if most else 0
     room = Console().width - max(0, longest - len("annotator"))
@@ -284,7 +280,6 @@ def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:
     if there("seconds"):
         cells["time"] = lambda row: "-" if row.seconds != row.seconds else f"{row.seconds:.3g} s"
     lines = [[cell(row) for cell in cells.values()] for row in rows[:most]]
-    if len(rows) > most:
-        lines.append([f"... {number(len(rows) - most)} more", *[""] * (len(cells) - 1)])
     numbers = [name for name in cells if name not in ("annotator", "mostly")]
-    return columns(list(cells), lines, numbers, whole=["answers", "mostly"])
+    shown = with_rest(lines, len(rows), len(cells))
+    return columns(list(cells), shown, numbers, whole=["answers", "mostly"])

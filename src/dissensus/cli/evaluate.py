@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dissensus.cli import console
 from dissensus.cli.group_tables import attribute_names, show_group_scores
-from dissensus.cli.outputs import check_result, write_result
+from dissensus.cli.outputs import check_result, emit
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.cli.tables import columns, show
 from dissensus.errors import DataError
+
+if TYPE_CHECKING:
+    from dissensus.evaluation import Evaluation
 
 
 @reads_corpus
@@ -54,7 +58,7 @@ def evaluate(
     check_result(output)
     source.check_outputs(output)
     if metric and all_:
-        raise DataError("--all shows all_ metric; leave --metric out")
+        raise DataError("--all shows every metric; leave --metric out")
     wanted = [*METRICS, *DENSITY_METRICS] if all_ else metric or None
     folders = [predictions, *(against or [])]
     corpus = source.read()
@@ -67,12 +71,13 @@ def evaluate(
         by_group = evaluation.evaluate_groups(
             loaded, corpus, attribute_names(groups), question, wanted
         )
-        if output is not None:
-            write_result(output, by_group.to_dict(), lambda: [by_group.to_table()])
-        if json:
-            console.print_json(by_group.to_dict())
-        else:
-            show_group_scores(by_group)
+        emit(
+            by_group.to_dict(),
+            lambda: [by_group.to_table()],
+            lambda: show_group_scores(by_group),
+            output,
+            json,
+        )
         return
     result = evaluation.evaluate(
         loaded,
@@ -84,15 +89,14 @@ def evaluate(
     )
     for note in result.notes:
         console.say(note)
-    if output is not None:
-        write_result(output, result.to_dict(), lambda: [result.to_table()])
-    if json:
-        console.print_json(result.to_dict())
-        return
-    for number, table in enumerate(result.tables()):
+    emit(result.to_dict(), lambda: [result.to_table()], lambda: _show(result), output, json)
+
+
+def _show(result: Evaluation) -> None:
+    for place, table in enumerate(result.tables()):
         names = table.columns
         whole = [name for name in names if name in ("perfect", "constant", "better")]
         shown = columns(names, table.rows, names[1:-1], whole=whole)
-        show(*([""] if number else []), table.heading, shown)
+        show(*([""] if place else []), table.heading, shown)
         for note in table.notes:
             print(console.visible(note))

@@ -27,9 +27,8 @@ def show_every_aggregator(
     rows = {q: aggregator_scores(corpus, q) for q in questions or corpus.questions}
     if json:
         console.print_json({q: [_record(row) for row in each] for q, each in rows.items()})
-    else:
-        for number, (question, each) in enumerate(rows.items()):
-            show(*([""] if number else []), *_shown(corpus, question, each))
+    for place, (question, each) in enumerate(() if json else rows.items()):
+        show(*([""] if place else []), *_shown(corpus, question, each))
     if output is not None:
         for path in write_answers({q: _answers(each) for q, each in rows.items()}, output):
             console.say(f"{path}: written")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dissensus.cli.console import visible, width
-from dissensus.cli.tables import columns, number, show
+from dissensus.cli.tables import columns, number, say_wrapped, show
 
 if TYPE_CHECKING:
     from dissensus.agreement import GroupComparison
@@ -31,15 +29,11 @@ def show_comparisons(corpus: str, results: Sequence[GroupComparison]) -> None:
         heading = f"{corpus}, {result.question} ({result.scale}) by {result.attribute}"
         show(*([""] if place else []), heading, _agreement(result))
         for line in (*result.notes, _tests(result, len(results)), result.conclusion):
-            _say(line)
+            say_wrapped(line)
         if result.dividing:
             print()
             chance = "" if result.corrected < 0.05 else ", which may be chance or carelessness"
             show(f"items that divide them most{chance}", _items(result))
-
-
-def _say(line: str) -> None:
-    print(textwrap.fill(visible(line), width() or 80))
 
 
 def _agreement(result: GroupComparison) -> Any:
@@ -117,7 +111,7 @@ def show_group_scores(evaluation: GroupEvaluation) -> None:
         heading = ", ".join(text for text in (evaluation.corpus, question, part, method) if text)
         show(*([""] if place else []), f"{heading}, by {attribute}", _scores(results))
     for note in evaluation.notes:
-        _say(note)
+        say_wrapped(note)
 
 
 def _scores(results: list[GroupScores]) -> Any:

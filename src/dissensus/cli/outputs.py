@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from json import dump
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from dissensus.cli.console import visible
+from dissensus.cli.console import print_json, say, visible
 from dissensus.errors import DataError
 from dissensus.files.folders import check_free
 from dissensus.files.staging import reserved, staged
@@ -23,6 +23,7 @@ from dissensus.prediction.answer_files import (
     TABLES,
     delimited,
     is_table,
+    rounded,
     with_question,
 )
 
@@ -94,20 +95,41 @@ def check_result(output: Path | None) -> None:
         check_table(output)
 
 
-def write_result(output: Path, content: Any, tables: Callable[[], Sequence[Any]]) -> None:
-    """Write a result as JSON, or as a table if the file ends like one.
+def emit(
+    content: Any,
+    tables: Callable[[], Sequence[Any]],
+    show: Callable[[], None],
+    output: Path | None,
+    json: bool,
+) -> None:
+    """Write a result to a file, if one is named, and print it.
 
     Args:
         content: the result as JSON.
-        tables: returns the same result as tables, as in `write_tables`.
+        tables: returns it as tables, as in `write_tables`, for a file that ends like one.
+        show: prints it for people, unless JSON is wanted.
     """
-    if is_table(output) and output.suffix.lower() != ".json":
+    if output is not None and is_table(output) and output.suffix.lower() != ".json":
         write_tables(tables(), output, RESULT_DIGITS)
-        return
+    elif output is not None:
+        with staged(output) as path, path.open("w", encoding="utf-8") as file:
+            dump(content, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+    if json:
+        print_json(content)
+    else:
+        show()
 
-    with staged(output) as path, path.open("w", encoding="utf-8") as file:
-        json.dump(content, file, ensure_ascii=False, indent=1)
-        file.write("\n")
+
+def emit_answers(tables: Mapping[str, pa.Table], output: Path | None, json: bool) -> None:
+    """Print the table of each question as JSON, or write it to a file or, as CSV, to stdout."""
+    if json:
+        named = (with_question(table, question) for question, table in tables.items())
+        rows = [row for table in named for row in table.to_pylist()]
+        print_json([{name: rounded(value) for name, value in row.items()} for row in rows])
+    if output is not None or not json:
+        for path in write_answers(tables, output):
+            say(f"{path}: written")
 
 
 def write_answers(tables: Mapping[str, pa.Table], output: Path | None) -> list[Path]:

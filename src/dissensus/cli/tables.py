@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from dissensus.cli.console import visible
+from dissensus.cli.console import visible, width
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,9 +51,9 @@ def columns(
     cells = [_widest(row[at] for row in rows) for at in range(len(names))]
     headings, widths, gap = _laid_out(names, cells, numbers, whole)
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
-    for name, heading, width in zip(names, headings, widths, strict=True):
+    for name, heading, wide in zip(names, headings, widths, strict=True):
         side: Literal["right", "left"] = "right" if name in numbers else "left"
-        table.add_column(Text(heading), justify=side, overflow="fold", width=width)
+        table.add_column(Text(heading), justify=side, overflow="fold", width=wide)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     return table
@@ -139,61 +140,15 @@ def _width(table: Table) -> int:
     return _needed(widths, table.padding[1]) if all(widths) else 0
 
 
-STYLES = ("text", "csv", "markdown", "latex")
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
+def say_wrapped(line: str, indent: str = "") -> None:
+    """Print a line as wide as the terminal."""
+    print(textwrap.fill(visible(line), width() or 80, subsequent_indent=indent))
 
 
-def styled(
-    style: str,
-    names: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numbers: Sequence[str],
-    caption: str,
-) -> str:
-    """A table as Markdown or LaTeX, to be copied into a text.
-
-    Args:
-        numbers: right-aligned columns.
-
-    Example:
-        >>> print(styled("markdown", ["measure", "value"], [("a|b", "0.31")], ["value"], "label"))
-        label
-        <BLANKLINE>
-        | measure | value |
-        |---|---:|
-        | a\\|b | 0.31 |
-    """
-    if style == "markdown":
-        lines = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-        rule = "".join("---:|" if name in numbers else "---|" for name in names)
-        body = [f"| {' | '.join(row)} |" for row in [list(names), *lines]]
-        return "\n".join([caption, "", body[0], f"|{rule}", *body[1:]])
-    sides = "".join("r" if name in numbers else "l" for name in names)
-    body = [" & ".join(map(_latex, row)) + r" \\" for row in [names, *rows]]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            f"\\caption{{{_latex(caption)}}}",
-            f"\\begin{{tabular}}{{{sides}}}",
-            r"\hline",
-            body[0],
-            r"\hline",
-            *body[1:],
-            r"\hline",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    )
-
-
-def _latex(text: str) -> str:
-    return "".join(LATEX.get(letter, letter) for letter in text)
+def with_rest(rows: list[list[str]], total: int, n_columns: int) -> list[list[str]]:
+    """The rows of a table, and one that says how many more there are."""
+    more = total - len(rows)
+    return [*rows, [f"... {number(more)} more", *[""] * (n_columns - 1)]] if more > 0 else rows
 
 
 def number(value: float, digits: int = 3) -> str:
