@@ -311,7 +311,7 @@ def known_corpora(folder: Path) -> Iterator[Sample]:
 
     def read(path: Path) -> None:
         module, errors = dataset(path.name), []
-        for corpus in module.CORPORA or (None,):
+        for corpus in module.corpora:
             try:
                 module.load(path, corpus)
             except DissensusError as error:

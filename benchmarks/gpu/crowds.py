@@ -64,13 +64,13 @@ N_POS, N_JESTER = 5000, 500  # training items and annotators of the largest corp
 
 def pack(folder: Path, data: Path) -> None:
     """The corpora with one vector for each item and role, so that no encoder is needed there."""
-    from dissensus.datasets import jester5k, labelme_crowds, pos_tweets, snow2008
+    from dissensus.datasets import dataset
 
     corpora = {
-        "labelme": labelme_crowds.load(data / "labelme_crowds", labelme_crowds.DEFAULT),
-        "rte": snow2008.load(data / "snow2008", "rte"),
-        "pos_tweets": _some_items(pos_tweets.load(data / "pos_tweets", "crowd")),
-        "jester5k": _some_annotators(jester5k.load(data / "jester5k", jester5k.DEFAULT)),
+        "labelme": dataset("labelme_crowds").load(data / "labelme_crowds"),
+        "rte": dataset("snow2008").load(data / "snow2008", "rte"),
+        "pos_tweets": _some_items(dataset("pos_tweets").load(data / "pos_tweets")),
+        "jester5k": _some_annotators(dataset("jester5k").load(data / "jester5k")),
     }
     for name, corpus in corpora.items():
         by_item(corpus).save(folder / "corpora" / _plain(name))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.data
 
 PANELS = ("cue_conflict16", "ca_patterns216", "nsc_voices")  # see test_panels.py
 OTHER = ("toxic_spans", "nli_variation", *PANELS, *ABSENT)  # counted otherwise, or not at hand
-WHOLE = [n for n in DATASETS if dataset(n).DEFAULT is not None and n not in OTHER]
+WHOLE = [n for n in DATASETS if dataset(n).default is not None and n not in OTHER]
 NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions
     ("pos_tweets", "plank2014", {"tag": "tag, two experts (plank2014)"}),
     ("speechocean762", "sentences-all", {}),
@@ -79,7 +79,7 @@ def test_a_corpus_chosen_by_name_is_complete(
 
 def test_the_four_corpora_of_lewidi_make_the_whole_table(data_folder: Path) -> None:
     results: dict[str, tuple[str, str, str]] = {}
-    for name in dataset("lewidi2023").CORPORA:
+    for name in dataset("lewidi2023").corpora:
         corpus = dataset("lewidi2023").load(data_folder / "lewidi2023", name)
         assert corpus.left_out == ()
         results |= {
@@ -90,7 +90,7 @@ def test_the_four_corpora_of_lewidi_make_the_whole_table(data_folder: Path) -> N
 
 def test_the_four_corpora_of_lewidi_2025_make_the_whole_table(data_folder: Path) -> None:
     results: dict[str, tuple[str, str, str]] = {}
-    for name in dataset("lewidi2025").CORPORA:
+    for name in dataset("lewidi2025").corpora:
         corpus = dataset("lewidi2025").load(data_folder / "lewidi2025", name)
         assert corpus.left_out == ()
         for question, answers in corpus.questions.items():
@@ -102,7 +102,7 @@ def test_the_four_corpora_of_lewidi_2025_make_the_whole_table(data_folder: Path)
 @pytest.mark.parametrize("name", ["snow2008", "bluebirds_ducks", "dawid_skene_classics"])
 def test_the_corpora_of_a_folder_make_the_whole_table(name: str, data_folder: Path) -> None:
     results: dict[str, tuple[str, str, str]] = {}
-    for corpus_name in dataset(name).CORPORA:
+    for corpus_name in dataset(name).corpora:
         corpus = dataset(name).load(data_folder / name, corpus_name)
         assert corpus.left_out == ()
         results |= {question: counted(corpus, question) for question in corpus.questions}

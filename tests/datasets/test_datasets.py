@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,12 @@ import pytest
 
 from dissensus import datasets
 from dissensus.corpus import Corpus
-from dissensus.datasets import DATASETS, dataset, muse, street
+from dissensus.datasets import DATASETS, dataset
 from dissensus.errors import DataError
-from tests.datasets.folders import FOLDERS, conversation_item
+from tests.datasets.folders import FOLDERS
 
 SampleFolder = Callable[[str], Path]
-EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
+EVERY = [(name, corpus) for name, known in DATASETS.items() for corpus in known.corpora]
 
 
 def test_every_dataset_has_a_folder_to_test() -> None:
@@ -28,16 +27,8 @@ def test_a_folder_is_recognised_by_its_own_module_only(
     name: str, sample_folder: SampleFolder
 ) -> None:
     folder = sample_folder(name)
-    assert [other for other in DATASETS if dataset(other).recognise(folder)] == [name]
+    assert [other for other, known in DATASETS.items() if known.recognise(folder)] == [name]
     assert datasets.recognise(folder) == datasets.recognise(str(folder)) == name
-
-
-@pytest.mark.parametrize("name", DATASETS)
-def test_the_default_is_the_first_corpus_or_there_is_none(name: str) -> None:
-    corpora = dataset(name).CORPORA
-    assert dataset(name).DEFAULT == corpora[0] or (
-        dataset(name).DEFAULT is None and len(corpora) > 1
-    )
 
 
 @pytest.mark.parametrize(("name", "corpus"), EVERY)
@@ -70,7 +61,7 @@ def test_an_unknown_corpus_is_refused_with_those_there_are(
     name: str, sample_folder: SampleFolder
 ) -> None:
     folder = sample_folder(name)
-    there = ", ".join(repr(corpus) for corpus in dataset(name).CORPORA)
+    there = ", ".join(repr(corpus) for corpus in dataset(name).corpora)
     with pytest.raises(DataError) as caught:
         datasets.load(folder, "nonsense")
     assert str(caught.value) == f"{folder}: no corpus 'nonsense'; choose from {there}"
@@ -120,69 +111,6 @@ def test_read_hands_everything_else_to_the_readers(
     assert [(source, (given["corpus"], given["item"])) for source, given in arguments] == [
         (source, options) for source in (tmp_path, tmp_path / "mine.csv", table)
     ]
-
-
-DAMAGED: dict[str, tuple[str, str, Callable[[bytes], bytes]]] = {
-    "not UTF-8": ("jester5k", "jokes.csv", lambda content: b"\xff" + content),
-    "a name that is not UTF-8": (
-        "speechocean762",
-        "audio_opus.parquet",
-        lambda content: content.replace(b"item_id", b"item_\xf4d"),
-    ),
-    "nested too deeply": (
-        "nli_variation",
-        "preprocessed-data.jsonl",
-        lambda _: b'{"labels": ' + b"[" * 100_000,
-    ),
-    "a list of lists": (
-        "toxic_spans",
-        "tsd_train.csv",
-        lambda _: b'spans,text\n"' + b"[" * 100_000 + b'",tea\n',
-    ),
-    "a column twice": ("jester5k", "jokes.csv", lambda content: b"item_id,text,text\n1,a,b\n"),
-    "too many": (
-        "dawid_skene_classics",
-        "caries.csv",
-        lambda content: content[: content.rindex(b",")] + b",1e30\n",
-    ),
-    "no number": (
-        "muse",
-        f"{muse.SURVEY}/{muse.RATINGS}",
-        lambda content: content.replace(b",6.5,", b",6.x,"),
-    ),
-}
-
-
-def test_a_name_that_is_too_long_for_a_file_is_missing(sample_folder: SampleFolder) -> None:
-    folder = sample_folder("street")
-    labels = folder / street.LABELS
-    (first, *_) = sorted(path.name for path in (folder / "images").iterdir())
-    labels.write_text(labels.read_text(encoding="utf-8").replace(first, "a" * 300), "utf-8")
-    with pytest.raises(DataError, match=r"images/a+: missing; the corpus cannot be read"):
-        dataset("street").load(folder, street.CORPORA[0])
-
-
-@pytest.mark.parametrize("text", ['{"a": ' + "[" * 100_000, '{"a": "\\ud800"}', "{" + "9" * 5000])
-def test_turns_that_are_damaged_json_are_a_text(text: str, sample_folder: SampleFolder) -> None:
-    folder = sample_folder("lewidi2023")
-    items = {"1": conversation_item("7.0", text=text)}
-    (folder / "ConvAbuse_train.json").write_text(json.dumps(items), encoding="utf-8")
-    corpus = dataset("lewidi2023").load(folder, "ConvAbuse")
-    assert text in corpus.contents["text"].values.to_pylist()
-
-
-@pytest.mark.parametrize("damage", DAMAGED)
-def test_damaged_files_are_refused_in_one_line(damage: str, sample_folder: SampleFolder) -> None:
-    name, file, change = DAMAGED[damage]
-    folder = sample_folder(name)
-    path = folder / file
-    content = path.read_bytes()
-    path.write_bytes(change(content))
-    assert path.read_bytes() != content
-    with pytest.raises(DataError) as caught:
-        dataset(name).load(folder, dataset(name).CORPORA[-1 if name.startswith("dawid") else 0])
-    message = str(caught.value)
-    assert message.startswith(str(path)) and "\n" not in message and len(message) < 300
 
 
 def test_load_says_which_corpora_are_known(tmp_path: Path) -> None:

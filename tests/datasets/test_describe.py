@@ -13,11 +13,11 @@ from dissensus.datasets import DATASETS, dataset
 from dissensus.description import describe
 from tests.datasets.folders import ABSENT
 
-EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).CORPORA]
+EVERY = [(name, corpus) for name in DATASETS for corpus in dataset(name).corpora]
 MADE = [
     pytest.param(name, corpus, marks=() if corpus == first else pytest.mark.slow)
     for name, corpus in EVERY
-    for first in dataset(name).CORPORA[:1]
+    for first in dataset(name).corpora[:1]
 ]
 
 

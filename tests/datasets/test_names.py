@@ -11,14 +11,9 @@ from typer.testing import CliRunner
 from dissensus import datasets
 from dissensus.cli import app
 from dissensus.datasets import DATA, DATASETS
-from dissensus.datasets.catalogue import FACTS
 from dissensus.errors import DataError
 
 SampleFolder = Callable[[str], Path]
-
-
-def test_the_catalogue_is_complete() -> None:
-    assert list(FACTS) == list(DATASETS)
 
 
 def test_a_corpus_by_its_name(sample_folder: SampleFolder, monkeypatch: pytest.MonkeyPatch) -> None:

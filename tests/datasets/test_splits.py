@@ -12,7 +12,7 @@ from tests.datasets.folders import ABSENT
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 EVERY = [
-    (name, corpus) for name in DATASETS if name not in ABSENT for corpus in dataset(name).CORPORA
+    (name, corpus) for name in DATASETS if name not in ABSENT for corpus in dataset(name).corpora
 ]
 
 

@@ -14,10 +14,10 @@ import soundfile
 import torch
 import transformers as untyped
 
+from dissensus import datasets
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets import speechocean762
 from dissensus.encoders import EncoderNetwork, Prepared, encoder, encodings
 from dissensus.encoders.framework.media import sound
 from dissensus.encoders.framework.pretrained import weights_file
@@ -464,7 +464,7 @@ def test_audio_is_read_by_whisper_unless_another_is_named() -> None:
 
 @pytest.mark.data
 def test_sentences_of_speechocean762(data_folder: Path) -> None:
-    corpus = speechocean762.load(data_folder / "speechocean762")
+    corpus = datasets.load(data_folder / "speechocean762")
     few = corpus.select(items=np.arange(3))
     reading = encodings(few, {"speech": "whisper-tiny"})["speech"]
     store = reading.store()

@@ -49,22 +49,21 @@ def datasets(
 
 
 def _entries() -> list[dict[str, Any]]:
-    from dissensus.datasets import DATA, DATASETS, dataset
-    from dissensus.datasets.catalogue import FACTS
+    from dissensus.datasets import DATA, DATASETS
 
     folder = os.environ.get(DATA)
     return [
         {
-            "name": name,
-            "items": FACTS[name].items,
-            "annotators": FACTS[name].annotators,
-            "answers": FACTS[name].answers,
-            "licence": FACTS[name].licence,
-            "good for": FACTS[name].good_for,
-            "corpora": list(dataset(name).CORPORA),
-            "here": folder is not None and dataset(name).recognise(Path(folder) / name),
+            "name": known.name,
+            "items": known.items,
+            "annotators": known.annotators,
+            "answers": known.answers,
+            "licence": known.licence,
+            "good for": known.good_for,
+            "corpora": list(known.corpora),
+            "here": folder is not None and known.recognise(Path(folder) / known.name),
         }
-        for name in sorted(DATASETS)
+        for _, known in sorted(DATASETS.items())
     ]
 
 

@@ -61,7 +61,7 @@ class Corpus(CorpusFields):
         questions: dict[str, Annotations],
         *,
         annotators: Names | None = None,
-        contents: Mapping[str, tuple[Contents, np.ndarray] | Sequence[str | None]] | None = None,
+        contents: Mapping[str, Any] | None = None,
         item_attributes: dict[str, Any] | None = None,
         annotator_attributes: dict[str, Any] | None = None,
         gold: dict[str, Annotations] | None = None,
@@ -423,6 +423,7 @@ def _coded(role: str, given: Any, n_items: int) -> tuple[Contents, np.ndarray]:
     """Contents and a code per item, of the same or of a text for each item."""
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Contents):
         return given[0], np.asarray(given[1], np.int32)
+    given = given.to_pylist() if isinstance(given, pa.Array | pa.ChunkedArray) else given
     texts = [] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
     if not texts or not all(text is None or isinstance(text, str) for text in texts):
         raise DataError(

@@ -1,26 +1,24 @@
 """Datasets: the folder of a known public corpus -> Corpus.
 
-A corpus is a file here. Its module has CORPORA, the names of the corpora in the folder,
-DEFAULT, the one that is read if none is named (None: the user must choose), and two functions:
+A corpus is a file here, with one function:
 
-    recognise(folder: Path) -> bool
-    load(folder: Path, corpus: str | None = None) -> Corpus
+    load(folder: Path, corpus: str) -> Corpus     of a name in `corpora`
 
-and one line in `DATASETS`.
+and an entry in the catalogue, `DATASETS`, with the files by which its folder is recognised.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 from dissensus import readers
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
+from dissensus.datasets.catalogue import DATASETS, Dataset
 from dissensus.datasets.clip_ratings import usable_clips
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import unpacking_up_to
@@ -29,6 +27,7 @@ from dissensus.scales import Scale
 
 __all__ = [
     "DATASETS",
+    "Dataset",
     "corpora_in",
     "dataset",
     "load",
@@ -39,63 +38,19 @@ __all__ = [
     "usable_clips",
 ]
 
-DATASETS: dict[str, str] = {
-    "pos_tweets": "dissensus.datasets.pos_tweets",
-    "speechocean762": "dissensus.datasets.speechocean762",
-    "jester5k": "dissensus.datasets.jester5k",
-    "cifar10h": "dissensus.datasets.cifar10h",
-    "lewidi2023": "dissensus.datasets.lewidi2023",
-    "stemming": "dissensus.datasets.stemming",
-    "emobank": "dissensus.datasets.emobank",
-    "eye_fixations_12coders": "dissensus.datasets.eye_fixations_12coders",
-    "lewidi2025": "dissensus.datasets.lewidi2025",
-    "toxic_spans": "dissensus.datasets.toxic_spans",
-    "nli_variation": "dissensus.datasets.nli_variation",
-    "faces_3dsk": "dissensus.datasets.faces_3dsk",
-    "labelme_crowds": "dissensus.datasets.labelme_crowds",
-    "snow2008": "dissensus.datasets.snow2008",
-    "bluebirds_ducks": "dissensus.datasets.bluebirds_ducks",
-    "dawid_skene_classics": "dissensus.datasets.dawid_skene_classics",
-    "vgmidi": "dissensus.datasets.vgmidi",
-    "msp_improv": "dissensus.datasets.msp_improv",
-    "msp_podcast": "dissensus.datasets.msp_podcast",
-    "iemocap": "dissensus.datasets.iemocap",
-    "muse": "dissensus.datasets.muse",
-    "tvsum": "dissensus.datasets.tvsum",
-    "crema_d_votes": "dissensus.datasets.crema_d_votes",
-    "ferplus_votes": "dissensus.datasets.ferplus_votes",
-    "cue_conflict16": "dissensus.datasets.cue_conflict16",
-    "ca_patterns216": "dissensus.datasets.ca_patterns216",
-    "nsc_voices": "dissensus.datasets.nsc_voices",
-    "trompa_mer": "dissensus.datasets.trompa_mer",
-    "street": "dissensus.datasets.street",
-    "amer": "dissensus.datasets.amer",
-}
-
 DATA = "DISSENSUS_DATA"  # the variable that names the folder of known corpora
 
 
-class Dataset(Protocol):
-    """What the module of a known corpus offers."""
-
-    CORPORA: tuple[str, ...]
-    DEFAULT: str | None
-
-    def recognise(self, folder: Path) -> bool: ...
-
-    def load(self, folder: Path, corpus: str | None = None) -> Corpus: ...
-
-
 def dataset(name: str) -> Dataset:
-    """The module of a known corpus.
+    """A known corpus by its name.
 
     Example:
-        >>> dataset("lewidi2023").CORPORA
+        >>> dataset("lewidi2023").corpora
         ('HS-Brexit', 'ArMIS', 'ConvAbuse', 'MD-Agreement')
     """
     if name not in DATASETS:
         raise DataError(f"no dataset {name!r}; there are {listed(DATASETS)}")
-    return cast(Dataset, importlib.import_module(DATASETS[name]))
+    return DATASETS[name]
 
 
 def recognise(path: str | Path) -> str | None:
@@ -103,7 +58,7 @@ def recognise(path: str | Path) -> str | None:
     folder = Path(path)
     if not folder.is_dir():
         return None
-    return next((name for name in DATASETS if dataset(name).recognise(folder)), None)
+    return next((name for name, one in DATASETS.items() if one.recognise(folder)), None)
 
 
 def named(source: str | Path) -> tuple[str, str | None] | None:
@@ -117,9 +72,9 @@ def named(source: str | Path) -> tuple[str, str | None] | None:
     if name in DATASETS:
         return name, None
     folder, _, corpus = name.partition("/")
-    if folder in DATASETS and corpus in dataset(folder).CORPORA:
+    if folder in DATASETS and corpus in DATASETS[folder].corpora:
         return folder, corpus
-    return next(((one, name) for one in DATASETS if name in dataset(one).CORPORA), None)
+    return next(((one.name, name) for one in DATASETS.values() if name in one.corpora), None)
 
 
 def located(source: str | Path) -> tuple[Path, str | None]:
@@ -150,8 +105,8 @@ def corpora_in(source: str | Path) -> list[tuple[Path, str | None]]:
         return []
     name = recognise(folder)
     if name is not None:
-        module = dataset(name)
-        return [] if module.DEFAULT else [(folder, one) for one in module.CORPORA]
+        known = DATASETS[name]
+        return [] if known.default else [(folder, one) for one in known.corpora]
     inside = sorted(one for one in folder.iterdir() if one.is_dir())
     corpora = [
         entry
@@ -253,25 +208,9 @@ def read(
         >>> read(table, scale="ordinal:0,1")["label"]
         <Annotations: 2 answers by 2 annotators on 1 item, ordinal>
     """
-    options: dict[str, Any] = {
-        "format": format,
-        "item": item,
-        "annotator": annotator,
-        "annotators": annotators,
-        "answer": answer,
-        "text": text,
-        "question": question,
-        "gold": gold,
-        "scale": scale,
-        "repeats": repeats,
-        "encoding": encoding,
-        "name": name,
-        "merge_variants": merge_variants,
-        "missing": missing,
-        "items": items,
-        "features": features,
-        "annotator_attributes": annotator_attributes,
-    }
+    options = dict(locals())
+    for key in ("source", "corpus", "max_unpacked"):
+        del options[key]
     with unpacking_up_to(max_unpacked):
         return _read(source, corpus, options)
 

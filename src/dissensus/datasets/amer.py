@@ -15,22 +15,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen
 from dissensus.datasets.media_labels import load_labels
 from dissensus.scales import Nominal
 
-CORPORA: tuple[str, ...] = ("amer",)
-DEFAULT: str | None = "amer"
-LABELS, VIDEOS = "amer_labels.csv", "videos"
 EMOTIONS = ("worried", "happy", "neutral", "angry", "surprise", "sad", "other", "unknown")
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the table of labels."""
-    return (folder / LABELS).is_file()
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Question `emotion`, eight values; an item is a clip, role `video`."""
-    name = chosen(folder, corpus, CORPORA, DEFAULT)
-    return load_labels(folder, name, LABELS, VIDEOS, "video", {"emotion": Nominal(EMOTIONS)})
+    scales = {"emotion": Nominal(EMOTIONS)}
+    return load_labels(folder, corpus, "amer_labels.csv", "videos", "video", scales)

@@ -8,88 +8,45 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import (
-    chosen,
-    csv_table,
-    errors_in,
-    names_in_order,
-    once_each,
-    present,
-)
+from dissensus.datasets.files import csv_table, labels, names_in_order, once_each, present
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Nominal
 
-CORPORA: tuple[str, ...] = ("bluebirds", "ducks")
-DEFAULT: str | None = None
-BLUEBIRDS, DUCKS, CLASSES = "bluebirds.csv", "ducks.csv", "ducks_classes.yaml"
+CLASSES = "ducks_classes.yaml"
 YES = Nominal(("0", "1"))
 ARE_DUCKS = ("Mallard", "American Black Duck")
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains one of the two tables."""
-    return any((folder / name).is_file() for name in (BLUEBIRDS, DUCKS))
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Question `bluebird` or `duck`, 0 or 1, with gold; items are ids only."""
-    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
-    return _bluebirds(folder) if wanted == "bluebirds" else _ducks(folder)
-
-
-def _bluebirds(folder: Path) -> Corpus:
-    columns = ("item_id", "annotator_id", "label", "gold")
-    answers = csv_table(folder, BLUEBIRDS, **dict.fromkeys(columns, pa.string()))
-    annotations = _annotations(folder / BLUEBIRDS, answers)
-    with errors_in(folder / BLUEBIRDS):
-        item, value = once_each(annotations.item, answers["gold"], "gold")
-        gold = Annotations.from_arrays(item, None, value, YES, items=annotations.items)
-    return Corpus.build(
-        "bluebirds", annotations.items, {"bluebird": annotations}, gold={"bluebird": gold}
-    )
-
-
-def _ducks(folder: Path) -> Corpus:
-    columns = ("item_id", "annotator_id", "label")
-    answers = csv_table(folder, DUCKS, **dict.fromkeys(columns, pa.string()))
-    annotations = _annotations(folder / DUCKS, answers)
-    species = _species(folder, annotations.items)
+    columns = ("item_id", "annotator_id", "label", *(["gold"] if corpus == "bluebirds" else []))
+    rows = csv_table(folder, f"{corpus}.csv", columns)
+    items = names_in_order(rows["item_id"])
+    annotations = rows.annotations("label", YES, items)
+    if corpus == "bluebirds":
+        with rows.errors():
+            item, value = once_each(annotations.item, rows["gold"], "gold")
+            gold = Annotations.from_arrays(item, None, value, YES, items=items)
+        return Corpus.build(corpus, items, {"bluebird": annotations}, gold={"bluebird": gold})
+    species = _species(folder, items)
     is_duck = np.isin(species, ARE_DUCKS).astype(np.int32)
-    gold = Annotations.from_arrays(
-        np.arange(len(is_duck)), None, is_duck, YES, items=annotations.items
-    )
     return Corpus.build(
-        "ducks",
-        annotations.items,
+        corpus,
+        items,
         {"duck": annotations},
         item_attributes={"species": species},
-        gold={"duck": gold},
+        gold={"duck": labels(is_duck, YES, items)},
         notes=(
             f"gold is derived from the species ({' and '.join(ARE_DUCKS)} are ducks); it is not a "
             "column of the source",
         ),
     )
-
-
-def _annotations(path: Path, answers: Any) -> Annotations:
-    items, annotators = (names_in_order(answers[key]) for key in ("item_id", "annotator_id"))
-    with errors_in(path):
-        return Annotations.from_arrays(
-            items.codes(answers["item_id"]),
-            annotators.codes(answers["annotator_id"]),
-            answers["label"],
-            YES,
-            items=items,
-            annotators=annotators,
-        )
 
 
 def _species(folder: Path, items: Names) -> list[str]:

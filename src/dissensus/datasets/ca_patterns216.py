@@ -12,81 +12,46 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.annotations import Annotations
-from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, errors_in, present, present_folder
-from dissensus.names import Names
+from dissensus.datasets.files import csv_table, pictures, present_folder
 from dissensus.scales import Interval
 
-CORPORA: tuple[str, ...] = ("ca_patterns216",)
-DEFAULT: str | None = "ca_patterns216"
-ITEMS, ANSWERS, ANNOTATORS, IMAGES = "items.csv", "answers.csv", "annotators.csv", "images"
 QUESTIONS = ("complexity", "beauty")
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the answers begin with the columns of this corpus, and the pictures are there."""
-    answers = folder / ANSWERS
-    if not (answers.is_file() and (folder / IMAGES / "ca001.png").is_file()):
-        return False
-    with answers.open("rb") as file:
-        return file.read(20) == b"item,annotator,block"
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Questions `complexity` and `beauty`, one response each; an item is a pattern."""
-    chosen(folder, corpus, CORPORA, DEFAULT)
-    texts = ("item", "file", "block", "rule", "split")
-    facts = csv_table(folder, ITEMS, **dict.fromkeys(texts, pa.string()))
-    rows = csv_table(
-        folder,
-        ANSWERS,
-        **dict.fromkeys(("item", "annotator"), pa.string()),
-        **dict.fromkeys((*QUESTIONS, "rt_ms"), pa.float64()),
-        showing=pa.int32(),
-    )
-    people = csv_table(
-        folder, ANNOTATORS, annotator=pa.string(), block=pa.string(),
-        num_failed_attention_checks=pa.int32(),
-    )  # fmt: skip
-    with errors_in(folder / ITEMS):
-        items = Names(facts["item"])
-    n_again = int((rows["showing"].to_numpy() == 2).sum())
-    rows = rows.filter(pc.equal(rows["showing"], 1))
-    annotators = Names(people["annotator"])
-    with errors_in(folder / ANSWERS):
-        item = items.codes(rows["item"], "pattern")
-        questions = {
-            question: Annotations.from_arrays(
-                item,
-                annotators.codes(rows["annotator"], "annotator"),
-                rows[question].to_numpy(),
-                Interval(0, 100),
-                items=items,
-                annotators=annotators,
-                response=np.arange(len(item)),
-                seconds=rows["rt_ms"].to_numpy() / 1000,
-            )
-            for question in QUESTIONS
-        }
-    images = present_folder(folder, IMAGES)
-    pictures = [present(images, name).read_bytes() for name in facts["file"].to_pylist()]
+    patterns = csv_table(folder, "items.csv", ("item", "file", "block", "rule", "split"))
+    names, numbers = ("item", "annotator"), (*QUESTIONS, "rt_ms")
+    every = csv_table(folder, "answers.csv", names, numbers, showing=pa.int32())
+    checks = "num_failed_attention_checks"
+    people = csv_table(folder, "annotators.csv", ("annotator", "block"), **{checks: pa.int32()})
+    items, annotators = patterns.names("item"), people.names("annotator")
+    rows = every.filter(pc.equal(every["showing"], 1))
+    n_again = int((every.array("showing") == 2).sum())
+    questions = {
+        question: rows.annotations(
+            question,
+            Interval(0, 100),
+            items,
+            "item",
+            "annotator",
+            annotators=annotators,
+            what="pattern",
+            response=np.arange(len(rows)),
+            seconds=rows.array("rt_ms") / 1000,
+        )
+        for question in QUESTIONS
+    }
+    again = "the same annotator's second answer"
     return Corpus.build(
-        "ca_patterns216",
+        corpus,
         items,
         questions,
         annotators=annotators,
-        contents={"image": Contents.distinct("image", pa.array(pictures, pa.binary()))},
-        item_attributes={name: facts[name] for name in ("block", "rule")},
-        annotator_attributes={
-            "block": people["block"],
-            "failed_checks": people["num_failed_attention_checks"],
-        },
-        splits={"block": facts["split"]},
-        left_out=tuple(
-            LeftOut(question, "the same annotator's second answer", n_again)
-            for question in QUESTIONS
-            if n_again
-        ),
+        contents={"image": pictures(present_folder(folder, "images"), patterns.list("file"))},
+        item_attributes={name: patterns[name] for name in ("block", "rule")},
+        annotator_attributes={"block": people["block"], "failed_checks": people[checks]},
+        splits={"block": patterns["split"]},
+        left_out=tuple(LeftOut(question, again, n_again) for question in QUESTIONS if n_again),
     )

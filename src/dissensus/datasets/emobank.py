@@ -10,54 +10,51 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
-from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, errors_in, tsv_table
+from dissensus.datasets.files import csv_table, tsv_table
 from dissensus.names import Names
 from dissensus.scales import Interval
 
-CORPORA: tuple[str, ...] = ("emobank", "emobank-all")
-DEFAULT: str | None = "emobank"
-TEXTS, FACTS, MEANS = "raw.csv", "meta.tsv", "emobank.csv"
-PERSPECTIVES = {name: f"individual_{name}_ratings.csv" for name in ("reader", "writer")}
+MEANS = "emobank.csv"
+PERSPECTIVES = ("reader", "writer")
 SIDES = ("V", "A", "D")  # valence, arousal, dominance
 NO_DOCUMENT = "SemEval"  # headlines of many newspapers, one document in the file
 NOT_ANSWERED = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the ratings of readers or writers."""
-    return any((folder / name).is_file() for name in PERSPECTIVES.values())
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Questions `reader V`, ..., `writer D`, numbers from 1 to 5, linked by `response`."""
-    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
-    sentences = csv_table(folder, TEXTS, id=pa.string(), text=pa.string())
-    with errors_in(folder / TEXTS):
-        items = Names(sentences["id"])
-    facts = _facts(folder, items)
+    sentences = csv_table(folder, "raw.csv", ("id", "text"))
+    items, texts = sentences.names("id"), sentences["text"]
+    about = tsv_table(folder, "meta.tsv", ("id", "document", "category", "subcategory"))
+    facts = about.of(items, "id", "sentence")
+    blank = pc.equal(pc.utf8_trim_whitespace(facts["subcategory"]), "")
     questions: dict[str, Annotations] = {}
     left_out: list[LeftOut] = []
     for perspective in PERSPECTIVES:
-        rated, n_empty = _rated(folder, perspective, items, everything=wanted == "emobank-all")
+        rated, n_empty = _rated(folder, perspective, items, everything=corpus == "emobank-all")
         questions |= rated
         left_out += [LeftOut(question, NOT_ANSWERED, n_empty) for question in rated if n_empty]
-    units = _units(sentences["text"].to_pylist(), facts["document"].to_pylist(), items)
+    means = csv_table(folder, MEANS, ("id", "split"))  # without what the authors' means leave out
+    with means.errors():
+        items.codes(means["id"], "sentence")
     return Corpus.build(
-        wanted,
+        corpus,
         items,
         questions,
-        contents={"text": Contents.distinct("text", sentences["text"])},
-        item_attributes={**facts, "unit": pa.array(units)},
-        splits={"official": _official(folder, items)},
+        contents={"text": texts},
+        item_attributes={
+            "document": facts["document"],
+            "category": facts["category"],
+            "subcategory": pc.if_else(blank, None, facts["subcategory"]),
+            "unit": _units(texts.to_pylist(), facts["document"].to_pylist(), items),
+        },
+        splits={"official": means.of(items, "id")["split"]},
         group="unit",
         left_out=tuple(left_out),
         notes=(
@@ -72,41 +69,17 @@ def _rated(
     folder: Path, perspective: str, items: Names, everything: bool
 ) -> tuple[dict[str, Annotations], int]:
     """The three questions of one perspective, and how many responses are not answers."""
-    name = PERSPECTIVES[perspective]
-    table = csv_table(folder, name, id=pa.string(), **dict.fromkeys(SIDES, pa.float64()))
-    ratings = np.stack([table[side].to_numpy() for side in SIDES], axis=1)  # (n_responses, 3)
+    table = csv_table(folder, f"individual_{perspective}_ratings.csv", ["id"], SIDES)
+    ratings = table.array(*SIDES)  # (n_responses, 3)
     kept = np.full(len(ratings), True) if everything else (ratings != 1).any(axis=1)
-    number = np.arange(len(ratings)) * len(PERSPECTIVES) + list(PERSPECTIVES).index(perspective)
-    questions = {}
-    with errors_in(folder / name):
-        item = items.codes(table["id"], "sentence")
-        for side, column in zip(SIDES, ratings.T, strict=True):
-            every = Annotations.from_arrays(
-                item, None, column.copy(), Interval(1, 5), items=items, response=number
-            )
-            questions[f"{perspective} {side}"] = every.take(kept)
+    number = np.arange(len(ratings)) * len(PERSPECTIVES) + PERSPECTIVES.index(perspective)
+    questions = {
+        f"{perspective} {side}": table.annotations(
+            side, Interval(1, 5), items, "id", None, what="sentence", response=number
+        ).take(kept)
+        for side in SIDES
+    }
     return questions, int((~kept).sum())
-
-
-def _facts(folder: Path, items: Names) -> dict[str, Any]:
-    """Document, category and subcategory of every sentence; a blank is no subcategory."""
-    keys = ("id", "document", "category", "subcategory")
-    table = tsv_table(folder, FACTS, **dict.fromkeys(keys, pa.string()))
-    with errors_in(folder / FACTS):
-        at = Names(table["id"]).codes(items, "sentence")
-    facts = {key: table[key].combine_chunks().take(pa.array(at)) for key in keys[1:]}
-    blank = pc.equal(pc.utf8_trim_whitespace(facts["subcategory"]), "")
-    return facts | {"subcategory": pc.if_else(blank, None, facts["subcategory"])}
-
-
-def _official(folder: Path, items: Names) -> Any:
-    """The part of every sentence; null for those that the authors' means leave out."""
-    means = csv_table(folder, MEANS, id=pa.string(), split=pa.string())
-    with errors_in(folder / MEANS):
-        listed_items = Names(means["id"])
-        items.codes(listed_items, "sentence")
-    at = listed_items.find(items)
-    return means["split"].combine_chunks().take(pa.array(at, mask=at < 0))
 
 
 def _units(texts: list[str], documents: list[str], items: Names) -> list[str]:

@@ -7,75 +7,63 @@ a trial.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, errors_in
+from dissensus.datasets.files import Table, csv_table, numbered, numbers_or_nan
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Nominal
 
-CORPORA: tuple[str, ...] = ("eye_fixations_12coders",)
-DEFAULT: str | None = "eye_fixations_12coders"
-SAMPLES, EVENTS = "samples_with_12_labels.csv.gz", "fixation_events.csv"
+EVENTS = "fixation_events.csv"
 CODERS = Names(["DN", "IH", "JB", "JF", "JV", "KH", "MN", "MS", "PZ", "RA", "RH", "TC"])
 SEEN = ("x", "y", "v")  # where the eye looks, in pixels of the screen, and how fast it moves
 QUESTION = "fixation"
 LISTS = "a list of time intervals for each trial, which the samples follow"
+VECTORS = (
+    "gaze: a sample is x, y (pixels), v (speed), 1 if the place is known else 0, 1 if the speed is "
+    "known else 0; what is not known is 0"
+)
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the samples."""
-    return (folder / SAMPLES).is_file()
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Question `fixation`, 0 or 1; the content is the trial, the focus the sample in it."""
-    chosen(folder, corpus, CORPORA, DEFAULT)
-    labels = [f"fix_{coder}" for coder in CODERS]
-    samples = csv_table(
-        folder,
-        SAMPLES,
-        time=pa.float64(),
-        **dict.fromkeys(("trial", "subject", *SEEN), pa.string()),
-        **dict.fromkeys(labels, pa.int32()),
-    )
+    columns = [f"fix_{coder}" for coder in CODERS]
+    types = dict.fromkeys(columns, pa.int32())
+    texts = ("trial", "subject", *SEEN)
+    samples = csv_table(folder, "samples_with_12_labels.csv.gz", texts, ["time"], **types)
     trials, trial = Names.encode(samples["trial"])
     coded = _coded(folder, trials)  # (n_trials, n_coders)
-    answer = np.stack([samples[label].to_numpy() for label in labels], axis=1)
-    with errors_in(folder / SAMPLES):
-        starts = _starts(trial, samples["time"].to_numpy())
+    with samples.errors():
+        starts = _starts(trial, samples.array("time"))
         frame = np.arange(len(trial)) - starts[trial]
-        frames = pa.array(frame).cast(pa.string())
-        items = Names(pc.binary_join_element_wise(samples["trial"], frames, "-"))
-        annotations = _annotations(answer, coded[trial], items)
+        items = Names(numbered(samples["trial"], frame))
+        annotations = _annotations(samples.array(*columns), coded[trial], items)
         gaze = _gaze(samples)
-    sequences = Contents.distinct("features", np.split(gaze, starts[1:]))
+    contents, shown = Contents.distinct("features", np.split(gaze, starts[1:]))
     return Corpus.build(
-        "eye_fixations_12coders",
+        corpus,
         items,
         {QUESTION: annotations},
         annotators=CODERS,
-        contents={"gaze": (sequences[0], sequences[1][trial])},
+        contents={"gaze": (contents, shown[trial])},
         item_attributes={key: samples[key] for key in ("trial", "time", "subject")},
         focus=Focus("gaze", frame[:, None].astype(float), frame[:, None] + 1.0),
         group="trial",
         left_out=(LeftOut("fixation events, per trial", LISTS, int(coded.sum())),),
-        notes=(_absent(coded, trials, trial), _vectors()),
+        notes=(_absent(coded, trials, trial), VECTORS),
     )
 
 
 def _coded(folder: Path, trials: Names) -> np.ndarray:
     """Whether a coder marked anything in a trial, (n_trials, n_coders) booleans."""
-    events = csv_table(folder, EVENTS, trial=pa.string(), annotator_id=pa.string())
+    events = csv_table(folder, EVENTS, ("trial", "annotator_id"))
     coded = np.zeros((len(trials), len(CODERS)), bool)
-    with errors_in(folder / EVENTS):
+    with events.errors():
         trial = trials.codes(events["trial"], "trial")
         coded[trial, CODERS.codes(events["annotator_id"], "coder")] = True
     return coded
@@ -109,27 +97,11 @@ def _annotations(answer: np.ndarray, coded: np.ndarray, items: Names) -> Annotat
     )
 
 
-def _gaze(samples: Any) -> np.ndarray:
+def _gaze(samples: Table) -> np.ndarray:
     """A vector per sample, (n_samples, 5): x, y, v, and whether there is an x and a v."""
-    x, y, v = (_numbers(samples[name], name) for name in SEEN)
+    x, y, v = (numbers_or_nan(samples, name) for name in SEEN)
     there = [~np.isnan(x) & ~np.isnan(y), ~np.isnan(v)]
     return np.stack([*np.nan_to_num([x, y, v]), *there], axis=1).astype(np.float32)
-
-
-def _numbers(texts: Any, name: str) -> np.ndarray:
-    """A column of numbers with gaps, which become nan."""
-    filled = pc.if_else(pc.equal(texts, ""), "nan", texts)
-    try:
-        return np.asarray(filled.cast(pa.float64()).to_numpy())
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{name!r} must contain numbers ({str(error).splitlines()[0]})") from None
-
-
-def _vectors() -> str:
-    return (
-        "gaze: a sample is x, y (pixels), v (speed), 1 if the place is known else 0, 1 if the "
-        "speed is known else 0; what is not known is 0"
-    )
 
 
 def _absent(coded: np.ndarray, trials: Names, trial: np.ndarray) -> str:

@@ -1,9 +1,9 @@
-"""The files of a corpus's folder as Arrow tables; what is wrong with one, in one line."""
+"""The files of a corpus's folder as tables, and what loaders make of their columns."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,52 +13,163 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
+from dissensus.corpus import Focus
 from dissensus.errors import DataError, cut, listed
 from dissensus.files.arrow import parquet_table as load_parquet
 from dissensus.files.plain import numpy_array as load_array
 from dissensus.files.plain import open_plain, plain_bytes, unpacked
 from dissensus.names import Names
+from dissensus.scales import Interval, Scale
 
 
-def csv_table(folder: Path, name: str, /, **types: Any) -> Any:
+class Table:
+    """The columns of a file; what is wrong with them is said in one line that names the file."""
+
+    def __init__(self, path: Path, columns: Any) -> None:
+        self.path, self.columns = path, columns
+
+    def __len__(self) -> int:
+        return int(self.columns.num_rows)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+    def array(self, *names: str) -> np.ndarray:
+        """A column of numbers, (n_rows,), or several, (n_rows, n_columns)."""
+        arrays = [self[name].to_numpy() for name in names]
+        return arrays[0] if len(arrays) == 1 else np.stack(arrays, axis=1)
+
+    def list(self, name: str) -> list[Any]:
+        """A column as Python values."""
+        return self[name].to_pylist()
+
+    def filter(self, rows: Any) -> Table:
+        """Only the rows of a mask."""
+        return Table(self.path, self.columns.filter(rows))
+
+    def names(self, column: str) -> Names:
+        """A column in which every name occurs once."""
+        with self.errors():
+            return Names(self[column])
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Errors about data inside the block name the file."""
+        with errors_in(self.path):
+            yield
+
+    def of(self, items: Names, key: str = "item_id", what: str | None = None) -> Any:
+        """The row of each item, by the column of names; an item without one has nulls.
+
+        Args:
+            what: an item without a row is an error that calls it this.
+        """
+        known = self.names(key)
+        with self.errors():
+            at = known.find(items) if what is None else known.codes(items, what)
+        return self.columns.take(pa.array(at, mask=at < 0)).combine_chunks()
+
+    def parts(self, column: str, names: Mapping[str, str]) -> Any:
+        """The part of each row, under the names that parts have here."""
+        at = pc.index_in(self[column], value_set=pa.array(list(names)))
+        if at.null_count:
+            row = pc.index(pc.is_null(at), True).as_py()
+            raise DataError(
+                f"{self.path}: row {row + 1}: {column!r} must be one of {', '.join(names)}, "
+                f"found {self[column][row].as_py()!r}"
+            )
+        return pa.array(list(names.values())).take(at.combine_chunks())
+
+    def annotations(
+        self,
+        answer: Any,
+        scale: Scale,
+        items: Names,
+        item: str = "item_id",
+        annotator: str | None = "annotator_id",
+        *,
+        annotators: Names | None = None,
+        what: str = "item",
+        **options: Any,
+    ) -> Annotations:
+        """A row per answer.
+
+        Args:
+            answer: the column of answers, or the answers themselves.
+            item, annotator: the columns of names; annotators are in their order (`names_in_order`)
+                if they are not given, and unknown if there is no column.
+            what: what an item is called in an error.
+            options: further arguments of `Annotations.from_arrays`.
+        """
+        column = self[answer] if isinstance(answer, str) else answer
+        if isinstance(scale, Interval) and not isinstance(column, np.ndarray):
+            column = column.to_numpy()
+        who = None
+        if annotator is not None:
+            annotators = names_in_order(self[annotator]) if annotators is None else annotators
+        with self.errors():
+            where = items.codes(self[item], what)
+            if annotator is not None and annotators is not None:
+                who = annotators.codes(self[annotator], "annotator")
+            return Annotations.from_arrays(
+                where, who, column, scale, items=items, annotators=annotators, **options
+            )
+
+
+def csv_table(
+    folder: Path, name: str, texts: Iterable[str] = (), numbers: Iterable[str] = (), **types: Any
+) -> Table:
     """A CSV file of the folder, plain or gzipped, with just these columns and types.
 
     Texts stay as they are written ("007", "NA", ""); a number that is missing is an error.
     """
-    return _delimited(folder, name, types, pc_csv.ParseOptions(newlines_in_values=True))
+    return _delimited(folder, name, texts, numbers, types, newlines_in_values=True)
 
 
-def tsv_table(folder: Path, name: str, /, **types: Any) -> Any:
+def tsv_table(folder: Path, name: str, texts: Iterable[str]) -> Table:
     """A file with tabs between its columns, where a quotation mark is an ordinary character."""
-    return _delimited(folder, name, types, pc_csv.ParseOptions(delimiter="\t", quote_char=False))
+    return _delimited(folder, name, texts, (), {}, delimiter="\t", quote_char=False)
 
 
-def _delimited(folder: Path, name: str, types: dict[str, Any], parse_options: Any) -> Any:
+def _delimited(
+    folder: Path,
+    name: str,
+    texts: Iterable[str],
+    numbers: Iterable[str],
+    types: dict[str, Any],
+    **parsing: Any,
+) -> Table:
     path = present(folder, name)
-    try:
+    types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64()), **types}
+    with _damaged(path):
         table = pc_csv.read_csv(
             pa.BufferReader(unpacked(plain_bytes(path), path)),
-            parse_options=parse_options,
+            parse_options=pc_csv.ParseOptions(**parsing),
             convert_options=pc_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
         names = table.column_names
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: names of columns are not UTF-8 ({cut(error)})") from None
-    return _with_columns(path, table, names, list(types))
+    return Table(path, _with_columns(path, table, names, list(types)))
 
 
-def parquet_table(folder: Path, name: str, columns: list[str]) -> Any:
+def parquet_table(folder: Path, name: str, columns: list[str]) -> Table:
     """A Parquet file of the folder with just these columns."""
     path = present(folder, name)
-    try:
-        with open_plain(path) as file:
-            table = load_parquet(file, path)
+    with _damaged(path), open_plain(path) as file:
+        table = load_parquet(file, path)
         names = table.column_names
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    return Table(path, _with_columns(path, table, names, columns))
+
+
+@contextmanager
+def _damaged(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: names of columns are not UTF-8 ({cut(error)})") from None
+    except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
-    return _with_columns(path, table, names, columns)
 
 
 def numpy_array(folder: Path, name: str) -> np.ndarray:
@@ -108,22 +219,10 @@ def text_lines(path: Path) -> list[str]:
         raise DataError(f"{path}: {error.strerror or error}") from None
 
 
-def chosen(folder: Path, corpus: str | None, corpora: tuple[str, ...], default: str | None) -> str:
-    """The chosen corpus of a folder; an error lists them if none is chosen.
-
-    Example:
-        >>> chosen(Path("mine"), None, ("crowd", "experts"), "crowd")
-        'crowd'
-    """
-    if corpus is None and default is None:
-        raise DataError(
-            f"{folder}: contains {len(corpora)} corpora, choose one with corpus= (--corpus): "
-            f"{listed(corpora)}"
-        )
-    name = corpus or default
-    if name is None or name not in corpora:
-        raise DataError(f"{folder}: no corpus {corpus!r}; choose from {listed(corpora)}")
-    return name
+def pictures(folder: Path, names: Iterable[str]) -> tuple[Contents, np.ndarray]:
+    """The bytes of these files of a folder, as the contents of items."""
+    files = [present(folder, name).read_bytes() for name in names]
+    return Contents.distinct("image", pa.array(files, pa.binary()))
 
 
 @contextmanager
@@ -135,6 +234,30 @@ def errors_in(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: {error}") from None
 
 
+def labels(answer: Any, scale: Scale, items: Names) -> Annotations:
+    """One label for every item, such as gold."""
+    return Annotations.from_arrays(np.arange(len(items)), None, answer, scale, items=items)
+
+
+def votes(counts: np.ndarray, scale: Scale, items: Names, item: Any = None) -> Annotations:
+    """Answers without annotators, from how many gave each value, (n_rows, n_values).
+
+    Args:
+        item: the item of each row; a row per item if left out.
+    """
+    if (counts < 0).any():
+        at = int((counts < 0).any(axis=1).argmax())
+        raise DataError(
+            f"row {at + 1}: the number of votes must be 0 or more, found {counts[at].min()}"
+        )
+    row, value = np.nonzero(counts)  # values without a vote have no row
+    where = row if item is None else item[row]
+    count = counts[row, value]
+    return Annotations.from_arrays(
+        where, None, value.astype(np.int32), scale, items=items, count=count
+    )
+
+
 def names_in_order(values: Any) -> Names:
     """The distinct names of a column; numbers come in their order, "9" before "10".
 
@@ -143,6 +266,47 @@ def names_in_order(values: Any) -> Names:
         ['9', '10']
     """
     return Names(sorted(pc.unique(values).to_pylist(), key=lambda name: (len(name), name)))
+
+
+def numbered(names: Any, numbers: Any) -> Any:
+    """A name for each row from another one and a number: "t1-0", "t1-1".
+
+    Example:
+        >>> numbered(pa.array(["t1", "t1"]), np.arange(2)).to_pylist()
+        ['t1-0', 't1-1']
+    """
+    texts = (pa.array(numbers) if isinstance(numbers, np.ndarray) else numbers).cast(pa.string())
+    return pc.binary_join_element_wise(names, texts, "-")
+
+
+def numbers_or_nan(table: Table, name: str, empty: Iterable[str] = ("",)) -> np.ndarray:
+    """A column of numbers with gaps, which become nan."""
+    column = table[name]
+    filled = pc.if_else(pc.is_in(column, pa.array(list(empty))), "nan", column)
+    try:
+        return np.asarray(filled.cast(pa.float64()).to_numpy())
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{name!r} must contain numbers ({str(error).splitlines()[0]})") from None
+
+
+def word_focus(words: Any, starts: np.ndarray, text: np.ndarray) -> Focus:
+    """The characters of words in texts that are their words, with a space between two.
+
+    Args:
+        words: the words of all texts, one after another.
+        starts: the first word of each text.
+        text: the text of each word.
+    """
+    length = pc.utf8_length(words).to_numpy().astype(np.int64)
+    begin = np.cumsum(length + 1) - length - 1  # if all words were one text
+    begin -= begin[starts][text]
+    return Focus("text", begin[:, None].astype(float), (begin + length)[:, None].astype(float))
+
+
+def standardised(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (n, n_features) with the mean 0 and the standard deviation 1, or 0."""
+    spread = vectors.std(axis=0)
+    return ((vectors - vectors.mean(axis=0)) / np.where(spread > 0, spread, 1)).astype(np.float32)
 
 
 def once_each(codes: np.ndarray, values: Any, what: str) -> tuple[np.ndarray, Any]:

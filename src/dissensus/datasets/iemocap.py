@@ -19,28 +19,17 @@ from pathlib import Path
 import numpy as np
 
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.clip_ratings import (
-    MEANS_AGREE,
-    Rating,
-    clip_contents,
-    means_agree,
-    rating_questions,
-    sound_files,
-)
-from dissensus.datasets.files import chosen, errors_in, present_folder, text_lines
+from dissensus.datasets.clip_ratings import OTHERS, QUESTIONS, Rating, clip_corpus, sound_files
+from dissensus.datasets.files import present_folder, text_lines
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval
 
-CORPORA: tuple[str, ...] = ("iemocap",)
-DEFAULT: str | None = "iemocap"
 SESSIONS = tuple(f"Session{number}" for number in range(1, 6))
 RATINGS, TRANSCRIPTS, SOUNDS = "dialog/EmoEvaluation", "dialog/transcriptions", "sentences/wav"
-QUESTIONS = ("valence", "activation", "dominance")
 SCALE = Interval(1, 5)
 OWN = "the actor's own rating"
 UNREADABLE = "not a number from 1 to 5"
-CATEGORIES = "only valence, activation and dominance are read"
 
 _TURN = re.compile(
     r"\[(?P<start>[\d.]+) - (?P<stop>[\d.]+)\]\s+(?P<clip>\S+)\s+(?P<emotion>\S+)\s+"
@@ -65,17 +54,11 @@ class _Turns:
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)  # by question and reason
 
 
-def recognise(folder: Path) -> bool:
-    """Whether a session with ratings is in the folder."""
-    return any((folder / session / RATINGS).is_dir() for session in SESSIONS)
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Questions `valence`, `activation` and `dominance`, from 1 to 5; an item is a turn.
 
     Annotators are `E1`, `E2`, ...; a speaker is the session and F or M.
     """
-    chosen(folder, corpus, CORPORA, DEFAULT)
     turns, texts, sounds = _Turns(), dict[str, str | None](), dict[str, Path]()
     for session in SESSIONS:
         inside = present_folder(folder, session)
@@ -88,30 +71,24 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     if not turns.ratings:
         raise DataError(f"{folder}: no ratings in {SESSIONS[0]}/{RATINGS} and the other sessions")
     clips = Names(list(turns.emotion))
-    with errors_in(folder):
-        questions, averaged = rating_questions(turns.ratings, QUESTIONS, SCALE, clips)
-    matches = [match for clip in clips if (match := _CLIP.fullmatch(clip))]
-    contents, notes = clip_contents(folder, clips, sounds, texts)
-    return Corpus.build(
-        "iemocap",
+    named = [match for clip in clips if (match := _CLIP.fullmatch(clip))]
+    return clip_corpus(
+        corpus,
+        folder,
         clips,
-        questions,
-        contents=contents,
-        item_attributes={
-            "speaker": [f"{match['session']}{match['gender']}" for match in matches],
-            "gender": [match["gender"] for match in matches],
-            "session": [match["session"] for match in matches],
-            "dialog": [match["dialog"] for match in matches],
+        turns.ratings,
+        SCALE,
+        means=turns.means,
+        sounds=sounds,
+        sound_folder=folder,
+        texts=texts,
+        attributes={
+            "speaker": [f"{match['session']}{match['gender']}" for match in named],
+            **{key: [match[key] for match in named] for key in ("gender", "session", "dialog")},
             "emotion": list(turns.emotion.values()),
             "seconds": list(turns.seconds.values()),
-            MEANS_AGREE: means_agree(clips, turns.ratings, turns.means),
         },
-        group="speaker",
-        left_out=(
-            *averaged,
-            *(LeftOut(question, why, n) for (question, why), n in turns.left_out.items()),
-        ),
-        notes=notes,
+        left_out=[LeftOut(question, why, n) for (question, why), n in turns.left_out.items()],
     )
 
 
@@ -129,7 +106,7 @@ def _read_ratings(path: Path, turns: _Turns) -> None:
         elif text.startswith(("A-", "C-")) and clip is None:
             raise DataError(f"{where}: a rating without a turn before it")
         elif text.startswith("C-"):
-            turns.left_out["emotion", CATEGORIES] += 1
+            turns.left_out["emotion", OTHERS] += 1
         elif text.startswith("A-"):
             _read_rating(text.strip(), where, str(clip), turns)
 

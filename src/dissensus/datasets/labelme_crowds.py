@@ -14,46 +14,30 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order, present
-from dissensus.errors import DataError, listed
+from dissensus.datasets.files import csv_table, errors_in, labels, names_in_order, present
+from dissensus.errors import DataError, counted, listed
 from dissensus.files.plain import numpy_array, zip_members
 from dissensus.names import Names
 from dissensus.scales import Nominal
 
-CORPORA: tuple[str, ...] = ("labelme_crowds",)
-DEFAULT: str | None = "labelme_crowds"
-FEATURES, ANSWERS = "vgg16_avg_features.npz", "annotations.csv"
+FEATURES = "vgg16_avg_features.npz"
 PARTS = {"train": "train", "valid": "validation", "test": "test"}
-SCENES = (
-    "highway",
-    "insidecity",
-    "tallbuilding",
-    "street",
-    "forest",
-    "coast",
-    "mountain",
-    "opencountry",
-)
+SCENES = Nominal(
+    ("highway", "insidecity", "tallbuilding", "street", "forest", "coast", "mountain",
+     "opencountry")
+)  # fmt: skip
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the features."""
-    return (folder / FEATURES).is_file()
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Question `scene`, one of 8; items are named "train-0"; answers on the training part only."""
-    chosen(folder, corpus, CORPORA, DEFAULT)
-    vectors, labels = _arrays(folder)
+    vectors, labels_of = _arrays(folder)
     part = [name for name, rows in vectors.items() for _ in rows]
     items = Names([f"{name}-{row}" for name, rows in vectors.items() for row in range(len(rows))])
     with errors_in(folder / FEATURES):
-        gold = Annotations.from_arrays(
-            np.arange(len(items)), None, np.concatenate(labels), Nominal(SCENES), items=items
-        )
+        gold = labels(np.concatenate(labels_of), SCENES, items)
     contents, shown = Contents.distinct("features", np.concatenate(list(vectors.values())))
     return Corpus.build(
-        "labelme_crowds",
+        corpus,
         items,
         {"scene": _annotations(folder, items)},
         contents={"image": (contents, shown)},
@@ -72,8 +56,8 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     if missing:
         raise DataError(f"{path}: damaged (no array {listed(missing)})")
     vectors = {PARTS[part]: arrays[f"X_{part}"] for part in PARTS}
-    labels = [arrays[f"y_{part}"] for part in PARTS]
-    for (part, rows), label in zip(vectors.items(), labels, strict=True):
+    labels_of = [arrays[f"y_{part}"] for part in PARTS]
+    for (part, rows), label in zip(vectors.items(), labels_of, strict=True):
         if rows.ndim != 2 or label.shape != rows.shape[:1] or rows.dtype.kind != "f":
             raise DataError(
                 f"{path}: expected a vector and a label for each item of {part!r}, found "
@@ -83,22 +67,19 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     if len(widths) > 1:
         shown = ", ".join(str(width) for width in widths)
         raise DataError(f"{path}: the vectors of the parts have several widths: {shown}")
-    return vectors, labels
+    return vectors, labels_of
 
 
 def _annotations(folder: Path, items: Names) -> Annotations:
     """The crowd's answers; item_id is the row among the training vectors."""
-    answers = csv_table(
-        folder, ANSWERS, item_id=pa.string(), annotator_id=pa.string(), label=pa.int32()
-    )
-    annotators = names_in_order(answers["annotator_id"])
-    names = [f"train-{item}" for item in answers["item_id"].to_pylist()]
-    with errors_in(folder / ANSWERS):
+    rows = csv_table(folder, "annotations.csv", ("item_id", "annotator_id"), label=pa.int32())
+    annotators = names_in_order(rows["annotator_id"])
+    with rows.errors():
         return Annotations.from_arrays(
-            items.codes(names, "item"),
-            annotators.codes(answers["annotator_id"]),
-            answers["label"].to_numpy(),
-            Nominal(SCENES),
+            items.codes([f"train-{item}" for item in rows.list("item_id")], "item"),
+            annotators.codes(rows["annotator_id"]),
+            rows.array("label"),
+            SCENES,
             items=items,
             annotators=annotators,
         )
@@ -109,7 +90,7 @@ def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:
     trained = np.isin(shown, shown[part == "train"])
     n_answered = {name: int((trained & (part == name)).sum()) for name in ("validation", "test")}
     return tuple(
-        f"{n} {'vector' if n == 1 else 'vectors'} of {name} also occur in train: a split by "
+        f"{counted(n, 'vector')} of {name} also occur in train: a split by "
         "content keeps them together, the official split does not"
         for name, n in n_answered.items()
         if n

@@ -10,20 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, present
+from dissensus.datasets.files import present
 from dissensus.readers.formats.lewidi2023 import read_parts
 
-CORPORA: tuple[str, ...] = ("HS-Brexit", "ArMIS", "ConvAbuse", "MD-Agreement")
-DEFAULT: str | None = None
-PARTS = ("train", "dev")
 
-
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains a file of one of the four."""
-    return any((folder / f"{name}_{part}.json").is_file() for name in CORPORA for part in PARTS)
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Items are named "train-1"; gold is the official hard label of the main question."""
-    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
-    return read_parts([present(folder, f"{wanted}_{part}.json") for part in PARTS], wanted)
+    parts = [present(folder, f"{corpus}_{part}.json") for part in ("train", "dev")]
+    return read_parts(parts, corpus)

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen, present
+from dissensus.datasets.files import present
 from dissensus.names import Names
 from dissensus.readers.files import read_utf8
 from dissensus.readers.formats.lewidi2025 import read_parts
@@ -29,28 +29,19 @@ NEEDED = {  # the parts that a corpus must have; others are read if they exist
     "Paraphrase": ("train", "dev"),
     "VariErrNLI": ("train", "dev"),
 }
-CORPORA: tuple[str, ...] = tuple(NEEDED)
-DEFAULT: str | None = None
 MISSING = ("", "nan", "DATA_EXPIRED", "CONSENT_REVOKED")
 _COMMA_TOO_MANY = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains a file of one of the four."""
-    files = [f"{name}_{part}.json" for name in CORPORA for part in ("train", "dev")]
-    return any((folder / name).is_file() for name in files)
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Items are named "train-1"; facts about annotators are named as in their file."""
-    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
     parts = [
-        present(folder, f"{wanted}_{part}.json")
+        present(folder, f"{corpus}_{part}.json")
         for part in ("train", "dev")
-        if part in NEEDED[wanted] or (folder / f"{wanted}_{part}.json").is_file()
+        if part in NEEDED[corpus] or (folder / f"{corpus}_{part}.json").is_file()
     ]
-    about = present(folder, f"{wanted}_annotators_meta.json")
-    loaded = read_parts(parts, wanted)
+    about = present(folder, f"{corpus}_annotators_meta.json")
+    loaded = read_parts(parts, corpus)
     return replace(loaded, annotator_attributes=_annotator_attributes(about, loaded.annotators))
 
 

@@ -21,25 +21,20 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.datasets.clip_ratings import (
-    MEANS_AGREE,
+    OTHERS,
+    RatedLine,
     Rating,
-    clip_contents,
-    means_agree,
-    rating_questions,
+    clip_corpus,
+    rated_line,
     sound_files,
-    transcript,
+    transcripts,
 )
-from dissensus.datasets.files import chosen, errors_in, present, text_lines
-from dissensus.datasets.msp_lines import RatedLine, rated_line
+from dissensus.datasets.files import present, text_lines
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval
 
-CORPORA: tuple[str, ...] = ("msp_improv",)
-DEFAULT: str | None = "msp_improv"
 RATINGS, MISSPELT = "Evaluation.txt", "Evalution.txt"  # earlier copies have the second name
-TRANSCRIPTS = "Text"
-QUESTIONS = ("valence", "activation", "dominance")
 SCALE = Interval(1, 5)
 VIDEO, CLIP = "UTD-IMPROV-", "MSP-IMPROV-"  # the ratings name the video, the sound files the clip
 PARTS = {
@@ -53,51 +48,32 @@ _CLIP = re.compile(
 )
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the ratings, or the sound of the first session."""
-    named = any((folder / name).is_file() for name in (RATINGS, MISSPELT))
-    return named or any(
-        next((folder / name).glob("*/*/MSP-IMPROV-*.wav"), None) is not None
-        for name in ("session1", "Audio/session1")
-    )
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Questions `valence`, `activation` and `dominance`, from 1 to 5; an item is a clip."""
-    chosen(folder, corpus, CORPORA, DEFAULT)
     misspelt = (folder / MISSPELT).is_file() and not (folder / RATINGS).is_file()
     path = present(folder, MISSPELT if misspelt else RATINGS)
     stated, lines = _lines(path)
-    ratings = [Rating(clip, line.name, _flipped(line)) for clip, line in lines]
-    with errors_in(path):
-        clips = Names(list(stated))
-        questions, left_out = rating_questions(ratings, QUESTIONS, SCALE, clips)
-    n_natural = int(np.sum([not np.isnan(line.naturalness) for _, line in lines]))
-    left_out += [
-        LeftOut("naturalness", "only valence, activation and dominance are read", n_natural),
-        LeftOut("emotion", "only valence, activation and dominance are read", len(lines)),
-    ]
-    texts = None
-    if (folder / TRANSCRIPTS).is_dir():
-        texts = {clip: transcript(folder / TRANSCRIPTS / f"{clip}.txt") for clip in clips}
-    contents, notes = clip_contents(folder, clips, sound_files(folder), texts)
+    clips = Names(list(stated))
+    n_natural = sum(not np.isnan(line.naturalness) for _, line in lines)
     attributes = _attributes(path, clips)
     part_of = {speaker: part for part, speakers in PARTS.items() for speaker in speakers}
-    means = {clip: _flipped(line) for clip, line in stated.items()}
-    return Corpus.build(
-        "msp_improv",
+    return clip_corpus(
+        corpus,
+        path,
         clips,
-        questions,
-        contents=contents,
-        item_attributes={
-            **attributes,
-            "emotion": [line.emotions for line in stated.values()],
-            MEANS_AGREE: means_agree(clips, ratings, means),
-        },
+        [Rating(clip, line.name, _flipped(line)) for clip, line in lines],
+        SCALE,
+        means={clip: _flipped(line) for clip, line in stated.items()},
+        sounds=sound_files(folder),
+        sound_folder=folder,
+        texts=transcripts(folder / "Text", clips),
+        attributes=attributes | {"emotion": [line.emotions for line in stated.values()]},
         splits={"paper": pa.array([part_of.get(s) for s in attributes["speaker"]], pa.string())},
-        group="speaker",
-        left_out=tuple(row for row in left_out if row.answers),
-        notes=("activation is 6 minus the number in the file", *notes),
+        left_out=[
+            LeftOut("naturalness", OTHERS, n_natural),
+            LeftOut("emotion", OTHERS, len(lines)),
+        ],
+        notes=("activation is 6 minus the number in the file",),
     )
 
 

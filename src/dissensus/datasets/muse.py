@@ -13,35 +13,20 @@ mean is not that of their ratings, and counts them.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.clip_ratings import (
-    MEANS_AGREE,
-    Rating,
-    clip_contents,
-    means_agree,
-    sound_files,
-    transcript,
-)
-from dissensus.datasets.files import chosen, csv_table, errors_in, present_folder
+from dissensus.datasets.clip_ratings import Rating, clip_corpus, sound_files, transcript
+from dissensus.datasets.files import Table, csv_table, present_folder
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval
 
-CORPORA: tuple[str, ...] = ("muse", "muse-context")
-DEFAULT: str | None = "muse"
 SURVEY, LONG_NAME = "SurveyInformation", "Survey Information (Questions, Data etc)"
 RATINGS = (
     "Emotion data from crowdsourcing "
     "(C is when annotators had access to all previous sentences).csv"
 )
 CONDITIONS = {"S": "stressed", "NS": "not stressed"}
-SOUNDS = {"S": "Stressed", "NS": "NotStressed"}  # folders, as below
 WHISPER = {
     "S": "Whisper-Transcriptions/Stressed_Segments",
     "NS": "Whisper-Transcriptions/Nonstressed_Segments",
@@ -49,84 +34,68 @@ WHISPER = {
 TRANSCRIPTS = "Combined/Utterance Transcripts"
 QUESTIONS = ("valence", "activation")
 PREFIX = {"muse": "", "muse-context": "C_"}  # of the columns with the ratings
-SCALE = Interval(1, 9)
 OWN = "the speaker's own rating"
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the ratings, or sound of both conditions."""
-    survey = any((folder / name / RATINGS).is_file() for name in (SURVEY, LONG_NAME))
-    return survey or all((folder / name / "Audio").is_dir() for name in SOUNDS.values())
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Questions `valence` and `activation`, from 1 to 9; an item is a sentence.
 
     The attribute `condition` is `stressed` or `not stressed`. A transcript that Whisper made
     (`Whisper-Transcriptions`) is preferred, as in the paper, to the distributed one.
     """
-    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
     long_name = (folder / LONG_NAME).is_dir() and not (folder / SURVEY).is_dir()
-    survey = present_folder(folder, LONG_NAME if long_name else SURVEY)
-    table = _table(survey)
-    facts = {key: table[key].to_pylist() for key in ("Sentence_name", "Type", "Gender")}
-    with errors_in(survey / RATINGS):
-        clips = Names([name.removesuffix(".wav") for name in facts["Sentence_name"]])
-        _check_conditions(facts["Type"])
-        ratings = _ratings(table, clips, PREFIX[wanted])
-        means = _means(table, clips, PREFIX[wanted])
-    other = next(name for name in CORPORA if name != wanted)
+    table = _table(present_folder(folder, LONG_NAME if long_name else SURVEY))
+    other = next(name for name in PREFIX if name != corpus)
+    with table.errors():
+        clips = Names([name.removesuffix(".wav") for name in table.list("Sentence_name")])
+        ratings, n_other = _ratings(table, clips, corpus), len(_ratings(table, clips, other))
+        means = _means(table, clips, corpus)
+    left_out = [LeftOut(q, f"other annotators: --corpus {other}", n_other) for q in QUESTIONS]
+    for question in QUESTIONS:
+        n_own = sum(text != "" for text in table.list(f"S_{question.title()}"))
+        left_out.append(LeftOut(question, OWN, n_own))
     sounds: dict[str, Path] = {}
-    for name in SOUNDS.values():
+    for name in ("Stressed", "NotStressed"):
         sounds |= sound_files(present_folder(folder, name))
-    contents, notes = clip_contents(
-        folder, clips, sounds, _transcripts(folder, clips, facts["Type"])
-    )
-    return Corpus.build(
-        wanted,
+    return clip_corpus(
+        corpus,
+        table.path,
         clips,
-        _questions(survey / RATINGS, ratings, clips),
-        contents=contents,
-        item_attributes={
+        ratings,
+        Interval(1, 9),
+        questions=QUESTIONS,
+        anonymous=True,
+        means=means,
+        sounds=sounds,
+        sound_folder=folder,
+        texts=_transcripts(folder, clips, table.list("Type")),
+        attributes={
             "speaker": [clip.split("_")[0] for clip in clips],
-            "gender": facts["Gender"],
-            "condition": [CONDITIONS[kind] for kind in facts["Type"]],
+            "gender": table.list("Gender"),
+            "condition": table.parts("Type", CONDITIONS),
             "question": table["Ques_Type"],
             "seconds": table["Duration"],
-            MEANS_AGREE: means_agree(clips, ratings, means),
         },
-        group="speaker",
-        left_out=_left_out(survey, table, clips, other),
-        notes=notes,
+        left_out=left_out,
     )
 
 
-def _table(survey: Path) -> Any:
+def _table(survey: Path) -> Table:
     """The file with the ratings; the columns of both corpora."""
-    names = [f"{prefix}{q.title()}" for prefix in PREFIX.values() for q in QUESTIONS]
-    return csv_table(
-        survey,
-        RATINGS,
-        Duration=pa.float64(),
-        **dict.fromkeys(("Sentence_name", "Gender", "Type", "Ques_Type"), pa.string()),
-        **{f"{name}_Mean": pa.string() for name in names},
-        **{f"{name}_Annotation": pa.string() for name in names},
-        **{f"S_{question.title()}": pa.string() for question in QUESTIONS},
-    )
+    names = [f"{prefix}{question.title()}" for prefix in PREFIX.values() for question in QUESTIONS]
+    columns = [f"{name}_{what}" for name in names for what in ("Mean", "Annotation")]
+    own = [f"S_{question.title()}" for question in QUESTIONS]
+    texts = ("Sentence_name", "Gender", "Type", "Ques_Type", *columns, *own)
+    table = csv_table(survey, RATINGS, texts, ["Duration"])
+    table.parts("Type", CONDITIONS)
+    return table
 
 
-def _check_conditions(kinds: list[str]) -> None:
-    for row, kind in enumerate(kinds, 1):
-        if kind not in CONDITIONS:
-            raise DataError(f"row {row}: 'Type' must be S or NS, found {kind!r}")
-
-
-def _ratings(table: Any, clips: Names, prefix: str) -> list[Rating]:
+def _ratings(table: Table, clips: Names, corpus: str) -> list[Rating]:
     """The responses to every clip, numbered within the clip: the annotators are unknown."""
-    columns = [f"{prefix}{question.title()}_Annotation" for question in QUESTIONS]
-    lists = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    columns = [f"{PREFIX[corpus]}{question.title()}_Annotation" for question in QUESTIONS]
     ratings = []
-    for row, (clip, texts) in enumerate(zip(clips, lists, strict=True), 1):
+    for row, (clip, *texts) in enumerate(zip(clips, *map(table.list, columns), strict=True), 1):
         try:
             numbers = [[float(number) for number in text.split(";") if number] for text in texts]
             responses = list(zip(*numbers, strict=True))
@@ -139,46 +108,19 @@ def _ratings(table: Any, clips: Names, prefix: str) -> list[Rating]:
     return ratings
 
 
-def _questions(path: Path, ratings: list[Rating], clips: Names) -> dict[str, Annotations]:
-    """Anonymous answers, linked by response."""
-    clip = clips.codes([rating.clip for rating in ratings])
-    values = np.array([rating.values for rating in ratings]).reshape(-1, len(QUESTIONS))
-    with errors_in(path):
-        return {
-            question: Annotations.from_arrays(
-                clip, None, column.copy(), SCALE, items=clips, response=np.arange(len(clip))
-            )
-            for question, column in zip(QUESTIONS, values.T, strict=True)
-        }
-
-
-def _means(table: Any, clips: Names, prefix: str) -> dict[str, tuple[float, ...]]:
+def _means(table: Table, clips: Names, corpus: str) -> dict[str, list[float]]:
     """The stated means of every clip; nan where a cell is empty."""
-    columns = [f"{prefix}{question.title()}_Mean" for question in QUESTIONS]
-    texts = zip(*(table[column].to_pylist() for column in columns), strict=True)
+    columns = [f"{PREFIX[corpus]}{question.title()}_Mean" for question in QUESTIONS]
     means = {}
-    for row, (clip, pair) in enumerate(zip(clips, texts, strict=True), 1):
+    for row, (clip, *texts) in enumerate(zip(clips, *map(table.list, columns), strict=True), 1):
         try:
-            means[clip] = tuple(float(text or "nan") for text in pair)
+            means[clip] = [float(text or "nan") for text in texts]
         except ValueError:
             raise DataError(
                 f"row {row}: {columns[0]!r} and {columns[1]!r} must be numbers, found "
-                f"{pair[0][:40]!r} and {pair[1][:40]!r}"
+                f"{texts[0][:40]!r} and {texts[1][:40]!r}"
             ) from None
     return means
-
-
-def _left_out(survey: Path, table: Any, clips: Names, other: str) -> tuple[LeftOut, ...]:
-    """The ratings of the other corpus, and those of the speakers."""
-    with errors_in(survey / RATINGS):
-        n_other = len(_ratings(table, clips, PREFIX[other]))
-    rows = [
-        LeftOut(question, f"other annotators: --corpus {other}", n_other) for question in QUESTIONS
-    ]
-    for question in QUESTIONS:
-        n_own = sum(text != "" for text in table[f"S_{question.title()}"].to_pylist())
-        rows.append(LeftOut(question, OWN, n_own))
-    return tuple(row for row in rows if row.answers)
 
 
 def _transcripts(folder: Path, clips: Names, kinds: list[str]) -> dict[str, str | None] | None:

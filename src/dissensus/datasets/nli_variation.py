@@ -15,50 +15,40 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import (
-    chosen,
-    csv_table,
-    errors_in,
-    first_with,
-    names_in_order,
-    present,
-)
+from dissensus.datasets.files import csv_table, first_with, names_in_order, present
 from dissensus.errors import DataError
-from dissensus.names import Names
 from dissensus.scales import Interval, Nominal
 
-CORPORA: tuple[str, ...] = ("nli_variation",)
-DEFAULT: str | None = "nli_variation"
-ITEMS, ANSWERS = "items.csv", "annotations_raw.csv.gz"
 PREPROCESSED = "preprocessed-data.jsonl"
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the unfiltered answers."""
-    return (folder / ANSWERS).is_file()
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
-    """Roles `premise` and `hypothesis`; items that share a premise stay together in a split."""
-    chosen(folder, corpus, CORPORA, DEFAULT)
+def load(folder: Path, corpus: str) -> Corpus:
+    """Roles `premise` and `hypothesis`; items that share a premise stay together in a split. One
+    `response` is one row of the file of answers."""
     columns = ("item_id", "task", "orig_label", "premise", "hypothesis")
-    pairs = csv_table(folder, ITEMS, **dict.fromkeys(columns, pa.string()))
-    with errors_in(folder / ITEMS):
-        items = Names(pairs["item_id"])
-    questions = _questions(folder, items)
-    not_rated = questions["not applicable"].n_rows - questions["rating"].n_rows
+    pairs = csv_table(folder, "items.csv", columns)
+    texts, types = ("item_id", "annotator_id", "status"), {"na": pa.bool_(), "batch": pa.int32()}
+    rows = csv_table(folder, "annotations_raw.csv.gz", texts, ["rating_0_100"], **types)
+    items = pairs.names("item_id")
+    not_applicable = np.asarray(rows["na"])
+    options: dict[str, Any] = {
+        "annotators": names_in_order(rows["annotator_id"]),
+        "response": np.arange(len(rows)),
+        "extra": {key: rows[key] for key in ("batch", "status")},
+        "repeats": "keep",
+    }
+    rating = rows.annotations("rating_0_100", Interval(0, 100), items, **options)
+    applies = rows.annotations(
+        not_applicable.astype(np.int32), Nominal(("no", "yes")), items, **options
+    )
     premise = Contents.distinct("text", pairs["premise"])
     return Corpus.build(
-        "nli_variation",
+        corpus,
         items,
-        questions,
-        contents={
-            "premise": premise,
-            "hypothesis": Contents.distinct("text", pairs["hypothesis"]),
-        },
+        {"rating": rating.take(~not_applicable), "not applicable": applies},
+        contents={"premise": premise, "hypothesis": pairs["hypothesis"]},
         item_attributes={
             "task": pairs["task"],
             "orig_label": pairs["orig_label"],
@@ -66,7 +56,9 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
         },
         group="premise",
         left_out=(
-            LeftOut("rating", "marked as not applicable: a second question", not_rated),
+            LeftOut(
+                "rating", "marked as not applicable: a second question", int(not_applicable.sum())
+            ),
             LeftOut(
                 "labels (preprocessed file)",
                 "the authors' selection of these ratings, without annotators",
@@ -78,32 +70,6 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
             "as gold",
         ),
     )
-
-
-def _questions(folder: Path, items: Names) -> dict[str, Annotations]:
-    """One `response` is one row of the file."""
-    types = {"item_id": pa.string(), "annotator_id": pa.string(), "rating_0_100": pa.float64()}
-    types |= {"na": pa.bool_(), "batch": pa.int32(), "status": pa.string()}
-    answers = csv_table(folder, ANSWERS, **types)
-    annotators = names_in_order(answers["annotator_id"])
-    not_applicable = np.asarray(answers["na"])
-    with errors_in(folder / ANSWERS):
-        rows: dict[str, Any] = {
-            "item": items.codes(answers["item_id"], "item"),
-            "annotator": annotators.codes(answers["annotator_id"]),
-            "items": items,
-            "annotators": annotators,
-            "response": np.arange(answers.num_rows),
-            "extra": {key: answers[key] for key in ("batch", "status")},
-            "repeats": "keep",
-        }
-        rating = Annotations.from_arrays(
-            answer=answers["rating_0_100"].to_numpy(), scale=Interval(0, 100), **rows
-        )
-        applies = Annotations.from_arrays(
-            answer=not_applicable.astype(np.int32), scale=Nominal(("no", "yes")), **rows
-        )
-    return {"rating": rating.take(~not_applicable), "not applicable": applies}
 
 
 def _n_preprocessed(folder: Path) -> int:

@@ -18,9 +18,8 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.datasets.files import (
-    chosen,
+    Table,
     csv_table,
-    errors_in,
     first_with,
     names_in_order,
     once_each,
@@ -30,12 +29,9 @@ from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Interval, Nominal, Scale
 
-CORPORA: tuple[str, ...] = ("affect", "rte", "temp", "wsd", "wordsim")
-DEFAULT: str | None = None
-HEADLINES, PAIRS = "text_affect.tsv", "text_rte1.tsv"
-EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
+HEADLINES = "text_affect.tsv"
 SCALES: dict[str, Scale] = {
-    **{emotion: Interval(0, 100) for emotion in EMOTIONS},
+    **dict.fromkeys(("anger", "disgust", "fear", "joy", "sadness", "surprise"), Interval(0, 100)),
     "valence": Interval(-100, 100),
     "rte": Nominal(("0", "1")),
     "temp": Nominal(("1", "2")),
@@ -47,58 +43,40 @@ OTHER_GOLD: dict[str, Scale] = {"wordsim": Interval(0, 4)}  # on a scale of its 
 Parts = dict[str, Any]  # arguments of Corpus.build
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains a table of answers with its texts, or the pairs of words."""
-    return any((folder / name).is_file() for name in (HEADLINES, PAIRS, "wordsim.csv"))
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Questions are named as their files; gold on every item."""
-    wanted = chosen(folder, corpus, CORPORA, DEFAULT)
-    names = (*EMOTIONS, "valence") if wanted == "affect" else (wanted,)
-    tables = {name: _answers(folder, name) for name in names}
+    names = list(SCALES)[:7] if corpus == "affect" else [corpus]
+    columns = ("annotator_id", "item_id", "response", "gold")
+    tables = {name: csv_table(folder, f"{name}.csv", columns) for name in names}
     items, annotators = (
         names_in_order(pa.chunked_array([c for t in tables.values() for c in t[key].chunks]))
         for key in ("item_id", "annotator_id")
     )
     questions, gold = {}, {}
     for name, table in tables.items():
-        with errors_in(folder / f"{name}.csv"):
-            questions[name] = _annotations(table, SCALES[name], items, annotators)
+        questions[name] = _annotations(table, SCALES[name], items, annotators)
+        with table.errors():
             item, value = once_each(questions[name].item, table["gold"], "gold")
             scale = OTHER_GOLD.get(name, SCALES[name])
             gold[name] = Annotations.from_arrays(item, None, value, scale, items=items)
-    shown = SHOWN[wanted](folder, items)
-    return Corpus.build(f"snow2008-{wanted}", items, questions, gold=gold, **shown)
+    shown = SHOWN[corpus](folder, items)
+    return Corpus.build(f"snow2008-{corpus}", items, questions, gold=gold, **shown)
 
 
-def _answers(folder: Path, name: str) -> Any:
-    columns = ("annotator_id", "item_id", "response", "gold")
-    return csv_table(folder, f"{name}.csv", **dict.fromkeys(columns, pa.string()))
-
-
-def _annotations(table: Any, scale: Scale, items: Names, annotators: Names) -> Annotations:
+def _annotations(table: Table, scale: Scale, items: Names, annotators: Names) -> Annotations:
     """An annotator answers an item once, so the pair of both identifies the response."""
-    item = items.codes(table["item_id"])
-    annotator = annotators.codes(table["annotator_id"])
-    return Annotations.from_arrays(
-        item,
-        annotator,
-        table["response"],
-        scale,
-        items=items,
-        annotators=annotators,
-        response=item * len(annotators) + annotator,
-    )
+    pair = items.codes(table["item_id"]) * len(annotators) + annotators.codes(table["annotator_id"])
+    with table.errors():
+        answers = scale.encode(table["response"])  # texts, also of ratings
+    return table.annotations(answers, scale, items, annotators=annotators, response=pair)
 
 
 def _headlines(folder: Path, items: Names) -> Parts:
-    table = tsv_table(folder, HEADLINES, id=pa.string(), headline=pa.string())
-    texts = _rows_of(folder / HEADLINES, table, items)["headline"]
-    n_unused = table.num_rows - len(items)
+    table = tsv_table(folder, HEADLINES, ("id", "headline"))
+    n_unused = len(table) - len(items)
     note = f"{n_unused} headlines of {HEADLINES} without answers are left out"
     return {
-        "contents": {"text": Contents.distinct("text", texts)},
+        "contents": {"text": _rows_of(table, items)["headline"]},
         "notes": (note,) if n_unused else (),
     }
 
@@ -108,26 +86,23 @@ def _pairs(folder: Path, items: Names) -> Parts:
 
     The column `value` is the gold, and is not read from here.
     """
-    columns = dict.fromkeys(("id", "task", "text", "hypothesis"), pa.string())
-    table = _rows_of(folder / PAIRS, tsv_table(folder, PAIRS, **columns), items)
+    columns = ("id", "task", "text", "hypothesis")
+    table = _rows_of(tsv_table(folder, "text_rte1.tsv", columns), items)
     premise = Contents.distinct("text", table["text"])
     return {
-        "contents": {
-            "premise": premise,
-            "hypothesis": Contents.distinct("text", table["hypothesis"]),
-        },
+        "contents": {"premise": premise, "hypothesis": table["hypothesis"]},
         "item_attributes": {"task": table["task"], "premise": first_with(items, premise[1])},
         "group": "premise",
     }
 
 
-def _rows_of(path: Path, table: Any, items: Names) -> Any:
+def _rows_of(table: Table, items: Names) -> Any:
     """The row of a table of texts for every item."""
-    with errors_in(path):
-        at = Names(table["id"]).find(items)
-        if (at < 0).any():
-            raise DataError(f"no text for item {listed(items.array.filter(at < 0).to_pylist())}")
-    return table.take(pa.array(at))
+    rows = table.of(items, "id")
+    without = items.array.filter(rows["id"].is_null())
+    if len(without):
+        raise DataError(f"{table.path}: no text for item {listed(without.to_pylist())}")
+    return rows
 
 
 def _articles(folder: Path, items: Names) -> Parts:
@@ -151,8 +126,8 @@ def _words(folder: Path, items: Names) -> Parts:
     words = [name.partition(" ") for name in items]
     return {
         "contents": {
-            "first": Contents.distinct("text", [first for first, _, _ in words]),
-            "second": Contents.distinct("text", [second for _, _, second in words]),
+            "first": [first for first, _, _ in words],
+            "second": [second for _, _, second in words],
         },
         "notes": ("answers run from 0 to 10, gold from 0 to 4",),
     }

@@ -16,24 +16,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import chosen
 from dissensus.datasets.media_labels import load_labels
 from dissensus.scales import Ordinal
 
-CORPORA: tuple[str, ...] = ("street",)
-DEFAULT: str | None = "street"
-LABELS, IMAGES = "street_labels.csv", "images"
+LABELS = "street_labels.csv"
 PERSPECTIVES = ("happiness", "healthiness", "safety", "liveliness", "orderliness")
 SCALE = Ordinal(("-3", "-2", "-1", "1", "2", "3"))
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the table of labels."""
-    return (folder / LABELS).is_file()
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """A question for each perspective, with six levels; an item is a photograph, role `image`."""
-    name = chosen(folder, corpus, CORPORA, DEFAULT)
     scales = dict.fromkeys(PERSPECTIVES, SCALE)
-    return load_labels(folder, name, LABELS, IMAGES, "image", scales, "perspective")
+    return load_labels(folder, corpus, LABELS, "images", "image", scales, "perspective")

@@ -13,100 +13,59 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
-from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, errors_in, present, present_folder
+from dissensus.datasets.files import csv_table, numbered, pictures, present_folder
 from dissensus.names import Names
 from dissensus.scales import Interval
 
-CORPORA: tuple[str, ...] = ("tvsum", "tvsum-shots")
-DEFAULT: str | None = "tvsum"
-VIDEOS, SHOTS, FRAMES, PICTURES = (
-    "videos.csv",
-    "shot_scores.csv.gz",
-    "keyframe_scores.csv",
-    "keyframes",
-)
-QUESTION = "importance"
-SCALE = Interval(1, 5)
 WITHOUT_PICTURE = "shots have no picture; read them as tvsum-shots"
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the scores of shots and key frames."""
-    return (folder / SHOTS).is_file() and (folder / FRAMES).is_file()
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Question `importance`, from 1 to 5. An item of `tvsum` is a key frame (role `image`, a JPEG),
     of `tvsum-shots` a shot of two seconds, with the title of its video as text."""
-    name = chosen(folder, corpus, CORPORA, DEFAULT)
-    kept, place = (FRAMES, "frame") if name == "tvsum" else (SHOTS, "shot_2s")
-    videos = csv_table(
-        folder,
-        VIDEOS,
-        **dict.fromkeys(("video", "category", "title"), pa.string()),
-        length_s=pa.float64(),
-    )
-    shots = csv_table(folder, SHOTS, **_types("shot_2s"))
-    scores = shots if name == "tvsum-shots" else csv_table(folder, FRAMES, **_types("frame"))
-    with errors_in(folder / VIDEOS):
-        known = Names(videos["video"])
-    with errors_in(folder / kept):
+    videos = csv_table(folder, "videos.csv", ("video", "category", "title"))
+    texts, numbers = ("video", "annotator_slot"), ["score_1_5"]
+    scores = csv_table(folder, "shot_scores.csv.gz", texts, numbers, shot_2s=pa.int64())
+    n_shots, place = len(scores), "shot_2s"
+    if corpus == "tvsum":
+        place = "frame"
+        scores = csv_table(folder, "keyframe_scores.csv", texts, numbers, frame=pa.int64())
+    known = videos.names("video")
+    with scores.errors():
         video = known.codes(scores["video"], "video")
-        items, item = Names.encode(_joined(scores["video"], scores[place]))
-        annotators, annotator = Names.encode(_joined(scores["video"], scores["annotator_slot"]))
+        items, item = Names.encode(numbered(scores["video"], scores[place]))
+        annotators, annotator = Names.encode(numbered(scores["video"], scores["annotator_slot"]))
         answers = Annotations.from_arrays(
-            item, annotator, scores["score_1_5"].to_numpy(), SCALE, items=items,
+            item,
+            annotator,
+            scores.array("score_1_5"),
+            Interval(1, 5),
+            items=items,
             annotators=annotators,
-        )  # fmt: skip
-    first = np.unique(item, return_index=True)[1]  # a row of each item
-    of_item = pa.array(video[first])
-    if name == "tvsum":
-        contents = {"image": Contents.distinct("image", _pictures(folder, scores, first))}
-        left_out: tuple[LeftOut, ...] = (
-            LeftOut("importance, shots", WITHOUT_PICTURE, shots.num_rows),
         )
-    else:
-        contents = {"title": Contents.distinct("text", videos["title"].take(of_item))}
-        left_out = ()
-    own = pa.array(video[np.unique(annotator, return_index=True)[1]])
+    first = np.unique(item, return_index=True)[1]  # a row of each item
+    about, places = videos.columns.take(video[first]), scores[place].take(first)
+    own = videos.columns.take(video[np.unique(annotator, return_index=True)[1]])
+    parts: dict[str, Any] = {"contents": {"title": about["title"]}}
+    if corpus == "tvsum":
+        named = zip(about["video"].to_pylist(), places.to_pylist(), strict=True)
+        files = [f"{video}_{frame:05d}.jpg" for video, frame in named]
+        frames = pictures(present_folder(folder, "keyframes"), files)
+        left_out = (LeftOut("importance, shots", WITHOUT_PICTURE, n_shots),)
+        parts = {"contents": {"image": frames}, "left_out": left_out}
     return Corpus.build(
-        name,
+        corpus,
         items,
-        {QUESTION: answers},
+        {"importance": answers},
         annotators=annotators,
-        contents=contents,
         item_attributes={
-            "video": videos["video"].take(of_item),
-            "category": videos["category"].take(of_item),
-            "title": videos["title"].take(of_item),
-            place: scores[place].take(pa.array(first)),
+            **{key: about[key] for key in ("video", "category", "title")},
+            place: places,
         },
-        annotator_attributes={"video": videos["video"].take(own)},
+        annotator_attributes={"video": own["video"]},
         group="video",
-        left_out=left_out,
+        **parts,
     )
-
-
-def _types(place: str) -> dict[str, Any]:
-    texts = dict.fromkeys(("video", "annotator_slot"), pa.string())
-    return {**texts, place: pa.int64(), "score_1_5": pa.float64()}
-
-
-def _joined(video: Any, number: Any) -> Any:
-    """A name for each row: the video, and a number in it."""
-    return pc.binary_join_element_wise(video, number.cast(pa.string()), "-")
-
-
-def _pictures(folder: Path, scores: Any, rows: np.ndarray) -> Any:
-    """The bytes of the key frame of each of these rows."""
-    pictures = present_folder(folder, PICTURES)
-    at = pa.array(rows)
-    named = zip(scores["video"].take(at).to_pylist(), scores["frame"].take(at).to_pylist(),
-                strict=True)  # fmt: skip
-    files = [present(pictures, f"{video}_{frame:05d}.jpg").read_bytes() for video, frame in named]
-    return pa.array(files, pa.binary())

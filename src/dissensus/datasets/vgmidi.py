@@ -16,19 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import chosen, csv_table, errors_in, names_in_order, once_each
+from dissensus.datasets.files import Table, csv_table, names_in_order, once_each
 from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
 from dissensus.scales import Interval
 
-CORPORA: tuple[str, ...] = ("vgmidi",)
-DEFAULT: str | None = "vgmidi"
-PIECES, NOTES, ANSWERS = "pieces.csv", "notes.csv.gz", "annotations.csv.gz"
 QUESTIONS = ("valence", "arousal")
-SCALE = Interval(-1, 1)
 COPY = "a second copy of the same annotation"
 ABOUT_ANNOTATORS = ("age", "country", "gender", "musicianship")  # musicianship: 1 to 5
 NOTE = (
@@ -36,48 +31,38 @@ NOTE = (
 )
 
 
-def recognise(folder: Path) -> bool:
-    """Whether the folder contains the list of pieces and their notes."""
-    return (folder / PIECES).is_file() and (folder / NOTES).is_file()
-
-
-def load(folder: Path, corpus: str | None = None) -> Corpus:
+def load(folder: Path, corpus: str) -> Corpus:
     """Questions `valence` and `arousal`, from -1 to 1, linked by `response`; an item is a piece.
 
     The role `notes` has a vector for each note. Rated pieces without a MIDI file have no content.
     """
-    chosen(folder, corpus, CORPORA, DEFAULT)
     texts = ("item_id", "annotator_id", "is_known", *ABOUT_ANNOTATORS, *QUESTIONS)
-    answers = csv_table(folder, ANSWERS, **dict.fromkeys(texts, pa.string()), n_measures=pa.int32())
-    items = names_in_order(answers["item_id"])
-    kept = _first_of_each(answers)
-    n_copies = answers.num_rows - len(kept)
-    answers = answers.take(pa.array(kept)).combine_chunks()
-    annotators = names_in_order(answers["annotator_id"])
-    annotator = annotators.codes(answers["annotator_id"])
-    with errors_in(folder / ANSWERS):
-        facts = {
-            key: once_each(annotator, answers[key].combine_chunks(), key)[1]
-            for key in ABOUT_ANNOTATORS
-        }
-        questions = {
-            question: Annotations.from_arrays(
-                items.codes(answers["item_id"]),
-                annotator,
-                _means(answers, question, kept),
-                SCALE,
-                items=items,
-                annotators=annotators,
-                response=np.arange(len(kept)),
-                extra={"is_known": pc.equal(answers["is_known"], "True")},
-            )
-            for question in QUESTIONS
-        }
+    every = csv_table(folder, "annotations.csv.gz", texts, n_measures=pa.int32())
+    items = names_in_order(every["item_id"])
+    kept = _first_of_each(every)
+    rows = Table(every.path, every.columns.take(kept).combine_chunks())
+    annotators = names_in_order(rows["annotator_id"])
+    annotator = annotators.codes(rows["annotator_id"])
+    with rows.errors():
+        facts = {key: once_each(annotator, rows[key], key)[1] for key in ABOUT_ANNOTATORS}
+        answers = {question: _means(rows, question, kept) for question in QUESTIONS}
+    questions = {
+        question: rows.annotations(
+            means,
+            Interval(-1, 1),
+            items,
+            annotators=annotators,
+            response=np.arange(len(kept)),
+            extra={"is_known": pc.equal(rows["is_known"], "True")},
+        )
+        for question, means in answers.items()
+    }
     notes = _notes(folder, items)
     silent = [items[i] for i in np.flatnonzero(notes[1] < 0)]
     without = f"{counted(len(silent), 'piece')} without notes: {listed(silent)}"
+    n_copies = len(every) - len(kept)
     return Corpus.build(
-        "vgmidi",
+        corpus,
         items,
         questions,
         annotators=annotators,
@@ -89,22 +74,21 @@ def load(folder: Path, corpus: str | None = None) -> Corpus:
     )
 
 
-def _first_of_each(answers: Any) -> np.ndarray:
+def _first_of_each(answers: Table) -> np.ndarray:
     """The rows that are no copy of an earlier one: same piece, annotator and values."""
-    rows = zip(
-        *(answers[key].to_pylist() for key in ("item_id", "annotator_id", *QUESTIONS)), strict=True
-    )
+    columns = ("item_id", "annotator_id", *QUESTIONS)
+    rows = zip(*(answers.list(key) for key in columns), strict=True)
     first: dict[tuple[str, ...], int] = {}
     for row, key in enumerate(rows):
         first.setdefault(key, row)
     return np.array(list(first.values()))
 
 
-def _means(answers: Any, question: str, rows: np.ndarray) -> np.ndarray:
+def _means(answers: Table, question: str, rows: np.ndarray) -> np.ndarray:
     """The mean over the measures of each answer, (n_rows,)."""
-    means = np.empty(answers.num_rows)
-    lengths = answers["n_measures"].to_numpy()
-    for i, text in enumerate(answers[question].to_pylist()):
+    means = np.empty(len(answers))
+    lengths = answers.array("n_measures")
+    for i, text in enumerate(answers.list(question)):
         try:
             values = np.array(json.loads(text), dtype=float)
         except (ValueError, TypeError, RecursionError):
@@ -122,10 +106,10 @@ def _means(answers: Any, question: str, rows: np.ndarray) -> np.ndarray:
 def _notes(folder: Path, items: Names) -> tuple[Contents, np.ndarray]:
     """The notes of each piece in the order of the file, as vectors."""
     columns = ("onset_beat", "dur_beats", "pitch", "velocity", "track")
-    table = csv_table(folder, NOTES, item_id=pa.string(), **dict.fromkeys(columns, pa.float64()))
-    with errors_in(folder / NOTES):
+    table = csv_table(folder, "notes.csv.gz", ["item_id"], columns)
+    with table.errors():
         piece = items.codes(table["item_id"], "piece")
-    vectors = np.stack([table[column].to_numpy() for column in columns], axis=1)
+    vectors = table.array(*columns)
     order = np.argsort(piece, kind="stable")
     present, starts = np.unique(piece[order], return_index=True)
     sequences: list[np.ndarray | None] = [None] * len(items)
@@ -137,16 +121,8 @@ def _notes(folder: Path, items: Names) -> tuple[Contents, np.ndarray]:
 
 def _about_pieces(folder: Path, items: Names) -> dict[str, Any]:
     """Name, file and seconds of each piece; null where the list does not have it."""
-    table = csv_table(
-        folder,
-        PIECES,
-        **dict.fromkeys(("item_id", "name", "midi"), pa.string()),
-        duration_s=pa.float64(),
-    )
-    with errors_in(folder / PIECES):
-        listed_items = Names(table["item_id"])
-        items.codes(listed_items, "piece")
-    at = listed_items.find(items)
-    rows = pa.array(at, mask=at < 0)
-    names = {"name": "name", "midi": "midi", "seconds": "duration_s"}
-    return {key: table[column].combine_chunks().take(rows) for key, column in names.items()}
+    table = csv_table(folder, "pieces.csv", ("item_id", "name", "midi"), ["duration_s"])
+    with table.errors():
+        items.codes(table.names("item_id"), "piece")
+    pieces = table.of(items)
+    return {"name": pieces["name"], "midi": pieces["midi"], "seconds": pieces["duration_s"]}
