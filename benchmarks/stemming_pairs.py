@@ -25,13 +25,14 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from dissensus import read
+from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.evaluation import Difference, over_both, over_items
 from dissensus.evaluation.protocols import Fold, k_fold, official
 from dissensus.methods import Job, fit_many, method
 from dissensus.training import Training
-from dissensus_papers.encoders.word_forms import Vocabulary, pair_features
 from keeping import keep, kept
+from word_forms import Vocabulary, pair_features, vector
 
 NAME = "stemming_pairs"  # of the results
 QUESTION = "is the stem"
@@ -43,7 +44,7 @@ BASELINE = "nine string features, boosting"
 ENSEMBLE = ("all, boosting", "all, single")
 LEAVES, TREES, RATE = (8, 31), 150, 0.1  # of boosting; the next fold chooses leaves and trees
 DROPOUT, HIDDEN = 0.3, (128,)  # of networks; the next fold chooses the epoch
-TRAINING = Training(epochs=12, batch_size=256, learning_rate=3e-3)
+TRAINING = Training(epochs=12, batch_size=256, learning_rate=3e-3, least_steps=0)
 VOTES = 0.3  # what votes count where gold counts for the rest
 
 Answer = Callable[["Data", Fold], np.ndarray]  # probabilities of yes, (n_seeds, n_test)
@@ -57,9 +58,8 @@ class Data(NamedTuple):
     share: np.ndarray  # of the votes that said yes
     word: np.ndarray  # codes
     plain: np.ndarray  # nine string features
-    strings: np.ndarray  # all of the encoder without word vectors
+    strings: np.ndarray  # all features without word vectors
     forms: np.ndarray  # all of it
-    encoder: str
 
 
 class Row(NamedTuple):
@@ -78,16 +78,18 @@ def loaded(folder: Path, glove: Path) -> Data:
     votes = corpus[QUESTION].counts()  # (n_items, 2)
     word = np.unique(corpus.item_attributes["word"].to_numpy(False), return_inverse=True)[1]
     strings, names = columns(corpus, None)
-    forms, _ = columns(corpus, Vocabulary.read(glove))
+    vocabulary = Vocabulary.read(glove)
+    forms, _ = columns(corpus, vocabulary)
+    vectors = [vector(pair_features(*pair, vocabulary)) for pair in pairs(corpus)]
+    contents, codes = Contents.distinct("features", np.array(vectors, dtype=np.float32))
     return Data(
-        corpus,
+        replace(corpus, contents={"pair": contents}, content={"pair": codes}),
         np.asarray(corpus.gold[QUESTION].answer),
         votes[:, 1] / votes.sum(axis=1),
         word,
         strings[:, [names.index(name) for name in PLAIN]],
         strings,
         forms,
-        f"word-forms:{glove}",
     )
 
 
@@ -105,15 +107,20 @@ PLAIN = (
 
 
 def columns(corpus: Corpus, vocabulary: Vocabulary | None) -> tuple[np.ndarray, list[str]]:
-    """What the encoder sees of each pair, pieces of text as codes in order of the alphabet: trees
-    need no more."""
-    roles = [corpus.contents[role].values.to_pylist() for role in ("word", "stem")]
-    codes = [corpus.content[role] for role in ("word", "stem")]
-    pairs = [[text[c] for c in code] for text, code in zip(roles, codes, strict=True)]
-    rows = [pair_features(w, s, vocabulary) for w, s in zip(*pairs, strict=True)]
+    """The features of each pair, pieces of text as codes in order of the alphabet: trees need no
+    more."""
+    rows = [pair_features(word, stem, vocabulary) for word, stem in pairs(corpus)]
     found = [np.array([row[name] for row in rows]) for name in rows[0]]
     coded = [np.unique(c, return_inverse=True)[1] if c.dtype.kind == "U" else c for c in found]
     return np.stack(coded, axis=1).astype(float), list(rows[0])
+
+
+def pairs(corpus: Corpus) -> list[tuple[str, str]]:
+    """The word and the stem of each item."""
+    texts = [corpus.contents[role].values.to_pylist() for role in ("word", "stem")]
+    codes = [corpus.content[role] for role in ("word", "stem")]
+    words, stems = ([text[c] for c in code] for text, code in zip(texts, codes, strict=True))
+    return list(zip(words, stems, strict=True))
 
 
 def folds(corpus: Corpus, protocol: str) -> list[Fold]:
@@ -170,12 +177,12 @@ def baseline(data: Data, fold: Fold) -> np.ndarray:
 
 
 def network(name: str, **settings: Any) -> Answer:
-    """One of our methods over the encoder, ten seeds; the epoch by the next fold's loss."""
+    """One of our methods over the features, ten seeds; the epoch by the next fold's loss."""
 
     def answer(data: Data, fold: Fold) -> np.ndarray:
         train, test, validation = fold.parts(data.corpus)
         common: dict[str, Any] = {
-            "encoder": {"word+stem": data.encoder},
+            "encoder": "features",
             "hidden": HIDDEN,
             "dropout": DROPOUT,
         } | settings

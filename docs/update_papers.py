@@ -14,7 +14,7 @@ from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
 from dissensus_papers import qumatl, seedbert
 from dissensus_papers.framework.declared import ComparisonCondition
-from dissensus_papers.framework.tables import UNTESTED, holds, interval, points, spread
+from dissensus_papers.framework.text import UNTESTED, holds, interval, points, spread
 from dissensus_papers.qumatl import (
     ACCURACY,
     COMPARED,

@@ -10,13 +10,13 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 ROWS = {
     "| nine string features, gradient boosting | gold |": "nine string features, boosting",
-    "| `word-forms`, gradient boosting | gold |": "strings, boosting",
-    "| `word-forms:PATH`, gradient boosting | gold |": "all, boosting",
-    "| `word-forms:PATH`, `single` with 128 hidden units | gold |": "all, single",
-    "| `word-forms:PATH`, gradient boosting | gold and votes |": "all, boosting, votes too",
-    "| `word-forms:PATH`, gradient boosting | votes |": "all, boosting on votes",
-    "| `word-forms:PATH`, `soft-label-mtl` | gold and votes |": "all, soft-label-mtl",
-    "| `word-forms:PATH`, `soft-label` | votes |": "all, soft-label",
+    "| word forms, gradient boosting | gold |": "strings, boosting",
+    "| word forms and GloVe, gradient boosting | gold |": "all, boosting",
+    "| word forms and GloVe, `single` with 128 hidden units | gold |": "all, single",
+    "| word forms and GloVe, gradient boosting | gold and votes |": "all, boosting, votes too",
+    "| word forms and GloVe, gradient boosting | votes |": "all, boosting on votes",
+    "| word forms and GloVe, `soft-label-mtl` | gold and votes |": "all, soft-label-mtl",
+    "| word forms and GloVe, `soft-label` | votes |": "all, soft-label",
 }
 
 

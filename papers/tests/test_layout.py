@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dissensus_papers import seedbert, soft_labels
-from dissensus_papers.framework.tables import Block, whole, written
+from dissensus_papers.framework.text import table, whole, written
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 SHOWN: dict[str, Callable[[int | None], str]] = {
@@ -40,41 +40,6 @@ def test_without_a_terminal_nothing_is_broken(shown: Callable[[int | None], str]
     assert text == shown(100_000) and "\N{NO-BREAK SPACE}" not in text
 
 
-ROWS = [
-    ["", "accuracy: paper", "accuracy: ours", "over STL"],
-    ["tags"],
-    ["  the most frequent label", "", "27.72", ""],
-    ["  MTL", "86.62", "85.80", "+0.85 [+0.58, +1.11], p = 0.001: holds"],
-]
-
-
-def test_a_table_that_fits_is_one() -> None:
-    text = written([Block("", ROWS)])
-    assert text == written([Block("", ROWS)], max(map(len, text.splitlines())))
-    assert text.splitlines() == [
-        "                           accuracy: paper  accuracy: ours  over STL",
-        "tags",
-        "  the most frequent label                            27.72",
-        "  MTL                                86.62           85.80  "
-        "+0.85 [+0.58, +1.11], p = 0.001: holds",
-    ]
-
-
-def test_a_table_that_does_not_is_cut_and_rows_without_figures_are_left_out() -> None:
-    assert written([Block("", ROWS)], 60).splitlines() == [
-        "                           accuracy:  accuracy:",
-        "                               paper       ours",
-        "tags",
-        "  the most frequent label                 27.72",
-        "  MTL                          86.62      85.80",
-        "",
-        "                           over STL",
-        "tags",
-        "  MTL                      +0.85 [+0.58, +1.11], p = 0.001:",
-        "                             holds",
-    ]
-
-
 def test_intervals_and_p_stay_in_one_line() -> None:
     output = "- STL: holds by +0.85 [+0.58, +1.11], p = 0.001"
     assert written([output], 27).splitlines() == [
@@ -85,7 +50,9 @@ def test_intervals_and_p_stay_in_one_line() -> None:
 
 def test_what_cannot_be_broken_is_whole() -> None:
     command = "dissensus papers seedbert data -o out"
-    text = written([f"commit 123: {whole(command)} (bf16)", Block("H", [["", "x" * 30]], "n")], 20)
+    text = written(
+        [f"commit 123: {whole(command)} (bf16)", table("H", ["", ""], [["", "x" * 30]], "n")], 20
+    )
     assert text.splitlines() == [
         "commit 123:",
         f"  {command}",
@@ -98,8 +65,5 @@ def test_what_cannot_be_broken_is_whole() -> None:
 
 
 def test_parts_that_say_nothing_are_left_out() -> None:
-    assert written(["a", "", Block("b", [["c", "d"]])]) == "a\n\nb\nc  d\n"
-
-
-def test_headings_without_rows() -> None:
-    assert written([Block("Settings", [["stems"], ["tags"]])], 80) == "Settings\nstems\ntags\n"
+    assert written(["a", "", table("b", ["c", "d"], [["1", "2"]])]) == "a\n\nb\nc  d\n1  2\n"
+    assert table("b", ["c", "d"], []) == ""

@@ -16,7 +16,7 @@ import pytest
 
 from dissensus_papers import individual, qumatl, seedbert
 from dissensus_papers.framework.declared import BetterThan
-from dissensus_papers.framework.tables import holds
+from dissensus_papers.framework.text import holds
 from dissensus_papers.individual.conditions import CHOSEN
 from dissensus_papers.qumatl import EVERYWHERE
 from dissensus_papers.soft_labels import CONDITIONS, PRINTED, report, shown

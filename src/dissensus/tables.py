@@ -46,7 +46,7 @@ class Table:
     """A table of texts.
 
     Args:
-        columns: their names.
+        columns: their names; no line of names if all are empty.
         rows: a cell for each column. A row with one cell is a heading of the rows below it, a row
             without cells a rule.
         title: above the table; the caption in LaTeX.
@@ -84,9 +84,10 @@ class Table:
         If the table is too wide, texts are wrapped, then columns go to further tables below, each
         with the first column.
         """
-        cells = [[str(cell) for cell in row] for row in (self.columns, *self.rows)]
-        columns: list[Sequence[str]] = list(zip(*(c for c in cells if len(c) > 1), strict=True))
-        columns = columns or [self.columns]
+        named = [self.columns] if any(self.columns) else []
+        cells = [[str(cell) for cell in row] for row in (*named, *self.rows)]
+        whole = [row for row in cells if len(row) == len(self.columns)] or [list(self.columns)]
+        columns: list[Sequence[str]] = list(zip(*whole, strict=True))
         widths = [_width(column) for column in columns]
         if width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
             columns = _narrowed(columns, width)

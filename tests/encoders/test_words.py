@@ -255,7 +255,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
     assert str(refused.value) == f"{path}: a line is too long for a file of word vectors"
 
 
-@pytest.mark.parametrize("entry", ["words:", "tagger:", "word-forms:"])
+@pytest.mark.parametrize("entry", ["words:", "tagger:"])
 def test_the_option_that_allows_a_file_to_unpack_to_more_works(
     entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

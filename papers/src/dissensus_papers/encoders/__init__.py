@@ -7,8 +7,6 @@ ENCODERS = {  # like `dissensus.encoders.ENCODERS`
         "tagger:": (f"{_HERE}.tagger", "TaggerEncoder"),
         "character-cnn": (f"{_HERE}.characters", "CharacterCnnEncoder"),
         "spelling": (f"{_HERE}.characters", "SpellingEncoder"),
-        "word-forms": (f"{_HERE}.word_forms", "WordFormsEncoder"),
-        "word-forms:": (f"{_HERE}.word_forms", "WordFormsEncoder"),
     },
     "image": {"last-block:": (f"{_HERE}.last_block", "LastBlockEncoder")},
     "features": {"last-block:": (f"{_HERE}.last_block", "LastBlockEncoder")},

@@ -33,6 +33,7 @@ from dissensus.evaluation import (
     tables,
 )
 from dissensus.progress import progress
+from dissensus.tables import Table
 from dissensus_papers.framework.declared import (
     BetterThan,
     Claim,
@@ -53,17 +54,17 @@ from dissensus_papers.framework.reports import (
     short,
     write_json,
 )
-from dissensus_papers.framework.tables import (
-    Block,
+from dissensus_papers.framework.text import (
     claims_text,
     front_page,
     holds,
     interval,
+    table,
     written,
 )
 
 AnyCondition = ComparisonCondition | MeasuredCondition
-Summary = Callable[[Report], Block | None]  # a table written from the whole report
+Summary = Callable[[Report], Table | str]  # a table written from the whole report
 FIRST, SECOND = "first", "second"  # the sides of a claim
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
@@ -215,21 +216,21 @@ class ComparisonPaper(Paper):
     # ---- tables ----
 
     def shown(self, report: Report, width: int | None = None) -> str:
-        parts: list[str | Block] = [front_page(report, self.title, self.notes)]
+        parts: list[Table | str] = [front_page(report, self.title, self.notes)]
         for name, reported in report["conditions"].items():
             parts += [self._table(name, reported, question) for question in reported["questions"]]
             parts.append("\n".join(reported["notes"]))
         for name, condition in self.measurements.items():
             measured = report.get("measurements", {}).get(name)  # older reports have none
             parts += condition.tables(measured) if measured else []
-        parts += [block for summary in self.summaries if (block := summary(report)) is not None]
+        parts += [summary(report) for summary in self.summaries]
         verdicts = [self._verdict(claim) for claim in self.claims]
         lines = [f"- {name}: {n} fits done" for name, n in report["unfinished"].items()]
         unfinished = ["Not finished, and not in the tables", *lines] if lines else []
         claims = claims_text(report, verdicts, "not tested yet")
         return written([*parts, READ, claims, "\n".join(unfinished)], width)
 
-    def _table(self, name: str, reported: Report, question: str) -> Block:
+    def _table(self, name: str, reported: Report, question: str) -> Table | str:
         """The models of a condition, and below them figures that no model has to be fitted for."""
         condition, digits = self.comparisons[name], self.digits
         metrics = reported["metrics"][question]
@@ -261,7 +262,7 @@ class ComparisonPaper(Paper):
             f"{condition.title} ({condition.name}): {question}, {reported['n_items']:,} items, "
             f"{counted(reported['n_folds'], 'fold')}, seeds {seeds}{apart}"
         )
-        return Block(heading, rows)
+        return table(heading, rows[0], rows[1:])
 
     def _verdict(self, claim: BetterThan | Claim) -> Claim:
         """A claim as a text and a function from the report to a verdict."""
@@ -427,9 +428,9 @@ def _condition(
 def _notes(question_tables: Sequence[ComparisonTable]) -> list[str]:
     """Notes on all tables of a condition; those on some tables name the question."""
     notes: dict[str, list[str]] = {}
-    for table in question_tables:
-        for note in table.notes:
-            notes.setdefault(note, []).append(table.question)
+    for of_question in question_tables:
+        for note in of_question.notes:
+            notes.setdefault(note, []).append(of_question.question)
     return [
         note if len(questions) == len(question_tables) else f"{', '.join(questions)}: {note}"
         for note, questions in notes.items()

@@ -15,7 +15,7 @@ from dissensus.evaluation import EvaluationProtocol, Fold
 
 if TYPE_CHECKING:
     from dissensus.methods import Method
-    from dissensus_papers.framework.tables import Block
+    from dissensus.tables import Table
 
 Typed = Sequence[tuple[str, str]]  # names and values of settings, as users type them
 Measured = Mapping[str, Any]  # plain data: what was measured with one seed
@@ -176,7 +176,7 @@ class MeasuredCondition:
     corpus: str
     seeds: tuple[int, ...]
     measured: Callable[[Corpus, int, Typed], Measured]
-    tables: Callable[[Sequence[Measured]], Sequence[Block]]
+    tables: Callable[[Sequence[Measured]], Sequence[Table | str]]
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dissensus.evaluation import number
+from dissensus.tables import Table
 from dissensus_papers.framework.declared import BetterThan
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.tables import BEYOND, Block
+from dissensus_papers.framework.text import BEYOND, table
 from dissensus_papers.individual.conditions import (
     ASPECTS,
     CHOSEN,
@@ -113,7 +114,7 @@ def smallest_difference(test: Report) -> float:
     return OF_WIDTH * (number(test["high"]) - number(test["low"]))
 
 
-def power(report: Report) -> Block | None:
+def power(report: Report) -> Table | str:
     """For each condition with densities, what its test of the main claim can find."""
     names = ["", "items", "cells", "constant density", "halves of annotators", "baseline"]
     rows = [[*names, "smallest difference found", f"finds the paper's {GAIN:.3f}"]]
@@ -138,4 +139,4 @@ def power(report: Report) -> Block | None:
         "80 % (at 5 %, not corrected), from the spread of the paired differences. Where "
         "it is above the paper's, the condition decides only about larger differences."
     )
-    return Block(heading, rows, notes) if len(rows) > 1 else None
+    return table(heading, rows[0], rows[1:], notes)

@@ -14,8 +14,9 @@ from dissensus import Annotations, Corpus, Nominal
 from dissensus.densities import Grid, RatingKde, pool, rating_densities, unit_positions
 from dissensus.evaluation import over_items
 from dissensus.metrics import DENSITY_METRICS, ccc_by_annotator, concordance, scores
+from dissensus.tables import Table
 from dissensus_papers.framework.declared import Measured, MeasuredCondition, Model, Typed
-from dissensus_papers.framework.tables import Block, spread
+from dissensus_papers.framework.text import spread, table
 from dissensus_papers.individual.corpora import (
     CCC,
     SEEDS,
@@ -96,7 +97,7 @@ def measure_experts(corpus: Corpus, seed: int, typed: Typed) -> Measured:
     }
 
 
-def expert_tables(by_seed: Sequence[Measured]) -> list[Block]:
+def expert_tables(by_seed: Sequence[Measured]) -> list[Table | str]:
     """A table for each question, with a column for each expert."""
     blocks = []
     first: dict[str, Any] = by_seed[0]["concordance"]
@@ -115,7 +116,7 @@ def expert_tables(by_seed: Sequence[Measured]) -> list[Block]:
             "the seed."
         )
         heading = f"Each expert (experts): {question}, {len(by_seed)} seeds"
-        blocks.append(Block(heading, rows, notes))
+        blocks.append(table(heading, rows[0], rows[1:], notes))
     return blocks
 
 
@@ -189,7 +190,7 @@ def _scored(predictions: Any, test: Corpus, question: str) -> dict[str, float]:
     return {name: float(score) for name, score in (each | distances).items()}
 
 
-def newcomer_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[Block]:
+def newcomer_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[Table | str]:
     """A row for each model and way."""
     rows = [["", *SCORES]]
     for model, of_model in MODELS_OF_NEWCOMERS.items():
@@ -206,7 +207,7 @@ def newcomer_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[
         "Newcomers are predicted on test items. Means +- standard deviations over seeds, each "
         f"with other newcomers and another fold; densities are {READING}, of 4 cells."
     )
-    return [Block(heading, rows, notes)]
+    return [table(heading, rows[0], rows[1:], notes)]
 
 
 # ---- how many ratings an item needs ----
@@ -302,7 +303,7 @@ def _tvd(first: np.ndarray, second: np.ndarray) -> float:
     return float(DENSITY_METRICS["density TVD"].each(second, first).mean())
 
 
-def rater_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[Block]:
+def rater_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[Table | str]:
     """A column for each number of ratings."""
     rows = [["", *map(str, NUMBERS)]]
     parts = {"given": ("Given", GIVEN), "learned": ("Learned from so many ratings", LEARNED)}
@@ -321,7 +322,7 @@ def rater_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[Blo
         "each training item, compared with all ratings of test items. An item with fewer "
         "ratings has all of them."
     )
-    return [Block(heading, rows, notes)]
+    return [table(heading, rows[0], rows[1:], notes)]
 
 
 # ---- which items to send to more annotators ----
@@ -474,7 +475,7 @@ def _highest(values: np.ndarray, n: int, ties: np.ndarray | None = None) -> np.n
     return highest
 
 
-def more_ratings_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[Block]:
+def more_ratings_tables(title: str, name: str, by_seed: Sequence[Measured]) -> list[Table | str]:
     """A row for each ranking."""
     columns = [*(f"error, {share:.0%}" for share in SHARES), f"less random, {TESTED:.0%}"]
     rows = [["items ranked by", "rank correlation", *columns]]
@@ -493,7 +494,7 @@ def more_ratings_tables(title: str, name: str, by_seed: Sequence[Measured]) -> l
         "spread of all ratings. The last column is relative, with a 95 % interval over items "
         "(means over seeds). Every model ranks items that it was not trained on."
     )
-    return [Block(heading, rows, notes)]
+    return [table(heading, rows[0], rows[1:], notes)]
 
 
 def _interval(tests: Sequence[Any]) -> str:
@@ -508,7 +509,7 @@ def _interval(tests: Sequence[Any]) -> str:
 
 # ---- conditions ----
 
-_Kind = tuple[Callable[..., Measured], Callable[..., list[Block]]]
+_Kind = tuple[Callable[..., Measured], Callable[..., list[Table | str]]]
 _NEWCOMERS: _Kind = (measure_newcomers, newcomer_tables)
 _RATERS: _Kind = (measure_raters, rater_tables)
 _MORE: _Kind = (measure_more_ratings, more_ratings_tables)

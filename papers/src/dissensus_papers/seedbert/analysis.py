@@ -27,7 +27,7 @@ from dissensus_papers.framework.reports import (
     over,
     short,
 )
-from dissensus_papers.framework.tables import LEVEL
+from dissensus_papers.framework.text import LEVEL
 from dissensus_papers.seedbert.outcomes import (
     BY,
     CAUTIOUS,

@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 from dissensus.errors import DataError
 from dissensus.evaluation import number, p_text
+from dissensus.tables import Table
 from dissensus_papers.framework.reports import Report, kept_report
-from dissensus_papers.framework.tables import LEVEL, Block, whole, written
+from dissensus_papers.framework.text import LEVEL, table, whole, written
 
 KIND = "seedbert-hypothesis"
 ANNOTATORS = "people"  # the key of their figures in saved reports
@@ -98,7 +99,7 @@ def kept(path: str | Path) -> Report:
 def shown(report: Report, width: int | None = None) -> str:
     """All tables of a report, and a verdict for each corpus; `width` of a terminal breaks lines."""
     about = [TITLE, f"{report['date']}, {report['machine']}, commit {report['commit']}"]
-    parts: list[str | Block] = ["\n".join([*about, whole(report["command"])])]
+    parts: list[Table | str] = ["\n".join([*about, whole(report["command"])])]
     for name, corpus_report in sorted(report["corpora"].items(), reverse=True):
         parts += [_annotators(name, corpus_report), *_tables(corpus_report)]
         parts.append("\n".join([f"Verdicts: {name}", *verdicts(corpus_report)]))
@@ -179,7 +180,7 @@ AGAINST: _Columns = {
 }
 
 
-def _tables(corpus_report: Report) -> list[Block]:
+def _tables(corpus_report: Report) -> list[Table | str]:
     conditions, against = corpus_report["conditions"], corpus_report["against"]
     blocks = [
         _table("Where members look", "members differ in", LOOKING, conditions),
@@ -193,12 +194,12 @@ def _tables(corpus_report: Report) -> list[Block]:
     return blocks
 
 
-def _table(heading: str, first: str, columns: _Columns, by_condition: Report) -> Block:
+def _table(heading: str, first: str, columns: _Columns, by_condition: Report) -> Table | str:
     rows = [[first, *columns]]
     for name in (name for name in SEEN if name in by_condition):
         cells = [cell(by_condition[name]) for cell in columns.values()]
         rows.append([_title(name), *cells])
-    return Block(heading, rows)
+    return table(heading, rows[0], rows[1:])
 
 
 # ---- verdicts ----

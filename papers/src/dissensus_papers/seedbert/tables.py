@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation import number, p_text
+from dissensus.tables import Table
 from dissensus_papers.framework.declared import Claim
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.tables import (
+from dissensus_papers.framework.text import (
     BEYOND,
     LEVEL,
     UNKNOWN,
-    Block,
     alone,
     claims_text,
     front_page,
@@ -107,7 +107,7 @@ def called(which: Report) -> str:
 # ---- Table 4 ----
 
 
-def _table_4(report: Report) -> str | Block:
+def _table_4(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
         if CONDITIONS[name].kind == "many":
@@ -148,7 +148,7 @@ def _mean(fits: list[float]) -> str:
 # ---- recovered distributions ----
 
 
-def _recovered(report: Report) -> str | Block:
+def _recovered(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
         rows.append([title(name, block)])
@@ -185,7 +185,7 @@ def mean(values: list[Any]) -> float:
 # ---- the best variant ----
 
 
-def _variants(report: Report) -> str | Block:
+def _variants(report: Report) -> Table | str:
     variant = report["variant"]
     if not variant:
         return f"The closest variant: not chosen yet, {FIRST} lacks some of the variants"
@@ -198,7 +198,8 @@ def _variants(report: Report) -> str | Block:
     others = other_choices(variant)
     others_text = "; ".join(f"by {' and '.join(names)}: {which}" for which, names in others.items())
     notes = f"Other distances would have chosen another variant ({others_text})." if others else ""
-    return Block("The variant closest to the annotators (*), chosen here", rows, notes)
+    heading = "The variant closest to the annotators (*), chosen here"
+    return table(heading, rows[0], rows[1:], notes)
 
 
 def other_choices(variant: Report) -> dict[str, list[str]]:
@@ -210,7 +211,7 @@ def other_choices(variant: Report) -> dict[str, list[str]]:
     return names_of
 
 
-def _confirmed(report: Report) -> str | Block:
+def _confirmed(report: Report) -> Table | str:
     """The chosen variant less one network with temperature, as it is, and counted five times."""
     variant = report["variant"]
     if not variant:
@@ -228,10 +229,10 @@ def _confirmed(report: Report) -> str | Block:
         "cross-entropy against one network with temperature, corrected (Holm) over the other "
         "corpora; the others are not corrected."
     )
-    return Block(heading, rows, notes)
+    return table(heading, rows[0], rows[1:], notes)
 
 
-def _calibrated(report: Report) -> str | Block:
+def _calibrated(report: Report) -> Table | str:
     """Ensembles less one network, all with temperature: not the chosen variant."""
     first = ", where the variant was chosen: not counted"
     notes = (
@@ -243,10 +244,10 @@ def _calibrated(report: Report) -> str | Block:
     )
     heading = "Post hoc: is an ensemble closer than one network, all with temperature?"
     rows = _by_corpus(report["calibrated"], first, _less_one_network)
-    return Block(heading, rows, notes) if report["calibrated"] else ""
+    return table(heading, rows[0], rows[1:], notes) if report["calibrated"] else ""
 
 
-def _again(report: Report) -> str | Block:
+def _again(report: Report) -> Table | str:
     """The same ensembles less one network, on items that were not used before."""
     notes = (
         "Below 0: closer to the annotators. Settings, comparisons and the correction (Holm over "
@@ -257,7 +258,7 @@ def _again(report: Report) -> str | Block:
         "Repeated: is an ensemble closer than one network, all with a temperature of at least 1?"
     )
     rows = _by_corpus(report["again"], "", _less_one_network, AGAIN)
-    return Block(heading, rows, notes) if report["again"] else ""
+    return table(heading, rows[0], rows[1:], notes) if report["again"] else ""
 
 
 def _less_one_network(corpus: str, of_model: Report) -> Iterator[list[str]]:
@@ -293,7 +294,7 @@ def _nearer(test: Report) -> str:
     return f"p {p_text(number(test['adjusted']))}: {holds(test, -1)}"
 
 
-def _tempering(report: Report) -> str | Block:
+def _tempering(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["tempering"]):
         tempering = report["tempering"][corpus]
@@ -323,7 +324,7 @@ def _models(of_model: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [(model, of_model[model]) for model in MODELS if model in of_model]
 
 
-def _seeds_and_deep(report: Report) -> str | Block:
+def _seeds_and_deep(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
         tests = block["recovery"][DEEP]
@@ -339,7 +340,7 @@ def _seeds_and_deep(report: Report) -> str | Block:
 # ---- the number of members, biases, near-uniform, kappas ----
 
 
-def _numbers(report: Report) -> str | Block:
+def _numbers(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["number"]):
         for model, by_number in _models(report["number"][corpus]):
@@ -358,7 +359,7 @@ def _numbers(report: Report) -> str | Block:
     return table("The effect of the number of members", names, rows)
 
 
-def _biases(report: Report) -> str | Block:
+def _biases(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
         of_members = {m: h["biases"] for m, h in block["models"].items() if h["biases"]}
@@ -383,7 +384,7 @@ def _biases(report: Report) -> str | Block:
     return table("Biases of members and of annotators", names, rows, notes)
 
 
-def _uniform(report: Report) -> str | Block:
+def _uniform(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
         if "single" in block["models"]:
@@ -399,20 +400,21 @@ def _uniform(report: Report) -> str | Block:
     return table("Is a single network near-uniform?", names, rows, notes)
 
 
-def _kappas(report: Report) -> str | Block:
+def _kappas(report: Report) -> Table | str:
     rows = [["Cohen's kappa, mean over pairs", "paper", "snow2008 affect"]]
     for name, question in QUESTIONS.items():
         ours = report["kappas"].get(name)
         rows.append([f"  {question}", f"{KAPPA[name]:.3f}", "-" if ours is None else f"{ours:.3f}"])
     if not report["kappas"]:
         return ""
-    return Block("Table 1: agreement on three questions", rows, "Present: rated above 50 of 100.")
+    heading = "Table 1: agreement on three questions"
+    return table(heading, rows[0], rows[1:], "Present: rated above 50 of 100.")
 
 
 # ---- what was tried, and what is missing ----
 
 
-def _choosing(report: Report) -> str | Block:
+def _choosing(report: Report) -> Table | str:
     rows: list[list[str]] = []
     for corpus in (name for name in SOURCES if name in report["choosing"]):
         rows.append([corpus])
@@ -428,7 +430,7 @@ def _choosing(report: Report) -> str | Block:
         "settings."
     )
     heading = "Settings that were tried, the same number for every method"
-    return Block(heading, rows, notes) if rows else ""
+    return table(heading, ["", ""], rows, notes)
 
 
 def _trial(trial: Report, best: bool) -> str:

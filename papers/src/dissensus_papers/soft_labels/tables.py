@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from dissensus.evaluation import number, p_text
+from dissensus.tables import Table
 from dissensus_papers.framework.declared import Claim
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.tables import (
+from dissensus_papers.framework.text import (
     BEYOND,
     LEVEL,
     UNKNOWN,
-    Block,
     claims_text,
     front_page,
     holds,
@@ -54,7 +54,7 @@ WORDS = (
 
 def shown(report: Report, width: int | None = None) -> str:
     """All tables of a report, and its claims; `width` of a terminal breaks lines."""
-    parts: list[str | Block] = [_about(report), _table(report, 1), _table(report, 2)]
+    parts: list[Table | str] = [_about(report), _table(report, 1), _table(report, 2)]
     parts += [_cells_table(report), _gap_table(report), _table(report, 0), _words_table(report)]
     return written([*parts, claims(report)], width)
 
@@ -75,7 +75,7 @@ def _about(report: Report) -> str:
 # ---- Tables 1 and 2, and ours ----
 
 
-def _table(report: Report, number_: int) -> str | Block:
+def _table(report: Report, number_: int) -> Table | str:
     """A block for each condition: the paper's figures, ours, the difference, stars, verdicts."""
     rows: list[list[str]] = []
     for name, block in _of_table(report, number_):
@@ -157,7 +157,7 @@ def _stars(against: Report, metric: str) -> str:
 # ---- Table 3, words, overfitting ----
 
 
-def _cells_table(report: Report) -> str | Block:
+def _cells_table(report: Report) -> Table | str:
     """Which models are right, and how much the crowd agrees there."""
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
@@ -183,7 +183,7 @@ def _cells_table(report: Report) -> str | Block:
     return table(heading, ["", *CELLS, "only MTL, only STL"], rows, notes)
 
 
-def _words_table(report: Report) -> str | Block:
+def _words_table(report: Report) -> Table | str:
     """How accurate models are on words with a vector, and on those without."""
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():
@@ -203,7 +203,7 @@ def _words_table(report: Report) -> str | Block:
     return table(heading, names, rows)
 
 
-def _gap_table(report: Report) -> str | Block:
+def _gap_table(report: Report) -> Table | str:
     """The main task's loss on the development part less that in training."""
     rows: list[list[str]] = []
     for name, block in report["conditions"].items():

@@ -1,9 +1,9 @@
-"""The encoder `word-forms`, or `word-forms:PATH`: how a word and a form of it differ."""
+"""How a word and a form of it, such as its stem, differ: features of both texts, and of a file of
+word vectors. Only the pair is used, not the other forms of a word."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import unicodedata
 from collections.abc import Sequence
@@ -11,14 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
-from dissensus.contents import Contents, Kind
-from dissensus.encoders import Encoder, Store, read_vectors
-from dissensus.errors import DataError
+from dissensus.encoders import read_vectors
 
 LONGEST_ENDING, SHORTEST_BASE = 6, 3  # letters
 
@@ -84,70 +80,8 @@ class Vocabulary:
         return min(splits, default=(self.rarity(""), 0))
 
 
-REVISION = 1
 LONGEST_AFFIX, OTHER = 6, "..."  # letters of an affix; a longer piece is "..."
 SIGNS = 24  # numbers for a letter or an affix
-
-
-@dataclass(frozen=True)
-class WordFormsEncoder(Encoder):
-    """One vector per pair of a word and a form of it, such as its stem, read together.
-
-    It contains what both have in common, what is removed and appended, and their last letters. With
-    a file of word vectors it also contains how rare both are, how similar in meaning, and which
-    other known words the word may be derived from, by English endings. Only the two texts are used.
-    A letter, or what is removed and appended, is a row of signs that look random but are always the
-    same, so that networks see rare ones as clearly as frequent ones.
-
-    Args:
-        vectors: path of a file of word vectors (as for `words:PATH`), the most frequent word first,
-            as complete as possible: words that are not in it count as unknown. None if left out.
-        max_unpacked: as for `words:PATH`.
-    """
-
-    vectors: str = ""
-    max_unpacked: str = ""
-    kinds: ClassVar[tuple[Kind, ...]] = ("text",)
-
-    @property
-    def name(self) -> str:
-        return f"word-forms:{self.vectors}" if self.vectors else "word-forms"
-
-    @cached_property
-    def identity(self) -> str:
-        if not self.vectors:
-            return json.dumps(["word-forms", REVISION])
-        try:
-            with self._path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise DataError(f"{self._path}: {error.strerror or error}") from None
-        return json.dumps(["word-forms", REVISION, self._path.name, digest])
-
-    @property
-    def _path(self) -> Path:
-        return Path(self.vectors).expanduser()
-
-    @cached_property
-    def _vocabulary(self) -> Vocabulary | None:
-        return Vocabulary.read(self._path, self.max_unpacked) if self.vectors else None
-
-    def encode(self, contents: Contents) -> Store:
-        pairs = _pairs(contents.values)
-        rows = [vector(pair_features(word, form, self._vocabulary)) for word, form in pairs]
-        return Store.of_vectors(np.array(rows, dtype=np.float32))
-
-
-def _pairs(values: Any) -> list[list[str]]:
-    together = pa.types.is_list(values.type)
-    pairs: list[list[str]] = values.to_pylist()
-    n_texts = {len(pair) for pair in pairs} if together else {1}
-    if n_texts - {2}:
-        raise DataError(
-            f"encoder 'word-forms' reads two texts together, found {max(n_texts - {2})}; name "
-            "their roles, as in word+stem=word-forms"
-        )
-    return pairs
 
 
 # ---- a pair as numbers ----

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
+import runpy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from dissensus import Annotations, Corpus
-from dissensus.contents import Contents
-from dissensus.encoders import encoder, encodings
-from dissensus.errors import DataError, ModelError
-from dissensus.methods import Single
-from dissensus_papers.encoders.word_forms import (
-    Vocabulary,
-    WordFormsEncoder,
-    edits,
-    pair_features,
-    vector,
+SCRIPT: dict[str, Any] = runpy.run_path(
+    str(Path(__file__).parent.parent.parent / "benchmarks" / "word_forms.py")
+)
+Vocabulary, edits, pair_features, vector = (
+    SCRIPT[name] for name in ("Vocabulary", "edits", "pair_features", "vector")
 )
 
 # the most frequent first; the first number tells what a word is about
@@ -41,12 +36,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def known(file: Path) -> Vocabulary:
+def known(file: Path) -> Any:
     return Vocabulary.read(file)
-
-
-def _pairs(*pairs: tuple[str, ...]) -> Contents:
-    return Contents("text", pa.array([list(pair) for pair in pairs], pa.list_(pa.string())))
 
 
 # ---- the two texts alone ----
@@ -136,7 +127,7 @@ def test_edits_are_levenshteins() -> None:
 # ---- with a vocabulary ----
 
 
-def test_rare_and_related_words(known: Vocabulary) -> None:
+def test_rare_and_related_words(known: Any) -> None:
     result = pair_features("Stopped", "stop", known)
     assert result["rarity of the form"] == 0
     assert result["rarity of the word"] == pytest.approx(math.log(3))
@@ -145,7 +136,7 @@ def test_rare_and_related_words(known: Vocabulary) -> None:
     assert result["other bases"] == 0  # stop is the form itself
 
 
-def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Vocabulary) -> None:
+def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Any) -> None:
     result = pair_features("walked", "walke", known)
     assert result["rarity of the form"] == pytest.approx(math.log(8))
     assert math.isnan(float(result["likeness of the form"]))
@@ -153,7 +144,7 @@ def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Vocabulary) ->
     assert np.isfinite(vector(result)).all()
 
 
-def test_other_bases_come_from_the_word_alone(known: Vocabulary) -> None:
+def test_other_bases_come_from_the_word_alone(known: Any) -> None:
     result = pair_features("walked", "walked", known)
     assert (result["other bases"], result["bases of the form"]) == (1, 1)
     assert result["likeness of nearest other base"] == pytest.approx(1)
@@ -161,7 +152,7 @@ def test_other_bases_come_from_the_word_alone(known: Vocabulary) -> None:
     assert pair_features("walked", "walk", known)["other bases"] == 0
 
 
-def test_compounds_part_where_both_halves_are_known(known: Vocabulary) -> None:
+def test_compounds_part_where_both_halves_are_known(known: Any) -> None:
     result = pair_features("backbone", "back bone", known)
     assert result["where the word parts"] == 4
     assert result["rarity of the word's rarer half"] == pytest.approx(math.log(7))
@@ -169,7 +160,7 @@ def test_compounds_part_where_both_halves_are_known(known: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize("form", ["", " ", "DELETED", "é", "a b c"])
-def test_every_form_is_finite_and_as_wide(known: Vocabulary, form: str) -> None:
+def test_every_form_is_finite_and_as_wide(known: Any, form: str) -> None:
     result = vector(pair_features("walked", form, known))
     assert result.shape == vector(pair_features("", "", known)).shape
     assert np.isfinite(result).all()
@@ -192,69 +183,3 @@ def test_of_two_lines_for_a_word_the_first_counts_and_zeros_are_like_nothing() -
     known = Vocabulary(["a", "b", "a"], np.array([[1.0], [0.0], [-1.0]]))
     assert known.rarity("a") == 0
     assert math.isnan(known.likeness("a", "b"))
-
-
-# ---- as an encoder ----
-
-
-def test_one_vector_per_pair(file: Path) -> None:
-    built = encoder(f"word-forms:{file}", "text")
-    store = built.encode(_pairs(("stopped", "stop"), ("walked", "walked")))
-    assert np.diff(store.offsets).tolist() == [1, 1]
-    expected = vector(pair_features("walked", "walked", Vocabulary.read(file)))
-    np.testing.assert_allclose(store.vectors[1], expected, rtol=1e-6)
-    plain = encoder("word-forms", "text").encode(_pairs(("stopped", "stop")))
-    assert 0 < plain.width < store.width
-
-
-def test_it_is_known_by_the_words_it_was_told(file: Path) -> None:
-    plain, told = WordFormsEncoder(), WordFormsEncoder(str(file))
-    assert (plain.name, told.name) == ("word-forms", f"word-forms:{file}")
-    before = told.identity
-    assert before != plain.identity
-    file.write_text("stop 1 1\n", encoding="utf-8")
-    assert WordFormsEncoder(str(file)).identity != before
-
-
-@pytest.mark.parametrize(
-    ("contents", "count"),
-    [(Contents("text", pa.array(["stop"])), 1), (_pairs(("a", "b", "c")), 3)],
-)
-def test_anything_but_two_texts_is_refused(contents: Contents, count: int) -> None:
-    with pytest.raises(DataError) as error:
-        WordFormsEncoder().encode(contents)
-    assert str(error.value) == (
-        f"encoder 'word-forms' reads two texts together, found {count}; name their roles, as in "
-        "word+stem=word-forms"
-    )
-
-
-def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(DataError) as error:
-        _ = WordFormsEncoder("nowhere.txt").identity
-    assert str(error.value) == "nowhere.txt: No such file or directory"
-
-
-def test_an_option_it_does_not_have() -> None:
-    with pytest.raises(ModelError) as error:
-        encoder("word-forms:max_length=3", "text")
-    known = "it has 'max_unpacked'"
-    assert str(error.value) == f"encoder 'word-forms' has no option 'max_length'; {known}"
-
-
-def test_a_method_learns_from_pairs(file: Path) -> None:
-    words = ["stopped", "walked", "stopped", "walked"] * 5
-    forms = ["stop", "walk", "stopped", "walked"] * 5
-    items = [f"p{n}" for n in range(20)]
-    outputs = ["no" if word == form else "yes" for word, form in zip(words, forms, strict=True)]
-    rows = [(item, "ann", answer) for item, answer in zip(items, outputs, strict=True)]
-    answers = Annotations.from_rows(rows)
-    shown = {
-        "word": Contents.distinct("text", words),
-        "stem": Contents.distinct("text", forms),
-    }
-    corpus = Corpus.build("pairs", answers.items, {"q": answers}, contents=shown)
-    read = encodings(corpus, {"word+stem": f"word-forms:{file}"})["word+stem"]
-    assert len(read.contents) == 4
-    fitted = Single(encoder={"word+stem": f"word-forms:{file}"}).fit(corpus)
-    assert (fitted.predict(corpus)["q"].consensus == corpus["q"].answer).all()
