@@ -220,7 +220,7 @@ def test_over_raters_needs_three_known_annotators() -> None:
 def test_over_raters_many_are_left_out_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     annotations = sparse_answers("nominal", np.random.default_rng(3))
     each = interval("krippendorff-alpha", annotations, over="raters")
-    monkeypatch.setattr("dissensus.agreement.confidence.MOST_ANNOTATORS", 6)
+    monkeypatch.setattr("dissensus.agreement.intervals.MOST_ANNOTATORS", 6)
     groups = interval("krippendorff-alpha", annotations, over="raters")
     assert groups != each and groups == pytest.approx(each, abs=0.15)
 
@@ -243,7 +243,7 @@ def test_a_function_gets_nearly_the_same() -> None:
 
 
 def test_a_function_of_many_items_is_called_for_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dissensus.agreement.confidence.MOST_GROUPS", 100)
+    monkeypatch.setattr("dissensus.agreement.intervals.MOST_GROUPS", 100)
     annotations = crowd(400)
     calls = []
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dissensus.agreement import compare_groups, group_annotators, interval, krippendorff_alpha
-from dissensus.agreement.group_permutations import permutation_tests
+from dissensus.agreement.significance import permutation_tests
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
@@ -185,7 +185,7 @@ def test_levels_are_differences_on_the_same_items() -> None:
 def test_large_tables_are_sparse_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     annotations, code = of_sides(crowd(SCALES[0], 5, effect=0.3))
     dense = permutation_tests(annotations, code, 0)
-    monkeypatch.setattr("dissensus.agreement.group_permutations.MOST_DENSE", 3)
+    monkeypatch.setattr("dissensus.agreement.significance.MOST_DENSE", 3)
     sparse = permutation_tests(annotations, code, 0)
     assert (dense.views, dense.level) == pytest.approx((sparse.views, sparse.level))
 

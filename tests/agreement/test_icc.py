@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dissensus.agreement import icc, interval, why_undefined
-from dissensus.agreement.icc import Form
+from dissensus.agreement.ratings import Form
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, Nominal, Ordinal

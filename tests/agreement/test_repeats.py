@@ -19,9 +19,9 @@ from dissensus.agreement import (
     value_pairs,
     why_undefined,
 )
-from dissensus.agreement.block_agreement import BlockAgreement
-from dissensus.agreement.confidence import interval_over_items
+from dissensus.agreement.intervals import interval_over_items
 from dissensus.agreement.registry import why_unfit
+from dissensus.agreement.summary import BlockAgreement
 from dissensus.annotations import SplitAnnotations
 from dissensus.scales import Scale
 

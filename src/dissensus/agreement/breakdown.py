@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dissensus.agreement.measure import Breakdown
 from dissensus.agreement.pairs import common_items
-from dissensus.agreement.per_annotator import confusion
-from dissensus.agreement.per_value import answers_per_value
-from dissensus.agreement.registry import BREAKDOWNS, check_measures, why_unfit
-from dissensus.agreement.results import about, or_none
+from dissensus.agreement.per_part import answers_per_value, confusion
+from dissensus.agreement.registry import BREAKDOWNS, Breakdown, check_measures, why_unfit
+from dissensus.agreement.summary import about, or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed

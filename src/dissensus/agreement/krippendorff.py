@@ -8,23 +8,38 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dissensus.agreement.masi import masi_distance
-from dissensus.agreement.measure import BLOCK, Estimate, OfSums, ratio
-from dissensus.agreement.percent import groups
-from dissensus.agreement.row_pairs import (
-    own_by_squares,
+from dissensus.agreement.estimates import (
+    BLOCK,
+    UNKNOWN,
+    Estimate,
+    Formula,
+    OfSums,
+    Totals,
+    differing,
+    groups,
+    linearised,
     own_by_values,
     own_disagreement,
     pairs_within,
+    ratio,
     repeated_votes,
 )
-from dissensus.agreement.weights import Weights, differing, disagreement, middle, numbers, unequal
+from dissensus.agreement.weights import (
+    Weights,
+    disagreement,
+    masi_distance,
+    middle,
+    numbers,
+    unequal,
+)
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "masi"]
+
 Distance = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
+
 MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance without a shortcut
 
 
@@ -186,7 +201,7 @@ class _Ranks:
     votes: np.ndarray  # (n_repeated, n_values) of these annotators
     share: np.ndarray  # (n_repeated, n_values) votes / (annotators - 1)
 
-    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
+    def totals(self, weights: np.ndarray | None = None) -> Totals:
         """Of each level; and how often two levels meet in an item, (n_values, n_values)."""
         counts, own, votes = self.counts, self.own, self.votes
         if weights is not None:
@@ -196,11 +211,11 @@ class _Ranks:
         alone = np.diag(votes.sum(axis=0)) - self.votes.T @ votes
         return [counts.sum(axis=0), own.sum(axis=0), inside, alone]
 
-    def value(self, totals: list[np.ndarray] | None = None) -> float:
+    def value(self, totals: Totals | None = None) -> float:
         total, own, inside, alone = self.totals() if totals is None else totals
         return float(self._alphas(total[None], own[None], inside, alone, None)[0])
 
-    def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
+    def without_each(self, totals: Totals | None = None) -> np.ndarray:
         total, own, inside, alone = self.totals() if totals is None else totals
         step = max(1, BLOCK // max(len(total), 1))
         blocks = (slice(begin, begin + step) for begin in range(0, len(self.counts), step))
@@ -247,7 +262,7 @@ def _by_moments(
         centre: what numbers are centred at; their mean if left out.
     """
     n = annotations.voters().astype(float)  # (n_items,)
-    own = own_by_squares(annotations, number)
+    own = own_disagreement(annotations, lambda a, b: (number[a] - number[b]) ** 2)
     paired = n[annotations.item] >= 2
     item, votes, number = annotations.item[paired], annotations.votes[paired], number[paired]
     if number.size:  # sums of squares keep their digits
@@ -316,17 +331,17 @@ class _Distances:
     others: np.ndarray  # (n_items,) annotators - 1, at least 1
     distance: Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-    def totals(self, weights: np.ndarray | None = None) -> list[np.ndarray]:
+    def totals(self, weights: np.ndarray | None = None) -> Totals:
         weights = np.ones(len(self.apart)) if weights is None else weights
         total = np.asarray(self.counts.T @ weights, dtype=float).reshape(-1)
         return [np.array(weights @ self._observed()), total, np.array(weights @ self.own)]
 
-    def value(self, totals: list[np.ndarray] | None = None) -> float:
+    def value(self, totals: Totals | None = None) -> float:
         observed, total, own = self.totals() if totals is None else totals
         expected = total @ self._far(total) / 2 - own
         return float(_alpha(*(np.array([x]) for x in (observed, expected, total.sum())))[0])
 
-    def without_each(self, totals: list[np.ndarray] | None = None) -> np.ndarray:
+    def without_each(self, totals: Totals | None = None) -> np.ndarray:
         observed, total, own = self.totals() if totals is None else totals
         far = self._far(total)
         whole = total @ far / 2 - own
@@ -356,3 +371,36 @@ class _Distances:
 def _alpha(observed: np.ndarray, expected: np.ndarray, total: np.ndarray) -> np.ndarray:
     """1 - observed / expected, from sums of distances over ordered pairs."""
     return 1.0 - ratio(observed * (total - 1), expected)
+
+
+def krippendorff_formula(annotations: Annotations, weights: Weights = None) -> Formula:
+    """The standard error of Krippendorff's alpha of nominal answers, or with weights.
+
+    Otherwise distances depend on all answers, or lie between ratings or sets: nan.
+    """
+    if weights is None:
+        if not isinstance(annotations.scale, Nominal):
+            return UNKNOWN
+        weights = annotations.scale.distance
+    agree = 1.0 - disagreement(weights, annotations.scale, "Krippendorff's alpha")
+    n = annotations.voters().astype(float)
+    several = n >= 2
+    counts, own = annotations.counts()[several], own_by_values(annotations, 1.0 - agree)[several]
+    n = n[several]
+    if not len(n):
+        return UNKNOWN
+    relative = (n - n.mean()) / n.mean()
+    agreeing = 1.0 - (differing(counts, 1.0 - agree) - own) / (n * (n - 1))
+    weighed = agreeing * n / n.mean()
+    share = counts / n.mean()
+    mean = share.mean(axis=0)
+    chance, observed = mean @ agree @ mean + own.sum() / n.sum() ** 2, weighed.mean()
+    if not 1.0 - chance > 1e-12:
+        return UNKNOWN
+    corrected = observed + (1.0 - observed) / n.sum()  # for few answers
+    prime = (observed - chance) / (1.0 - chance)
+    by_chance = share @ (agree @ mean) - chance * relative
+    each = (weighed - corrected * relative - chance) / (1.0 - chance)
+    each = each - 2 * (1.0 - prime) * (by_chance - chance) / (1.0 - chance)
+    value = (corrected - chance) / (1.0 - chance)
+    return linearised(each, value)

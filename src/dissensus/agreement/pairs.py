@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dissensus.agreement.measure import ratio
+from dissensus.agreement.estimates import (
+    BLOCK,
+    Totals,
+    pairs_within,
+    ratio,
+)
+from dissensus.agreement.weights import Weights, disagreement
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 
 FEW = 2_000_000  # pairs of rows below which a second thread costs more than it gains
+
 DENSE = 1 << 18  # entries below which a plain table is quicker than a sparse one, or than kernels
+
 MOST_BYTES = 4 << 30  # of a matrix over pairs of annotators
 
 
@@ -65,51 +73,36 @@ class Pairs:
         """Kappa of each pair, for codes `answer` (n_rows,) in the order of the annotations."""
         from dissensus.agreement import kernels
 
-        code = answer[self.order].astype(np.uint32)
-        plain = bool((disagreement == 1.0 - np.eye(len(disagreement))).all())
-        n_values = len(disagreement)
+        code, n_values = answer[self.order].astype(np.uint32), len(disagreement)
         least = disagreement[disagreement > 0].min(initial=np.inf) / 4  # counts are whole numbers
-
-        def by_rows(step: int, matrix: np.ndarray, sums: np.ndarray, without: np.ndarray) -> None:
-            settings = (*self.rows, code, disagreement, least, pooled, matrix, sums)
-            kernel: Any = kernels.kappa_by_rows
-            each_annotator(step, lambda first: kernel(first, step, *settings, without[first]))
-
+        settings = code, disagreement, least, pooled
+        plain = bool((disagreement == 1.0 - np.eye(n_values)).all())
         words = self.n_annotators**2 / 2 * (3 if plain else n_values + 2) * n_values
         if self.repeats or words * (self.n_items / 64 + 1) > 4 * self.n_pairs:
-            return PairMeasure(self, by_rows)
-        chose, answered = self._marked(code, n_values)
+            return PairMeasure(self, kernels.kappa_by_rows, settings)
+        n_words = self.n_items // 64 + 1
+        chose = np.zeros((self.n_annotators, n_values, n_words), np.uint64)
+        answered = np.zeros((self.n_annotators, n_words), np.uint64)
+        kernels.mark(self.item, self.annotator, code, chose, answered)
+        bits = chose, answered, disagreement, plain, pooled
+        return PairMeasure(self, kernels.kappa_by_rows, settings, bits)
 
-        def by_bits(step: int, matrix: np.ndarray, sums: np.ndarray) -> None:
-            settings = (chose, answered, disagreement, plain, pooled, matrix, sums)
-            each_annotator(step, lambda first: kernels.kappa_by_bits(first, step, *settings))
-
-        return PairMeasure(self, by_rows, by_bits)
-
-    def likeness(self, number: np.ndarray, concordance: bool) -> PairMeasure:
+    def correlations(self, number: np.ndarray, concordance: bool) -> PairMeasure:
         """Correlation or concordance of each pair, for `number` (n_rows,) likewise."""
         from dissensus.agreement import kernels
 
         sorted_number = number[self.order].astype(float)
         largest = np.zeros(self.n_annotators)
         np.maximum.at(largest, self.annotator, np.abs(sorted_number))
-        least = (1e-13 * largest) ** 2
+        settings = sorted_number, (1e-13 * largest) ** 2, concordance
+        return PairMeasure(self, kernels.correlation_by_rows, settings)
 
-        def by_rows(step: int, matrix: np.ndarray, sums: np.ndarray, without: np.ndarray) -> None:
-            settings = (*self.rows, sorted_number, least, concordance, matrix, sums)
-            kernel: Any = kernels.likeness_by_rows
-            each_annotator(step, lambda first: kernel(first, step, *settings, without[first]))
+    def rank_correlations(self, number: np.ndarray, kendall: bool) -> PairMeasure:
+        """Spearman's or Kendall's correlation of each pair, for `number` (n_rows,) likewise."""
+        from dissensus.agreement import kernels
 
-        return PairMeasure(self, by_rows)
-
-    def _marked(self, code: np.ndarray, n_values: int) -> tuple[np.ndarray, np.ndarray]:
-        from dissensus.agreement.kernels import mark
-
-        n_words = self.n_items // 64 + 1
-        chose = np.zeros((self.n_annotators, n_values, n_words), np.uint64)
-        answered = np.zeros((self.n_annotators, n_words), np.uint64)
-        mark(self.item, self.annotator, code, chose, answered)
-        return chose, answered
+        settings = number[self.order].astype(float), kendall
+        return PairMeasure(self, kernels.rank_by_rows, settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +110,9 @@ class PairMeasure:
     """A value for each pair of annotators: as a matrix, or its mean over pairs (an `Estimate`)."""
 
     pairs: Pairs
-    by_rows: Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
-    by_bits: Callable[[int, np.ndarray, np.ndarray], None] | None = (
-        None  # if items are not left out
-    )
+    kernel: Any
+    settings: tuple[Any, ...]  # of the kernel
+    bits: tuple[Any, ...] | None = None  # settings of `kappa_by_bits`, if items are not left out
 
     def matrix(self) -> np.ndarray:
         """The value of each pair, (n_annotators, n_annotators); 1 on the diagonal."""
@@ -133,28 +125,133 @@ class PairMeasure:
 
     def value(self) -> float:
         """The mean over the pairs that have a value."""
-        sums = self._run(np.empty((0, 0)))
+        sums, _ = self._run(np.empty((0, 0)))
         return float(ratio(sums[:1], sums[1:])[0])
 
     def without_each(self) -> np.ndarray:
         """The same without each item, (n_items,)."""
-        threads, sums = self._threads(), np.zeros((self.pairs.n_annotators, 2))
-        changes = np.zeros((threads, self.pairs.n_items, 2))
-        self.by_rows(threads, np.empty((0, 0)), sums, changes)
-        total, defined = (sums.sum(axis=0) + changes.sum(axis=0)).T
-        return ratio(total, defined)
+        sums, changes = self._run(np.empty((0, 0)), leave_out=True)
+        return ratio(*(sums + changes).T)
 
-    def _threads(self) -> int:
-        return 1 if self.pairs.n_pairs < FEW else n_threads()
+    def _run(self, matrix: np.ndarray, leave_out: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Fill the matrix, if it has room; the sum of all values and how many there are, (2,); and
+        how much these change without each item, (n_items, 2)."""
+        from dissensus.agreement import kernels
 
-    def _run(self, matrix: np.ndarray) -> np.ndarray:
-        """Fill the matrix, if it has room; the sum of all values, and how many there are."""
-        threads, sums = self._threads(), np.zeros((self.pairs.n_annotators, 2))
-        if self.by_bits is not None:
-            self.by_bits(threads, matrix, sums)
+        by_bits: Any = kernels.kappa_by_bits
+        step = 1 if self.pairs.n_pairs < FEW else n_threads()
+        sums = np.zeros((self.pairs.n_annotators, 2))
+        changes = np.zeros((step, self.pairs.n_items if leave_out else 0, 2))
+        settings = (*self.pairs.rows, *self.settings, matrix, sums)
+
+        def work(first: int) -> None:
+            if self.bits is None or leave_out:
+                self.kernel(first, step, *settings, changes[first])
+            else:
+                by_bits(first, step, *self.bits, matrix, sums)
+
+        if step == 1:
+            work(0)
         else:
-            self.by_rows(threads, matrix, sums, np.empty((threads, 0, 2)))
-        return np.asarray(sums.sum(axis=0))
+            with ThreadPoolExecutor(step) as pool:
+                list(pool.map(work, range(step)))
+        return sums.sum(axis=0), changes.sum(axis=0)
+
+
+# ---- counts of pairs of answers, which can be added up over blocks ----
+
+
+def pair_tables(annotations: Annotations) -> np.ndarray:
+    """How often two annotators gave two values to one item, of a small table without repeats.
+
+    (n_annotators, n_annotators, n_values, n_values)
+    """
+    n_annotators, n_values = annotations.n_annotators, annotations.scale.n_columns
+    chosen = np.zeros((annotations.n_items, n_annotators, n_values))
+    chosen[annotations.item, annotations.annotator_codes("Cohen's kappa"), annotations.answer] = 1
+    flat = chosen.reshape(len(chosen), n_annotators * n_values)
+    both = (flat.T @ flat).reshape(n_annotators, n_values, n_annotators, n_values)
+    return both.transpose(0, 2, 1, 3)
+
+
+def kappas_of_tables(tables: np.ndarray, apart: np.ndarray, pooled: bool = False) -> np.ndarray:
+    """The kappa of each table of pairs of answers (n, n_values, n_values); nan where undefined."""
+    kappas = np.empty(len(tables))
+    step = max(1, BLOCK // apart.size)
+    for begin in range(0, len(tables), step):
+        part = tables[begin : begin + step]
+        one, other = part.sum(axis=2), part.sum(axis=1)  # (n, n_values)
+        if pooled:
+            one = other = (one + other) / 2
+        observed = (part * apart).sum(axis=(1, 2)) * part.sum(axis=(1, 2))
+        expected = ((one @ apart) * other).sum(axis=1)
+        kappas[begin : begin + step] = 1.0 - ratio(observed, expected)
+    return kappas
+
+
+def prepare_kappa_of_block(
+    annotations: Annotations, weights: Weights = None, pooled: bool = False
+) -> PairCounts:
+    """Kappa of pairs of annotators in a block of items without repeats.
+
+    Args:
+        pooled: with one share of answers for both annotators, as Scott has it.
+    """
+    apart = disagreement(weights, annotations.scale, "Cohen's kappa")
+    order = np.lexsort((annotations.annotator_codes("Cohen's kappa"), annotations.item))
+    return PairCounts(annotations.take(order), apart, pooled)
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Mean kappa over pairs of annotators (a `Summable`).
+
+    The table of counts has (n_annotators, n_annotators, n_values, n_values) numbers.
+    """
+
+    rows: Annotations  # by item and, within an item, by annotator
+    apart: np.ndarray  # (n_values, n_values) how far apart two values are
+    pooled: bool
+
+    def totals(self, weights: np.ndarray | None = None) -> Totals:
+        """How often two annotators gave two values to one item, the first annotator first."""
+        both = np.zeros(self.rows.n_annotators**2 * self.apart.size)
+        for a, key in self._keys(BLOCK):
+            times = None if weights is None else weights[self.rows.item[a]]
+            both += np.bincount(key, times, minlength=len(both))
+        return [both.reshape(-1, *self.apart.shape)]
+
+    def value(self, totals: Totals | None = None) -> float:
+        kappas = self._kappas((self.totals() if totals is None else totals)[0])
+        n_defined = np.array(np.count_nonzero(~np.isnan(kappas)))
+        return float(ratio(np.nansum(kappas), n_defined))
+
+    def without_each(self, totals: Totals | None = None) -> np.ndarray:
+        (both,) = self.totals() if totals is None else totals
+        kappas, n_items = self._kappas(both), self.rows.n_items
+        change, n_more = np.zeros(n_items), np.zeros(n_items)
+        for a, key in self._keys(BLOCK // self.apart.size):
+            key, place = np.unique(key, return_inverse=True)  # few kinds are left out of a pair
+            pair, cell = np.divmod(key, self.apart.size)
+            without = both[pair]
+            without.reshape(len(key), -1)[np.arange(len(key)), cell] -= 1
+            place, new, old = place.reshape(-1), self._kappas(without), kappas[pair]
+            moved = (np.nan_to_num(new) - np.nan_to_num(old))[place]
+            change += np.bincount(self.rows.item[a], moved, minlength=n_items)
+            defined = ((~np.isnan(new)).astype(float) - ~np.isnan(old))[place]
+            n_more += np.bincount(self.rows.item[a], defined, minlength=n_items)
+        return ratio(np.nansum(kappas) + change, np.count_nonzero(~np.isnan(kappas)) + n_more)
+
+    def _keys(self, at_once: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The first row of each two about an item, and a number for their annotators and values."""
+        annotator = self.rows.annotator_codes("Cohen's kappa").astype(np.int64)
+        answer, n_values = self.rows.answer, len(self.apart)
+        for a, b in pairs_within(self.rows.item, at_once):
+            pair = annotator[a] * self.rows.n_annotators + annotator[b]
+            yield a, (pair * n_values + answer[a]) * n_values + answer[b]
+
+    def _kappas(self, both: np.ndarray) -> np.ndarray:
+        return kappas_of_tables(both, self.apart, self.pooled)
 
 
 def common_items(annotations: Annotations) -> np.ndarray:
@@ -193,12 +290,3 @@ def n_threads() -> int:
     """The cores that this process may use, at most 8."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min(allowed or 1, 8))
-
-
-def each_annotator(step: int, work: Callable[[int], Any]) -> None:
-    """Call work(0), ..., work(step - 1) side by side."""
-    if step == 1:
-        work(0)
-        return
-    with ThreadPoolExecutor(step) as pool:
-        list(pool.map(work, range(step)))

@@ -1,325 +1,377 @@
-"""Every measure of agreement by name, and every breakdown by item, annotator or pair."""
+"""Every measure of agreement by name, and every breakdown by item, annotator, pair or value."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from dissensus.agreement import reasons
-from dissensus.agreement.conger import conger_kappa, prepare_conger_kappa
-from dissensus.agreement.correlation import (
-    concordance_matrix,
-    correlation_matrix,
-    mean_concordance,
-    mean_correlation,
-    prepare_mean_concordance,
-    prepare_mean_correlation,
-)
-from dissensus.agreement.cronbach import cronbach_alpha, prepare_cronbach_alpha
-from dissensus.agreement.difference import mean_difference, prepare_mean_difference
-from dissensus.agreement.fleiss import fleiss_kappa, prepare_fleiss_kappa
-from dissensus.agreement.formulas import (
-    cohen_formula,
+import numpy as np
+
+from dissensus.agreement.chance_corrected import (
+    beyond_chance,
+    beyond_chance_formula,
     conger_formula,
-    fleiss_formula,
-    gwet_formula,
-    icc_formula,
-    krippendorff_formula,
+    fleiss_chance,
+    gwet_chance,
     percent_formula,
-    randolph_formula,
+    prepare_conger_kappa,
+    prepare_percent_agreement,
+    randolph_chance,
 )
-from dissensus.agreement.gwet import gwet_ac, prepare_gwet_ac
-from dissensus.agreement.icc import Form, icc, prepare_icc, prepare_icc1_of_block
-from dissensus.agreement.kappa import kappa_matrix, mean_kappa, prepare_mean_kappa
+from dissensus.agreement.estimates import Estimate, Formula
 from dissensus.agreement.krippendorff import (
-    krippendorff_alpha,
+    krippendorff_formula,
     prepare_alpha_of_block,
     prepare_krippendorff_alpha,
 )
-from dissensus.agreement.measure import Breakdown, Measure
-from dissensus.agreement.multiple_select import (
-    kappa_of_any,
+from dissensus.agreement.pair_measures import (
+    cohen_formula,
+    concordance_matrix,
+    correlation_matrix,
+    kappa_matrix,
+    kendall_matrix,
     masi_kappa_matrix,
-    mean_kappa_per_value,
+    pi_matrix,
+    prepare_correlation,
     prepare_kappa_of_any,
+    prepare_mean_kappa,
     prepare_mean_kappa_per_value,
+    prepare_rank_correlation,
+    spearman_matrix,
 )
-from dissensus.agreement.pair_counts import prepare_kappa_of_block
-from dissensus.agreement.per_annotator import (
+from dissensus.agreement.pairs import prepare_kappa_of_block
+from dissensus.agreement.per_part import (
     agreement_with_consensus,
     agreement_with_rest,
-    correlation_with_rest,
-    leniency,
-)
-from dissensus.agreement.per_item import item_entropy, item_variance, majority_share
-from dissensus.agreement.per_value import (
     alpha_of_values,
+    correlation_with_rest,
+    item_entropy,
+    item_variance,
+    leniency,
+    majority_share,
     negative_agreement,
     positive_agreement,
 )
-from dissensus.agreement.percent import percent_agreement, prepare_percent_agreement
-from dissensus.agreement.randolph import prepare_randolph_kappa, randolph_kappa
-from dissensus.agreement.rank_correlation import (
-    kendall_matrix,
-    mean_kendall,
-    mean_spearman,
-    prepare_mean_kendall,
-    prepare_mean_spearman,
-    spearman_matrix,
+from dissensus.agreement.ratings import (
+    Form,
+    crossed,
+    equal_means,
+    icc_formula,
+    prepare_icc,
+    prepare_icc1_of_block,
+    prepare_mean_difference,
+    same_number,
 )
-from dissensus.agreement.scott import mean_pi, pi_matrix, prepare_mean_pi
 from dissensus.agreement.weights import Weights
-from dissensus.annotations import Annotations
+from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.errors import DataError, did_you_mean, listed
 
+MOST_PAIRS = 1 << 26  # of annotators and values, that are counted in blocks
+
+
+class Reason(NamedTuple):
+    """Why a measure is undefined, and whether it is so of some answers."""
+
+    text: str
+    holds: Callable[[Annotations], Any]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of agreement, the scales it is for, and what it means in a line."""
+
+    prepare: Callable[..., Estimate]  # of annotations, to leave out one item after another
+    scales: tuple[str, ...]  # kinds of scales
+    description: str
+    reasons: tuple[Reason, ...]  # why it is nan; the first that holds
+    needs_ids: bool = False  # whether annotators must be known
+    brief: bool = False  # whether it is among the few of `at_a_glance`
+    bounds: tuple[float, float] = (-1.0, 1.0)  # of its confidence interval
+    formula: Callable[..., Formula] | None = None  # of its standard error
+    takes_weights: bool = False  # whether prepare and formula have the argument `weights`
+    is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
+    in_blocks: bool = False  # whether blocks of items have `Summable`s
+    prepare_block: Callable[..., Estimate] | None = None  # of a block, if not `prepare`
+    most_values: int | None = None  # of a multi-label scale, in blocks
+    by_pairs: bool = False  # whether blocks count pairs of annotators
+
+    def function(self, annotations: Annotations, **options: Any) -> float:
+        """The measure; nan where undefined."""
+        return self.prepare(annotations, **options).value()
+
+    def weighted(self, weights: Weights) -> Measure:
+        """The measure with these weights between levels."""
+        parts = {name: getattr(self, name) for name in ("prepare", "prepare_block", "formula")}
+        given: dict[str, Any] = {
+            name: partial(part, weights=weights) for name, part in parts.items() if part
+        }
+        return replace(self, **given)
+
+    def why_nan(self, annotations: Annotations) -> str:
+        """Why the measure is nan of these answers."""
+        holding = (reason.text for reason in self.reasons if reason.holds(annotations))
+        return why_unfit(self, annotations) or next(holding, "the formula divides by zero")
+
+    def why_not_in_blocks(self, blocks: AnnotationBlocks) -> str | None:
+        """None, or why these answers cannot be counted in blocks of items."""
+        kind = blocks.scale.kind
+        if not self.in_blocks or kind not in self.scales:
+            return f"{kind} answers must all be in one process for it"
+        if self.most_values is not None and kind == "multi-label":
+            if blocks.scale.n_columns > self.most_values:
+                return f"sets of more than {self.most_values} values must all be in one process"
+        if self.needs_ids and blocks.is_anonymous:
+            return "it needs known annotators; these answers are anonymous"
+        if self.by_pairs and blocks.repeats:
+            return "repeated answers must all be in one process for it"
+        if self.by_pairs and (blocks.n_annotators * blocks.scale.n_columns) ** 2 > MOST_PAIRS:
+            return f"the pairs of {blocks.n_annotators:,} annotators are too many to be counted"
+        return None
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A measure that has one value per item, per annotator or per pair of annotators."""
+
+    function: Callable[[Annotations], np.ndarray]
+    scales: tuple[str, ...]
+    description: str
+    needs_ids: bool = False
+    higher_is_agreement: bool = True  # else what is far from 0 is worth a look
+
+
+# ---- reasons ----
+
+
+def _nobody_together(annotations: Annotations) -> bool:
+    """Whether no two annotators answered one item; as `_no_pairs` where there are no repeats."""
+    annotator = annotations.annotator_codes("finding common items")
+    low = np.full(annotations.n_items, annotations.n_annotators)
+    high = np.full(annotations.n_items, -1)
+    np.minimum.at(low, annotations.item, annotator)
+    np.maximum.at(high, annotations.item, annotator)
+    return not (low < high).any()
+
+
+def _no_pairs(annotations: Annotations) -> bool:
+    return not (annotations.voters() >= 2).any()
+
+
+def _one_answer_each(annotations: Annotations) -> bool:
+    return not (annotations.per_item() >= 2).any()
+
+
+def _all_equal(annotations: Annotations) -> bool:
+    return bool(annotations.n_rows and (annotations.answer == annotations.answer[0]).all())
+
+
+def _all_paired_equal(annotations: Annotations) -> bool:
+    return _all_equal(annotations.take(annotations.voters()[annotations.item] >= 2))
+
+
+NOBODY_TOGETHER = Reason("no two annotators answered the same item", _nobody_together)
+ALL_EQUAL = Reason("all answers are the same", _all_equal)
+NO_ANSWERS = Reason("there are no answers", lambda a: not a.n_rows)
+ONE_VALUE = Reason("the scale has one value only", lambda a: a.scale.n_columns < 2)
+ONE_ITEM = Reason("only one item has answers", lambda a: np.count_nonzero(a.per_item()) < 2)
+ONE_ANNOTATOR = Reason(
+    "only one annotator has answers", lambda a: np.count_nonzero(a.per_annotator()) < 2
+)
+PAIRED_EQUAL = Reason("all answers to items with two or more are the same", _all_paired_equal)
+NO_PAIR_VARIES = Reason(
+    "every two annotators gave one and the same answer to all items they share", lambda a: True
+)
+NO_VALUE_VARIES = Reason(
+    "for every value, every two annotators chose alike on all items they share", lambda a: True
+)
+NO_PAIR_CORRELATES = Reason(
+    "no two annotators share two items that they rate differently", lambda a: True
+)
+NOT_CROSSED = Reason("not every annotator rated every item once", lambda a: not crossed(a))
+NOT_ONCE = Reason(
+    f"{NOT_CROSSED.text}; read one with --repeats first, last or mean",
+    lambda a: a.repeated is not None,
+)
+SAME_MEANS = Reason("all items have the same mean rating", equal_means)
+OTHER_NUMBERS = Reason("items have different numbers of ratings", lambda a: not same_number(a))
+_PAIRED = (
+    NO_ANSWERS,
+    Reason(NOBODY_TOGETHER.text, lambda a: _no_pairs(a) and not _one_answer_each(a)),
+    Reason("no item has two answers", _one_answer_each),
+)
+_TOGETHER = (NO_ANSWERS, NOBODY_TOGETHER)
+
+
+# ---- measures ----
+
 _CHOICE = ("nominal", "ordinal")
+_VALUES = (*_CHOICE, "multi-label")
 _NUMBER = ("ordinal", "interval")
-_PAIRED = (reasons.no_answers, reasons.no_pairs)
-_TOGETHER = (reasons.no_answers, reasons.nobody_together)
+_SETS = ("multi-label",)
+_VARIES = (*_TOGETHER, NO_PAIR_VARIES)
+_KAPPA: dict[str, Any] = {"takes_weights": True, "is_kappa": True, "in_blocks": True}
+_OF_PAIRS: dict[str, Any] = {"needs_ids": True, "by_pairs": True}
+
+
+def _beyond_chance(chance: Any, description: str, reason: Reason) -> Measure:
+    prepare = partial(beyond_chance, chance=chance)
+    formula = partial(beyond_chance_formula, chance=chance)
+    return Measure(prepare, _CHOICE, description, (*_PAIRED, reason), formula=formula, **_KAPPA)
+
+
+def _of_levels(measure: Measure, weights: Literal["linear", "quadratic"]) -> Measure:
+    description = f"the same with {weights} weights: near misses count less"
+    weighted = measure.weighted(weights)
+    return replace(weighted, scales=("ordinal",), description=description, takes_weights=False)
+
+
+def _correlation(name: str, prepare: Callable[..., Estimate]) -> Measure:
+    reasons = (*_TOGETHER, NO_PAIR_CORRELATES)
+    return Measure(prepare, _NUMBER, f"{name}, mean over pairs", reasons, needs_ids=True)
 
 
 def _icc(form: Form, description: str) -> Measure:
-    own = {"icc1": (), "icc1k": (reasons.not_same_number,)}
-    two_way = (reasons.not_crossed, reasons.one_annotator)
-    equal = (reasons.all_equal, reasons.same_means)
+    one_way = {"icc1": (), "icc1k": (OTHER_NUMBERS,)}
+    reasons = one_way.get(form, (NOT_ONCE, NOT_CROSSED, ONE_ANNOTATOR))
     return Measure(
-        partial(icc, form=form),
+        partial(prepare_icc, form=form),
         _NUMBER,
         description,
-        partial(prepare_icc, form=form),
-        (*_PAIRED, reasons.one_item, *own.get(form, two_way), *equal),
-        needs_ids=form not in own,
+        (*_PAIRED, ONE_ITEM, *reasons, ALL_EQUAL, SAME_MEANS),
+        needs_ids=form not in one_way,
         bounds=(-math.inf if form.endswith("k") else -1.0, 1.0),
         formula=partial(icc_formula, form=form),
+        in_blocks=form == "icc1",
+        prepare_block=prepare_icc1_of_block,
     )
 
 
-def _weighted_kappa(weights: Literal["linear", "quadratic"]) -> Measure:
-    return Measure(
-        partial(mean_kappa, weights=weights),
-        ("ordinal",),
-        f"the same with {weights} weights: near misses count less",
-        partial(prepare_mean_kappa, weights=weights),
-        (*_TOGETHER, reasons.no_pair_varies),
-        needs_ids=True,
-        formula=partial(cohen_formula, weights=weights),
-        is_kappa=True,
-        in_blocks=("ordinal",),
-        prepare_block=partial(prepare_kappa_of_block, weights=weights),
-        by_pairs=True,
-    )
-
+_GWET = _beyond_chance(gwet_chance, "beyond chance, stable where one value is rare", ONE_VALUE)
+_COHEN = Measure(
+    prepare_mean_kappa,
+    _CHOICE,
+    "of two annotators beyond chance, mean over pairs",
+    _VARIES,
+    formula=cohen_formula,
+    prepare_block=prepare_kappa_of_block,
+    **_KAPPA,
+    **_OF_PAIRS,
+)
 
 MEASURES: dict[str, Measure] = {
     "percent": Measure(
-        percent_agreement,
-        (*_CHOICE, "multi-label"),
-        "share of pairs of answers about an item that are equal, mean over items",
         prepare_percent_agreement,
+        _VALUES,
+        "share of pairs of answers about an item that are equal, mean over items",
         _PAIRED,
         brief=True,
         bounds=(0.0, 1.0),
         formula=percent_formula,
-        in_blocks=(*_CHOICE, "multi-label"),
+        in_blocks=True,
     ),
     "krippendorff-alpha": Measure(
-        krippendorff_alpha,
+        prepare_krippendorff_alpha,
         (*_CHOICE, "interval", "multi-label"),
         "agreement beyond chance; 1 is perfect, 0 is chance",
-        prepare_krippendorff_alpha,
-        (*_PAIRED, reasons.all_paired_equal),
+        (*_PAIRED, PAIRED_EQUAL),
         brief=True,
         formula=krippendorff_formula,
-        takes_weights=True,
-        is_kappa=True,
-        in_blocks=(*_CHOICE, "interval", "multi-label"),
         prepare_block=prepare_alpha_of_block,
         most_values=12,
+        **_KAPPA,
     ),
-    "fleiss-kappa": Measure(
-        fleiss_kappa,
-        _CHOICE,
+    "fleiss-kappa": _beyond_chance(
+        fleiss_chance,
         "beyond chance, if all annotators draw from the same shares of values",
-        prepare_fleiss_kappa,
-        (*_PAIRED, reasons.all_equal),
-        formula=fleiss_formula,
-        takes_weights=True,
-        is_kappa=True,
-        in_blocks=_CHOICE,
+        ALL_EQUAL,
     ),
     "conger-kappa": Measure(
-        conger_kappa,
+        prepare_conger_kappa,
         _CHOICE,
         "beyond chance, if each annotator draws from their own shares of values",
-        prepare_conger_kappa,
-        (*_PAIRED, reasons.one_annotator, reasons.all_equal),
+        (*_PAIRED, ONE_ANNOTATOR, ALL_EQUAL),
         needs_ids=True,
         formula=conger_formula,
         takes_weights=True,
         is_kappa=True,
     ),
-    "randolph-kappa": Measure(
-        randolph_kappa,
-        _CHOICE,
-        "beyond chance, if chance picks every value of the scale alike",
-        prepare_randolph_kappa,
-        (*_PAIRED, reasons.one_value),
-        formula=randolph_formula,
-        takes_weights=True,
-        is_kappa=True,
-        in_blocks=_CHOICE,
+    "randolph-kappa": _beyond_chance(
+        randolph_chance, "beyond chance, if chance picks every value of the scale alike", ONE_VALUE
     ),
-    "gwet-ac1": Measure(
-        gwet_ac,
-        _CHOICE,
-        "beyond chance, stable where one value is rare",
-        prepare_gwet_ac,
-        (*_PAIRED, reasons.one_value),
-        formula=gwet_formula,
-        takes_weights=True,
-        is_kappa=True,
-        in_blocks=_CHOICE,
-    ),
-    "gwet-ac2": Measure(
-        partial(gwet_ac, weights="quadratic"),
-        ("ordinal",),
-        "the same with quadratic weights: near misses count less",
-        partial(prepare_gwet_ac, weights="quadratic"),
-        (*_PAIRED, reasons.one_value),
-        formula=partial(gwet_formula, weights="quadratic"),
-        is_kappa=True,
-        in_blocks=("ordinal",),
-    ),
-    "cohen-kappa": Measure(
-        mean_kappa,
-        _CHOICE,
-        "of two annotators beyond chance, mean over pairs",
-        prepare_mean_kappa,
-        (*_TOGETHER, reasons.no_pair_varies),
-        needs_ids=True,
-        formula=cohen_formula,
-        takes_weights=True,
-        is_kappa=True,
-        in_blocks=_CHOICE,
-        prepare_block=prepare_kappa_of_block,
-        by_pairs=True,
-    ),
-    "cohen-kappa-linear": _weighted_kappa("linear"),
-    "cohen-kappa-quadratic": _weighted_kappa("quadratic"),
-    "scott-pi": Measure(
-        mean_pi,
-        _CHOICE,
-        "of two annotators beyond chance, their answers pooled, mean over pairs",
-        prepare_mean_pi,
-        (*_TOGETHER, reasons.no_pair_varies),
-        needs_ids=True,
-        takes_weights=True,
-        is_kappa=True,
-        in_blocks=_CHOICE,
+    "gwet-ac1": _GWET,
+    "gwet-ac2": _of_levels(_GWET, "quadratic"),
+    "cohen-kappa": _COHEN,
+    "cohen-kappa-linear": _of_levels(_COHEN, "linear"),
+    "cohen-kappa-quadratic": _of_levels(_COHEN, "quadratic"),
+    "scott-pi": replace(
+        _COHEN,
+        prepare=partial(prepare_mean_kappa, pooled=True),
+        description="of two annotators beyond chance, their answers pooled, mean over pairs",
+        formula=None,
         prepare_block=partial(prepare_kappa_of_block, pooled=True),
-        by_pairs=True,
     ),
     "kappa-per-value": Measure(
-        mean_kappa_per_value,
-        ("multi-label",),
-        "Cohen's kappa of each value being chosen, mean over pairs and values",
         prepare_mean_kappa_per_value,
-        (*_TOGETHER, reasons.no_value_varies),
+        _SETS,
+        "Cohen's kappa of each value being chosen, mean over pairs and values",
+        (*_TOGETHER, NO_VALUE_VARIES),
         needs_ids=True,
         is_kappa=True,
     ),
     "kappa-any-value": Measure(
-        kappa_of_any,
-        ("multi-label",),
-        "Cohen's kappa of anything being chosen at all, mean over pairs",
         prepare_kappa_of_any,
-        (*_TOGETHER, reasons.no_pair_varies),
+        _SETS,
+        "Cohen's kappa of anything being chosen at all, mean over pairs",
+        _VARIES,
         needs_ids=True,
         is_kappa=True,
     ),
     "mean-difference": Measure(
-        mean_difference,
+        prepare_mean_difference,
         ("interval",),
         "how far apart two ratings of an item are, mean over items, in own units",
-        prepare_mean_difference,
         _PAIRED,
         brief=True,
         bounds=(0.0, math.inf),
-        in_blocks=("interval",),
+        in_blocks=True,
     ),
-    "correlation": Measure(
-        mean_correlation,
-        _NUMBER,
-        "Pearson's r of two annotators, mean over pairs",
-        prepare_mean_correlation,
-        (*_TOGETHER, reasons.no_pair_correlates),
-        needs_ids=True,
+    "correlation": _correlation("Pearson's r of two annotators", prepare_correlation),
+    "spearman": _correlation("Spearman's rho of two annotators", prepare_rank_correlation),
+    "kendall": _correlation(
+        "Kendall's tau-b of two annotators", partial(prepare_rank_correlation, kendall=True)
     ),
-    "spearman": Measure(
-        mean_spearman,
-        _NUMBER,
-        "Spearman's rho of two annotators, mean over pairs",
-        prepare_mean_spearman,
-        (*_TOGETHER, reasons.no_pair_correlates),
-        needs_ids=True,
+    "concordance": _correlation(
+        "Lin's concordance of two annotators, variances divided by n",
+        partial(prepare_correlation, concordance=True),
     ),
-    "kendall": Measure(
-        mean_kendall,
-        _NUMBER,
-        "Kendall's tau-b of two annotators, mean over pairs",
-        prepare_mean_kendall,
-        (*_TOGETHER, reasons.no_pair_correlates),
-        needs_ids=True,
-    ),
-    "concordance": Measure(
-        mean_concordance,
-        _NUMBER,
-        "Lin's concordance of two annotators, variances divided by n, mean over pairs",
-        prepare_mean_concordance,
-        (*_TOGETHER, reasons.no_pair_correlates),
-        needs_ids=True,
-    ),
-    "icc1": replace(
-        _icc("icc1", "share of the variance between items; each rated by others"),
-        in_blocks=_NUMBER,
-        prepare_block=prepare_icc1_of_block,
-    ),
+    "icc1": _icc("icc1", "share of the variance between items; each rated by others"),
     "icc2": _icc("icc2", "the same annotators rate all items; leniency is disagreement"),
     "icc3": _icc("icc3", "the same annotators rate all items; leniency does not count"),
     "icc1k": _icc("icc1k", "as icc1, of the mean rating of an item"),
     "icc2k": _icc("icc2k", "as icc2, of the mean rating of an item"),
     "icc3k": _icc("icc3k", "as icc3, of the mean rating of an item"),
-    "cronbach-alpha": replace(
-        _icc("icc3k", "consistency of the sum of all ratings; equals icc3k"),
-        function=cronbach_alpha,
-        prepare=prepare_cronbach_alpha,
-    ),
+    "cronbach-alpha": _icc("icc3k", "consistency of the sum of all ratings; equals icc3k"),
 }
 
 PER_ITEM: dict[str, Breakdown] = {
     "entropy": Breakdown(
-        item_entropy,
-        (*_CHOICE, "multi-label"),
-        "of the answers, in nats",
-        higher_is_agreement=False,
+        item_entropy, _VALUES, "of the answers, in nats", higher_is_agreement=False
     ),
     "variance": Breakdown(
         item_variance, _NUMBER, "of the ratings or levels", higher_is_agreement=False
     ),
-    "majority-share": Breakdown(
-        majority_share, (*_CHOICE, "multi-label"), "of the most frequent answer"
-    ),
+    "majority-share": Breakdown(majority_share, _VALUES, "of the most frequent answer"),
 }
 
 PER_ANNOTATOR: dict[str, Breakdown] = {
     "agreement-with-rest": Breakdown(
-        agreement_with_rest, (*_CHOICE, "multi-label"), "share of the others' equal answers", True
+        agreement_with_rest, _VALUES, "share of the others' equal answers", True
     ),
     "agreement-with-consensus": Breakdown(
-        agreement_with_consensus, (*_CHOICE, "multi-label"), "share of one's answers", True
+        agreement_with_consensus, _VALUES, "share of one's answers", True
     ),
     "correlation-with-rest": Breakdown(
         correlation_with_rest, _NUMBER, "with the mean of the others' ratings", True
@@ -338,7 +390,7 @@ PER_PAIR: dict[str, Breakdown] = {
         partial(kappa_matrix, weights="quadratic"), ("ordinal",), "near misses count less", True
     ),
     "cohen-kappa-masi": Breakdown(
-        masi_kappa_matrix, ("multi-label",), "sets that overlap agree in part", True
+        masi_kappa_matrix, _SETS, "sets that overlap agree in part", True
     ),
     "scott-pi": Breakdown(pi_matrix, _CHOICE, "beyond chance, answers pooled", True),
     "correlation": Breakdown(correlation_matrix, _NUMBER, "Pearson's r", True),
@@ -349,16 +401,12 @@ PER_PAIR: dict[str, Breakdown] = {
 
 PER_VALUE: dict[str, Breakdown] = {
     "positive-agreement": Breakdown(
-        positive_agreement, (*_CHOICE, "multi-label"), "if one gives it, how often another does"
+        positive_agreement, _VALUES, "if one gives it, how often another does"
     ),
     "negative-agreement": Breakdown(
-        negative_agreement,
-        (*_CHOICE, "multi-label"),
-        "if one does not give it, how often another does not either",
+        negative_agreement, _VALUES, "if one does not give it, how often another does not either"
     ),
-    "krippendorff-alpha": Breakdown(
-        alpha_of_values, (*_CHOICE, "multi-label"), "of giving it or not, beyond chance"
-    ),
+    "krippendorff-alpha": Breakdown(alpha_of_values, _VALUES, "of giving it or not, beyond chance"),
 }
 
 BREAKDOWNS: dict[str, dict[str, Breakdown]] = {
@@ -369,19 +417,6 @@ BREAKDOWNS: dict[str, dict[str, Breakdown]] = {
 }
 
 
-def weighted(measure: Measure, weights: Weights) -> Measure:
-    """A measure with these weights between levels."""
-    parts: dict[str, Callable[..., Any] | None] = {
-        "function": measure.function,
-        "prepare": measure.prepare,
-        "prepare_block": measure.prepare_block,
-        "formula": measure.formula,
-    }
-    able = {name: part for name, part in parts.items() if part is not None}
-    given: dict[str, Any] = {name: partial(part, weights=weights) for name, part in able.items()}
-    return replace(measure, **given)
-
-
 def entries_of(names: Sequence[str] | None, weights: Weights) -> dict[str, Measure]:
     """The measures by name, with the weights if they are given."""
     if weights is None:
@@ -390,12 +425,12 @@ def entries_of(names: Sequence[str] | None, weights: Weights) -> dict[str, Measu
     able = [name for name, measure in MEASURES.items() if measure.takes_weights]
     if unfit:
         raise DataError(f"{unfit[0]} takes no weights; these do: {listed(able)}")
-    return {name: weighted(MEASURES[name], weights) for name in names or able}
+    return {name: MEASURES[name].weighted(weights) for name in names or able}
 
 
 def compares_pairs(measure: Measure) -> bool:
     """Whether it is a mean over pairs of annotators: slow if there are very many annotators."""
-    return reasons.nobody_together in measure.reasons
+    return NOBODY_TOGETHER in measure.reasons
 
 
 def why_unfit(measure: Measure | Breakdown, annotations: Annotations) -> str | None:

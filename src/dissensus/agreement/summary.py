@@ -1,42 +1,204 @@
-"""How much the annotators of a corpus agree: every measure that applies, with its interval."""
+"""How much the annotators of a corpus agree: every measure that applies, with its interval.
+
+Answers are in memory, in blocks of a file, or on the workers of a cluster: in blocks, measures that
+are formulas of sums over items are counted block by block.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
-from typing import Any, Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, cast
 
-from dissensus.agreement.benchmarks import benchmark_word, check_benchmark
-from dissensus.agreement.block_agreement import BlockAgreement
-from dissensus.agreement.confidence import (
+import numpy as np
+import pyarrow as pa
+
+from dissensus.agreement.estimates import UNKNOWN, Formula, Summable, Totals
+from dissensus.agreement.intervals import (
+    ENOUGH,
     NONE,
     ConfidenceInterval,
+    Moments,
     interval_over_annotators,
     interval_over_items,
+    jackknife_from,
+    joined,
 )
-from dissensus.agreement.formulas import UNKNOWN
-from dissensus.agreement.measure import Measure
 from dissensus.agreement.registry import (
     MEASURES,
+    Measure,
     check_measures,
     entries_of,
     measure_named,
     why_unfit,
 )
-from dissensus.agreement.results import Agreement, MeasureResult, QuestionAgreement, about
 from dissensus.agreement.weights import Weights
-from dissensus.annotations import AnnotationBlocks, Annotations
-from dissensus.cluster import connect
-from dissensus.conversion import corpus_of
+from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations, packed
+from dissensus.cluster import SentBlock, connect, results, sent_blocks
+from dissensus.conversion import annotations_of, corpus_of
 from dissensus.corpus import StoredCorpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted, did_you_mean, listed
+from dissensus.frames import html_table, to_frame
 
 Over = Literal["items", "raters"]
 INTERVALS: dict[str, Callable[..., ConfidenceInterval]] = {
     "items": interval_over_items,
     "raters": interval_over_annotators,
 }
+MOST_ROWS = 5_000_000  # that are loaded where a few items decide
+NAMES = {  # as papers write them; others as in `MEASURES`
+    "percent": "observed agreement",
+    "krippendorff-alpha": "Krippendorff's alpha",
+    "fleiss-kappa": "Fleiss' kappa",
+    "conger-kappa": "Conger's kappa",
+    "randolph-kappa": "Randolph's kappa",
+    "gwet-ac1": "Gwet's AC1",
+    "gwet-ac2": "Gwet's AC2",
+    "cohen-kappa": "mean pairwise Cohen's kappa",
+    "scott-pi": "mean pairwise Scott's pi",
+    "spearman": "mean pairwise Spearman's rho",
+    "kendall": "mean pairwise Kendall's tau-b",
+    "cronbach-alpha": "Cronbach's alpha",
+}
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """A measure of one question; `undefined` says why the value is nan, where it is."""
+
+    measure: str
+    value: float
+    interval: ConfidenceInterval | None  # None: not computed
+    undefined: str | None
+    formula: Formula | None = None  # None: not computed
+    benchmark: str | None = None  # a textbook's word for the value
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; what is undefined is null."""
+        ends = {} if self.interval is None else self.interval._asdict()
+        if self.formula is not None:
+            error, low, high, test, p = self.formula
+            ends |= {"standard_error": error, "formula_low": low, "formula_high": high}
+            ends |= {"test": test or None, "p": p}
+        numbers = {name: or_none(number) for name, number in {"value": self.value, **ends}.items()}
+        word = {} if self.benchmark is None else {"benchmark": self.benchmark or None}
+        return {"measure": self.measure, **numbers, **word, "undefined": self.undefined}
+
+
+@dataclass(frozen=True)
+class QuestionAgreement:
+    """How much annotators agree on one question."""
+
+    question: str
+    scale: str
+    answers: int
+    items: int  # with answers
+    measures: list[MeasureResult]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; what is undefined is null."""
+        return {**vars(self), "measures": [result.to_dict() for result in self.measures]}
+
+
+class Agreement(list[QuestionAgreement]):
+    """How much annotators agree, question by question; a table in a notebook."""
+
+    def to_table(self) -> pa.Table:
+        """An Arrow table with a row per question and measure."""
+        rows = [{"question": q.question, **r.to_dict()} for q in self for r in q.measures]
+        names = list(rows[0]) if rows else ["question", "measure", "value", "undefined"]
+        return pa.table({name: [row[name] for row in rows] for name in names})
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row per question and measure."""
+        return to_frame(self.to_table())
+
+    def _repr_html_(self) -> str:
+        """All measures, for notebooks."""
+        table = self.to_table()
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        return html_table(table.column_names, rows)
+
+
+def about(annotations: Annotations | AnnotationBlocks, question: str) -> dict[str, Any]:
+    """The question, its scale, and the number of answers and of items that have any."""
+    n_items = int((annotations.per_item() > 0).sum())
+    return {
+        "question": question,
+        "scale": annotations.scale.kind,
+        "answers": annotations.n_answers,
+        "items": n_items,
+    }
+
+
+def or_none(value: Any) -> Any:
+    """None in the place of nan, which JSON does not have."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+# ---- words for values of kappa ----
+
+
+class Benchmark(NamedTuple):
+    """Words for ranges of kappa, and where they come from."""
+
+    source: str
+    words: tuple[tuple[float, str], ...]  # the largest value of a range and its word, rising
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "landis-koch": Benchmark(
+        "Landis and Koch (1977), doi:10.2307/2529310",
+        (
+            (math.nextafter(0.0, -1.0), "poor"),
+            (0.2, "slight"),
+            (0.4, "fair"),
+            (0.6, "moderate"),
+            (0.8, "substantial"),
+            (1.0, "almost perfect"),
+        ),
+    ),
+    "fleiss": Benchmark(
+        "Fleiss (1981), Statistical Methods for Rates and Proportions, 2nd edition",
+        (
+            (math.nextafter(0.4, 0.0), "poor"),
+            (0.75, "fair to good"),
+            (1.0, "excellent"),
+        ),
+    ),
+    "altman": Benchmark(
+        "Altman (1991), Practical Statistics for Medical Research",
+        ((0.2, "poor"), (0.4, "fair"), (0.6, "moderate"), (0.8, "good"), (1.0, "very good")),
+    ),
+}
+
+
+def check_benchmark(benchmark: str) -> None:
+    """Refuse a name that is no benchmark."""
+    if benchmark not in BENCHMARKS:
+        guess = did_you_mean(benchmark, BENCHMARKS)
+        raise DataError(f"no benchmark {benchmark!r}{guess}; there are {listed(BENCHMARKS)}")
+
+
+def benchmark_word(value: float, benchmark: str = "landis-koch") -> str | None:
+    """The word for a value of kappa; None where the value is nan.
+
+    Words ignore how uncertain a value is and how many values the scale has; report the value with
+    its interval, and the source of the words.
+
+    Example:
+        >>> benchmark_word(0.72), benchmark_word(0.72, "fleiss"), benchmark_word(0.72, "altman")
+        ('substantial', 'fair to good', 'good')
+    """
+    check_benchmark(benchmark)
+    words = BENCHMARKS[benchmark].words
+    return next((word for most, word in words if value <= most), None)
+
+
+# ---- all measures ----
 
 
 def summarise(
@@ -134,7 +296,7 @@ def _result(
     if math.isnan(value):
         ends = None if over is None else NONE
         formula = UNKNOWN if formulas else None
-        return MeasureResult(name, value, ends, _why_nan(measure, annotations), formula, word)
+        return MeasureResult(name, value, ends, measure.why_nan(annotations), formula, word)
     if benchmark is not None and measure.is_kappa:
         word = benchmark_word(value, benchmark)
     ends = None if over is None else INTERVALS[over](measure, annotations)
@@ -195,16 +357,7 @@ def why_undefined(name: str, annotations: Annotations) -> str | None:
     measure = measure_named(name)
     if why_unfit(measure, annotations) is None and not math.isnan(measure.function(annotations)):
         return None
-    return _why_nan(measure, annotations)
-
-
-def _why_nan(measure: Measure, annotations: Annotations) -> str:
-    unfit = why_unfit(measure, annotations)
-    if unfit is not None:
-        return unfit
-    reasons = (reason(annotations) for reason in measure.reasons)
-    known = (reason for reason in reasons if reason is not None)
-    return next(known, "the formula divides by zero")
+    return measure.why_nan(annotations)
 
 
 def interval(
@@ -248,3 +401,229 @@ def check_over(over: str) -> None:
     """Refuse what an interval cannot be over."""
     if over not in INTERVALS:
         raise DataError(f"an interval is over items or raters, found {over}")
+
+
+# ---- in blocks ----
+
+
+@dataclass(eq=False)
+class BlockAgreement:
+    """Measures of one question that are formulas of sums over items.
+
+    Args:
+        measures: names of `MEASURES`; all that are sums over items if left out. Kappas of pairs of
+            annotators are counted only if they are named, and not on a cluster.
+        client: of Dask, whose workers have a block or several each; here if left out.
+    """
+
+    question: str
+    annotations: Annotations | AnnotationBlocks
+    measures: Sequence[str] | None = None
+    weights: Weights = None
+    client: Any | None = None
+
+    @cached_property
+    def blocks(self) -> AnnotationBlocks:
+        if isinstance(self.annotations, AnnotationBlocks):
+            return self.annotations
+        n_workers = 1 if self.client is None else len(self.client.nthreads())
+        return SplitAnnotations.of(self.annotations, n_workers)
+
+    @cached_property
+    def entries(self) -> dict[str, Measure]:
+        """The measures that are wanted; one that cannot be counted in blocks is refused."""
+        wanted = entries_of(self.measures, self.weights)
+        why_not = {name: self._why_not(one) for name, one in wanted.items()}
+        other = [name for name, why in why_not.items() if why is not None]
+        if self.measures and other:
+            able = [name for name, one in MEASURES.items() if self._why_not(one) is None]
+            raise DataError(
+                f"{other[0]}: {why_not[other[0]]}; in blocks of items there are "
+                f"{listed(able) if able else 'no measures of them'}"
+            )
+        return {
+            name: one
+            for name, one in wanted.items()
+            if why_not[name] is None and (self.measures or not one.by_pairs)
+        }
+
+    def _why_not(self, measure: Measure) -> str | None:
+        """None, or why a measure cannot be counted in these blocks."""
+        if measure.by_pairs and self.client is not None:
+            return "pairs of annotators are not counted on a cluster"
+        return measure.why_not_in_blocks(self.blocks)
+
+    def summarise(self, intervals: bool = False, benchmark: str | None = None) -> QuestionAgreement:
+        """Every measure, with its interval if that is wanted."""
+        names = list(self.entries)
+        given = names, self.weights
+        totals = _summed(self._each(_totals, *given))
+        values = self._values(totals)
+        ends: dict[str, ConfidenceInterval] = {}
+        if intervals:
+            parts = list(self._each(_moments, *given, totals, values))
+            ends = {name: self._interval(name, values[name], parts) for name in names}
+        found = [
+            MeasureResult(
+                name,
+                value,
+                ends.get(name),
+                self._why_nan(self.entries[name]) if math.isnan(value) else None,
+                None,
+                self._word(name, value, benchmark),
+            )
+            for name, value in values.items()
+        ]
+        return QuestionAgreement(**about(self.blocks, self.question), measures=found)
+
+    def values(self) -> dict[str, float]:
+        """Every measure without anything else; nan where undefined."""
+        return self._values(_summed(self._each(_totals, list(self.entries), self.weights)))
+
+    def _values(self, totals: dict[str, Totals]) -> dict[str, float]:
+        first = self.blocks.block(0)
+        return {
+            name: _estimate(first, measure).value(totals[name])
+            for name, measure in self.entries.items()
+        }
+
+    def _word(self, name: str, value: float, benchmark: str | None) -> str | None:
+        if benchmark is None:
+            return None
+        known = self.entries[name].is_kappa and not math.isnan(value)
+        return benchmark_word(value, benchmark) if known else ""
+
+    def _interval(
+        self, name: str, value: float, parts: list[dict[str, Moments]]
+    ) -> ConfidenceInterval:
+        moments = Moments(*map(sum, zip(*(part[name] for part in parts), strict=True)))
+        measure = self.entries[name]
+        if not moments.n_deciding >= ENOUGH and self.blocks.n_rows <= MOST_ROWS:
+            return interval_over_items(measure, self._whole)
+        return jackknife_from(value, moments, measure.bounds, of_pairs=measure.by_pairs)
+
+    @cached_property
+    def _whole(self) -> Annotations:
+        """All answers at once."""
+        return joined(*(block for _, block in self.blocks))
+
+    def _why_nan(self, measure: Measure) -> str:
+        """The first reason that holds for all blocks."""
+        each = [[reason.holds(block) for reason in measure.reasons] for _, block in self.blocks]
+        held = (
+            reason.text
+            for reason, of in zip(measure.reasons, zip(*each, strict=True), strict=True)
+            if all(of)
+        )
+        return next(held, "the formula divides by zero")
+
+    def _each(self, function: Callable[..., Any], *given: Any) -> Iterable[Any]:
+        """Call a function of each block, here or where the block is."""
+        if self.client is None:
+            return (function(block, *given) for _, block in self.blocks)
+        return results(self.client, self._sent, function, *given)
+
+    @cached_property
+    def _sent(self) -> list[SentBlock]:
+        return list(sent_blocks(self.client, packed(self.blocks)))
+
+
+def _estimate(block: Annotations, measure: Measure) -> Summable:
+    return cast(Summable, (measure.prepare_block or measure.prepare)(block))
+
+
+def _totals(block: Annotations, names: list[str], weights: Weights) -> dict[str, Totals]:
+    entries = entries_of(names, weights)
+    return {name: _estimate(block, measure).totals() for name, measure in entries.items()}
+
+
+def _summed(parts: Iterable[dict[str, Totals]]) -> dict[str, Totals]:
+    """The totals of all parts, added one after another."""
+    totals: dict[str, Totals] = {}
+    for part in parts:
+        for name, sums in part.items():
+            if name not in totals:
+                totals[name] = [np.array(one, dtype=float) for one in sums]
+                continue
+            for total, one in zip(totals[name], sums, strict=True):
+                total += one
+    return totals
+
+
+def _moments(
+    block: Annotations,
+    names: list[str],
+    weights: Weights,
+    totals: dict[str, Totals],
+    values: dict[str, float],
+) -> dict[str, Moments]:
+    answered = np.flatnonzero(block.per_item())
+    return {
+        name: Moments.of(
+            _estimate(block, measure).without_each(totals[name])[answered] - values[name]
+        )
+        for name, measure in entries_of(names, weights).items()
+    }
+
+
+# ---- sentences ----
+
+
+def sentence(
+    annotations: Annotations | Any, measure: str = "krippendorff-alpha", over: Over = "items"
+) -> str:
+    """A measure with its interval, the number of items, answers and annotators, for a paper.
+
+    Args:
+        annotations: or a corpus or table with one question, as `read` reads it.
+        over: what the `interval` is over: items, or items and "raters".
+
+    Example:
+        >>> rows = [(f"t{i}", name, "yes" if i % 3 else "no")
+        ...         for i in range(30) for name in ("ann", "bob")]
+        >>> rows += [("t30", "ann", "yes"), ("t30", "bob", "no")]
+        >>> sentence(Annotations.from_rows(rows))
+        "Krippendorff's alpha = 0.93, 95 % CI [0.62, 0.99] over items, for these 2 annotators (31
+        items, 62 answers)"
+    """
+    annotations = annotations_of(annotations)
+    known = measure_named(measure)
+    name = NAMES.get(measure, measure)
+    unfit = why_unfit(known, annotations)
+    value = math.nan if unfit else known.function(annotations)
+    if math.isnan(value):
+        return f"{name} is undefined: {why_undefined(measure, annotations)}"
+    n_annotators = None
+    if annotations.annotator is not None:
+        n_annotators = int((annotations.per_annotator() > 0).sum())
+    n_items = int((annotations.per_item() > 0).sum())
+    ends = interval(measure, annotations, over=over)
+    return written(measure, value, ends, n_items, annotations.n_answers, n_annotators, over)
+
+
+def written(
+    measure: str,
+    value: float,
+    ends: ConfidenceInterval,
+    n_items: int,
+    n_answers: int,
+    n_annotators: int | None,
+    over: Over = "items",
+) -> str:
+    """The sentence of a value and its interval.
+
+    Args:
+        n_annotators: None if annotators are unknown.
+    """
+    what, size = f"{NAMES.get(measure, measure)} = {value:.2f}", f"{n_items:,} items, "
+    annotators = "" if n_annotators is None else counted(n_annotators, "annotator")
+    answers = f"{n_answers:,} answers"
+    given = f"{answers} by {annotators}" if annotators else answers
+    if math.isnan(ends.low):
+        few = "too few annotators" if over == "raters" and (n_annotators or 0) < 3 else "too few"
+        return f"{what} ({size}{given}; {few} for an interval)"
+    what += f", 95 % CI [{ends.low:.2f}, {ends.high:.2f}] over items"
+    if over == "raters":
+        return f"{what} and annotators ({size}{given})"
+    these = f", for these {annotators}" if annotators else ""
+    return f"{what}{these} ({size}{answers})"

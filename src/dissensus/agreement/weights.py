@@ -1,4 +1,4 @@
-"""How far apart two values are: any two alike, by one of the named weights, or as given."""
+"""How far apart two answers are: values by named weights or as given, levels, ratings, sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.scales import Interval, Nominal, Ordinal, Scale
+from dissensus.scales import Interval, Nominal, Ordinal, Scale, set_sizes
 
 NamedWeights = Literal[
     "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
@@ -105,18 +105,6 @@ NAMED: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
 }
 
 
-def differing(counts: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """How much each item's ordered pairs of answers disagree in sum, (n_items,).
-
-    Args:
-        counts: how many gave which value, (n_items, n_values).
-        apart: how far apart two values are, (n_values, n_values).
-    """
-    if (apart == 1.0 - np.eye(len(apart))).all():
-        return counts.sum(axis=1) ** 2 - np.einsum("iv,iv->i", counts, counts)
-    return np.einsum("iv,iv->i", counts @ apart, counts)
-
-
 def numbers(scale: Scale, answer: np.ndarray, what: str) -> np.ndarray:
     """Answers as numbers: ratings as they are, levels by their position on the scale."""
     if isinstance(scale, Ordinal):
@@ -131,3 +119,25 @@ def middle(scale: Scale) -> float:
     if isinstance(scale, Interval):
         return (scale.low + scale.high) / 2
     return float(np.mean(numbers(scale, np.arange(scale.n_columns), "a middle")))
+
+
+def masi_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """1 - Jaccard index x monotonicity of two sets, given as bit masks; 0 to 1.
+
+    Monotonicity is 1 for equal sets, 2/3 if one holds the other, 1/3 if they overlap, 0 if they
+    have nothing in common; two empty sets are equal.
+
+    Example:
+        >>> joy, fear, both = 1, 2, 3
+        >>> masi_distance(np.array([joy, joy, joy, 0]), np.array([joy, fear, both, 0])).round(4)
+        array([0.    , 1.    , 0.6667, 0.    ])
+
+    Reference: Passonneau (2006), Measuring agreement on set-valued items (MASI) for semantic and
+    pragmatic annotation.
+    """
+    a, b = np.broadcast_arrays(a, b)
+    shared, either = a & b, a | b
+    jaccard = set_sizes(shared) / np.maximum(set_sizes(either), 1)
+    holds = (shared == a) | (shared == b)
+    monotone = np.where(holds, 2 / 3, 1 / 3)  # where nothing is shared, Jaccard is 0
+    return np.where(a == b, 0.0, 1.0 - jaccard * monotone)

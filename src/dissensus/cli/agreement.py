@@ -209,7 +209,7 @@ def _sentence(
 ) -> str | None:
     """The first of these measures that is defined, with its interval, as a sentence for a paper."""
     from dissensus.agreement import summarise
-    from dissensus.agreement.sentence import written
+    from dissensus.agreement.summary import written
 
     defined = [one["measure"] for one in result["measures"] if one["undefined"] is None]
     chosen = next((name for name in measures if name in defined), None)

@@ -70,7 +70,7 @@ def _interval(low: float, high: float) -> str:
 
 def _tests(result: GroupComparison, tests: int) -> str:
     """The difference of alphas, and the p-values of the three tests."""
-    from dissensus.agreement.group_comparison import p_text
+    from dissensus.agreement.groups import p_text
 
     value, ends = _ends(result, "difference")
     known = {

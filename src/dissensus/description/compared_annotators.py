@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dissensus.agreement import AgainstRest, against_rest, false_discovery
-from dissensus.agreement.coherence import coherence
-from dissensus.agreement.rest import Relation, mean_above_zero, relation_to_rest
+from dissensus.agreement.rest import Relation, coherence, mean_above_zero, relation_to_rest
 from dissensus.annotations import Annotations
 
 FEW = 10  # annotators with fewer answers are not checked

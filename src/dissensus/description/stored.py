@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dissensus import agreement
-from dissensus.agreement.per_value import answers_per_value
+from dissensus.agreement.per_part import answers_per_value
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus import StoredCorpus
 from dissensus.description.disputed_items import (

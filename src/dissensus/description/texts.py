@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.agreement.per_value import answers_per_value
+from dissensus.agreement.per_part import answers_per_value
 from dissensus.annotations import Annotations
 from dissensus.scales import Interval, Scale
 

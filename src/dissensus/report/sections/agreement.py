@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from dissensus import agreement as measures
-from dissensus.agreement.per_value import answers_per_value
+from dissensus.agreement.per_part import answers_per_value
 from dissensus.agreement.registry import compares_pairs, why_unfit
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus

@@ -1,15 +1,88 @@
-"""Per annotator: how they compare with others on the same items."""
+"""How much annotators agree about each item and each value, and each annotator with the others.
+
+An annotator who answered an item twice counts half for each answer.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dissensus.agreement.measure import ratio
+from dissensus.agreement.estimates import (
+    groups,
+    own_disagreement,
+    pairs_within,
+    ratio,
+    repeated_votes,
+)
 from dissensus.agreement.pairs import check_size
 from dissensus.agreement.weights import numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.scales import Interval, Nominal, Ordinal
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, has_value
+
+# ---- items ----
+
+
+def item_entropy(annotations: Annotations) -> np.ndarray:
+    """The entropy of each item's answers in nats, (n_items,).
+
+    0 is full agreement, ln(n_values) an even spread. Multi-label: of chosen or not, mean over
+    the values. nan without answers; ratings have a variance instead.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> item_entropy(Annotations.from_rows(rows)).round(4).tolist()
+        [0.6931, 0.0]
+    """
+    if isinstance(annotations.scale, Interval):
+        raise DataError("an entropy is over values; ratings have a variance")
+    share = annotations.distribution()
+    if isinstance(annotations.scale, MultiLabel):
+        return (_surprise(share) + _surprise(1.0 - share)).mean(axis=1)
+    return _surprise(share).sum(axis=1)
+
+
+def item_variance(annotations: Annotations) -> np.ndarray:
+    """The variance of each item's ratings or levels (at their positions), (n_items,).
+
+    Divided by the number of annotators. nan without answers.
+
+    Example:
+        >>> from dissensus import Interval
+        >>> rows = [("t1", "ann", 2), ("t1", "bob", 4), ("t2", "ann", 5)]
+        >>> item_variance(Annotations.from_rows(rows, Interval(0, 10))).tolist()
+        [1.0, 0.0]
+    """
+    number = numbers(annotations.scale, annotations.answer, "a variance")
+    item, votes, n = annotations.item, annotations.votes, annotations.voters().astype(float)
+    mean = np.bincount(item, votes * number, minlength=len(n)) / np.maximum(n, 1)
+    return ratio(np.bincount(item, votes * (number - mean[item]) ** 2, minlength=len(n)), n)
+
+
+def majority_share(annotations: Annotations) -> np.ndarray:
+    """The share of an item's answers that are its most frequent one, (n_items,).
+
+    Multi-label: of whole sets. nan without answers; ratings are hardly ever equal and refused.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t1", "cleo", "yes")]
+        >>> majority_share(Annotations.from_rows(rows)).round(4).tolist()
+        [0.6667]
+    """
+    if isinstance(annotations.scale, Interval):
+        raise DataError("a majority is among values; ratings have a variance")
+    item, _, times = groups(annotations)
+    most = np.zeros(annotations.n_items)
+    np.maximum.at(most, item, times)
+    return ratio(most, annotations.voters().astype(float))
+
+
+def _surprise(share: np.ndarray) -> np.ndarray:
+    """-p ln p; 0 where p is 0, nan where it is nan."""
+    return -share * np.log(np.where(share > 0, share, 1.0))
+
+
+# ---- annotators ----
 
 
 def agreement_with_rest(annotations: Annotations) -> np.ndarray:
@@ -196,3 +269,126 @@ def _mean_by(
     return ratio(
         np.bincount(annotator[rows], values[rows], minlength=n).astype(float, copy=False), size
     )
+
+
+def with_oneself(annotations: Annotations) -> float:
+    """The share of pairs of an annotator's answers to an item that are equal; of ratings, how far
+    apart they are on average. nan if nobody answered an item twice.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "ann", "no"), ("t2", "ann", "no"),
+        ...         ("t2", "ann", "no")]
+        >>> with_oneself(Annotations.from_rows(rows, repeats="keep"))
+        0.5
+    """
+    if annotations.repeated is None:
+        return float("nan")
+    rows, place, _ = annotations.repeated.several()
+    answer, is_rating = annotations.answer[rows], isinstance(annotations.scale, Interval)
+    total = n_pairs = 0.0
+    for a, b in pairs_within(place):
+        of_pairs = np.abs(answer[a] - answer[b]) if is_rating else answer[a] == answer[b]
+        total, n_pairs = total + float(of_pairs.sum()), n_pairs + len(a)
+    return total / n_pairs
+
+
+# ---- values ----
+
+
+def positive_agreement(annotations: Annotations) -> np.ndarray:
+    """If one annotator gives a value, how often another one gives it too, (n_values,).
+
+    Also known as specific agreement. Pairs of answers about an item count, those of all items
+    together. nan for a value that is never given to an item with two answers.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> positive_agreement(Annotations.from_rows(rows)).round(4).tolist()
+        [0.6667, 0.6667]
+
+    Reference: Cicchetti and Feinstein (1990), doi:10.1016/0895-4356(90)90159-M; for several
+    annotators, Uebersax (1982), doi:10.1177/001316448204200116.
+    """
+    chosen, n, undecided = _counts(annotations)
+    both = chosen * (chosen - 1) + undecided
+    return ratio(both.sum(axis=0), (chosen * (n - 1)).sum(axis=0))
+
+
+def negative_agreement(annotations: Annotations) -> np.ndarray:
+    """If one annotator does not give a value, how often another one does not either.
+
+    As `positive_agreement`; nan for a value that everybody gives.
+    """
+    chosen, n, undecided = _counts(annotations)
+    rest = n - chosen
+    both = rest * (rest - 1) + undecided
+    return ratio(both.sum(axis=0), (rest * (n - 1)).sum(axis=0))
+
+
+def alpha_of_values(annotations: Annotations) -> np.ndarray:
+    """Krippendorff's alpha of "was this value given?", (n_values,); nan where always or never.
+
+    Example:
+        >>> rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t2", "ann", "b"),
+        ...         ("t2", "bob", "c"), ("t3", "ann", "b"), ("t3", "bob", "b")]
+        >>> alpha_of_values(Annotations.from_rows(rows)).round(4).tolist()
+        [1.0, 0.4444, 0.0]
+    """
+    chosen, n, undecided = _counts(annotations)
+    apart = ((chosen * (n - chosen) - undecided) / np.maximum(n - 1, 1)).sum(axis=0)
+    given, total = chosen.sum(axis=0), n.sum()
+    expected = given * (total - given) - undecided.sum(axis=0)
+    return 1.0 - ratio(apart * (total - 1), np.where(expected > 1e-13 * total**2, expected, 0.0))
+
+
+def answers_per_value(annotations: Annotations) -> np.ndarray:
+    """How many answers give each value, (n_values,)."""
+    scale, weight = annotations.scale, annotations.weight
+    if not isinstance(scale, MultiLabel):
+        return np.bincount(annotations.answer, weight, minlength=scale.n_columns)
+    return np.array([weight @ has_value(annotations.answer, v) for v in range(len(scale))])
+
+
+def _counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How many annotators give each value (n_items, n_values), how many there are (n_items, 1), and
+    how much those who answered twice are undecided (n_items, n_values); of items with two or more.
+    """
+    scale, answer = annotations.scale, annotations.answer
+    if isinstance(scale, Interval):
+        raise DataError("agreement by value needs nominal, ordinal or multi-label answers")
+    several = isinstance(scale, MultiLabel)
+    chosen, n = annotations.marginals() if several else annotations.counts(), annotations.voters()
+    undecided = np.zeros((1, chosen.shape[1]))
+    if annotations.repeated is not None:
+
+        def differ(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+            if several:
+                return has_value(answer[a] ^ answer[b], value)
+            return (answer[a] == value) != (answer[b] == value)
+
+        undecided = np.empty_like(chosen)
+        for value in range(chosen.shape[1]):
+            undecided[:, value] = own_disagreement(annotations, differ) / 2
+        undecided = undecided[n >= 2]
+    return chosen[n >= 2], n[n >= 2].astype(float)[:, None], undecided
+
+
+def value_pairs(annotations: Annotations) -> np.ndarray:
+    """How often two annotators of an item gave each two values, (n_values, n_values).
+
+    Every annotator of an item counts once, whatever their number.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no")]
+        >>> value_pairs(Annotations.from_rows(rows)).tolist()
+        [[2.0, 1.0], [1.0, 0.0]]
+    """
+    n = annotations.voters()
+    counts = annotations.counts()[n >= 2]
+    per_pair = counts / (n[n >= 2] - 1)[:, None]
+    item, votes = repeated_votes(annotations)
+    own = votes / (n[item] - 1)[:, None]
+    alone = np.diag(per_pair.sum(axis=0) - own.sum(axis=0)) + own.T @ votes
+    return np.asarray(per_pair.T @ counts - alone)

@@ -1,18 +1,61 @@
-"""ICC: which part of the variance of ratings is between items."""
+"""Agreement of ratings: how far apart they are, and how much of their variance items explain."""
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from dissensus.agreement.measure import Estimate, OfSums, Undefined, ratio
-from dissensus.agreement.row_pairs import own_disagreement
+from dissensus.agreement.estimates import (
+    UNKNOWN,
+    Estimate,
+    Formula,
+    OfSums,
+    own_disagreement,
+    ratio,
+    undefined,
+)
 from dissensus.agreement.weights import middle, numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
+from dissensus.scales import Interval
 
 Form = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
+
+
+def mean_difference(annotations: Annotations) -> float:
+    """How far apart two ratings of an item are on average, mean over items, in own units.
+
+    0 is perfect agreement; what chance gives is not taken off. Every item with two annotators
+    or more counts the same. nan where there is none. Ratings only.
+
+    Example:
+        >>> from dissensus import Interval
+        >>> rows = [("t1", "ann", 2), ("t1", "bob", 5), ("t1", "cleo", 5)]
+        >>> mean_difference(Annotations.from_rows(rows, Interval(0, 10)))
+        2.0
+    """
+    return prepare_mean_difference(annotations).value()
+
+
+def prepare_mean_difference(annotations: Annotations) -> Estimate:
+    """`mean_difference`, prepared to leave out items."""
+    if not isinstance(annotations.scale, Interval):
+        raise DataError(f"a mean difference needs ratings, not {annotations.scale.kind} answers")
+    n = annotations.voters().astype(float)  # (n_items,)
+    order = np.lexsort((annotations.answer, annotations.item))
+    item, rating = annotations.item[order], annotations.answer[order]
+    votes = annotations.votes[order]
+    first = (np.cumsum(n) - n)[item]  # votes on all items before this one
+    below = np.cumsum(votes) - votes - first  # of the item: lower, or equal and before
+    above = n[item] - below - votes
+    whole = np.bincount(item, votes * (below - above) * rating, minlength=len(n))
+    answer = annotations.answer
+    apart = whole - own_disagreement(annotations, lambda a, b: np.abs(answer[a] - answer[b])) / 2
+    several = n >= 2
+    mean = np.where(several, apart / np.where(several, n * (n - 1) / 2, 1.0), 0.0)
+    return OfSums((mean, several.astype(float)), ratio)
 
 
 def icc(annotations: Annotations, form: Form = "icc2") -> float:
@@ -47,6 +90,24 @@ def icc(annotations: Annotations, form: Form = "icc2") -> float:
     return prepare_icc(annotations, form).value()
 
 
+def cronbach_alpha(annotations: Annotations) -> float:
+    """Internal consistency of the annotators' ratings, each annotator taken as a test item.
+
+    It equals the form "icc3k" of `icc`, and is undefined (nan) where that is: where not every
+    annotator rated every item once, or all items have the same mean.
+
+    Example:
+        >>> from dissensus import Interval
+        >>> rows = [("t1", "ann", 2), ("t1", "bob", 4), ("t2", "ann", 5), ("t2", "bob", 6),
+        ...         ("t3", "ann", 6), ("t3", "bob", 8)]
+        >>> round(cronbach_alpha(Annotations.from_rows(rows, Interval(0, 10))), 4)
+        0.9796
+
+    Reference: Cronbach (1951), doi:10.1007/BF02310555.
+    """
+    return icc(annotations, "icc3k")
+
+
 def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
     """`icc`, prepared to leave out items."""
     if form not in get_args(Form):
@@ -54,11 +115,11 @@ def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
     number = numbers(annotations.scale, annotations.answer, "ICC")
     if form in ("icc1", "icc1k"):
         if form == "icc1k" and not same_number(annotations):
-            return Undefined(annotations.n_items)
+            return undefined(annotations)
         return _one_way(annotations, number, mean=form == "icc1k")
     annotations.annotator_codes(f"ICC form {form}")
     if not annotations.n_rows or not crossed(annotations):
-        return Undefined(annotations.n_items)
+        return undefined(annotations)
     return _two_way(annotations, number, form)
 
 
@@ -103,6 +164,51 @@ def mean_squares(annotations: Annotations, form: Form) -> MeanSquares | None:
     k, df = len(leniency), (n_items - 1) * (len(leniency) - 1)
     spread = n_items * float(((leniency - leniency.mean()) ** 2).sum())
     return MeanSquares(between, spread / (k - 1), (inside - spread) / df, df, n_items, k, True)
+
+
+def icc_formula(annotations: Annotations, form: Form) -> Formula:
+    """The F test of ICC and its 95 % interval; that of "icc1" needs equally many ratings per item.
+
+    Reference: Shrout and Fleiss (1979), doi:10.1037/0033-2909.86.2.420; McGraw and Wong (1996),
+    doi:10.1037/1082-989X.1.1.30.
+    """
+    squares = mean_squares(annotations, form)
+    value = icc(annotations, form)
+    if squares is None or not math.isfinite(value) or not squares.error > 0:
+        return UNKNOWN
+    from scipy.special import fdtrc, fdtri
+
+    f = squares.between / squares.error
+    n, k = squares.n_items, squares.k
+    df1, df2 = n - 1, squares.df_error
+    test, p = f"F({df1:g}, {df2:g}) = {f:.4g}", float(fdtrc(df1, df2, f))
+    if not squares.balanced:
+        return Formula(math.nan, math.nan, math.nan, test, p)
+    if form.startswith("icc2"):
+        low, high = _interval_of_icc2(annotations, squares)
+    else:
+        ends = f / fdtri(df1, df2, 0.975), f * fdtri(df2, df1, 0.975)
+        low, high = ((end - 1) / (end + k - 1) for end in ends)
+    if form.endswith("k"):
+        low, high = (end * k / (1 + end * (k - 1)) for end in (low, high))
+    return Formula(math.nan, float(low), float(high), test, p)
+
+
+def _interval_of_icc2(annotations: Annotations, squares: MeanSquares) -> tuple[float, float]:
+    from scipy.special import fdtri
+
+    between, judges, error = squares.between, squares.annotators, squares.error
+    n, k = squares.n_items, squares.k
+    value = icc(annotations, "icc2")
+    ratio_of_judges = judges / error
+    rest = n * (1 + (k - 1) * value) - k * value
+    above = (k - 1) * (n - 1) * (k * value * ratio_of_judges + rest) ** 2
+    df = above / ((n - 1) * (k * value * ratio_of_judges) ** 2 + rest**2)
+    upper, lower = fdtri(n - 1, df, 0.975), fdtri(df, n - 1, 0.975)
+    others = k * judges + (k * n - k - n) * error
+    low = n * (between - upper * error) / (upper * others + n * between)
+    high = n * (lower * between - error) / (others + n * lower * between)
+    return low, high
 
 
 def equal_means(annotations: Annotations) -> bool:

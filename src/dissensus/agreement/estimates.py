@@ -1,0 +1,259 @@
+"""What measures are made of: pairs of answers to an item, counted, and summed over items.
+
+A measure of some annotations is an `Estimate`. Most are a formula of sums over items (`OfSums`),
+which may be those of one table, of blocks of a file or of parts of a cluster, added up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from dissensus.agreement.weights import unequal
+from dissensus.annotations import Annotations
+from dissensus.annotations.repeats import Repeated
+from dissensus.scales import MultiLabel
+
+BLOCK = 1 << 20  # numbers at a time
+Totals = list[np.ndarray]  # what is summed over items
+
+
+class Estimate(Protocol):
+    """A measure of some annotations, prepared so that one item can be left out quickly."""
+
+    def value(self) -> float:
+        """The measure of all items; nan where undefined."""
+        ...
+
+    def without_each(self) -> np.ndarray:
+        """The measure without the first item, without the second, ..., (n_items,)."""
+        ...
+
+
+class Summable(Estimate, Protocol):
+    """A measure that is a formula of sums over items, which may be those of more items."""
+
+    def totals(self, weights: np.ndarray | None = None) -> Totals:
+        """What is summed over items, each as often as its weight (n_items,) says."""
+        ...
+
+    def value(self, totals: Totals | None = None) -> float:
+        """The measure of all items, or of those whose totals are given."""
+        ...
+
+    def without_each(self, totals: Totals | None = None) -> np.ndarray:
+        """The same without one of the own items, (n_items,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class OfSums:
+    """A measure that is a formula of sums over items (`Summable`).
+
+    Args:
+        per_item: what is summed, (n_items,) or (n_items, n_columns) each.
+        formula: from the sums, (n,) or (n, n_columns) each, to n values.
+    """
+
+    per_item: tuple[np.ndarray, ...]
+    formula: Callable[..., np.ndarray]
+
+    def value(self, totals: Totals | None = None) -> float:
+        totals = self.totals() if totals is None else totals
+        return float(self.formula(*(sums[None] for sums in totals))[0])
+
+    def without_each(self, totals: Totals | None = None) -> np.ndarray:
+        totals, n_items = self.totals() if totals is None else totals, len(self.per_item[0])
+        step = max(1, BLOCK // sum(int(total.size) for total in totals))
+        values = np.empty(n_items)
+        for begin in range(0, n_items, step):
+            block = slice(begin, begin + step)
+            pairs = zip(totals, self.per_item, strict=True)
+            values[block] = self.formula(*(total - part[block] for total, part in pairs))
+        return values
+
+    def totals(self, weights: np.ndarray | None = None) -> Totals:
+        if weights is not None:
+            return [np.asarray(weights @ part, dtype=float) for part in self.per_item]
+        return [np.asarray(part.sum(axis=0), dtype=float) for part in self.per_item]
+
+
+def undefined(annotations: Annotations) -> OfSums:
+    """A measure that has no value for these annotations."""
+    return OfSums((np.full(annotations.n_items, np.nan),), lambda nothing: nothing)
+
+
+def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """above / below; nan where below is not positive."""
+    above, below = np.broadcast_arrays(above, below)
+    return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)
+
+
+class Formula(NamedTuple):
+    """A standard error, an interval and a test by formula; nan and "" where there is none.
+
+    `p` is of the hypothesis that the true value is 0.
+    """
+
+    error: float
+    low: float
+    high: float
+    test: str  # such as "t(11) = 5.3"
+    p: float
+
+
+UNKNOWN = Formula(math.nan, math.nan, math.nan, "", math.nan)
+
+
+def linearised(each: np.ndarray, value: float | None = None) -> Formula:
+    """From the linearised value of each item, whose mean is the measure (95 %, Student's t)."""
+    n = len(each)
+    if n < 2:
+        return UNKNOWN
+    from scipy.special import stdtr, stdtrit
+
+    value = float(each.mean()) if value is None else float(value)
+    error = float(np.sqrt(((each - each.mean()) ** 2).sum() / (n * (n - 1))))
+    if not error > 0:
+        return Formula(error, value, value, "", math.nan)
+    half = float(stdtrit(n - 1, 0.975)) * error
+    t = value / error
+    p = 2 * float(stdtr(n - 1, -abs(t)))
+    return Formula(error, value - half, min(value + half, 1.0), f"t({n - 1}) = {t:.4g}", p)
+
+
+# ---- pairs of answers to an item ----
+
+
+class ItemAgreement(NamedTuple):
+    """How much the annotators of each item agree: all that Fleiss, Randolph and Gwet need."""
+
+    agreeing: np.ndarray  # (n_items,) share of pairs of annotators who agree; 0 without pairs
+    several: np.ndarray  # (n_items,) 1 for items with two annotators or more
+    share: np.ndarray  # (n_items, n_values) of the values among an item's votes
+    answered: np.ndarray  # (n_items,) 1 for items with answers
+
+
+def item_agreement(annotations: Annotations, apart: np.ndarray) -> ItemAgreement:
+    """Count; `apart` says how much two values disagree, (n_values, n_values), 0 to 1."""
+    counts = annotations.counts()  # (n_items, n_values)
+    n = annotations.voters()
+    agreeing, several = _agreeing(n, differing(counts, apart) - own_by_values(annotations, apart))
+    share = counts / np.maximum(n, 1.0)[:, None]
+    return ItemAgreement(agreeing, several, share, (n > 0).astype(float))
+
+
+def equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """Each item's share of equal pairs, 0 without pairs; and 1 where there are pairs."""
+    if not isinstance(annotations.scale, MultiLabel):
+        return item_agreement(annotations, unequal(annotations.scale.n_columns))[:2]
+    n, answer = annotations.voters(), annotations.answer
+    item, _, alike = groups(annotations)
+    own = own_disagreement(annotations, lambda a, b: answer[a] != answer[b])
+    return _agreeing(n, n**2.0 - np.bincount(item, alike**2, minlength=len(n)) - own)
+
+
+def _agreeing(n: np.ndarray, disagreeing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The share of ordered pairs of an item's n annotators who agree, and 1 where there are any."""
+    several = n >= 2
+    pairs = np.where(several, n * (n - 1.0), 1.0)
+    return np.where(several, 1.0 - disagreeing / pairs, 0.0), several.astype(float)
+
+
+def groups(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each answer that was given to an item: the item, the answer, and how many gave it.
+
+    Items rise, and so do the answers of an item.
+    """
+    values, answer = np.unique(annotations.answer, return_inverse=True)
+    key = annotations.item.astype(np.int64) * max(len(values), 1) + answer.reshape(-1)
+    order = np.argsort(key)
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    if not starts.size:
+        return starts, annotations.answer[:0], np.zeros(0)
+    first = order[starts]
+    times = np.add.reduceat(annotations.votes[order], starts)
+    return annotations.item[first], annotations.answer[first], times
+
+
+def differing(counts: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """How much each item's ordered pairs of answers disagree in sum, (n_items,).
+
+    Args:
+        counts: how many gave which value, (n_items, n_values).
+        apart: how far apart two values are, (n_values, n_values).
+    """
+    if (apart == 1.0 - np.eye(len(apart))).all():
+        return counts.sum(axis=1) ** 2 - np.einsum("iv,iv->i", counts, counts)
+    return np.einsum("iv,iv->i", counts @ apart, counts)
+
+
+def pairs_within(item: np.ndarray, at_once: int = BLOCK) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Positions of each two rows of one item, a block at a time; `item` (n,) rises."""
+    end = np.searchsorted(item, item, side="right")
+    later = end - np.arange(len(item)) - 1  # rows of the same item that follow
+    cumulated = np.cumsum(later)
+    begin = 0
+    while begin < len(item):
+        done = cumulated[begin - 1] if begin else 0
+        stop = max(int(np.searchsorted(cumulated, done + at_once, side="right")), begin + 1)
+        a = np.repeat(np.arange(begin, stop), later[begin:stop])
+        before = (cumulated - later - done)[a]  # pairs of this block with rows before a
+        yield a, a + 1 + np.arange(len(a)) - before
+        begin = stop
+
+
+def own_disagreement(
+    annotations: Annotations,
+    apart: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    alone: bool = False,
+) -> np.ndarray:
+    """How much annotators who answered an item twice disagree with themselves, (n_items,).
+
+    It is what counts of votes contain besides the disagreement of different annotators: the sum
+    over ordered pairs of an annotator's answers to an item, which share one vote. 0 for items of
+    one annotator.
+
+    Args:
+        apart: from two arrays of rows to how much their answers disagree.
+        alone: also of items of one annotator.
+    """
+    own, repeated = np.zeros(annotations.n_items), annotations.repeated
+    if repeated is None:
+        return own
+    rows, place, votes = repeated.several() if alone else _shared(annotations, repeated)
+    item = annotations.item[rows]
+    for a, b in pairs_within(place):
+        far = 2 * votes[a] * votes[b] * apart(rows[a], rows[b])
+        own += np.bincount(item[a], far, minlength=len(own))
+    return own
+
+
+def own_by_values(annotations: Annotations, apart: np.ndarray) -> np.ndarray:
+    """`own_disagreement`, where two values disagree by `apart` (n_values, n_values)."""
+    answer = annotations.answer
+    return own_disagreement(annotations, lambda a, b: apart[answer[a], answer[b]])
+
+
+def repeated_votes(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """The item and the votes, (n, n_values), of each annotator who answered an item twice that
+    others answered too."""
+    n_values, repeated = annotations.scale.n_columns, annotations.repeated
+    if repeated is None:
+        return np.zeros(0, dtype=np.int64), np.zeros((0, n_values))
+    rows, place, votes = _shared(annotations, repeated)
+    pairs, first, place = np.unique(place, return_index=True, return_inverse=True)
+    key = place.reshape(-1) * n_values + annotations.answer[rows]
+    table = np.bincount(key, votes, minlength=len(pairs) * n_values).astype(float, copy=False)
+    return annotations.item[rows[first]], table.reshape(-1, n_values)
+
+
+def _shared(annotations: Annotations, repeated: Repeated) -> tuple[np.ndarray, ...]:
+    """`Repeated.several` of items with two annotators or more."""
+    rows, place, votes = repeated.several()
+    shared = annotations.voters()[annotations.item[rows]] >= 2
+    return rows[shared], place[shared], votes[shared]
