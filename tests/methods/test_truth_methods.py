@@ -328,3 +328,16 @@ def test_layers_with_a_vector_for_each_annotator(layer: str) -> None:
     assert pairs is not None and pairs.distribution is not None
     result = pairs.distribution.reshape(expected.shape)
     np.testing.assert_allclose(result, softmax(expected, axis=-1), **TOLERANCE)
+
+
+@pytest.mark.parametrize("share", [0.0, 1 - 2.0**-24])
+def test_padl_draws_finite_logits_at_the_ends(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`uniforms` draws its largest number about once in 17 million times: in every longer fit."""
+    monkeypatch.setattr(
+        "dissensus.methods.padl.uniforms", lambda shape, number, like: like.new_full(shape, share)
+    )
+    corpus = feature_crowd("nominal")
+    prediction = next(iter(quick(method("padl")()).fit(corpus).predict(corpus).values()))
+    assert prediction.distribution is not None and np.isfinite(prediction.distribution).all()

@@ -30,8 +30,9 @@ class _Noise(nn.Module):
         self.number = 0
 
     def forward(self, mean: Tensor, spread: Tensor) -> Tensor:
-        share = uniforms(tuple(mean.shape), self.number, mean) + 2.0**-25  # never 0
-        return mean + spread * torch.special.ndtri(share)
+        share = uniforms(tuple(mean.shape), self.number, mean.float())
+        share = share.clamp(2.0**-25, 1 - 2.0**-24)  # the normal quantile of 0 and 1 is infinite
+        return mean + spread * torch.special.ndtri(share).to(mean.dtype)
 
 
 class _Branch(nn.Module):
