@@ -26,9 +26,8 @@ from dissensus.methods import (
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.model_folder import WEIGHTS, checksum
 from dissensus.networks.likelihoods import likelihood
-from dissensus.training import Training
-from dissensus.training.batches import batches
-from dissensus.training.sparse_tables import tables as sparse_tables
+from dissensus.training import Training, sparse_tables
+from dissensus.training.examples import batches
 from tests.crowds import confused_crowd, feature_crowd
 
 QUICK = Training(epochs=10, learning_rate=1e-2, device="cpu")

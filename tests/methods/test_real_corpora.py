@@ -14,8 +14,7 @@ from dissensus.encoders import Store, TextEncoder, encodings
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Prior, Single
 from dissensus.metrics import scores
 from dissensus.training import Examples, Training
-from dissensus.training.batches import batch_indices
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batch_indices
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

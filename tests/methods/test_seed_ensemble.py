@@ -23,7 +23,7 @@ from dissensus.methods.framework.members import member_seed
 from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.methods.seed_ensemble import bag
 from dissensus.training import Training
-from dissensus.training.batches import batch_indices
+from dissensus.training.examples import batch_indices
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking.groups import train_all
 from tests.crowds import SCALES, feature_crowd

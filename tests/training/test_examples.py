@@ -12,8 +12,7 @@ from dissensus import Annotations, Corpus, Interval, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.encoders import FeaturesEncoder, encodings
 from dissensus.training import Examples, Training
-from dissensus.training.batches import batch_indices, batches
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batch_indices, batches
 from tests.crowds import feature_crowd
 
 PEOPLE = Names(["ann", "bob"])

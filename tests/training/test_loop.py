@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
+from dissensus import simulate
 from dissensus.encoders import encodings
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads
 from dissensus.metrics import METRICS
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Training, fit
-from dissensus.training.batches import batch_indices
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batch_indices
+from dissensus.training.loop import ordered_sums
 from dissensus.training.validation import Validation, mean_loss
 from tests.crowds import feature_crowd
 
@@ -46,26 +50,49 @@ def _examples(n_items: int = 24) -> Examples:
 ROW_LOSS = Loss("q", "row", _square, weight=lambda batch: batch.rows.weight["q"])
 
 
-def test_the_loop_steps_as_a_plain_one_does() -> None:
-    examples = _examples()
-    training = Training(epochs=3, batch_size=24, warm_up=0, weight_decay=0.1, clip=0.5)
-    network = _Line()
-    log = fit(network, (ROW_LOSS,), examples, training, learned=np.arange(24))
-
-    weight = torch.nn.Parameter(torch.zeros(8))
-    optimiser = torch.optim.AdamW([weight], lr=1e-3, weight_decay=0.1)
+def _plain_steps(
+    examples: Examples, optimiser: Any, weight: Tensor, rates: list[float]
+) -> list[float]:
+    """The losses of a plain torch loop, a step for each rate."""
     vectors = examples.pooled["x"][examples.entry["x"]]
-    answers = torch.from_numpy(examples.table.answer["q"])
-    for step in range(3):
-        for group in optimiser.param_groups:
-            group["lr"] = 1e-3 * 0.5 * (1 + np.cos(np.pi * step / 3))
+    answers, item = (torch.from_numpy(v) for v in (examples.table.answer["q"], examples.table.item))
+    losses = []
+    for rate in rates:
+        optimiser.param_groups[0]["lr"] = rate
         optimiser.zero_grad()
-        loss = ((vectors @ weight)[torch.from_numpy(examples.table.item)] - answers).pow(2).mean()
+        loss = ((vectors @ weight)[item] - answers).pow(2).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_([weight], 0.5)
         optimiser.step()
-        assert log.train[step] == pytest.approx(loss.item(), rel=1e-5)
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "schedule", "shares"),
+    [
+        ("adamw", "cosine", [1 / 3, 2 / 3, 1, 1 / 2]),
+        ("adam", "linear", [1 / 3, 2 / 3, 1, 1 / 2]),
+        ("radam", "constant", [1 / 3, 2 / 3, 1, 1]),
+        ("sgd", "constant", [1 / 3, 2 / 3, 1, 1]),
+    ],
+)
+def test_the_loop_steps_as_a_plain_one_does(
+    optimiser: str, schedule: str, shares: list[float]
+) -> None:
+    given: dict[str, Any] = {"optimiser": optimiser, "schedule": schedule}
+    training = Training(epochs=4, batch_size=24, warm_up=0.5, weight_decay=0.1, clip=0.5, **given)
+    examples, network = _examples(), _Line()
+    log = fit(network, (ROW_LOSS,), examples, training, learned=np.arange(24))
+    weight = torch.nn.Parameter(torch.zeros(8))
+    kinds: dict[str, Any] = {
+        "adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "radam": torch.optim.RAdam,
+        "sgd": partial(torch.optim.SGD, momentum=0.9),
+    }  # fmt: skip
+    plain, rates = kinds[optimiser]([weight], weight_decay=0.1), [1e-3 * share for share in shares]
+    assert log.train == pytest.approx(_plain_steps(examples, plain, weight, rates), rel=1e-5)
     torch.testing.assert_close(network.weight, weight)
+    assert log.rate == pytest.approx(rates)
 
 
 def test_weights_average_rows_and_a_zero_weight_is_not_there() -> None:
@@ -104,12 +131,20 @@ def test_divergence_is_an_error_in_one_line() -> None:
         method.fit(feature_crowd("interval"))
 
 
-def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(ModelError, match="out of range: seed = -1, patience = 0"):
-        Training(seed=-1, patience=0)
-    message = "training settings out of range: epochs = 0, learning_rate = -1"
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seed": -1, "patience": 0}, "settings out of range: seed = -1, patience = 0"),
+        ({"epochs": 0, "clip": -1.0}, "settings out of range: epochs = 0, clip = -1.0"),
+        ({"plateau_factor": 1.0}, "settings out of range: plateau_factor = 1.0$"),
+        ({"plateau_factor": 0.0}, "settings out of range: plateau_factor = 0.0$"),
+        ({"smallest_gain": -0.1}, "settings out of range: smallest_gain = -0.1$"),
+        ({"schedule": "cosin"}, "training.schedule is one of cosine, linear, plateau, const"),
+    ],
+)  # fmt: skip
+def test_settings_out_of_range_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        Training(epochs=0, learning_rate=-1)
+        Training(**settings)
 
 
 def test_training_leaves_the_global_generator_alone() -> None:
@@ -120,68 +155,35 @@ def test_training_leaves_the_global_generator_alone() -> None:
     torch.testing.assert_close(torch.rand(3), expected)
 
 
-@pytest.mark.parametrize("optimiser", ["adam", "sgd"])
-@pytest.mark.parametrize("schedule", ["linear", "constant"])
-def test_other_optimisers_and_schedules_step_as_torch_does(optimiser: str, schedule: str) -> None:
-    examples = _examples()
+@pytest.mark.parametrize(
+    ("settings", "figures", "kept"),
+    [
+        ({"plateau": 2}, [3.0, 2.0, 2.5, 2.1, 1.0, 1.0, 1.0, 1.0], 5),
+        # the best epoch is kept, although its gain is too small to count
+        ({"plateau": 3, "plateau_factor": 0.1, "smallest_gain": 0.08},
+         [3.0, 2.0, 1.95, 1.93, 1.92, 1.91, 1.5, 1.45, 1.45, 1.45], 8),
+    ],
+)  # fmt: skip
+def test_on_a_plateau_the_rate_is_lowered_as_by_torch(
+    settings: dict[str, Any], figures: list[float], kept: int
+) -> None:
     training = Training(
-        epochs=4,
-        batch_size=24,
-        warm_up=0.5,
-        optimiser=optimiser,  # type: ignore[arg-type]
-        schedule=schedule,  # type: ignore[arg-type]
-        weight_decay=0.1,
-        clip=100,
+        epochs=len(figures), batch_size=24, warm_up=0, schedule="plateau", **settings
     )
-    network = _Line()
-    log = fit(network, (ROW_LOSS,), examples, training, learned=np.arange(24))
-
-    weight = torch.nn.Parameter(torch.zeros(8))
-    kinds = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
-    momentum = {"momentum": 0.9} if optimiser == "sgd" else {}
-    plain = kinds[optimiser]([weight], lr=1e-3, weight_decay=0.1, **momentum)
-    vectors = examples.pooled["x"][examples.entry["x"]]
-    answers = torch.from_numpy(examples.table.answer["q"])
-    shares = {"linear": [1 / 3, 2 / 3, 1, 1 / 2], "constant": [1 / 3, 2 / 3, 1, 1]}[schedule]
-    for share in shares:
-        plain.param_groups[0]["lr"] = 1e-3 * share
-        plain.zero_grad()
-        loss = ((vectors @ weight)[torch.from_numpy(examples.table.item)] - answers).pow(2).mean()
-        loss.backward()  # type: ignore[no-untyped-call]
-        plain.step()
-    torch.testing.assert_close(network.weight, weight)
-    assert log.rate == pytest.approx([1e-3 * share for share in shares])
-
-
-def test_on_a_plateau_the_rate_is_halved() -> None:
-    training = Training(epochs=8, batch_size=24, warm_up=0, schedule="plateau", plateau=2)
-    network = _Line()
-    figures = iter([3.0, 2.0, 2.5, 2.1, 1.0, 1.0, 1.0, 1.0])
-    judge = Validation("made up", lambda: next(figures), False)
-    log = fit(network, (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
-    assert log.rate == pytest.approx([1e-3] * 4 + [5e-4] * 3 + [2.5e-4])
-    assert (log.best_epoch, log.chosen_by) == (5, "made up")
-
-
-def test_a_plateau_lowers_the_rate_by_its_factor_as_torch_does() -> None:
-    figures = [3.0, 2.0, 1.95, 1.93, 1.92, 1.91, 1.5, 1.45, 1.45, 1.45]
-    settings: dict[str, Any] = {"schedule": "plateau", "plateau": 3, "plateau_factor": 0.1}
-    training = Training(epochs=10, batch_size=24, warm_up=0, smallest_gain=0.08, **settings)
     scores = iter(figures)
     judge = Validation("made up", lambda: next(scores), False)
     log = fit(_Line(), (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
-    assert log.best_epoch == 8  # the best, although its gain is too small to count
-
+    assert (log.best_epoch, log.chosen_by) == (kept, "made up")
     optimiser = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1e-3)
     plain = torch.optim.lr_scheduler.ReduceLROnPlateau(
-        optimiser, factor=0.1, patience=2, threshold=0.08, threshold_mode="abs", eps=0
-    )
+        optimiser, factor=training.plateau_factor, patience=training.plateau - 1,
+        threshold=training.smallest_gain, threshold_mode="abs", eps=0,
+    )  # fmt: skip
     rates = []
     for figure in figures:
         rates.append(optimiser.param_groups[0]["lr"])
         plain.step(figure)
-    assert log.rate == pytest.approx(rates)
-    assert rates[-1] == pytest.approx(1e-4)
+    assert log.rate == pytest.approx(rates) and rates[-1] < 1e-3
 
 
 @pytest.mark.parametrize("higher", [False, True])
@@ -195,65 +197,6 @@ def test_gains_that_are_too_small_do_not_delay_the_end(
     judge = Validation("made up", lambda: sign * next(figures), higher)
     log = fit(_Line(), (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
     assert (len(log.validation), log.best_epoch) == (n_epochs, kept)
-
-
-class _Layers(Network):
-    """A layer, a normalisation and a matrix that is a table of biases."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.layer = torch.nn.Linear(8, 4)
-        self.norm = torch.nn.LayerNorm(4)
-        self.last = torch.nn.Linear(4, 1)
-        self.bias = torch.nn.Parameter(torch.randn(2, 3))
-
-    def forward(self, batch: Batch) -> Outputs:
-        features = self.norm(self.layer(batch.pooled["x"]))
-        return Outputs(items={"q": self.last(features)[:, 0] + self.bias.sum()})
-
-
-@pytest.mark.parametrize("optimiser", ["adamw", "adam", "sgd"])
-@pytest.mark.parametrize("decay_biases", [True, False])
-def test_biases_without_decay_are_torchs_groups_of_parameters(
-    optimiser: str, decay_biases: bool
-) -> None:
-    examples = _examples()
-    training = Training(
-        epochs=5, batch_size=24, warm_up=0, schedule="constant", weight_decay=0.3, clip=100,
-        learning_rate=0.01, optimiser=optimiser, decay_biases=decay_biases,  # type: ignore[arg-type]
-    )  # fmt: skip
-    network, plain = _Layers(), _Layers()
-    loss = Loss("q", "batch", lambda outputs, batch: outputs.items["q"].square().mean())
-    fit(network, (loss,), examples, training, learned=np.arange(24))
-
-    biases = [plain.layer.bias, plain.norm.weight, plain.norm.bias, plain.last.bias, plain.bias]
-    groups = [
-        {"params": [plain.layer.weight, plain.last.weight]},
-        {"params": biases, "weight_decay": 0.3 if decay_biases else 0.0},
-    ]
-    kinds: dict[str, Any] = {
-        "adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "sgd": torch.optim.SGD
-    }  # fmt: skip
-    momentum = {"momentum": 0.9} if optimiser == "sgd" else {}
-    steps = kinds[optimiser](groups, lr=0.01, weight_decay=0.3, **momentum)
-    vectors = examples.pooled["x"][examples.entry["x"]]
-    for _ in range(5):
-        steps.zero_grad()
-        features = plain.norm(plain.layer(vectors))
-        (plain.last(features)[:, 0] + plain.bias.sum()).square().mean().backward()
-        steps.step()
-    for one, other in zip(network.parameters(), plain.parameters(), strict=True):
-        torch.testing.assert_close(one, other)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("plateau_factor", 1.0), ("plateau_factor", 0.0), ("smallest_gain", -0.1)]
-)
-def test_settings_of_a_plateau_out_of_range_are_named(name: str, value: float) -> None:
-    settings: dict[str, Any] = {name: value}
-    with pytest.raises(ModelError, match=f"^training settings out of range: {name} = {value}$"):
-        Training(**settings)
 
 
 def test_a_figure_whose_highest_is_best() -> None:
@@ -358,11 +301,6 @@ def test_a_metric_that_does_not_apply_is_refused() -> None:
         method.fit(train, validation=validation)
 
 
-def test_a_choice_that_is_not_there_is_named() -> None:
-    with pytest.raises(ModelError, match="training.schedule is one of cosine, linear, plateau, co"):
-        Training(schedule="cosin")  # type: ignore[arg-type]
-
-
 def test_too_little_memory_says_which_batch_to_try() -> None:
     def hungry(outputs: Outputs, batch: Batch) -> torch.Tensor:
         return torch.zeros(1 << 50)
@@ -424,3 +362,44 @@ def test_weights_are_averaged_over_the_last_steps() -> None:
     without = _Line()
     fit(without, (ROW_LOSS,), examples, training, learned=np.arange(24))
     torch.testing.assert_close(without.weight, averaged.weight)
+
+
+# ---- the same seed gives the same bytes, with several threads too ----
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def gradient_of_repeated_rows() -> np.ndarray:
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randint(0, 50, (20_000,), generator=generator)
+    features = torch.zeros(50, 64, requires_grad=True)
+    loss = (features[rows] * torch.randn(20_000, 64, generator=generator)).sum()
+    (gradient,) = torch.autograd.grad(loss, features)
+    return gradient.numpy()
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_gradients_of_repeated_rows_are_summed_in_the_same_order() -> None:
+    with ordered_sums(torch.device("cpu")):
+        gradients = [gradient_of_repeated_rows() for _ in range(5)]
+    assert all(np.array_equal(gradients[0], other) for other in gradients[1:])
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_trainings_with_the_same_seed_have_the_same_weights() -> None:
+    corpus = simulate.text(n_items=120, n_annotators=6, labels_per_item=4)
+    weights = [
+        AnnotatorHeads(encoder="characters", init_seed=0, training=Training(epochs=1, seed=0))
+        .fit(corpus)
+        .weights()
+        for _ in range(3)
+    ]
+    for name, first in weights[0].items():
+        assert all(np.array_equal(first, other[name]) for other in weights[1:]), name

@@ -21,12 +21,11 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, Bayesian, LabelAndUncertainty, Single
 from dissensus.networks.noise import drawing, dropped, positions_in_batch
-from dissensus.training import Batch, Loss, Outputs, Training
-from dissensus.training.batches import batch_indices
+from dissensus.training import Batch, Loss, Outputs, Training, sparse_tables
 from dissensus.training.checkpoint import STATE, Checkpoint
+from dissensus.training.examples import batch_indices
 from dissensus.training.loop import Trainer
 from dissensus.training.processes import Processes, current_processes, joined
-from dissensus.training.sparse_tables import tables
 from dissensus.training.validation import Validation, mean_loss
 from tests.crowds import feature_crowd, thinned
 from tests.tiny import WORDS, tiny_bert
@@ -91,11 +90,11 @@ def _interleaved() -> Trainer:
 
 def _by_rows() -> Trainer:
     """Only the batch's rows of the heads are stepped, and only their gradients summed."""
-    before, tables.LARGE = tables.LARGE, 1
+    before, sparse_tables.LARGE = sparse_tables.LARGE, 1
     try:
         run = _heads("interval", replace(TRAINING, weight_decay=0.1))
     finally:
-        tables.LARGE = before
+        sparse_tables.LARGE = before
     assert len(run.tables.tables) == 2
     return run
 
@@ -148,7 +147,6 @@ SCRIPT = """
 import sys
 import numpy as np, torch
 from dissensus.training.processes import joined
-from dissensus.training.sparse_tables import tables
 from tests.training import test_processes as tests
 torch.set_num_threads(1)
 with joined() as processes:
@@ -215,7 +213,6 @@ import numpy as np
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.loop import Trainer
 from dissensus.training.processes import joined
-from dissensus.training.sparse_tables import tables
 from tests.training.test_processes import _judged, run_weights
 folder, stop_at, out = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 done, seen = Trainer.train_batch, iter(range(1, 10_000))
@@ -256,7 +253,6 @@ import sys
 from pathlib import Path
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.processes import joined
-from dissensus.training.sparse_tables import tables
 from tests.training.test_processes import _judged
 with joined() as processes:
     folder = Path(sys.argv[1]) if processes.is_first else Path(sys.argv[1], "of another machine")
@@ -285,7 +281,6 @@ import sys
 from dissensus.methods import Single
 from dissensus.training import Training
 from dissensus.training.processes import joined
-from dissensus.training.sparse_tables import tables
 from tests.crowds import feature_crowd
 crowd = feature_crowd(n_items=30)
 train, held = crowd.split(0.3, seed=0)
@@ -315,7 +310,6 @@ from dissensus.errors import ModelError
 from dissensus.methods import Single
 from dissensus.training import Training
 from dissensus.training.processes import joined
-from dissensus.training.sparse_tables import tables
 encode = TextEncoder.encode
 def told(self, contents):
     print("encoded", len(contents))

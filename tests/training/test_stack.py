@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -34,7 +34,7 @@ from dissensus.methods import (
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
-from dissensus.training.stacking import cuda_graph
+from dissensus.training.stacking import cuda_graph, stack
 from dissensus.training.stacking import weights as stacked_weights
 from dissensus.training.stacking.groups import group_key, obstacle, stackable, train_all
 from dissensus.training.stacking.optimiser import AllAtOnce, ByRow
@@ -100,9 +100,25 @@ METHODS: dict[str, Any] = {
     "soft-label-mtl": SoftLabelMtl,
     "annotator-heads": AnnotatorHeads,
 }
-
-
 OPTIMISERS = ("adamw", "adam", "radam", "sgd")
+SMALL: dict[str, Any] = {"encoder": "features", "hidden": (6,), "dropout": 0.4}
+
+
+def members(
+    method: Callable[..., TrainedMethod],
+    corpora: Corpus | Sequence[Corpus],
+    own: Sequence[dict[str, Any]],
+    **training: Any,
+) -> list[Trainer]:
+    """A training for each of the members' own settings of training, each with another seed."""
+    each = [corpora] * len(own) if isinstance(corpora, Corpus) else corpora
+    return [
+        run_of(
+            method(init_seed=seed, training=Training(**{"seed": seed} | training | settings)),
+            corpus,
+        )
+        for seed, (corpus, settings) in enumerate(zip(each, own, strict=True))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -116,81 +132,45 @@ OPTIMISERS = ("adamw", "adam", "radam", "sgd")
 )
 def test_seeds_side_by_side_are_seeds_one_by_one(name: str, optimiser: str) -> None:
     """Four epochs of five batches, 20 steps; dropout and all."""
-    crowd = feature_crowd("nominal", n_items=37)
-
-    def make() -> list[Trainer]:
-        return [
-            run_of(
-                METHODS[name](
-                    encoder="features",
-                    hidden=(6,),
-                    dropout=0.4,
-                    init_seed=seed,
-                    training=Training(epochs=4, batch_size=8, seed=seed, optimiser=optimiser),  # type: ignore[arg-type]
-                ),
-                crowd,
-            )
-            for seed in range(3)
-        ]
-
-    assert_same(make)
+    method, crowd = partial(METHODS[name], **SMALL), feature_crowd("nominal", n_items=37)
+    assert_same(
+        lambda: members(method, crowd, [{}] * 3, epochs=4, batch_size=8, optimiser=optimiser)
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "optimiser", "kind"),
+    ("optimiser", "kind"),
     [
-        pytest.param(name, optimiser, kind, marks=() if quick else pytest.mark.slow)
-        for name in ("annotator-heads", "single")
+        pytest.param(optimiser, kind, marks=() if quick else pytest.mark.slow)
         for optimiser in OPTIMISERS
         for kind in (ByRow, AllAtOnce)
-        for quick in (name == "annotator-heads" and (optimiser == "adamw" or kind is AllAtOnce),)
+        for quick in (optimiser == "adamw" or kind is AllAtOnce,)
     ],
 )
-def test_biases_without_decay(
-    name: str, optimiser: str, kind: Any, monkeypatch: pytest.MonkeyPatch
+def test_members_decay_each_by_their_own_and_so_do_plateaus(
+    optimiser: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Members decay each by their own; plateaus and gains too differ."""
-    crowd = feature_crowd("nominal", n_items=37)
     monkeypatch.setattr(stacked_weights, "stacked_optimiser", kind)
-    settings: list[dict[str, Any]] = [
+    method, crowd = partial(AnnotatorHeads, **SMALL), feature_crowd("nominal", n_items=37)
+    own: list[dict[str, Any]] = [
         {"weight_decay": 0.3, "plateau_factor": 0.1},
         {"weight_decay": 0.1, "smallest_gain": 0.02},
         {"weight_decay": 0.0, "plateau_factor": 0.9, "smallest_gain": 0.5},
     ]
-
-    def make(decay_biases: bool = False) -> list[Trainer]:
-        training = Training(
-            epochs=5, batch_size=8, learning_rate=0.02, schedule="plateau", plateau=1,
-            optimiser=optimiser, decay_biases=decay_biases,  # type: ignore[arg-type]
-        )  # fmt: skip
-        method = METHODS[name](encoder="features", hidden=(6,), dropout=0.4)
-        return [
-            run_of(replace(method, training=replace(training, seed=seed, **own)), crowd)
-            for seed, own in enumerate(settings)
-        ]
-
-    together = assert_same(make)
+    together = assert_same(
+        lambda: members(
+            method, crowd, own, epochs=5, batch_size=8, learning_rate=0.02, schedule="plateau",
+            plateau=1, optimiser=optimiser,
+        )
+    )  # fmt: skip
     assert len({run.log.rate[-1] for run in together}) == 3
-    decayed = make(decay_biases=True)
-    assert group_key(decayed[0]) != group_key(together[0])
-    decayed[0].train()
-    one, other = weights_of([decayed[0], together[0]])
-    assert any(np.abs(one[key] - other[key]).max() > 1e-4 for key in one)
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])
 @pytest.mark.parametrize("name", ["single", "annotator-heads"])
 def test_every_scale(name: str, kind: str) -> None:
-    crowd = feature_crowd(kind, n_items=30)
-
-    def make() -> list[Trainer]:
-        training = Training(epochs=3, batch_size=8)
-        return [
-            run_of(METHODS[name](encoder="features", init_seed=seed, training=training), crowd)
-            for seed in range(2)
-        ]
-
-    assert_same(make)
+    method, crowd = partial(METHODS[name], encoder="features"), feature_crowd(kind, n_items=30)
+    assert_same(lambda: members(method, crowd, [{}] * 2, epochs=3, batch_size=8))
 
 
 @pytest.mark.parametrize("name", ["single", "annotator-heads"])
@@ -199,43 +179,30 @@ def test_other_folds_rates_clips_stops_and_plateaus_for_each(name: str) -> None:
     whole = feature_crowd("nominal", n_items=60)
     folds = [whole.select(items=np.arange(60) % 4 != fold) for fold in (0, 1)]
     folds.append(whole.select(items=np.arange(60) < 21))
-    settings = [
+    own: list[dict[str, Any]] = [
         {"learning_rate": 0.02, "clip": 0.05, "epochs": 6, "schedule": "plateau", "plateau": 1},
         {"learning_rate": 0.001, "clip": 5.0, "epochs": 4, "weight_decay": 0.3, "warm_up": 0.5},
         {"learning_rate": 0.3, "epochs": 9, "patience": 2, "schedule": "constant"},
     ]
 
     def make() -> list[Trainer]:
-        runs = []
-        for number, (fold, own) in enumerate(zip(folds, settings, strict=True)):
-            training = Training(batch_size=8, seed=number, **own)  # type: ignore[arg-type]
-            method = METHODS[name](encoder="features", init_seed=number, training=training)
-            run = run_of(method, fold)
+        runs = members(partial(METHODS[name], encoder="features"), folds, own, batch_size=8)
+        for run in runs:
             figures = iter([3.0, 2.0, 2.5, 2.6, 2.7, 1.0, 1.0, 1.0, 1.0])
-            judge = Validation("made up", lambda figures=figures: next(figures), False)  # type: ignore[misc]
-            runs.append(
-                Trainer(
-                    run.network, run.losses, run.examples, training, judge, run.learned, run.kind
-                )
-            )
+            run.validation = Validation("made up", partial(next, figures), False)
         return runs
 
-    together = assert_same(make)
-    assert [len(run.log.train) for run in together] == [6, 4, 4]
+    assert [len(run.log.train) for run in assert_same(make)] == [6, 4, 4]
 
 
 def test_each_averages_as_many_of_its_steps_as_it_will() -> None:
     """Judged after every epoch, or not; one of them not at all."""
-    crowd = feature_crowd("nominal", n_items=37)
+    method, crowd = partial(SoftLabel, encoder="features"), feature_crowd("nominal", n_items=37)
 
     def make() -> list[Trainer]:
-        runs = []
-        for seed, averaged in enumerate((0.0, 0.3, 0.9)):
-            training = Training(epochs=4, batch_size=8, seed=seed, averaged=averaged)
-            run = run_of(SoftLabel(encoder="features", init_seed=seed, training=training), crowd)
-            if seed == 2:
-                run.validation = Validation("size", partial(_size, run.network), True)
-            runs.append(run)
+        own = [{"averaged": share} for share in (0.0, 0.3, 0.9)]
+        runs = members(method, crowd, own, epochs=4, batch_size=8)
+        runs[2].validation = Validation("size", partial(_size, runs[2].network), True)
         return runs
 
     assert_same(make)
@@ -246,33 +213,20 @@ def _size(network: torch.nn.Module) -> float:
 
 
 def test_items_with_very_many_answers() -> None:
-    crowd = feature_crowd("nominal", n_items=12, n_annotators=20)
-
-    def make() -> list[Trainer]:
-        training = Training(epochs=3, batch_size=4, max_rows_per_item=7)
-        method = AnnotatorHeads(encoder="features", training=training)
-        return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
-
-    assert_same(make)
+    """They are divided between batches; the first member ends first."""
+    method, crowd = AnnotatorHeads, feature_crowd("nominal", n_items=12, n_annotators=20)
+    own = [{"epochs": 2}, {"epochs": 3}]
+    assert_same(lambda: members(method, crowd, own, batch_size=4, max_rows_per_item=7))
 
 
 def test_one_that_diverges_leaves_the_others_alone() -> None:
-    crowd = feature_crowd("interval")
-    rates = (1e-3, 1e30, 2e-3)
-    runs = [
-        run_of(
-            AnnotatorHeads(encoder="features", training=Training(epochs=3, learning_rate=r)), crowd
-        )
-        for r in rates
-    ]
+    crowd, own = feature_crowd("interval"), [{"learning_rate": r} for r in (1e-3, 1e30, 2e-3)]
+    runs, alone = (members(AnnotatorHeads, crowd, own, epochs=3) for _ in range(2))
     errors = train_all(runs)
     assert list(errors) == [1] and isinstance(errors[1], ModelError)
     assert "training diverged in epoch" in str(errors[1])
-    alone = run_of(
-        AnnotatorHeads(encoder="features", training=Training(epochs=3, learning_rate=2e-3)), crowd
-    )
-    alone.train()
-    assert runs[2].log.train == pytest.approx(alone.log.train, abs=1e-9)
+    alone[2].train()
+    assert runs[2].log.train == pytest.approx(alone[2].log.train, abs=1e-9)
 
 
 def test_what_is_not_alike_is_not_stacked() -> None:
@@ -323,89 +277,42 @@ def text_crowd(n_items: int, seed: int) -> Corpus:
 def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int) -> None:
     folder = tiny_bert(tmp_path / "bert", dropout=0.3)
     folds = [text_crowd(26, 0), text_crowd(26, 0), text_crowd(19, 1)]
-
-    def make() -> list[Trainer]:
-        training = Training(
-            epochs=4,
-            batch_size=6,
-            encoder_learning_rate=1e-3,
-            layer_decay=0.5,
+    method, own = partial(METHODS[name], encoder=folder, tune=tune), [{}, {"clip": 0.1}, {}]
+    assert_same(
+        lambda: members(
+            method, folds, own, epochs=4, batch_size=6, encoder_learning_rate=1e-3, layer_decay=0.5,
             learning_rate=0.01,
         )
-        return [
-            run_of(
-                METHODS[name](
-                    encoder=folder,
-                    tune=tune,
-                    init_seed=seed,
-                    training=replace(training, seed=seed, clip=(1.0, 0.1, 1.0)[seed]),
-                ),
-                fold,
-            )
-            for seed, fold in enumerate(folds)
-        ]
-
-    assert_same(make)
+    )  # fmt: skip
 
 
 @pytest.mark.slow
-def test_compiled_steps_are_the_same(tmp_path: Path) -> None:
-    """Compiling takes minutes on a CPU. A method whose dropouts are numbered otherwise runs with
-    the code of the first."""
-    folder = tiny_bert(tmp_path / "bert", dropout=0.3)
-
-    def make(method: type[Single | AnnotatorHeads], compile: bool) -> list[Trainer]:
-        training = Training(
-            epochs=4,
-            batch_size=6,
-            encoder_learning_rate=1e-3,
-            learning_rate=0.01,
-            compile=compile,
-        )
-        return [
-            run_of(
-                method(
-                    encoder=folder,
-                    tune="all",
-                    init_seed=seed,
-                    training=replace(training, seed=seed, clip=(1.0, 0.1, 1.0)[seed]),
-                ),
-                text_crowd(19 if seed == 2 else 26, 0),
-            )
-            for seed in range(3)
-        ]
-
-    for method in (Single, AnnotatorHeads):
-        alone, together = make(method, False), make(method, True)
-        for run in alone:
-            run.train()
-        Stack(together).train()
-        for one, other in zip(weights_of(alone), weights_of(together), strict=True):
-            for name, stored in one.items():
-                np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("decay_biases", [True, False])
-@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
-def test_compiled_heads_are_the_same(optimiser: str, decay_biases: bool) -> None:
-    crowd = feature_crowd("nominal", n_items=37)
-
-    def make(compile: bool) -> list[Trainer]:
-        training = Training(
-            epochs=2, batch_size=8, optimiser=optimiser, compile=compile,  # type: ignore[arg-type]
-            decay_biases=decay_biases, weight_decay=0.01 if decay_biases else 0.5,
-        )  # fmt: skip
-        method = Single(encoder="features", dropout=0.4, training=training)
-        return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
-
-    alone, together = make(False), make(True)
+@pytest.mark.parametrize("case", ["single", "annotator-heads", "adamw", "sgd"])
+def test_compiled_steps_are_the_same(case: str, tmp_path: Path) -> None:
+    """Compiling takes minutes on a CPU. A method whose dropouts are numbered otherwise, or a second
+    stack, runs with the code of the first."""
+    if case in METHODS:
+        encoder = tiny_bert(tmp_path / "bert", dropout=0.3)
+        method = partial(METHODS[case], encoder=encoder, tune="all")
+        crowds = [text_crowd(26, 0), text_crowd(26, 0), text_crowd(19, 0)]
+        own: list[dict[str, Any]] = [{}, {"clip": 0.1}, {}]
+        settings: dict[str, Any] = {
+            "batch_size": 6,
+            "encoder_learning_rate": 1e-3,
+            "learning_rate": 0.01,
+        }
+    else:
+        method, own = partial(Single, encoder="features", dropout=0.4), [{"seed": 0}] * 2
+        crowds = [feature_crowd("nominal", n_items=37)] * 2
+        settings = {"batch_size": 8, "optimiser": case}
+    alone, together, again = (
+        members(method, crowds, own, epochs=3, compile=compile, **settings)
+        for compile in (False, True, True)
+    )
     for run in alone:
         run.train()
-    stack = Stack(together)
-    stack.train()
-    again = make(True)
-    Stack(again).train()  # with the first one's code
+    for runs in (together, again):
+        Stack(runs).train()
     for one, other, third in zip(*map(weights_of, (alone, together, again)), strict=True):
         for name, stored in one.items():
             np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
@@ -415,24 +322,14 @@ def test_compiled_heads_are_the_same(optimiser: str, decay_biases: bool) -> None
 @pytest.mark.parametrize("shared", [True, False])
 def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
     """Contents of unequal length, some shown twice; the same batches for all, or others."""
-    folder = tiny_bert(tmp_path / "bert")
+    method = partial(Single, encoder=tiny_bert(tmp_path / "bert"), pool="attention")
     corpus = text_crowd(26, 0)
     folds = [corpus] * 3 if shared else [corpus, text_crowd(19, 1), corpus]
+    own = [{"seed": 0}] * 3 if shared else [{}] * 3
     stacks = []
 
     def make() -> list[Trainer]:
-        runs = [
-            run_of(
-                Single(
-                    encoder=folder,
-                    pool="attention",
-                    init_seed=seed,
-                    training=Training(epochs=4, batch_size=6, seed=0 if shared else seed),
-                ),
-                fold,
-            )
-            for seed, fold in enumerate(folds)
-        ]
+        runs = members(method, folds, own, epochs=4, batch_size=6)
         if shared:
             runs = [replace(run, examples=runs[0].examples) for run in runs]
         stacks.append(Stack(runs))
@@ -443,14 +340,10 @@ def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
 
 
 def test_members_that_see_the_same_batches_stop_when_they_will() -> None:
-    crowd = feature_crowd("nominal", n_items=37)
+    crowd, own = feature_crowd("nominal", n_items=37), [{"epochs": n} for n in (5, 2, 4)]
 
     def make() -> list[Trainer]:
-        runs = []
-        for number, epochs in enumerate((5, 2, 4)):
-            training = Training(epochs=epochs, batch_size=8)
-            method = Single(encoder="features", hidden=(6,), init_seed=number, training=training)
-            runs.append(run_of(method, crowd))
+        runs = members(partial(Single, **SMALL), crowd, own, batch_size=8, seed=0)
         return [replace(run, examples=runs[0].examples) for run in runs]
 
     assert [len(run.log.train) for run in assert_same(make)] == [5, 2, 4]
@@ -460,12 +353,9 @@ def test_dropout_alone_may_differ() -> None:
     crowd = feature_crowd("nominal", n_items=37)
 
     def make() -> list[Trainer]:
-        seeds = (None, 3, 0)
-        examples = [Training(epochs=2, batch_size=8, dropout_seed=seed) for seed in seeds]
-        return [
-            run_of(Single(encoder="features", hidden=(6,), training=training), crowd)
-            for training in examples
-        ]
+        method = Single(encoder="features", hidden=(6,))
+        trainings = [Training(epochs=2, batch_size=8, dropout_seed=s) for s in (None, 3, 0)]
+        return [run_of(replace(method, training=training), crowd) for training in trainings]
 
     first, second, third = weights_of(assert_same(make))
     assert all(np.allclose(first[name], third[name], rtol=0, atol=1e-10) for name in first)
@@ -525,7 +415,8 @@ def captured(monkeypatch: pytest.MonkeyPatch) -> list[torch.device]:
         devices.append(device)
         return _Replayed(step)
 
-    monkeypatch.setattr(cuda_graph, "capture", capture)
+    for module in (cuda_graph, stack):
+        monkeypatch.setattr(module, "capture", capture)
     for name in ("Stream", "current_stream"):
         monkeypatch.setattr(torch.cuda, name, _Stream)
     monkeypatch.setattr(torch.cuda, "stream", nullcontext)
@@ -567,23 +458,23 @@ def test_annotators_with_a_validation_part_are_captured_once(captured: list[torc
         assert other.log.best_epoch == one.log.best_epoch
 
 
-def test_captured_steps_are_the_same(captured: list[torch.device]) -> None:
-    """A member that ends early changes the shapes, so that a step is captured again."""
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_captured_steps_are_the_same(in_parts: bool, captured: list[torch.device]) -> None:
+    """A long member that ends early changes the shapes, so that a step is captured again; losses of
+    a part of the training do not."""
     crowd = feature_crowd("nominal", n_items=37)
-
-    def make() -> list[Trainer]:
-        runs = []
-        for seed, n_items in enumerate((37, 37, 12)):
-            corpus = crowd.select(items=np.arange(37) < n_items)
-            training = Training(epochs=3 if seed else 4, batch_size=8, seed=seed, averaged=0.5)
-            runs.append(run_of(Single(encoder="features", hidden=(4,), training=training), corpus))
-        return runs
-
-    alone, stacked = make(), make()
+    crowds = [crowd, crowd, crowd.select(items=np.arange(37) < 12)]
+    own: list[dict[str, Any]] = [{}, {}, {"epochs": 4}]
+    method: Any = partial(Single, encoder="features", hidden=(4,))
+    settings: dict[str, Any] = {"epochs": 3, "batch_size": 8, "averaged": 0.5}
+    if in_parts:
+        crowds, own, settings = [crowd] * 2, [{"seed": 0}] * 2, {"epochs": 4, "batch_size": 8}
+        method = partial(Madl, encoder="features", hidden=(6,), pretrain=0.5)
+    alone, stacked = (members(method, crowds, own, **settings) for _ in range(2))
     for run in alone:
         run.train()
     Stack(stacked, graph=True).train()
-    assert captured
+    assert len(captured) == (1 if in_parts else 2)
     for one, other in zip(weights_of(alone), weights_of(stacked), strict=True):
         for name, weights in one.items():
             np.testing.assert_allclose(other[name], weights, rtol=0, atol=1e-10, err_msg=name)
@@ -613,56 +504,19 @@ def test_losses_of_a_part_of_the_training_are_the_same(
 ) -> None:
     """Weights that no loss reaches yet are not stepped, nor decayed. Members have unequal numbers
     of epochs."""
-    crowd = feature_crowd("nominal", n_items=37)
     monkeypatch.setattr(stacked_weights, "stacked_optimiser", kind)
-
-    def make() -> list[Trainer]:
-        runs = []
-        for seed, epochs in enumerate((5, 4, 7)):
-            training = Training(
-                epochs=epochs, batch_size=8, seed=seed, optimiser=optimiser, weight_decay=0.3  # type: ignore[arg-type]
-            )  # fmt: skip
-            method = IN_PARTS[name](
-                encoder="features", hidden=(6,), dropout=0.4, init_seed=seed, training=training
-            )
-            runs.append(run_of(method, crowd))
-        return runs
-
-    assert_same(make)
-
-
-def test_captured_losses_of_a_part_of_the_training_are_the_same(
-    captured: list[torch.device],
-) -> None:
-    crowd = feature_crowd("nominal", n_items=37)
-
-    def make() -> list[Trainer]:
-        training = Training(epochs=4, batch_size=8)
-        method = Madl(encoder="features", hidden=(6,), pretrain=0.5, training=training)
-        return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
-
-    alone, stacked = make(), make()
-    for run in alone:
-        run.train()
-    Stack(stacked, graph=True).train()
-    assert len(captured) == 1
-    for one, other in zip(weights_of(alone), weights_of(stacked), strict=True):
-        for name, weights in one.items():
-            np.testing.assert_allclose(other[name], weights, rtol=0, atol=1e-10, err_msg=name)
+    method, crowd = partial(IN_PARTS[name], **SMALL), feature_crowd("nominal", n_items=37)
+    own = [{"epochs": epochs} for epochs in (5, 4, 7)]
+    settings: dict[str, Any] = {"batch_size": 8, "optimiser": optimiser, "weight_decay": 0.3}
+    assert_same(lambda: members(method, crowd, own, **settings))
 
 
 @pytest.mark.parametrize("kind", [ByRow, AllAtOnce])
 def test_a_weight_that_is_one_number(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The learned temperature of a density."""
-    crowd = feature_crowd("interval", n_items=20)
     monkeypatch.setattr(stacked_weights, "stacked_optimiser", kind)
-
-    def make() -> list[Trainer]:
-        method = AnnotatorHeads(
-            encoder="features", objective="both", learn_temperature=True,
-            training=Training(epochs=2, batch_size=8),
-        )  # fmt: skip
-        return [run_of(replace(method, init_seed=seed), crowd) for seed in range(2)]
-
+    method = partial(AnnotatorHeads, encoder="features", objective="both", learn_temperature=True)
+    crowd = feature_crowd("interval", n_items=20)
+    make = partial(members, method, crowd, [{"seed": 0}] * 2, epochs=2, batch_size=8)
     together = assert_same(make, tolerance=1e-8)
     assert all(run.network.temperature.change != 0 for run in together)  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from transformers import BertConfig, BertModel, ViTConfig, ViTModel
 
 from dissensus.encoders import EncoderNetwork
 from dissensus.networks.noise import draw_by_key, drawing, noise_key
-from dissensus.training.attention import NAME, key_attention
+from dissensus.training.fine_tuning import ATTENTION, key_attention
 
 
 class _Bert(EncoderNetwork):
@@ -52,7 +52,7 @@ def test_keyed_attention_without_dropout_is_transformers_own(bert: BertModel) ->
     plain = bert(UNITS, attention_mask=torch.arange(10) < LENGTHS[:, None])
     network = _Bert(bert)
     key_attention(network)
-    assert bert.config._attn_implementation == NAME
+    assert bert.config._attn_implementation == ATTENTION
     result = network.eval()(UNITS, LENGTHS)
     for row, length in enumerate(LENGTHS):
         torch.testing.assert_close(

@@ -23,8 +23,7 @@ from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.networks.likelihoods import likelihood
 from dissensus.prediction import Attention, Predictions
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Sizes, Training
-from dissensus.training.batches import batches
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batches
 from dissensus.training.fine_tuning import FineTunedNetwork, positions_of_items
 from dissensus.training.loop import Trainer
 

@@ -36,9 +36,8 @@ from dissensus.methods.single import Single
 from dissensus.prediction import JointDensity, MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
 from dissensus.training import Loss, Network, Sizes, Training
-from dissensus.training.batches import batches
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batches
 from dissensus.training.loop import Trainer
 from dissensus.training.processes import current_processes
 from dissensus.training.stacking.groups import Unstacked, train_all

@@ -4,8 +4,8 @@ from .batch import Network as Network
 from .batch import Outputs as Outputs
 from .batch import Rows as Rows
 from .batch import Sizes as Sizes
-from .batches import batch_indices as batch_indices
 from .examples import Examples as Examples
+from .examples import batch_indices as batch_indices
 from .loop import Trainer as Trainer
 from .loop import fit as fit
 from .settings import Training as Training

@@ -10,32 +10,37 @@ from __future__ import annotations
 
 import itertools
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import torch
+import torch.utils.deterministic
 from torch import Tensor
 
 from dissensus.deadline import check_deadline
-from dissensus.errors import ModelError
+from dissensus.errors import CheckpointError, ModelError, cut
 from dissensus.networks.noise import draw_by_key, noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training.average import Average, share_of_step
 from dissensus.training.batch import Batch, Loss, Network
-from dissensus.training.batches import BatchIndex, batch_indices, plan_epoch
-from dissensus.training.checkpoint import Checkpoint, Resumable
-from dissensus.training.examples import Examples
-from dissensus.training.interrupts import interrupts
-from dissensus.training.log import Log
+from dissensus.training.checkpoint import Checkpoint
+from dissensus.training.examples import BatchIndex, Examples, batch_indices, plan_epoch
 from dissensus.training.processes import Processes, current_processes
 from dissensus.training.settings import Schedule, Training
-from dissensus.training.sparse_tables.tables import Tables
-from dissensus.training.summation import ordered_sums
-from dissensus.training.validation import Validation
+from dissensus.training.sparse_tables import SparseTables
+from dissensus.training.validation import Log, Validation
+
+# what a damaged checkpoint may raise where it is used
+DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)
 
 
 def fit(
@@ -59,7 +64,7 @@ def fit(
 
 
 @dataclass
-class Trainer(Resumable):
+class Trainer:
     """One training: the network, what it learns from, and how far it is."""
 
     network: Network
@@ -81,12 +86,11 @@ class Trainer(Resumable):
     def __post_init__(self) -> None:
         training = self.training
         draw_by_key(self.network)
-        self.tables = Tables.of(self.network, training, self.examples.device)
+        self.tables = SparseTables.of(self.network, training, self.examples.device)
         by_rows = {id(table) for table in self.tables.tables}
         learning = [p for p in self.network.parameters() if p.requires_grad]
         self.parameters = [p for p in learning if id(p) not in by_rows]
-        undecayed = training.undecayed(self.network)
-        self.groups = training.groups(self.parameters, self.network.pretrained(), undecayed)
+        self.groups = training.groups(self.parameters, self.network.pretrained())
         self.max_rates = [group["lr"] for group in self.groups]
         self.order = np.random.default_rng(training.seed)
         self.order_before = self.order.bit_generator.state  # before this epoch
@@ -306,6 +310,84 @@ class Trainer(Resumable):
         if self.best:
             self.network.load_state_dict(self.best)
 
+    # ---- checkpoints ----
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Save everything that the rest of the training depends on."""
+        tensors = {f"network.{k}": v for k, v in self.network.state_dict().items()}
+        tensors |= {f"best.{k}": v for k, v in self.best.items()}
+        for number, moments in self.optimiser.state_dict()["state"].items():
+            for name, value in moments.items():
+                if value is not None:
+                    tensors[f"optimiser.{number}.{name}"] = value
+        tensors |= {f"tables.{k}": v for k, v in self.tables.state().items()}
+        tensors |= {f"average.{k}": v for k, v in self.average.state().items()}
+        tensors["sum"] = self.loss_sum
+        tensors["random.cpu"] = torch.get_rng_state()
+        if self.examples.device.type == "cuda":
+            tensors["random.cuda"] = torch.cuda.get_rng_state(self.examples.device)
+        schedule = self.schedule
+        facts = {
+            "epoch": self.epoch,
+            "done": self.batches_done,
+            "step": self.step,
+            "order": self.order_before,
+            "schedule": [schedule.best, schedule.waited, schedule.lowered],
+            "log": asdict(self.log),
+            "seconds": time.monotonic() - self.started,
+        }
+        checkpoint.save(tensors, facts)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Resume from the saved state, if there is one."""
+        try:
+            saved = checkpoint.read()
+            if saved is not None:
+                self._restore(*saved, checkpoint.folder)
+        except CheckpointError:
+            raise
+        except DAMAGED as error:
+            raise CheckpointError(
+                f"{checkpoint.folder}: a damaged checkpoint ({cut(error)}); remove it and train "
+                "again"
+            ) from None
+        if self.processes.any(self.step != self.processes.from_first(lambda: self.step)):
+            raise CheckpointError(
+                f"{checkpoint.folder}: not every process of this training reads the same "
+                "checkpoint there; use a folder that all of them can read, or remove it and train "
+                "again"
+            )
+
+    def _restore(self, tensors: dict[str, Tensor], facts: dict[str, Any], folder: Path) -> None:
+        if bool(_under("tables.", tensors)) != bool(self.tables.tables):
+            raise CheckpointError(
+                f"{folder}: saved on another device, or by another version of dissensus, which "
+                "steps large tables of annotators in another way; resume there, or remove it and "
+                "train again"
+            )
+        self.network.load_state_dict(_under("network.", tensors))
+        self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
+        self._restore_optimiser(_under("optimiser.", tensors))
+        self.tables.restore(_under("tables.", tensors))
+        self.average.restore(_under("average.", tensors))
+        self.loss_sum.copy_(tensors["sum"])
+        self.epoch, self.batches_done, self.step = facts["epoch"], facts["done"], facts["step"]
+        self.order.bit_generator.state = self.order_before = facts["order"]
+        self.schedule.best, self.schedule.waited, self.schedule.lowered = facts["schedule"]
+        self.log = Log(**facts["log"])
+        self.started = time.monotonic() - facts["seconds"]
+        torch.set_rng_state(tensors["random.cpu"])
+        if "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"], self.examples.device)
+
+    def _restore_optimiser(self, tensors: dict[str, Tensor]) -> None:
+        state: dict[int, dict[str, Tensor]] = {}
+        for path, value in tensors.items():
+            number, name = path.split(".", 1)
+            state.setdefault(int(number), {})[name] = value
+        now = self.optimiser.state_dict()
+        self.optimiser.load_state_dict({"state": state, "param_groups": now["param_groups"]})
+
 
 def _raise_if(stopped: Callable[[], bool]) -> None:
     if stopped():
@@ -327,3 +409,55 @@ def explained(error: RuntimeError, training: Training) -> Exception:
 def gpus(device: torch.device) -> list[torch.device]:
     """The devices whose random generators a training leaves as they were."""
     return [device] if device.type == "cuda" else []
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+@contextmanager
+def ordered_sums(device: torch.device) -> Iterator[None]:
+    """Within the block, the threads of a CPU add the gradients of a row in the same order.
+
+    Otherwise they add them in the order in which they happen to be computed. An item has several
+    answers, so `features[item]` has the same row repeatedly. On a GPU nothing is changed; there,
+    the order of sums may differ from run to run.
+    """
+    if device.type != "cpu":
+        yield
+        return
+    enabled = torch.are_deterministic_algorithms_enabled()
+    only_warned = torch.is_deterministic_algorithms_warn_only_enabled()
+    memory: Any = torch.utils.deterministic
+    filled = memory.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    memory.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(enabled, warn_only=only_warned)
+        memory.fill_uninitialized_memory = filled
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], bool]]:
+    """Within the block Ctrl-C only sets a flag; gives a function that reads it.
+
+    A second Ctrl-C stops at once.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
+        yield lambda: False
+        return
+    signals: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if signals:
+            raise KeyboardInterrupt
+        signals.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(signals)
+    finally:
+        signal.signal(signal.SIGINT, before)

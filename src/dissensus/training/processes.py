@@ -25,8 +25,7 @@ from torch.distributed.rendezvous import rendezvous
 from dissensus.errors import ModelError, ProcessLost
 from dissensus.progress import hidden
 from dissensus.training.batch import Batch, Loss, Outputs
-from dissensus.training.batches import BatchIndex
-from dissensus.training.examples import Examples
+from dissensus.training.examples import BatchIndex, Examples
 
 SET_BY_TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 TIMEOUT = timedelta(days=7)  # the first process may encode for long; a dead one is noticed at once

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 MOST_TIMES = 10  # as many epochs for the sake of `least_steps`
+REMOVED = ("decay_biases",)  # settings of earlier versions, which saved models may have
 LARGEST_SEED = 2**63  # torch accepts smaller ones only
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, torch's defaults
 CHOICES = {
@@ -66,8 +67,6 @@ class Training:
             `threshold_mode="abs"` of torch's ReduceLROnPlateau, whose default is relative: 1e-4 of
             the score. The epoch that is kept is the best one, however small its gain.
         weight_decay: the optimiser's.
-        decay_biases: whether weight decay also applies to biases, to the weights of normalisation
-            layers and to all other parameters that are vectors.
         warm_up: the share of steps over which the rate rises.
         clip: the largest norm of a gradient; inf for none.
         choose_by: the score on the validation corpus: "loss", or the name of a metric.
@@ -99,7 +98,6 @@ class Training:
     plateau_factor: float = 0.5
     smallest_gain: float = 0.0
     weight_decay: float = 0.01
-    decay_biases: bool = True
     warm_up: float = 0.1
     clip: float = 1.0
     choose_by: str = "loss"
@@ -206,38 +204,24 @@ class Training:
             raise ModelError("training.device is cuda, but there is no GPU that torch can use")
         return torch.device(self.device)
 
-    def undecayed(self, network: nn.Module) -> set[nn.Parameter]:
-        """The parameters of a network without weight decay; none if biases decay too."""
-        if self.decay_biases:
-            return set()
-        named = network.named_parameters()
-        return {p for name, p in named if p.dim() < 2 or "bias" in name.split(".")[-1]}
-
     def groups(
         self,
         parameters: list[nn.Parameter],
         slow: Mapping[nn.Parameter, int],
-        undecayed: Collection[nn.Parameter] = (),
     ) -> list[dict[str, Any]]:
-        """New and pretrained parameters, in groups of one highest learning rate and weight decay.
+        """New and pretrained parameters, in groups of one highest learning rate.
 
         Args:
             slow: the pretrained ones, and how many of the encoder's blocks come after each.
-            undecayed: those without weight decay.
         """
         new = [parameter for parameter in parameters if parameter not in slow]
         pretrained: dict[float, list[nn.Parameter]] = {}
         for parameter, behind in slow.items():
             rate = self.encoder_learning_rate * self.layer_decay**behind
             pretrained.setdefault(rate, []).append(parameter)
-        groups = []
-        for rate, group in [(self.learning_rate, new), *pretrained.items()]:
-            decayed = [parameter for parameter in group if parameter not in undecayed]
-            groups.append({"params": decayed, "lr": rate, "weight_decay": self.weight_decay})
-            if len(decayed) < len(group):
-                others = [parameter for parameter in group if parameter in undecayed]
-                groups.append({"params": others, "lr": rate, "weight_decay": 0.0})
-        return groups
+        by_rate = [(self.learning_rate, new), *pretrained.items()]
+        decay = self.weight_decay
+        return [{"params": group, "lr": rate, "weight_decay": decay} for rate, group in by_rate]
 
     def optimise(self, groups: list[dict[str, Any]], in_parts: bool = False) -> Any:
         """The optimiser of these groups of parameters.

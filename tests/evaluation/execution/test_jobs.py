@@ -23,7 +23,7 @@ from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.training import Training
-from dissensus.training.batches import BatchIndex
+from dissensus.training.examples import BatchIndex
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking import stack
 from tests.crowds import feature_crowd

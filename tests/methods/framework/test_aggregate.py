@@ -13,8 +13,7 @@ import dissensus as ds
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, AnnotatorOneHot, Job, fit_many
 from dissensus.training import Training
-from dissensus.training.batches import batches
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batches
 from tests.crowds import feature_crowd
 from tests.training.test_stack import assert_same, run_of
 

@@ -20,8 +20,7 @@ from dissensus.methods import load
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.single import Single
 from dissensus.training import Examples, Training
-from dissensus.training.batches import batches
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batches
 from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
 from tests.tiny import tiny_bert
 

@@ -248,7 +248,7 @@ TRAINING = Training(
 )  # fmt: skip
 LATER: dict[str, Any] = {  # settings that kept outcomes lack, and what they had
     "training.dropout_seed": None, "training.averaged": 0.0, "training.plateau_factor": 0.5,
-    "training.smallest_gain": 0.0, "training.decay_biases": True, "training.least_steps": 0,
+    "training.smallest_gain": 0.0, "training.least_steps": 0,
 }  # fmt: skip
 
 

@@ -34,15 +34,13 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import draw_by_key
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
-from dissensus.training.batches import batches, plan_epoch
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.examples import Table
+from dissensus.training.examples import Table, batches, plan_epoch
 from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
-from dissensus.training.log import Log
 from dissensus.training.loop import Trainer
 from dissensus.training.processes import current_processes
-from dissensus.training.settings import LARGEST_SEED
-from dissensus.training.validation import Validation, mean_loss
+from dissensus.training.settings import LARGEST_SEED, REMOVED
+from dissensus.training.validation import Log, Validation, mean_loss
 
 ExamplesCache = dict[
     tuple[int, str], Examples
@@ -52,7 +50,7 @@ ITEMS_AT_ONCE = 1024  # per batch of a prediction
 ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
 ON_GPU = 4  # times as many on a GPU
-LATER = ("least_steps", "plateau_factor", "smallest_gain", "decay_biases")  # settings of training
+LATER = ("least_steps", "plateau_factor", "smallest_gain")  # settings of training
 LATER_OF_METHOD = (
     "aggregate", "similar", "components", "item_spread", "moments", "learn_temperature",
 )  # fmt: skip
@@ -536,5 +534,6 @@ class TrainedMethod(Method):
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        saved = Training(**settings["training"])  # older versions had fewer settings
+        training = {k: v for k, v in settings["training"].items() if k not in REMOVED}
+        saved = Training(**training)  # older versions had fewer settings
         return super()._settings(settings) | {"training": saved.over(Training())}

@@ -16,8 +16,6 @@ from torch.optim.radam import radam
 from dissensus.training.settings import BETAS, CHOICES, EPSILON, MOMENTUM, Training
 from dissensus.training.stacking.compilation import Compiled
 
-Decays = Sequence[Sequence[float]]  # the weight decay of each member's groups of weights
-
 
 class StackedOptimiser(ABC):
     """Steps the weights of all members of a stack, in place."""
@@ -38,27 +36,22 @@ class InOneTable(StackedOptimiser):
 
     Args:
         trainings: of each member; they share the kind of optimiser.
-        ends: where each group of a member's weights ends, one with a rate and a decay of its own.
+        ends: where each group of a member's weights ends, one with a rate of its own.
     """
 
-    def __init__(
-        self, weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
-    ) -> None:
+    def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
         self.weights = weights
-        self.trainings = trainings
-        self.decays = decays
+        self.optimiser = trainings[0].optimiser
         self.edges = list(zip([0, *ends[:-1]], ends, strict=True))
         self.moments = [torch.zeros_like(weights) for _ in range(2)]
         self.clip = weights.new_tensor([training.clip for training in trainings])
+        self.decay = weights.new_tensor([training.weight_decay for training in trainings])
 
-    def _shares(self, gradient: Tensor) -> Tensor:
-        """The factor that clips each member's gradient, (n_members, 1)."""
-        return _shares(gradient.norm(dim=1), self.clip)
-
-
-def _columns(gradients: Mapping[str, Tensor]) -> list[Tensor]:
-    """Each gradient as columns of a table, (n_members, n_weights)."""
-    return [gradient.reshape(len(gradient), -1) for gradient in gradients.values()]
+    def _clipped(self, gradients: Mapping[str, Tensor], out: Tensor | None = None) -> Tensor:
+        """The gradients as a table, each member's clipped; written to `out`, if it is given."""
+        columns = [gradient.reshape(len(gradient), -1) for gradient in gradients.values()]
+        table = torch.cat(columns, dim=1, out=out)
+        return table.mul_(_shares(table.norm(dim=1), self.clip))
 
 
 def _shares(norm: Tensor, clip: Tensor) -> Tensor:
@@ -67,108 +60,85 @@ def _shares(norm: Tensor, clip: Tensor) -> Tensor:
 
 
 def stacked_optimiser(
-    weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
+    weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]
 ) -> StackedOptimiser:
     """Torch's fused steps on a CPU; on a GPU an optimiser that can be captured in a graph."""
     kind = ByRow if weights.device.type == "cpu" else AllAtOnce
-    return kind(weights, trainings, decays, ends)
+    return kind(weights, trainings, ends)
 
 
 class ByRow(InOneTable):
     """Torch's own fused steps: weights are read and written once, which matters on a CPU."""
 
-    def __init__(
-        self, weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
-    ) -> None:
-        super().__init__(weights, trainings, decays, ends)
+    def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
+        super().__init__(weights, trainings, ends)
         self.gradient = torch.empty_like(weights)
-        self._parts = [part for part, (first, last) in enumerate(self.edges) if first < last]
+        self.decays = [training.weight_decay for training in trainings]
         tables = (weights, self.gradient, *self.moments)
-        self._rows = [[[t[m, first:last] for t in tables] for m in range(len(weights))]
-                      for first, last in self.edges]  # fmt: skip
+        self._rows = [
+            [list(table[:, first:last]) for table in tables] for first, last in self.edges
+        ]
         self._counts = [[torch.zeros(()) for _ in trainings] for _ in self.edges]
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        torch.cat(_columns(gradients), dim=1, out=self.gradient)
-        self.gradient *= self._shares(self.gradient)
+        self._clipped(gradients, self.gradient)
         stepped = alive.tolist()
-        for part in self._parts:
+        for part, (first, last) in enumerate(self.edges):
             members_of: dict[tuple[float, float], list[int]] = {}  # by rate and decay
             for member, rate in enumerate(rates[part].tolist()):
-                if stepped[part][member]:
-                    decay = self.decays[member][part]
-                    members_of.setdefault((rate, decay), []).append(member)
+                if stepped[part][member] and first < last:
+                    members_of.setdefault((rate, self.decays[member]), []).append(member)
             for (rate, decay), members in members_of.items():
-                self._step_rows(part, members, rate, decay)
+                rows = [[table[member] for member in members] for table in self._rows[part]]
+                counts = [self._counts[part][member] for member in members]
+                _step_rows(self.optimiser, rows, counts, {"lr": rate, "weight_decay": decay})
 
-    def _step_rows(self, part: int, members: list[int], rate: float, decay: float) -> None:
-        rows = zip(*(self._rows[part][member] for member in members), strict=True)
-        weights, gradients, first, second = map(list, rows)
-        counts = [self._counts[part][member] for member in members]
-        common: dict[str, Any] = {"lr": rate, "weight_decay": decay, "maximize": False}
-        if self.trainings[0].optimiser == "sgd":
-            torch._fused_sgd_(
-                weights,
-                gradients,
-                first,
-                momentum=MOMENTUM,
-                dampening=0.0,
-                nesterov=False,
-                is_first_step=False,  # a momentum of zeros is the same
-                **common,
-            )
-            return
-        if self.trainings[0].optimiser == "radam":
-            radam(
-                weights,
-                gradients,
-                first,
-                second,
-                counts,
-                foreach=True,
-                beta1=BETAS[0],
-                beta2=BETAS[1],
-                eps=EPSILON,
-                **common,
-            )
-            return
-        kinds = {"adamw": torch._fused_adamw_, "adam": torch._fused_adam_}
-        torch._foreach_add_(counts, 1)
-        kinds[self.trainings[0].optimiser](
-            weights,
-            gradients,
-            first,
-            second,
-            [],
-            counts,
-            beta1=BETAS[0],
-            beta2=BETAS[1],
-            eps=EPSILON,
-            amsgrad=False,
-            **common,
-        )
+
+def _step_rows(
+    optimiser: str, rows: list[list[Tensor]], counts: list[Tensor], settings: dict[str, Any]
+) -> None:
+    """One step of torch's optimisers.
+
+    Args:
+        rows: of weights, gradients and both moments.
+        counts: the steps of each row so far.
+    """
+    weights, gradients, first, second = rows
+    settings |= {"maximize": False}
+    if optimiser == "sgd":  # a momentum of zeros is the same as none in the first step
+        own: dict[str, Any] = {
+            "momentum": MOMENTUM,
+            "dampening": 0.0,
+            "nesterov": False,
+            "is_first_step": False,
+        }
+        torch._fused_sgd_(weights, gradients, first, **own, **settings)
+        return
+    settings |= {"beta1": BETAS[0], "beta2": BETAS[1], "eps": EPSILON}
+    if optimiser == "radam":
+        radam(weights, gradients, first, second, counts, foreach=True, **settings)
+        return
+    torch._foreach_add_(counts, 1)
+    fused = torch._fused_adamw_ if optimiser == "adamw" else torch._fused_adam_
+    fused(weights, gradients, first, second, [], counts, amsgrad=False, **settings)
 
 
 class AllAtOnce(InOneTable):
     """The whole table in a few operations, without a synchronisation with the host."""
 
-    def __init__(
-        self, weights: Tensor, trainings: Sequence[Training], decays: Decays, ends: Sequence[int]
-    ) -> None:
-        super().__init__(weights, trainings, decays, ends)
-        self.decay = weights.new_tensor(decays).T[..., None]  # (n_groups, n_members, 1)
+    def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
+        super().__init__(weights, trainings, ends)
         counts = (len(self.edges), len(weights))
         self.count = torch.zeros(counts, device=weights.device, dtype=torch.float64)
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        gradient = torch.cat(_columns(gradients), dim=1)
-        gradient = gradient * self._shares(gradient)
+        gradient = self._clipped(gradients)
         self.count += alive
         rates = rates.to(gradient.dtype)
-        of_groups = zip(self.edges, alive, rates, self.decay, self.count, strict=True)
-        for (first, last), stepped, rate, decay, count in of_groups:
+        of_groups = zip(self.edges, alive, rates, self.count, strict=True)
+        for (first, last), stepped, rate, count in of_groups:
             if first < last:
-                how = Step(self.trainings[0].optimiser, decay, count[:, None])
+                how = Step(self.optimiser, self.decay[:, None], count[:, None])
                 part = slice(first, last)
                 tensors = [self.weights[:, part], *(moment[:, part] for moment in self.moments)]
                 how.make(tensors, gradient[:, part], stepped[:, None], rate[:, None])
@@ -227,7 +197,7 @@ class ByParameter(StackedOptimiser):
 
     Args:
         weights: by the names of the parameters in it: a matrix, or many vectors as one table.
-        group: the group of each of them, which has its own learning rate and weight decay.
+        group: the group of each of them, which has its own learning rate.
         halves: copies in bf16 of some parameters, by name, which are updated too.
     """
 
@@ -236,7 +206,6 @@ class ByParameter(StackedOptimiser):
         weights: Mapping[tuple[str, ...], Tensor],
         group: Sequence[int],
         trainings: Sequence[Training],
-        decays: Decays,
         halves: Mapping[str, Tensor],
     ) -> None:
         self.optimiser = trainings[0].optimiser
@@ -248,10 +217,11 @@ class ByParameter(StackedOptimiser):
         ]
         self.halves = [[halves[name] for name in names if name in halves] for names in weights]
         one = self.tensors[0][0]
-        self.decay = one.new_tensor(decays).T.contiguous()  # (n_groups, n_members)
+        self.decay = one.new_tensor([training.weight_decay for training in trainings])
         self.clip = one.new_tensor([training.clip for training in trainings])
         self.clipped = any(math.isfinite(training.clip) for training in trainings)
-        self.count = torch.zeros(self.decay.shape, device=one.device, dtype=torch.float64)
+        counts = (max(group) + 1, len(trainings))
+        self.count = torch.zeros(counts, device=one.device, dtype=torch.float64)
 
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
         self.count += alive
@@ -265,7 +235,7 @@ class ByParameter(StackedOptimiser):
             parts = [gradients[name] for name in names]
             gradient = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
             counts = self.count[group]
-            of_members = (rates[group], alive[group], shares, self.decay[group], counts)
+            of_members = (rates[group], alive[group], shares, self.decay, counts)
             CODE[self.optimiser](*tensors, gradient, *of_members, *half)
 
 

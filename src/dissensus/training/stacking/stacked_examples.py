@@ -14,8 +14,7 @@ from torch.nn.functional import pad
 from dissensus.encoders import Inputs, Prepared, Store
 from dissensus.encoders import Sequence as Vectors
 from dissensus.training.batch import Batch, Rows
-from dissensus.training.batches import EpochPlan
-from dissensus.training.examples import Examples
+from dissensus.training.examples import EpochPlan, Examples
 
 EIGHT = 8  # half precision is fast where the number of units is a multiple of it
 MOST = 1 << 31  # bytes of sequences that stay on the device, at most
@@ -207,7 +206,8 @@ class StackedExamples:
         width = max(member.shape[1] for member in members)
         if self.even:
             width = self.widest[name] = max(_rounded(width), self.widest.get(name, 0))
-        padded = np.zeros((len(members[0]), len(members), width), members[0].dtype)
+        dtype = np.result_type(*members)  # that of a finished member says nothing
+        padded = np.zeros((len(members[0]), len(members), width), dtype)
         for number, member in enumerate(members):
             padded[:, number, : member.shape[1]] = member
         return torch.from_numpy(padded).to(self.device)

@@ -22,7 +22,7 @@ class StackedWeights:
     """Weights that learn, (n_members, ...) each by name, with the optimiser that steps them; and
     what does not learn: `shared` by all members, or each member's `own`.
 
-    Weights are in groups: those of one learning rate and decay (`trainer_group` has their number in
+    Weights are in groups: those of one learning rate (`trainer_group` has their number in
     the trainer) that the same losses reach (`reached_by`).
 
     Args:
@@ -51,16 +51,10 @@ class StackedWeights:
         named = [entry for group in members.values() for entry in group]
         self.names = [name for name, _ in named]
         settings = [trainer.training for trainer in trainers]
-        decays = [
-            [trainer.groups[number]["weight_decay"] for number in self.trainer_group]
-            for trainer in trainers
-        ]
         self.halves: Tensors = {}  # copies in bf16 of some weights, for compiled code
         if settings[0].compile:
             self.ends = np.cumsum([len(group) for group in groups]).tolist()
-            self.optimiser: StackedOptimiser = self._by_parameter(
-                networks, settings, decays, transposed
-            )
+            self.optimiser: StackedOptimiser = self._by_parameter(networks, settings, transposed)
         else:  # one table, (n_members, n_weights), of which `learning` are views
             n = len(networks)
             columns = [torch.stack(_each(networks, name)).reshape(n, -1) for name in self.names]
@@ -69,17 +63,13 @@ class StackedWeights:
                 table, [(name, weights.shape) for name, weights in named]
             )
             self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
-            self.optimiser = stacked_optimiser(table, settings, decays, self.ends)
+            self.optimiser = stacked_optimiser(table, settings, self.ends)
         self._gather_fixed(networks)
         averaged = any(training.averaged for training in settings)
         self.means = {n: w.clone() for n, w in self.learning.items()} if averaged else None
 
     def _by_parameter(
-        self,
-        networks: list[Network],
-        settings: list[Training],
-        decays: list[list[float]],
-        transposed: set[str],
+        self, networks: list[Network], settings: list[Training], transposed: set[str]
     ) -> ByParameter:
         """Weights that compiled code steps: matrices, which lie in memory as their gradients will,
         and all vectors of a group in one table."""
@@ -101,7 +91,7 @@ class StackedWeights:
             group += [number] * (len(tables) - len(group))
         if settings[0].precision == "bf16":
             self.halves = {n: w.bfloat16() for n, w in self.learning.items() if n in transposed}
-        return ByParameter(tables, group, settings, decays, self.halves)
+        return ByParameter(tables, group, settings, self.halves)
 
     def _gather_fixed(self, networks: list[Network]) -> None:
         self.shared: Tensors = {}

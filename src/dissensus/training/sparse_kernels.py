@@ -1,10 +1,10 @@
-"""Compiled steps of single rows of a table; `tables` says what they compute and why.
+"""Compiled steps of single rows of a table; `sparse_tables` says what they compute and why.
 
 Tables and moments are (n_annotators, width), updated in place at the rows `codes`. All numbers have
 the precision of the tables, so that the loops are vectorised.
 
-A sequence of steps without a gradient is (7,): a 2 x 2 matrix, the factors of two moments, and a
-number of the row's last step, which does not change.
+A sequence of steps without a gradient is (6,): a 2 x 2 matrix without its third number, which is 0,
+the factors of two moments, and a number of the row's last step, which does not change.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ BLOCK = 256  # steps whose products are kept up to date at every step
 @_compiled
 def _followed_by(after, before):  # type: ignore[no-untyped-def]
     """Append missed steps to earlier ones; written into `before`."""
-    a, b, c, d = before[:4]
-    before[0] = after[0] * a + after[1] * c
-    before[1] = after[0] * b + after[1] * d
-    before[2] = after[2] * a + after[3] * c
-    before[3] = after[2] * b + after[3] * d
+    before[1] = after[0] * before[1] + after[1] * before[2]
+    before[0] *= after[0]
+    before[2] *= after[2]
+    before[3] *= after[3]
     before[4] *= after[4]
-    before[5] *= after[5]
 
 
 @_compiled
@@ -49,36 +47,11 @@ def note_step(since, begin, now, missed, nothing):  # type: ignore[no-untyped-de
 
 @_compiled
 def write_missed(since, begin, last, missed):  # type: ignore[no-untyped-def]
-    """Write all steps after the last one of each row, (n_rows, 7)."""
+    """Write all steps after the last one of each row, (n_rows, 6)."""
     for row in range(len(last)):
         missed[row] = since[last[row]]
         if last[row] < begin:
             _followed_by(since[begin], missed[row])
-
-
-@_compiled
-def catch_up_momentum(codes, missed, table, momentum, rows):  # type: ignore[no-untyped-def]
-    """(table, momentum) as they are after the missed steps, (n_rows, 7); the table's in `rows`."""
-    for number in range(len(codes)):
-        row = codes[number]
-        a, b, c, d = missed[number, :4]
-        for column in range(table.shape[1]):
-            weight, moved = table[row, column], momentum[row, column]
-            rows[number, column] = table[row, column] = a * weight + b * moved
-            momentum[row, column] = c * weight + d * moved
-
-
-@_compiled
-def step_momentum(codes, gradient, table, momentum, settings):  # type: ignore[no-untyped-def]
-    """A step of torch's SGD; settings: rate, weight decay, momentum."""
-    rate, decay, kept = settings
-    for number in range(len(codes)):
-        row = codes[number]
-        for column in range(table.shape[1]):
-            slope = gradient[number, column] + decay * table[row, column]
-            moved = kept * momentum[row, column] + slope
-            momentum[row, column] = moved
-            table[row, column] -= rate * moved
 
 
 @_compiled
@@ -89,7 +62,7 @@ def catch_up_adam(  # type: ignore[no-untyped-def]
     for number in range(len(codes)):
         row = codes[number]
         kept, drift = missed[number, :2]
-        left, left_square, correction = missed[number, 4:]
+        left, left_square, correction = missed[number, 3:]
         for column in range(table.shape[1]):
             mean, square = first[row, column], second[row, column]
             direction = mean / (np.sqrt(square) * correction + epsilon[0])
