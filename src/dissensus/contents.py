@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import plain_bytes
-from dissensus.names import string_array
+from dissensus.names import same, string_array
 
 Kind = Literal["text", "image", "audio", "video", "features"]
 KINDS: tuple[Kind, ...] = ("text", "image", "audio", "video", "features")
@@ -99,7 +99,7 @@ class Contents:
             ) from None
 
     def equals(self, other: Contents) -> bool:
-        return self.kind == other.kind and bool(self.values.equals(other.values))
+        return same(self, other)
 
 
 def _key(array: np.ndarray) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,51 @@ class Names(Sequence[str]):
         if self._array is None and np.array_equal(codes, np.arange(len(codes))):
             return Names.range(len(codes))
         return Names.distinct(self.array.take(pa.array(np.asarray(codes, dtype=np.int64))))
+
+
+class OfNames:
+    """What has a list of items and one of annotators."""
+
+    items: Names
+    annotators: Names
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two values are equal: arrays, names, and dictionaries and dataclasses of them.
+
+    Example:
+        >>> same({"a": np.array([1, np.nan])}, {"a": np.array([1, np.nan])})
+        True
+    """
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return False
+    if isinstance(first, pa.Array | pa.ChunkedArray):
+        return second is not None and bool(first.equals(second))
+    if isinstance(first, dict):
+        return list(first) == list(second) and all(same(v, second[k]) for k, v in first.items())
+    if is_dataclass(first):
+        names = [one.name for one in fields(first)]
+        return type(first) is type(second) and all(
+            same(getattr(first, name), getattr(second, name)) for name in names
+        )
+    return bool(first == second)
+
+
+def new_codes(kept: np.ndarray, n: int) -> np.ndarray:
+    """The place of each of `n` codes among those that are kept, (n,); -1 if it is not kept."""
+    new = np.full(n, -1, dtype=np.int64)
+    new[kept] = np.arange(len(kept))
+    return new
 
 
 def split_names(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.annotations.columns import arrow, coded, level_of, numbers, same, scaled
+from dissensus.annotations.columns import arrow, coded, level_of, numbers, scaled
 from dissensus.annotations.labels import (
     Ties,
     above_half,
@@ -24,7 +24,7 @@ from dissensus.annotations.labels import (
 from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
 from dissensus.errors import DataError, counted, did_you_mean
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
-from dissensus.names import Names, order_of, string_array
+from dissensus.names import Names, OfNames, new_codes, order_of, same, string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, has_value
 
 MOST_CELLS = 1_000_000_000  # of a table of items x values
@@ -47,7 +47,7 @@ def narrow_codes() -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Annotations:
+class Annotations(OfNames):
     """One row per answer; a missing answer is a missing row.
 
     Build it with `from_arrays`, `from_rows` or `from_table`, which check it once.
@@ -198,14 +198,6 @@ class Annotations:
     def n_answers(self) -> int:
         """The number of answers: rows, or the sum of the counts."""
         return self.n_rows if self.count is None else int(self.count.sum())
-
-    @property
-    def n_items(self) -> int:
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        return len(self.annotators)
 
     @property
     def weight(self) -> np.ndarray:
@@ -434,15 +426,13 @@ class Annotations:
 
     def select_items(self, codes: np.ndarray, items: Names) -> Annotations:
         """Only these items, renumbered in this order; `items` are their names."""
-        new = np.full(self.n_items, -1, dtype=np.int64)
-        new[codes] = np.arange(len(codes))
+        new = new_codes(codes, self.n_items)
         kept = self.take(new[self.item] >= 0)
         return replace(kept, item=new[kept.item], items=items)
 
     def select_annotators(self, codes: np.ndarray, annotators: Names) -> Annotations:
         """Only these annotators, renumbered in this order; `annotators` are their names."""
-        new = np.full(self.n_annotators, -1, dtype=np.int64)
-        new[codes] = np.arange(len(codes))
+        new = new_codes(codes, self.n_annotators)
         own = self.annotator_codes("selecting annotators")
         kept = self.take(new[own] >= 0)
         return replace(kept, annotator=new[kept.annotator_codes("")], annotators=annotators)
@@ -459,16 +449,7 @@ class Annotations:
 
     def equals(self, other: Annotations) -> bool:
         """Whether both have the same rows in the same order, with the same names and scale."""
-        columns = ("item", "annotator", "answer", "count", "response", "seconds")
-        return (
-            self.scale == other.scale
-            and self.items == other.items
-            and self.annotators == other.annotators
-            and self.repeats == other.repeats
-            and all(same(getattr(self, name), getattr(other, name)) for name in columns)
-            and self.extra.keys() == other.extra.keys()
-            and all(column.equals(other.extra[name]) for name, column in self.extra.items())
-        )
+        return same(self, other)
 
     # ---- checks ----
 

@@ -12,14 +12,14 @@ import numpy as np
 from dissensus.annotations.annotations import Annotations
 from dissensus.annotations.labels import Ties, check_ties, most_frequent, one_of
 from dissensus.errors import DataError, counted
-from dissensus.names import Names
+from dissensus.names import Names, OfNames
 from dissensus.scales import Scale
 
 MANY = 1 << 22  # rows that are sorted by counting, in half the memory
 
 
 @dataclass(frozen=True, eq=False)
-class AnnotationBlocks(ABC):
+class AnnotationBlocks(OfNames, ABC):
     """The answers to one question, block by block.
 
     A block is `Annotations` of some consecutive items: item 0 of a block is the item `bounds[n]`.
@@ -51,14 +51,6 @@ class AnnotationBlocks(ABC):
             f"<{type(self).__name__}: {counted(self.n_rows, 'row')} on "
             f"{counted(self.n_items, 'item')} in {counted(len(self), 'block')}, {self.scale.kind}>"
         )
-
-    @property
-    def n_items(self) -> int:
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        return len(self.annotators)
 
     @property
     def n_answers(self) -> int:

@@ -101,10 +101,3 @@ def level_of(answer: np.ndarray, scale: Scale) -> np.ndarray:
             f"({int(off.sum())} such answers)"
         )
     return codes
-
-
-def same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Whether both columns are equal, or both are missing."""
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")

@@ -25,10 +25,10 @@ from dissensus.corpus.fields import CorpusFields
 from dissensus.corpus.folder import read_corpus, write_corpus
 from dissensus.corpus.parts import Joint, Rationales
 from dissensus.corpus.tables import answer_table
-from dissensus.errors import DataError, counted, did_you_mean, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.files.folders import writing
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
-from dissensus.names import Names
+from dissensus.names import Names, new_codes
 
 ROWS_AT_ONCE = 1_000_000  # of a block of answers in a folder
 
@@ -109,15 +109,6 @@ class Corpus(CorpusFields):
     def __getitem__(self, question: str) -> Annotations:
         self.check_questions([question])
         return self.questions[question]
-
-    def check_questions(self, questions: Iterable[str]) -> None:
-        """Refuse questions that the corpus does not have; the message lists those it has."""
-        unknown = [question for question in questions if question not in self.questions]
-        if unknown:
-            raise DataError(
-                f"{self.name}: no question {listed(unknown)}"
-                f"{did_you_mean(unknown[0], self.questions)}; it has {listed(self.questions, 20)}"
-            )
 
     def joint(self, *questions: str) -> Joint:
         """Answers to several questions, joined by response, else by (item, annotator)."""
@@ -322,8 +313,7 @@ class Corpus(CorpusFields):
             content[role] = (new.reshape(-1) - absent).astype(np.int32)
         rationales = self.rationales
         if rationales is not None:
-            new_code = np.full(self.n_items, -1, dtype=np.int64)
-            new_code[codes] = np.arange(len(codes))
+            new_code = new_codes(codes, self.n_items)
             rationales = rationales.take(new_code[rationales.item] >= 0)
             rationales = replace(rationales, item=new_code[rationales.item])
         return replace(
@@ -344,10 +334,9 @@ class Corpus(CorpusFields):
         annotators = self.annotators.take(codes)
         rationales = self.rationales
         if rationales is not None:
-            new_code = np.full(self.n_annotators + 1, -2, dtype=np.int64)
-            new_code[codes] = np.arange(len(codes))
-            new_code[-1] = -1  # spans of unknown annotators stay
-            rationales = rationales.take(new_code[rationales.annotator] >= -1)
+            new_code = np.append(new_codes(codes, self.n_annotators), -1)
+            unknown = rationales.annotator < 0  # whose spans stay
+            rationales = rationales.take(unknown | (new_code[rationales.annotator] >= 0))
             rationales = replace(rationales, annotator=new_code[rationales.annotator])
         return replace(
             self,

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
-from dissensus.corpus.parts import Focus, LeftOut, Rationales
+from dissensus.corpus.parts import Focus, LeftOut, Rationales, check_questions
 from dissensus.errors import DataError, listed
-from dissensus.names import Names
+from dissensus.names import Names, OfNames, same
 
 
 @dataclass(frozen=True, eq=False)
-class CorpusFields:
+class CorpusFields(OfNames):
     """The fields of a corpus, checked against one another; `Corpus` adds methods."""
 
     name: str
@@ -36,13 +36,9 @@ class CorpusFields:
     notes: tuple[str, ...] = ()  # what was recognised or decided while reading
     columns: dict[str, str] = field(default_factory=dict)  # "item", "annotator" or role -> column
 
-    @property
-    def n_items(self) -> int:
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        return len(self.annotators)
+    def check_questions(self, questions: Iterable[str]) -> None:
+        """Refuse questions that the corpus does not have; the message lists those it has."""
+        check_questions(self.name, self.questions, questions)
 
     def check(self) -> None:
         """Refuse fields that are not consistent."""
@@ -92,23 +88,7 @@ class CorpusFields:
 
     def equals(self, other: CorpusFields) -> bool:
         """Whether both have the same content, including names, order and notes."""
-        return (
-            (self.name, self.group, self.left_out, self.notes)
-            == (other.name, other.group, other.left_out, other.notes)
-            and self.columns == other.columns
-            and self.items == other.items
-            and self.annotators == other.annotators
-            and _all_equal(self.questions, other.questions)
-            and _all_equal(self.gold, other.gold)
-            and _all_equal(self.contents, other.contents)
-            and _all_equal(self.item_attributes, other.item_attributes)
-            and _all_equal(self.annotator_attributes, other.annotator_attributes)
-            and _all_equal(self.splits, other.splits)
-            and list(self.content) == list(other.content)
-            and all(np.array_equal(v, other.content[k]) for k, v in self.content.items())
-            and _same_fields(self.focus, other.focus)
-            and _same_fields(self.rationales, other.rationales)
-        )
+        return same(self, other)
 
 
 def _check_rationales(name: str, spans: Rationales) -> None:
@@ -121,20 +101,3 @@ def _check_rationales(name: str, spans: Rationales) -> None:
             f"{name}: rationales start and stop on the same axes, found shapes "
             f"{spans.start.shape} and {spans.stop.shape}"
         )
-
-
-def _all_equal(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    return list(first) == list(second) and all(v.equals(second[k]) for k, v in first.items())
-
-
-def _same_fields(first: Any, second: Any) -> bool:
-    if first is None or second is None:
-        return first is second
-    for name, value in vars(first).items():
-        other = getattr(second, name)
-        if isinstance(value, np.ndarray):
-            if not np.array_equal(value, other, equal_nan=value.dtype.kind == "f"):
-                return False
-        elif not (value.equals(other) if isinstance(value, pa.Array) else value == other):
-            return False
-    return True

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+
+from dissensus.errors import DataError, did_you_mean, listed
+
+
+def check_questions(name: str, known: Mapping[str, Any], questions: Iterable[str]) -> None:
+    """Refuse questions that a corpus of this name does not have; the message lists its own."""
+    unknown = [question for question in questions if question not in known]
+    if unknown:
+        raise DataError(
+            f"{name}: no question {listed(unknown)}{did_you_mean(unknown[0], known)}; it has "
+            f"{listed(known, 20)}"
+        )
 
 
 class LeftOut(NamedTuple):

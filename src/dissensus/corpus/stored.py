@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus.corpus import Corpus
 from dissensus.corpus.folder import front_of, gold_of, names_of, write_corpus
-from dissensus.corpus.parts import LeftOut
-from dissensus.errors import DataError, did_you_mean, listed
+from dissensus.corpus.parts import LeftOut, check_questions
+from dissensus.errors import DataError
 from dissensus.files.arrow import unpacked_size
 from dissensus.files.folders import reading, writing
 from dissensus.files.parquet_sizes import ColumnChunk, row_groups
 from dissensus.files.plain import check_unpacked, open_plain
-from dissensus.names import Names
+from dissensus.names import Names, OfNames
 from dissensus.scales import masks_of_bytes, scale_from_dict
 
 COLUMNS = ("item", "annotator", "answer", "count")
@@ -96,7 +96,7 @@ _HINT = "write the folder again with `dissensus convert FOLDER NEW --by-item`"
 
 
 @dataclass(frozen=True, eq=False)
-class StoredCorpus:
+class StoredCorpus(OfNames):
     """The questions of a corpus folder, without loading their answers."""
 
     name: str
@@ -110,22 +110,9 @@ class StoredCorpus:
         self.check_questions([question])
         return self.questions[question]
 
-    @property
-    def n_items(self) -> int:
-        return len(self.items)
-
-    @property
-    def n_annotators(self) -> int:
-        return len(self.annotators)
-
-    def check_questions(self, questions: Sequence[str]) -> None:
+    def check_questions(self, questions: Iterable[str]) -> None:
         """Refuse questions that are not there."""
-        for question in questions:
-            if question not in self.questions:
-                raise DataError(
-                    f"{self.name}: no question {question!r}"
-                    f"{did_you_mean(question, self.questions)}; there are {listed(self.questions)}"
-                )
+        check_questions(self.name, self.questions, questions)
 
 
 def open_corpus(path: str | Path) -> StoredCorpus:

@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean
 from dissensus.files.plain import check_plain
@@ -36,7 +35,6 @@ from dissensus.readers.joins import (
 )
 from dissensus.readers.options import Options
 from dissensus.readers.tables.shapes import SHAPES
-from dissensus.scales import Scale
 
 READERS: dict[str, str] = {
     "corpus": "dissensus.readers.formats.corpus",
@@ -72,57 +70,16 @@ TABLES = ("spreadsheet", "parquet", "arrow", "jsonl", "csv")  # formats that are
 def read(
     source: Any,
     *,
-    format: str | None = None,
-    item: str | Sequence[str] | None = None,
-    annotator: str | None = None,
-    annotators: str | Sequence[str] | None = None,
-    answer: str | Sequence[str] | None = None,
-    text: str | Sequence[str] | None = None,
-    question: str | None = None,
-    gold: str | Path | None = None,
-    scale: Scale | str | Mapping[str, Scale | str] | None = None,
-    repeats: Repeats = "error",
-    encoding: str | None = None,
-    name: str | None = None,
-    corpus: str | None = None,
-    merge_variants: bool = False,
-    missing: str | Sequence[str] = (),
+    gold: Any = None,
     items: Any = None,
     features: Any = None,
     annotator_attributes: Any = None,
+    **options: Any,
 ) -> Corpus:
     """Read a corpus from a file, a corpus folder or a table in memory.
 
-    The format and the columns are recognised; `corpus.notes` says what was recognised.
-
-    Args:
-        source: a path, or a pandas, polars or Arrow table. Files may be compressed.
-        format: a name in `READERS`, if the file is not recognised correctly; or the shape of a
-            table: "long" (a row per answer), "wide" (a row per item, a column per annotator) or
-            "votes" (a row per item, a column of counts per value).
-        item: the column that names the item, or the columns that name it together; without one,
-            each distinct content is an item.
-        annotator: the column that names the annotator; without one, answers are anonymous.
-        annotators: the columns of a wide table that contain the answers of one annotator each.
-        answer: the column of answers; several are a question each; in a vote table, the columns of
-            counts. () reads items only.
-        text: the column shown to annotators, a text or the path of an image, a sound or a video;
-            several are a role each.
-        question: the column that names the question, if one column contains all answers.
-        gold: the column of gold labels; or a file of them, by item.
-        scale: a scale, or its text such as "interval:0:10", or one per question; inferred if
-            left out.
-        repeats: what to do with several answers of one annotator on one item and question.
-        encoding: of a text file; UTF-8, or what its byte order mark says, if left out.
-        name: the corpus's; the file's name without its ending if left out.
-        corpus: which one, if the file contains several.
-        merge_variants: make one value of answers that differ only in case, outer space or the
-            way to write a number, in the most frequent spelling or the scale's own.
-        missing: words that mean that an answer is missing, such as "-" or "N/A".
-        items: a table of items, joined by item: their contents, attributes and `split`.
-        features: columns of numbers, such as "x*"; or a file: an array (.npy) with a row per item
-            in the order of `items`, or a table, joined by item.
-        annotator_attributes: a table with a row per annotator, such as gender and age.
+    The format and the columns are recognised; `corpus.notes` says what was recognised. The
+    arguments are those of `dissensus.read`, which reads public corpora too.
 
     Example:
         >>> import pyarrow as pa
@@ -132,29 +89,15 @@ def read(
         table: long table; item = task, annotator = worker, answer = label (nominal: 0, 1);
         2 answers by 2 annotators on 1 item
     """
-    files = [one for one in (items, features, gold) if one is not None and is_file(one)]
-    if items is not None or annotator_attributes is not None or files:
-        own: dict[str, Any] = {
-            "format": format, "item": item, "annotator": annotator, "annotators": annotators,
-            "answer": answer, "text": text, "question": question, "scale": scale,
-            "repeats": repeats, "encoding": encoding, "name": name, "corpus": corpus,
-            "merge_variants": merge_variants, "missing": missing,
-            "gold": None if is_file(gold) else gold,
-            "features": None if is_file(features) else features,
-        }  # fmt: skip
-        joined = read(source, **own)
-        if annotator_attributes is not None:
-            columns = _columns(annotator_attributes)
-            joined = with_annotator_attributes(joined, annotator_attributes, columns)
-        return _joined(joined, items, gold if is_file(gold) else None,
-                       features if is_file(features) else None, _name(item))  # fmt: skip
-    options = _options(
-        format=format, item=item, annotator=annotator, annotators=annotators, answer=answer,
-        text=text, question=question, gold=gold, scale=scale, repeats=repeats, encoding=encoding,
-        name=name, corpus=corpus, merge_variants=merge_variants, missing=missing,
-        features=features,
-    )  # fmt: skip
-    return _read(source, options, None if format in SHAPES else format)
+    gold_file, gold = (gold, None) if is_file(gold) else (None, gold)
+    feature_file, features = (features, None) if is_file(features) else (None, features)
+    file_format = options.get("format")
+    own = _options(gold=gold, features=features, **options)
+    corpus = _read(source, own, None if file_format in SHAPES else file_format)
+    if annotator_attributes is not None:
+        columns = _columns(annotator_attributes)
+        corpus = with_annotator_attributes(corpus, annotator_attributes, columns)
+    return _joined(corpus, items, gold_file, feature_file, _name(options.get("item")))
 
 
 def _options(

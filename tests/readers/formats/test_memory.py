@@ -152,7 +152,7 @@ def test_a_named_index_is_a_column() -> None:
 
 def test_numbers_as_column_names() -> None:
     table = pd.DataFrame([["t1", "a", "x"], ["t1", "b", "y"]])
-    corpus = read(table, item=0, annotator=1, answer=2)  # type: ignore[arg-type]
+    corpus = read(table, item=0, annotator=1, answer=2)
     assert corpus["2"].answers() == ["x", "y"]
 
 

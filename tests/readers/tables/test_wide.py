@@ -340,7 +340,7 @@ def test_naming_the_annotators_overrules(write: Write) -> None:
     assert rows_of(corpus) == [("1", "ben", "2"), ("2", "ben", "1"), ("3", "ben", "1")]
     assert corpus.text_of(0) == "news"
     table = pd.DataFrame([["a", 1, 2], ["b", 2, 2]])
-    corpus = read(table, item=0, annotators=[1, 2])  # type: ignore[arg-type, list-item]
+    corpus = read(table, item=0, annotators=[1, 2])
     assert list(corpus.items) == ["a", "b"]
 
 
@@ -397,7 +397,7 @@ def test_pairs_of_a_name_and_an_answer(write: Write, answers: str) -> None:
     )
     for options in ({}, {"format": "wide"}):
         with pytest.raises(DataError, match=refused(message)):
-            read(path, **options)  # type: ignore[arg-type]
+            read(path, **options)
     assert len(read(path, annotators=answers.split(","))["answer"].answers()) == 4
 
 
