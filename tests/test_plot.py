@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -74,19 +73,6 @@ def test_data_are_the_numbers_of_other_functions(corpus: ds.Corpus) -> None:
     disputed = ds.plot.disputed(corpus, most=5).to_pandas()
     rows = corpus["emotion"].distribution()[corpus.items.codes(disputed["item"].tolist())]
     np.testing.assert_allclose(disputed.iloc[:, 2:], rows, atol=1e-6)
-
-
-def test_turned_letters_are_drawn_where_they_belong() -> None:
-    from dissensus.drawing.picture_files import to_png
-    from dissensus.report.figures import picture, text
-
-    turned = f'<g transform="translate(50 100) rotate(-90)">{text(0, 0, "MMMM")}</g>'
-    pixels = np.asarray(
-        Image.open(io.BytesIO(to_png(picture(200, 200, [turned], "a")))).convert("L")
-    )
-    rows, columns = np.nonzero(pixels < 128)
-    assert 80 <= columns.min() and columns.max() <= 102  # left of x = 50, at two pixels a unit
-    assert 100 <= rows.min() and rows.max() <= 202  # from y = 100 upwards
 
 
 def test_texts_of_a_corpus_are_escaped() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus.errors import DataError
 from dissensus_papers.seedbert.hypothesis import CONDITIONS, shown, verdicts
 from tests.tiny import tiny_bert
 
@@ -68,6 +67,7 @@ def judged(folder: Path, attention: ObservedAttention) -> dict[str, Any]:
     return dict(json.loads(json.dumps(report(folder, ABOUT))))
 
 
+@pytest.mark.slow
 def test_members_that_follow_annotators(tmp_path: Path) -> None:
     whole = judged(tmp_path, drawn(follows=True))
     of_corpus = whole["corpora"]["toxic_spans"]
@@ -110,15 +110,6 @@ def test_a_member_that_looks_where_an_annotator_does() -> None:
     assert np.isnan(figures.annotators()[0]).all()
 
 
-def test_marks_of_another_item_keep_their_share_of_it() -> None:
-    figures = AttentionFigures(drawn(follows=True))
-    np.testing.assert_array_equal(
-        figures.elsewhere(),
-        figures.attention.marked[figures.partner],  # all have the same length
-    )
-    assert (figures.partner != np.arange(N_ITEMS)).all()
-
-
 def test_ranks_correlate_as_spearman_and_are_corrected_for_length() -> None:
     from scipy.stats import spearmanr
 
@@ -141,6 +132,7 @@ def test_annotators_that_prefer_aspects_differ_more_than_by_chance() -> None:
     assert spread == pytest.approx(chance, abs=0.1)
 
 
+@pytest.mark.slow
 def test_simulated_crowd_with_a_small_network(tmp_path: Path) -> None:
     """Everything in small: trained, kept, judged, shown."""
     encoder = tiny_bert(tmp_path / "bert")
@@ -163,9 +155,3 @@ def test_simulated_crowd_with_a_small_network(tmp_path: Path) -> None:
     assert of_corpus["people"]["by_answer"]["effect"] > 0  # of this crowd it is true
     assert "true looks" in of_corpus["conditions"]["seeds"]["apart"]
     assert shown(whole).startswith("Do members of a seed ensemble look at different parts")
-
-
-def test_a_folder_without_anything(tmp_path: Path) -> None:
-    with pytest.raises(DataError) as caught:
-        report(tmp_path, ABOUT)
-    assert str(caught.value) == (f"{tmp_path}: nothing is trained yet: no CORPUS.CONDITION.npz")

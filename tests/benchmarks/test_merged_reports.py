@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -131,16 +130,3 @@ def test_a_condition_is_replaced_with_its_tests_and_measurements_by_seed(
         "measurements of the kept report: none",
         "continued: sizes, seeds 0, 1, 2 -> seeds 1, 3",
     ]
-
-
-def test_a_script_continues_the_report_that_is_kept(
-    folder: Path, script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    paper = SimpleNamespace(PAPER=PAPER, report=PAPER.report, shown=PAPER.shown, to_json=to_json)
-    keep, path = script("paper_runs").keep_folder, tmp_path / "kept.json"
-    for at in range(len(HALVES)):
-        keep(paper, folder / f"half {at}", path)
-    assert "new: second, 3 models, seeds 2, 3" in capsys.readouterr().out
-    assert set(PAPER.report(path)["conditions"]) == {"first", "second", "apart"}
-    keep(paper, folder / "half 1", path, alone=True)
-    assert set(PAPER.report(path)["conditions"]) == {"second", "apart"}

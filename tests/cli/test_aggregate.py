@@ -8,14 +8,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
-from dissensus.aggregation import AGGREGATORS, check_shares
+from dissensus import read
+from dissensus.aggregation import AGGREGATORS, RANKERS, TEXT_METHODS, DawidSkene, check_shares
 from dissensus.evaluation import aggregator_scores
 from dissensus.scales import Nominal
 from tests.cli.conftest import Run
 from tests.crowds import confused_crowd
+from tests.test_docs import ROOT
 
 LINES = """item,annotator,label,gold
 t1,ann,yes,yes
@@ -34,54 +35,6 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "labels.csv"
     path.write_text(LINES)
     return path
-
-
-def test_a_row_for_every_item(run: Run, table: Path) -> None:
-    ended = run("aggregate", table)
-    rows = list(csv.DictReader(io.StringIO(ended.out)))
-    assert [(row["item"], row["answer"], row["answers"]) for row in rows] == [
-        ("t1", "yes", "3"),
-        ("t2", "no", "3"),
-        ("t3", "no", "2"),
-    ]
-    assert [float(row["share.yes"]) for row in rows] == [0.666667, 0.333333, 0.5]
-    assert (
-        ended.err.splitlines()[-1] == "label: majority of 3 items; accuracy 1.0000 on 3 gold labels"
-    )
-
-
-def test_rows_as_json(run: Run, table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    ended = run("aggregate", table, "--json", "-o", out)
-    rows = json.loads(ended.out)
-    assert rows[2] == {
-        "item": "t3",
-        "question": "label",
-        "answer": "no",
-        "confidence": 0.5,
-        "answers": 2,
-        "share.no": 0.5,
-        "share.yes": 0.5,
-    }
-    assert len(rows) == len(list(csv.DictReader(io.StringIO(out.read_text())))) == 3
-
-
-@pytest.mark.parametrize("method", ["dawid-skene", "one-coin", "mace", "glad", "wawa"])
-def test_estimates_for_annotators(run: Run, table: Path, tmp_path: Path, method: str) -> None:
-    out, estimates = tmp_path / "out.parquet", tmp_path / "annotators.csv"
-    ended = run("aggregate", table, "--method", method, "-o", out, "--annotator-table", estimates)
-    assert (ended.code, ended.out) == (0, "")
-    assert pq.read_table(out).num_rows == 3
-    rows = list(csv.DictReader(io.StringIO(estimates.read_text())))
-    assert [row["annotator"] for row in rows] == ["ann", "bob", "cy"]
-    assert [row["answers"] for row in rows] == ["3", "3", "2"]
-    assert len(rows[0]) > 3
-
-
-def test_gold_labels_teach(run: Run, table: Path) -> None:
-    ended = run("aggregate", table, "--method", "one-coin", "--use-gold")
-    rows = list(csv.DictReader(io.StringIO(ended.out)))
-    assert [row["probability.yes"] for row in rows] == ["1", "0", "0"]
 
 
 def test_a_gold_label_that_nobody_gave(run: Run, tmp_path: Path) -> None:
@@ -124,28 +77,6 @@ def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, metho
         assert sum(float(row[name]) for name in named) == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("typed", "message"),
-    [
-        (("--method", "oracle"), "Error: no aggregator 'oracle'; there are 'majority', "),
-        (("--use-gold",), "Error: majority cannot learn from gold labels"),
-        (("--method", "mean"), "Error: mean is for interval answers, not nominal ones"),
-        (("--question", "mood"), "Error: labels: no question 'mood'; it has 'label'"),
-        (("-o", "out.xlsx"), "Error: out.xlsx: write a .csv, .tsv, .parquet, .json or .jsonl file"),
-        (
-            ("--annotator-table", "a.csv"),
-            "Error: majority learns nothing about annotators; leave --annotator-table out",
-        ),
-    ],
-)
-def test_what_cannot_be_aggregated(
-    run: Run, table: Path, typed: tuple[str, ...], message: str
-) -> None:
-    ended = run("aggregate", table, *typed)
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1].startswith(message)
-
-
 OWN = """comment_id,comment,source,worker,label,rating
 c1,"so good, really",forum,ann,ok,1
 c1,"so good, really",forum,bob,ok,2
@@ -184,6 +115,7 @@ def test_the_columns_of_the_user_and_a_file_per_question(run: Run, tmp_path: Pat
     assert json.loads((tmp_path / "again.json").read_text())[1]["confidence"] == 0.5
 
 
+@pytest.mark.slow
 def test_every_aggregator_against_gold_labels(run: Run, tmp_path: Path) -> None:
     corpus, _ = confused_crowd(n_items=60)
     corpus.save(tmp_path / "crowd")
@@ -237,3 +169,42 @@ def test_shares_of_very_many_values_are_refused_before_they_are_counted(
     ended = run("aggregate", path, "--method", "rover", "-o", tmp_path / "out.csv")
     assert "answer: rover of 8000 items" in ended.err
     check_shares(10**9, Nominal(("no", "yes")), "answer")  # many items alone are no reason
+
+
+def test_every_aggregator_is_documented() -> None:
+    page = (ROOT / "docs/commands.md").read_text()
+    section = page.partition("\n## aggregate\n")[2].partition("\n## ")[0]
+    for name in AGGREGATORS:  # what it does, and what its columns hold
+        assert section.count(f"`{name}`") >= 2, name
+    assert all(f"`{name}`" in section for name in (*RANKERS, *TEXT_METHODS))
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "message"),
+    [
+        ("--start", b"annotator,true,answer,probability\nann,yes,no,often\n",
+         ", line 2: 'often' is not a number"),
+        ("--start", b"annotator,true,answer,probability\nann,yes,maybe,1\n",
+         ": 'maybe' is no value; there are 'no', 'yes'"),
+        ("--skills", b"annotator,skill\xff\np\xff,0.9\n", ": cannot be read as a table ("),
+    ],
+)  # fmt: skip
+def test_tables_about_annotators_that_cannot_be_used(
+    run: Run, table: Path, tmp_path: Path, option: str, content: bytes, message: str
+) -> None:
+    given = tmp_path / "given.csv"
+    given.write_bytes(content)
+    method = "dawid-skene" if option == "--start" else "weighted-vote"
+    ended = run("aggregate", table, "--method", method, option, given)
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].startswith(f"Error: {given}{message}")
+
+
+def test_the_history_of_a_model(run: Run, table: Path, tmp_path: Path) -> None:
+    arguments = ("--method", "dawid-skene", "--history", "-o", tmp_path / "out.csv")
+    lines = run("aggregate", table, *arguments).err.splitlines()
+    fitted = DawidSkene().fit(read(table)["label"])
+    assert [line for line in lines if "log-likelihood" in line] == [
+        f"label: iteration {n}, log-likelihood {value:.6f}"
+        for n, value in enumerate(fitted.log_likelihood_, 1)
+    ]

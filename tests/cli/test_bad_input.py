@@ -59,9 +59,8 @@ MEDIA: dict[str, tuple[Kind, Callable[[int], bytes], bytes, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "shown", [pytest.param(m, marks=() if m == "pictures" else pytest.mark.slow) for m in MEDIA]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("shown", MEDIA)
 def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -> None:
     """Of 12 items 9 are learned, 2 of them bad, and 3 predicted, 1 of them bad."""
     kind, built, broken, noun, reason = MEDIA[shown]
@@ -115,6 +114,7 @@ def test_what_is_held_as_bytes_is_named_by_its_item(run: Run, tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_a_line_for_each_kind_and_a_file_that_is_gone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(picture(0))
     gone = str(tmp_path / "gone.png")
@@ -290,15 +290,9 @@ def test_a_model_reads_the_kind_it_is_made_for(run: Run, tmp_path: Path) -> None
     ("names", "message"),
     [
         ("see=minilm", "Error: no encoder 'minilm' reads image; there are 'efficientnet-lite0'"),
-        ("txt=minilm", "Error: crowd: no role 'txt'; there are 'text', 'see'"),
         ("text+see=minilm", "Error: crowd: only texts can be read together, 'see' is not one"),
-        ("text=minilm:lenght=9", "Error: encoder 'minilm' has no option 'lenght'; it has 'max_len"),
-        ("text=minilm:max_length=ten", "Error: encoder 'minilm': max_length must be an integer"),
-        ("minilm:max_length=0", "Error: encoder 'minilm': max_length must be an integer above 0"),
-        ("minilm:max_length=5", "Error: max_length must be at least 8 tokens, found 5"),
         ("auto:max_length=9", "Error: encoder 'efficientnet-lite0' has no option 'max_length'; it"),
         ("see=efficientnet-lite0:size=50", "Error: size must be a multiple of 32 pixels, found"),
-        ("text=,see=auto", "Error: encoder must have one name for each role, found none for 'tex"),
     ],
 )  # fmt: skip
 def test_encoders_that_do_not_fit(run: Run, tmp_path: Path, names: str, message: str) -> None:
@@ -368,122 +362,13 @@ def test_items_without_an_answer_are_counted(run: Run, tmp_path: Path) -> None:
     assert len(Predictions.load(tmp_path / "said")["q"].items) == 12
 
 
-def test_values_that_training_never_saw(run: Run, tmp_path: Path) -> None:
-    rows = ["item,annotator,answer,text"]
-    rows += [f"{k},{who},{'yes' if k % 2 else 'no'},so {k}" for k in range(8) for who in "ab"]
-    (tmp_path / "old.csv").write_text("\n".join(rows) + "\n")
-    (tmp_path / "new.csv").write_text("\n".join([*rows, "9,a,maybe,so so"]) + "\n")
-    named = ("--encoder", "characters", "--scale", "nominal")
-    run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, *named)
-    new = (tmp_path / "new.csv", "--scale", "nominal")
-    assert run("predict", tmp_path / "model", *new, "-o", tmp_path / "said").code == 0
-    ended = run("evaluate", tmp_path / "said", *new)
-    assert (ended.code, ended.err.splitlines()[-1]) == (
-        1,
-        f"Error: {tmp_path / 'said'}: 'answer' has another scale in training than in new "
-        "(no value 'maybe' on the nominal scale of 'no', 'yes'); declare all values when training, "
-        "as in --scale nominal:no,yes,maybe",
-    )
-    named = ("--encoder", "characters", "--scale", "nominal:no,yes,maybe")
-    run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, *named)
-    assert run("predict", tmp_path / "model", *new, "-o", tmp_path / "said").code == 0
-    assert run("evaluate", tmp_path / "said", *new).code == 0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "advice"),
-    [
-        (
-            ("no", "yes"),
-            ("No", "YES"),
-            "(no value 'No', 'YES' on the nominal scale of 'no', 'yes'); if these are other "
-            "spellings of the same values, use --scale nominal:no,yes --merge-variants",
-        ),
-        (
-            ("0.5", "2.25"),
-            ("1", "99"),
-            "(99 lies outside 0.5 to 2.25 (8 such answers); declare other ends or leave the row "
-            "out); declare all values when training, as in --scale interval:0.5:99",
-        ),
-    ],
-)
-def test_advice_about_another_scale_can_be_followed(
-    run: Run, tmp_path: Path, old: tuple[str, str], new: tuple[str, str], advice: str
-) -> None:
-    for name, values in (("old", old), ("new", new)):
-        rows = [f"{k},{who},{values[k % 2]},so {k}" for k in range(8) for who in "ab"]
-        text = "\n".join(["item,annotator,answer,text", *rows]) + "\n"
-        (tmp_path / f"{name}.csv").write_text(text)
-    scale = ("--scale", "interval") if "." in old[0] else ()
-    run("train", tmp_path / "old.csv", "-o", tmp_path / "model", *FEW, "--encoder", "characters")
-    file = (tmp_path / "new.csv", *scale)
-    assert run("predict", tmp_path / "model", *file, "-o", tmp_path / "said").code == 0
-    ended = run("evaluate", tmp_path / "said", *file)
-    assert (ended.code, ended.err.splitlines()[-1]) == (
-        1,
-        f"Error: {tmp_path / 'said'}: 'answer' has another scale in training than in new {advice}",
-    )
-
-
 # ---- a file of new items, and what stands where something is written ----
-
-
-def test_items_that_were_learned_are_said(run: Run, tmp_path: Path) -> None:
-    file, model = table(tmp_path / "old.csv"), tmp_path / "model"
-    run("train", file, "-o", model, *FEW, "--encoder", "characters")
-    ended = run("predict", model, file, "-o", tmp_path / "said")
-    assert said(ended)[1] == "predicting all 8 items, including those used for training"
-
-
-def test_predictions_have_a_place_before_they_are_made(run: Run, tmp_path: Path) -> None:
-    file, model = table(tmp_path / "old.csv"), tmp_path / "model"
-    run("train", file, "-o", model, *FEW, "--encoder", "characters")
-    ended = run("predict", model, file, "-o", model)
-    assert (ended.code, ended.err) == (
-        1,
-        f"Error: {model}: already exists and is not a dissensus predictions folder; "
-        "choose another path\n",
-    )
-
-
-def test_annotators_are_named_with_or_without_spaces(run: Run, tmp_path: Path) -> None:
-    file, model = table(tmp_path / "old.csv"), tmp_path / "model"
-    run("train", file, "-o", model, "--method", "annotator-majority")
-    ended = run("predict", model, file, "-o", tmp_path / "said", "--annotators", "b, a")
-    assert ended.code == 0
-    pairs = Predictions.load(tmp_path / "said")["answer"].by_annotator
-    assert pairs is not None and sorted(pairs.annotators) == ["a", "b"]
 
 
 def table(path: Path, n_items: int = 8) -> Path:
     rows = [f"{k},{who},{'yes' if k % 2 else 'no'},so {k}" for k in range(n_items) for who in "ab"]
     path.write_text("\n".join(["item,annotator,answer,text", *rows]) + "\n")
     return path
-
-
-def test_new_items_need_no_answers(run: Run, tmp_path: Path) -> None:
-    """Everybody who was learned answers them."""
-    old, new = table(tmp_path / "old.csv"), tmp_path / "new.csv"
-    new.write_text("id,text\nn1,so good\nn2,so bad\n")
-    model = tmp_path / "model"
-    run("train", old, "-o", model, "--encoder", "characters", "--set", "training.epochs=1")
-    ended = run("predict", model, new, "-o", tmp_path / "said")
-    assert ended.err.splitlines() == [
-        "new.csv: long table; item = id, no annotators, no answers, text = text; 0 answers on 2 "
-        "items",
-        "predicting all 2 items",
-        f"{tmp_path / 'said'}: annotator-heads for answer on 2 items",
-    ]
-    corpus = Predictions.load(tmp_path / "said")["answer"]
-    assert corpus.by_annotator is not None
-    assert (list(corpus.items), len(corpus.by_annotator)) == (["n1", "n2"], 4)
-    assert np.isfinite(corpus.distribution).all()
-    refused = run("evaluate", tmp_path / "said", new)
-    assert (refused.code, refused.err) == (
-        1,
-        f"Error: {new}: no column of answers recognised in 'id', 'text'; name it (answer=, "
-        '--answer), or use format="wide" (--format wide) if every annotator has a column\n',
-    )
 
 
 def test_a_missing_file_of_a_table_can_be_skipped(run: Run, tmp_path: Path) -> None:
@@ -507,35 +392,6 @@ def test_a_missing_file_of_a_table_can_be_skipped(run: Run, tmp_path: Path) -> N
     assert run("describe", read).code == 0
 
 
-@pytest.mark.parametrize("command", ["agreement", "aggregate", "evaluate"])
-def test_what_is_read_is_never_written_over(run: Run, tmp_path: Path, command: str) -> None:
-    read = table(tmp_path / "labels.csv")
-    before = read.read_bytes()
-    named = (tmp_path / "predictions", read) if command == "evaluate" else (read,)
-    ended = run(command, *named, "-o", tmp_path / "." / "labels.csv")
-    assert (ended.code, ended.err) == (
-        1,
-        f"Error: {read}: is the input; choose another path for the output\n",
-    )
-    assert read.read_bytes() == before
-
-
-def test_results_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
-    read = table(tmp_path / "labels.csv")
-    (tmp_path / "taken").write_text("a file, not a folder\n")
-    ended = run("aggregate", read, "-o", tmp_path / "taken" / "answers.csv")
-    assert (ended.code, said(ended)[-1]) == (
-        1,
-        f"Error: {tmp_path / 'taken' / 'answers.csv'}: cannot be written (File exists)",
-    )
-    both = ("-o", tmp_path / "a.csv", "--annotator-table", tmp_path / "a.csv")
-    ended = run("aggregate", read, "--method", "wawa", *both)
-    assert (ended.code, ended.err) == (
-        1,
-        f"Error: {tmp_path / 'a.csv'}: given for two outputs; write each to its own file\n",
-    )
-
-
 @pytest.mark.parametrize(
     "command", [("describe", "LONG"), ("convert", "READ", "LONG"), ("compare", "--show", "LONG")]
 )
@@ -550,58 +406,4 @@ def test_what_the_system_refuses_is_one_line(
     assert line.startswith(f"Error: {named['LONG']}") and line.endswith(": File name too long")
 
 
-def test_a_folder_where_a_front_page_should_be(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "model" / "config.json").mkdir(parents=True)
-    ended = run("predict", tmp_path / "model", table(tmp_path / "a.csv"), "-o", tmp_path / "said")
-    assert (ended.code, ended.err) == (
-        1,
-        f"Error: {tmp_path / 'model' / 'config.json'}: cannot be read (Is a directory)\n",
-    )
-
-
 # ---- settings out of range, and nothing to read ----
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("--seed", 2**63), f"training settings out of range: seed = {2**63}"),
-        (("--set", f"init_seed={2**63}"), "init_seed must be an integer below 2**63, found 92233"),
-        (("--set", "training.learning_rate=inf"), "training settings out of range: learning_rate "),
-        (("--set", "training.learning_rate=1e300"), "training diverged: weights are not finite af"),
-    ],
-)  # fmt: skip
-def test_settings_that_make_no_model(
-    run: Run, tmp_path: Path, given: tuple[object, ...], message: str
-) -> None:
-    train = ("train", table(tmp_path / "a.csv"), "-o", tmp_path / "model", *FEW)
-    ended = run(*train, "--encoder", "characters", *given)
-    assert ended.code == 1
-    assert said(ended)[-1].startswith(f"Error: {message}")
-    assert not (tmp_path / "model").exists()
-
-
-def test_items_that_show_nothing(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "bare.csv").write_text("item,annotator,answer\n1,a,yes\n2,a,no\n")
-    ended = run("train", tmp_path / "bare.csv", "-o", tmp_path / "model", *FEW)
-    assert said(ended)[-1] == (
-        "Error: bare: the corpus has no contents for encoder 'auto' to read; name the column of "
-        "the texts (text=, --text), or choose a method that ignores contents (prior, "
-        "annotator-majority)"
-    )
-    (tmp_path / "blank.csv").write_text("item,annotator,answer,text\n1,a,yes,\n2,a,no,\n")
-    ended = run("train", tmp_path / "blank.csv", "-o", tmp_path / "model", *FEW)
-    assert said(ended)[-1].startswith("Error: blank: the corpus has no contents for encoder 'auto'")
-
-
-def test_a_single_item_is_neither_split_nor_folded(run: Run, tmp_path: Path) -> None:
-    one = table(tmp_path / "one.csv", n_items=1)
-    ended = run("train", one, "-o", tmp_path / "model", "--hold-out", "0.2", *FEW)
-    assert said(ended)[-1] == (
-        "Error: one: 1 item in 1 group (items with the same content stay together) cannot be split "
-        "with a share of 0.2: one side is empty"
-    )
-    ended = run("compare", one, "-o", tmp_path / "comparison", "--methods", "prior")
-    assert said(ended)[-1] == (
-        "Error: one: 1 item in 1 group cannot be divided into 5 folds; at least 2 are needed"
-    )

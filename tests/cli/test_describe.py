@@ -17,62 +17,6 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path / "small"
 
 
-EXPECTED = """\
-small
-items                 4
-annotators            3
-content text          4 different, text
-item attributes       topic
-annotator attributes  age
-split official        train 2, dev 1, in no part 1
-questions             rude
-left out: other       7: asked of other items
-
-question rude
-scale                          nominal: no, yes
-answers loaded                 8
-left out: the answer is empty  5
-left out: no annotator         1
-loaded and left out            14
-items with answers             3
-items without answers          1
-answers per item               min 2, mean 2.67, max 3
-annotators                     3
-answers per annotator          min 2, median 3, max 3
-items with a gold label        1
-percent                        0.444
-krippendorff-alpha             0.067
-
-value   share
-no     62.5 %
-yes    37.5 %
-
-most disputed (entropy)
-item  entropy  answers        shown
-t3       0.69  no: 1, yes: 1  meh
-t2       0.64  yes: 2, no: 1  you fool
-
-annotators, compared with the rest
-annotator  answers          agreement               kappa  mostly
-ann              3  0.33 [0.01, 0.95]                0.00  no 100 %
-bob              3  0.50 [0.04, 0.96]  0.18 [-0.84, 0.92]  yes 67 %
-cleo             2  0.75 [0.01, 1.00]  0.50 [-0.98, 1.00]  no 50 %
-
-no suspicious annotators (0 checked; 3 with fewer than 10 answers not checked)
-"""
-
-
-def test_tables_when_piped(run: Run, corpus: Path) -> None:
-    ended = run("describe", corpus)
-    first, second = ended.out.split("\nquestion funny\n")
-    first = first.replace("questions             rude, funny", "questions             rude")
-    assert first == EXPECTED
-    assert "ratings                     mean 5.00, sd 3.00\n" in second
-    assert "lowest, quartiles, highest  2.00, 2.00, 5.00, 8.00, 8.00\n" in second
-    assert ended.code == 0
-    assert "\x1b" not in ended.out
-
-
 def test_json_is_the_description(run: Run, corpus: Path) -> None:
     ended = run("describe", corpus, "--json", "--most", "1")
     assert json.loads(ended.out) == describe(small(), most=1).to_dict()
@@ -84,20 +28,6 @@ def test_repeated_answers_have_a_line(run: Run, tmp_path: Path) -> None:
     described = run("describe", tmp_path / "twice.csv", "--repeats", "keep").out
     assert "\nrepeated answers       2, equal in 50 % of pairs\n" in described
     assert "\nanswers loaded         5\n" in described
-
-
-def test_one_question(run: Run, corpus: Path) -> None:
-    fields = json.loads(run("describe", corpus, "--question", "funny", "--json").out)
-    assert [question["name"] for question in fields["questions"]] == ["funny"]
-
-
-def test_a_question_that_was_not_asked(run: Run, corpus: Path) -> None:
-    ended = run("describe", corpus, "--question", "polite")
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1] == (
-        "Error: small: no question 'polite'; it has 'rude', 'funny'"
-    )
-    assert ended.out == ""
 
 
 def test_suspicious_annotators_are_shown(run: Run, tmp_path: Path) -> None:

@@ -73,30 +73,6 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return saved(corpus, tmp_path / "predictions"), tmp_path / "corpus"
 
 
-EXPECTED = """\
-small, rude
-                      single  perfect  constant  better
-items compared             6
-answers by annotator      18
-gold labels compared       6
-cross-entropy          0.469    0.318     0.687  lower
-macro-F1               1.000                     higher
-accuracy               1.000                     higher
-annotator accuracy     0.444                     higher
-macro-F1 (gold)        1.000                     higher
-accuracy (gold)        1.000                     higher
-
-small, funny
-"""
-
-
-def test_a_table_per_question(run: Run, folders: tuple[Path, Path]) -> None:
-    ended = run("evaluate", *folders)
-    assert ended.code == 0
-    assert ended.out.startswith(EXPECTED)
-    assert "annotator CCC " in ended.out
-
-
 def test_json_holds_the_scores(run: Run, folders: tuple[Path, Path]) -> None:
     fields = json.loads(run("evaluate", *folders, "--json", "--question", "rude").out)
     corpus = small()
@@ -121,15 +97,6 @@ def test_json_holds_the_scores(run: Run, folders: tuple[Path, Path]) -> None:
     }
 
 
-def test_output_writes_the_same_as_json(
-    run: Run, folders: tuple[Path, Path], tmp_path: Path
-) -> None:
-    output = tmp_path / "new" / "scores.json"
-    ended = run("evaluate", *folders, "--json", "-o", output)
-    assert json.loads(output.read_text(encoding="utf-8")) == json.loads(ended.out)
-    assert [path.name for path in output.parent.iterdir()] == ["scores.json"]
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_output_writes_a_table(
     run: Run, folders: tuple[Path, Path], tmp_path: Path, ending: str
@@ -148,11 +115,6 @@ def test_output_writes_a_table(
         columns = ("score", "low", "high", "perfect", "constant")
         for column, value in zip(columns, expected, strict=True):
             assert row[column] == (None if value is None else pytest.approx(value))
-
-
-def test_output_of_another_kind_is_refused(run: Run, folders: tuple[Path, Path]) -> None:
-    ended = run("evaluate", *folders, "-o", "scores.xlsx")
-    assert ended.err == "Error: scores.xlsx: write a .csv, .tsv, .parquet, .json or .jsonl file\n"
 
 
 def test_undefined_scores_are_null(run: Run, tmp_path: Path) -> None:
@@ -211,15 +173,6 @@ def test_bounds_stand_below_where_they_differ(
     ]
 
 
-def test_three_methods_fit_80_columns(run: Run, folders: tuple[Path, Path], tmp_path: Path) -> None:
-    others = [saved(small(), tmp_path / name, name) for name in ("annotator-heads", "soft-label")]
-    against = [part for folder in others for part in ("--against", folder)]
-    for options in ((), ("--all",)):
-        out = run("evaluate", *folders, *against, "--question", "rude", *options).out
-        assert max(map(len, out.splitlines())) <= 80
-        assert "  perfect prediction" in out and "0.469" in out
-
-
 def test_names_without_room_are_broken_at_hyphens(
     run: Run, folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -263,28 +216,6 @@ def test_every_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:
     assert max(map(len, out.splitlines())) <= 80
     shown = [line.partition("  ")[0] for line in out.splitlines()[5:] if line[0] != " "]
     assert shown == list(everything)
-
-
-def test_one_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:
-    out = run("evaluate", *folders, "--metric", "tvd", "--question", "rude").out
-    assert out.splitlines()[-1].split() == ["TVD", "0.167", "0.000", "0.333", "lower"]
-    ended = run("evaluate", *folders, "--metric", "guess")
-    assert ended.code == 1
-    assert ended.err.startswith("Error: no metric 'guess'; there are 'cross-entropy', 'CCC', ")
-    ended = run("evaluate", *folders, "--metric", "tvd", "--all")
-    assert ended.err == "Error: --all shows every metric; leave --metric out\n"
-
-
-def test_metrics_that_do_not_apply_are_said(run: Run, folders: tuple[Path, Path]) -> None:
-    named = ("--metric", "cross-entropy of members", "--question", "rude")
-    ended = run("evaluate", *folders, *named)
-    reason = (
-        "cross-entropy of members is for nominal, ordinal and multi-label answers and needs "
-        "predicted members"
-    )
-    assert (ended.code, ended.err) == (1, f"Error: no metric applies: {reason}\n")
-    ended = run("evaluate", *folders, *named, "--metric", "accuracy")
-    assert (ended.code, ended.err) == (0, f"left out: {reason}\n")
 
 
 def test_dic_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
@@ -365,12 +296,4 @@ def test_questions_that_do_not_meet(run: Run, folders: tuple[Path, Path], tmp_pa
     ended = run("evaluate", other, folders[1], "--question", "funny")
     assert ended.err.splitlines()[-1] == (
         "Error: no prediction for 'funny'; choose from 'polite', 'rude'"
-    )
-
-
-def test_a_folder_that_holds_no_predictions(run: Run, folders: tuple[Path, Path]) -> None:
-    ended = run("evaluate", folders[1], folders[1])
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1] == (
-        f"Error: {folders[1]}: not a dissensus predictions folder: predictions.json is missing"
     )

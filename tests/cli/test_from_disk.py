@@ -79,28 +79,6 @@ def test_agreement_from_disk_has_the_same_numbers_and_sentence(run: Run, folder:
     assert last.startswith("label: Krippendorff's alpha = ")
 
 
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        (("aggregate", "--method", "glad"), "glad needs all answers in memory; majority, soft-vot"),
-        (("aggregate", "--method", "all"), "--method all has no --from-disk; leave it out"),
-        (("aggregate", "--item", "x"), "--from-disk opens a corpus folder as it is; leave out --i"),
-        (
-            ("describe", "--by", "all"),
-            "--from-disk does not describe groups of annotators; leave ou",
-        ),
-        (("agreement", "--by", "item"), "--from-disk counts whole measures in blocks of items; le"),
-        (("agreement", "--measure", "span-f1"), "--from-disk counts whole measures in blocks of i"),
-    ],
-)
-def test_what_cannot_be_counted_from_disk(
-    run: Run, folder: Path, words: tuple[str, ...], message: str
-) -> None:
-    ended = run(words[0], folder, "--from-disk", *words[1:])
-    assert ended.code == 1
-    assert ended.err.startswith(f"Error: {message}")
-
-
 def test_a_large_table_is_converted_in_parts(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,8 +90,3 @@ def test_a_large_table_is_converted_in_parts(
     assert in_parts.err.replace("parts", "whole") == whole.err and in_parts.code == 0
     for file in (tmp_path / "whole").iterdir():
         assert file.read_bytes() == (tmp_path / "parts" / file.name).read_bytes()
-
-
-def test_by_item_is_for_folders(run: Run, folder: Path) -> None:
-    ended = run("convert", folder, folder.parent / "labels.parquet", "--by-item")
-    assert ended.err == ("Error: --by-item is for corpus folders; leave it out, or name a folder\n")

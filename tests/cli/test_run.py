@@ -117,13 +117,6 @@ def test_a_budget_that_is_too_short_still_ends_with_a_model(tmp_path: Path, run:
     assert run("predict", out / "model", table, "-o", answers).code == 0 and answers.exists()
 
 
-def test_a_file_is_not_a_folder_for_the_report(tmp_path: Path, run: Run) -> None:
-    table, out = labels_table(tmp_path / "labels.csv", 12), tmp_path / "out"
-    out.write_text("mine", encoding="utf-8")
-    refused = run("run", table, "-o", out)
-    assert refused.code == 1 and refused.err.endswith(f"Error: {out}: is a file; name a folder\n")
-
-
 def test_a_folder_with_something_else_is_refused_before_any_work(tmp_path: Path, run: Run) -> None:
     labels, model = labels_table(tmp_path / "labels.csv", 40), tmp_path / "out" / "model"
     model.mkdir(parents=True)
@@ -133,15 +126,6 @@ def test_a_folder_with_something_else_is_refused_before_any_work(tmp_path: Path,
         f"Error: {model}: already exists and is not a dissensus model folder; choose another path\n"
     )
     assert "methods:" not in refused.err and [*(tmp_path / "out").iterdir()] == [model]
-
-
-def test_a_report_of_a_file(tmp_path: Path, run: Run) -> None:
-    table = labels_table(tmp_path / "labels.csv", 12)
-    ended = run("report", table, "-o", tmp_path / "report.html")
-    assert ended.code == 0 and "36 answers by 3 annotators" in ended.out
-    assert (tmp_path / "report.json").exists()
-    refused = run("report", table, "-o", tmp_path / "report.txt")
-    assert refused.code == 1 and "ends in .html" in refused.err
 
 
 def _without_date(page: Path) -> str:
@@ -182,8 +166,3 @@ def test_the_same_seed_gives_the_same_report_in_another_process(tmp_path: Path) 
         )
         pages += [_without_date(folder / "out" / f"report.{kind}") for kind in ("html", "json")]
     assert pages[:2] == pages[2:]
-
-
-def test_an_unknown_modality_is_refused(tmp_path: Path, run: Run) -> None:
-    refused = run("demo", tmp_path / "demo", "--modality", "smell")
-    assert refused.code == 1 and "'text', 'image', 'sequence'" in refused.err

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import Annotations, Corpus, Names, Predictions
+from dissensus import Annotations, Corpus, Names
 from dissensus.methods import METHODS, method
 from tests.cli.conftest import Run
 from tests.crowds import SMALL, feature_crowd, others_slow
@@ -72,28 +72,6 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     assert [each["question"] for each in of_densities] == named
 
 
-def test_a_table_with_names(run: Run, crowd: Path, tmp_path: Path) -> None:
-    model, table = tmp_path / "model", tmp_path / "new" / "said.csv"
-    run("train", crowd, "-o", model, "--method", "annotator-majority", "--hold-out", 0.25)
-    arguments = ("predict", model, crowd, "-o", tmp_path / "predictions", "--table", table)
-    assert run(*arguments).code == 0
-    corpus = Predictions.load(tmp_path / "predictions")["q"]
-    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-    assert list(rows[0]) == ["item", "answer", "confidence", "share.a", "share.b", "share.c"]
-    assert [row["item"] for row in rows] == list(corpus.items)
-    assert [row["answer"] for row in rows] == corpus.scale.decode(corpus.consensus)
-    shares = [[float(row[f"share.{value}"]) for value in "abc"] for row in rows]
-    np.testing.assert_allclose(shares, corpus.distribution, rtol=1e-5)
-    assert run(*arguments, "--by", "annotator").code == 0
-    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-    assert corpus.by_annotator is not None and len(rows) == len(corpus.by_annotator) == 60
-    assert {row["annotator"] for row in rows} == set(corpus.by_annotator.annotators)
-    refused = run(*arguments[:-1], tmp_path / "said.txt")
-    assert refused.err.splitlines()[-1] == (
-        f"Error: {tmp_path / 'said.txt'}: write a .csv, .tsv, .parquet, .json or .jsonl file"
-    )
-
-
 def test_new_texts_from_table_to_table(run: Run, tmp_path: Path) -> None:
     lines = ["post,comment,worker,label", "p1,good,ann,ok", "p1,good,bob,ok", "p2,bad,ann,rude"]
     (tmp_path / "old.csv").write_text("\n".join(lines) + "\n")
@@ -109,28 +87,6 @@ def test_new_texts_from_table_to_table(run: Run, tmp_path: Path) -> None:
     assert [row["row"] for row in rows] == ["1", "2", "3"]
     refused = run("predict", model, tmp_path / "new.csv", "-o", out, "--attention")
     assert refused.err == "Error: --attention is saved in a folder; name one with -o\n"
-
-
-def test_the_same_line_gives_the_same_model(run: Run, crowd: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        run("train", crowd, "-o", tmp_path / name, "--encoder", "features", "--seed", 3, *FEW)
-    one, two = ((tmp_path / n / "model.safetensors").read_bytes() for n in ("one", "two"))
-    assert one == two
-
-
-def test_names_and_strangers(run: Run, crowd: Path, tmp_path: Path) -> None:
-    model, answers = tmp_path / "model", tmp_path / "predictions"
-    run("train", crowd, "-o", model, "--method", "annotator-majority")
-    assert run("predict", model, crowd, "-o", answers, "--annotators", "p1,p2").code == 0
-    pairs = Predictions.load(answers)["q"].by_annotator
-    assert pairs is not None and len(pairs) == 120
-    ended = run("predict", model, crowd, "-o", answers, "--annotators", "p1,zoe")
-    assert (ended.code, ended.err.splitlines()[-1]) == (
-        1,
-        "Error: not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
-        "(--unknown mean), 'nearest' if they answered other items, or 'aggregate' if the model was "
-        "fitted with aggregate=True",
-    )
 
 
 def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path: Path) -> None:
@@ -207,59 +163,6 @@ def test_each_table_of_predictions_names_its_question(run: Run, tmp_path: Path) 
     assert predicted.err.splitlines()[-1] == "prior for label, rating on 9 items"
 
 
-@pytest.mark.parametrize(
-    ("typed", "message"),
-    [
-        (("--method", "oracle"), "Error: no method 'oracle'; there are 'prior', 'annotator-maj"),
-        (("--question", "mood"), "Error: crowd: no question 'mood'; it has 'q'"),
-        (("--split", "dev"), "Error: crowd: no part 'dev'; it has no split 'official'"),
-        (("--set", "epochs"), "Error: --set must be name=value, found 'epochs'"),
-        (("--hold-out", "2"), "Error: --hold-out must be between 0 and 1, found 2"),
-        (
-            ("--encoder", "minilm"),
-            "Error: crowd: encoder 'minilm' does not read 'x' (features)",
-        ),
-        (("--encoder", "y=features"), "Error: crowd: no role 'y'; there are 'x'"),
-        (
-            ("--encoder", "x=features:size=3"),
-            "Error: encoder 'features' has no option 'size'; it has none",
-        ),
-        (
-            ("--encoder", "x=features,x=auto"),
-            "Error: encoder must have one name for each role, found two for one role in "
-            "'x=features,x=auto'",
-        ),
-    ],
-)
-def test_what_cannot_be_trained(
-    run: Run, tmp_path: Path, typed: tuple[str, ...], message: str
-) -> None:
-    feature_crowd(name="crowd").save(tmp_path / "crowd")
-    ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *typed)
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1].startswith(message)
-    assert not (tmp_path / "model").exists()
-
-
-def test_a_split_without_a_part_to_train_on_is_said(run: Run, tmp_path: Path) -> None:
-    rows = [f"{k},{who},{k % 2},{('training', 'testing')[k % 2]}" for k in range(4) for who in "ab"]
-    (tmp_path / "table.csv").write_text("\n".join(["item,annotator,answer,split", *rows]) + "\n")
-    train = ("train", tmp_path / "table.csv", "-o", tmp_path / "model", "--method", "prior")
-    assert run(*train).err.splitlines()[1] == (
-        "training on all 4 items: the official split has no part 'train' but 'testing', "
-        "'training'; name the part to train on with --split"
-    )
-    again = run(*train, "--split", "training")
-    assert (again.code, again.err) == (
-        1,
-        f"Error: {tmp_path / 'model'}: already contains a model; use --overwrite to replace it, or "
-        "choose another path\n",
-    )
-    assert run(*train, "--split", "training", "--overwrite").err.splitlines()[1] == (
-        "training on the official part 'training': 2 of 4 items"
-    )
-
-
 def test_a_corpus_that_changed_since_training(run: Run, tmp_path: Path) -> None:
     feature_crowd(name="crowd").save(tmp_path / "crowd")
     model = tmp_path / "model"
@@ -274,14 +177,6 @@ def test_a_corpus_that_changed_since_training(run: Run, tmp_path: Path) -> None:
     assert again.code == 0
 
 
-def test_a_model_that_is_not_there(run: Run, crowd: Path, tmp_path: Path) -> None:
-    ended = run("predict", tmp_path / "nothing", crowd, "-o", tmp_path / "predictions")
-    assert (ended.code, ended.err) == (
-        1,
-        f"Error: {tmp_path / 'nothing'}: not a dissensus model folder: config.json is missing\n",
-    )
-
-
 def test_convert_reads_back_as_it_was(run: Run, crowd: Path, tmp_path: Path) -> None:
     from dissensus import Corpus
 
@@ -289,14 +184,6 @@ def test_convert_reads_back_as_it_was(run: Run, crowd: Path, tmp_path: Path) -> 
         f"{tmp_path / 'copy'}: 60 items, 240 answers to q"
     )
     assert Corpus.load(tmp_path / "copy").equals(Corpus.load(crowd))
-
-
-def test_convert_does_not_write_over_what_it_reads(run: Run, crowd: Path) -> None:
-    ended = run("convert", crowd, crowd, "--question", "q", "--overwrite")
-    assert (ended.code, ended.err) == (
-        1,
-        f"Error: {crowd}: is the input; choose another path for the output\n",
-    )
 
 
 def test_convert_does_not_write_over_what_is_not_ours(

@@ -17,10 +17,8 @@ from dissensus.agreement import masi_kappa_matrix, positive_agreement
 from dissensus.contents import Contents
 from dissensus.errors import DataError
 from dissensus.methods import AnnotatorQueries, method
-from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.report import Report, make_report
 from dissensus.report.blocks import Bars, Table
-from dissensus.report.sections.agreement import similar_order
 from dissensus.training import Training
 from dissensus.workflow.models import held_out
 from tests.evaluation.comparisons import comparison
@@ -90,11 +88,6 @@ def test_the_page_loads_nothing_and_figures_have_a_text(whole: Report) -> None:
     assert not re.search(r"https?://(?!www\.w3\.org)", whole.to_html())
     pictures = [about for tag, about in page.elements if tag == "svg"]
     assert pictures and all(p.get("role") == "img" and p.get("aria-label") for p in pictures)
-
-
-def test_the_same_corpus_gives_the_same_page(corpus: Corpus) -> None:
-    first, second = (make_report(corpus, date="then").to_html() for _ in range(2))
-    assert first == second
 
 
 def test_everything_that_is_shown_is_written_as_json_too(whole: Report, tmp_path: Path) -> None:
@@ -181,14 +174,6 @@ def test_a_large_crowd_is_cut_and_that_is_said() -> None:
     answers = Annotations.from_rows(rows)
     page = make_report(Corpus.build("crowd", answers.items, {"q": answers})).to_html()
     assert len(page) < 3_000_000 and "460 more are not shown" in page and "200 more" in page
-
-
-def test_annotators_who_answer_alike_are_neighbours() -> None:
-    group = np.arange(8) % 2
-    values = np.where(group[:, None] == group[None, :], 0.8, 0.1)
-    np.fill_diagonal(values, np.nan)
-    ordered = group[similar_order(values)]
-    assert (np.diff(ordered) != 0).sum() == 1
 
 
 # ---- sections ----
@@ -287,21 +272,6 @@ def test_who_looked_where_from_attention(corpus: Corpus, tmp_path: Path) -> None
     item = titles[0].split(",")[0].removeprefix("Attention to item ")
     text = corpus.text_of(int(corpus.items.codes([item])[0]))
     assert figure["rows"] and all(row[4] in text for row in figure["rows"])
-
-
-def test_kappas_of_annotators_and_predictions_stand_side_by_side_with_dic(corpus: Corpus) -> None:
-    perfect = corpus["emotion"]
-    pairs = ByAnnotator(
-        perfect.item, perfect.annotator_codes("a test"), perfect.annotators, perfect.answer
-    )
-    mass = perfect.distribution()
-    own = Prediction(perfect.scale, perfect.items, mass, mass.argmax(axis=1), pairs)
-    predictions = Predictions({"emotion": own}, "perfect", corpus.name)
-    report = make_report(corpus, tested=corpus, predictions=predictions, method="perfect")
-    section = next(section for section in report.sections if section.key == "predictions")
-    figure = section.to_dict()["blocks"][-1]
-    assert figure["rows"] and all(row[2] == row[3] for row in figure["rows"])
-    assert "is 0.00 over 10 pairs" in figure["shows"]
 
 
 @pytest.mark.slow
