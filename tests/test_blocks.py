@@ -25,7 +25,7 @@ from dissensus.aggregation import (
     SoftVote,
     aggregate,
 )
-from dissensus.aggregation.cluster_rows import ClusterRows
+from dissensus.aggregation.item_answers import ClusterAnswers
 from dissensus.agreement import MEASURES, summarise
 from dissensus.annotations import AnnotationBlocks, PackedAnnotations, SplitAnnotations
 from dissensus.cluster import connect
@@ -350,19 +350,19 @@ def test_a_description_from_disk_counts_the_same(
 @pytest.mark.slow
 def test_a_lost_worker_ends_it_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
-    count, passes = ClusterRows.expected, []
+    count, passes = ClusterAnswers.expected, []
     options = {"processes": True, "dashboard_address": ":0", "threads_per_worker": 1}
     with distributed.LocalCluster(n_workers=2, silence_logs=50, **options) as cluster:
         with closing(connect(cluster.scheduler_address)) as client:
             process = next(iter(client.run(os.getpid).values()))
 
-            def losing(rows: ClusterRows, *given: Any) -> Any:
+            def losing(answers: ClusterAnswers, *given: Any) -> Any:
                 passes.append(given[0])
                 if len(passes) == 3:
                     os.kill(process, signal.SIGKILL)
-                return count(rows, *given)
+                return count(answers, *given)
 
-            monkeypatch.setattr(ClusterRows, "expected", losing)
+            monkeypatch.setattr(ClusterAnswers, "expected", losing)
             with pytest.raises(ModelError, match=r"^the cluster lost a worker \(.*\); run the sam"):
                 DawidSkene().fit(crowd(), cluster=client)
     assert len(passes) == 3

@@ -8,26 +8,34 @@ from __future__ import annotations
 
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.bayesian_dawid_skene import BayesianDawidSkene
-from dissensus.aggregation.bradley_terry import BradleyTerry
-from dissensus.aggregation.comparisons import Comparisons, comparisons
 from dissensus.aggregation.dawid_skene import DawidSkene
-from dissensus.aggregation.fitting import aggregate, check_method, usual_method
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.glad import Glad
 from dissensus.aggregation.kos import Kos
 from dissensus.aggregation.m_msr import MatrixMeanSubsequenceReduced
 from dissensus.aggregation.mace import Mace
 from dissensus.aggregation.one_coin import OneCoin, errs_by_value
-from dissensus.aggregation.ranking import RANKERS, rank, ranking_table
-from dissensus.aggregation.ratings import Mean, Median
-from dissensus.aggregation.registry import AGGREGATORS
-from dissensus.aggregation.rover import rover
-from dissensus.aggregation.tables import annotator_table, check_shares, gold_accuracy
-from dissensus.aggregation.texts import TEXT_METHODS, aggregate_texts
-from dissensus.aggregation.votes import Majority, SoftmaxVote, SoftVote
-from dissensus.aggregation.wawa import Wawa
-from dissensus.aggregation.weighted_vote import WeightedVote
-from dissensus.aggregation.zero_based_skill import ZeroBasedSkill
+from dissensus.aggregation.ranking import (
+    RANKERS,
+    BradleyTerry,
+    Comparisons,
+    comparisons,
+    rank,
+    ranking_table,
+)
+from dissensus.aggregation.registry import AGGREGATORS, aggregate, check_method, usual_method
+from dissensus.aggregation.results import annotator_table, check_shares, gold_accuracy
+from dissensus.aggregation.texts import TEXT_METHODS, aggregate_texts, rover
+from dissensus.aggregation.votes import (
+    Majority,
+    Mean,
+    Median,
+    SoftmaxVote,
+    SoftVote,
+    Wawa,
+    WeightedVote,
+    ZeroBasedSkill,
+)
 
 __all__ = [
     "AGGREGATORS",

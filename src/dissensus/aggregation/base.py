@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from dissensus.aggregation.by_value import choices, joined
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.conversion import annotations_of
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.prediction import Prediction
+from dissensus.scales import MultiLabel, Nominal, has_value
 
 NEAREST = {  # aggregators for a kind of scale, to offer instead
     "nominal": "majority or dawid-skene",
@@ -22,6 +22,7 @@ NEAREST = {  # aggregators for a kind of scale, to offer instead
     "multi-label": "majority or dawid-skene",
 }
 IN_BLOCKS = "majority, soft-vote, dawid-skene, one-coin and mace"
+CHOSEN = Nominal(("not chosen", "chosen"))  # each value of multi-label answers
 Gives = Literal["share", "probability"]
 
 
@@ -62,39 +63,35 @@ class Aggregator(ABC):
             annotations: `Annotations`, a corpus with one question, or a pandas, polars or Arrow
                 table that `dissensus.read` can read; or `AnnotationBlocks`.
         """
-        if isinstance(annotations, AnnotationBlocks):
-            self._check_blocks(annotations)
-            return self._fit_whole(cast(Annotations, annotations))
-        annotations = annotations_of(annotations)
+        if not isinstance(annotations, AnnotationBlocks):
+            annotations = annotations_of(annotations)
         self._check(annotations)
         if self._is_by_value(annotations):
             return self._fit_values(annotations)
-        return self._fit_whole(annotations)
-
-    def _fit_whole(self, annotations: Annotations) -> Self:
         self.distribution_ = self._fit(annotations)
         self.consensus_ = self._labels(annotations)
         return self
 
-    def _is_by_value(self, annotations: Annotations) -> bool:
+    def _is_by_value(self, annotations: Annotations | AnnotationBlocks) -> bool:
         return annotations.scale.kind == "multi-label" and not self.reads_sets
 
     def _fit_values(
         self, annotations: Annotations, gold: Annotations | None = None, **more: Any
     ) -> Self:
         """Fit an aggregator to each value of multi-label answers."""
-        values: tuple[str, ...] = annotations.scale.values  # type: ignore[attr-defined]
+        scale = annotations.scale
+        assert isinstance(scale, MultiLabel)
         self.by_value_ = {}
-        self.distribution_ = np.empty((annotations.n_items, len(values)))
+        self.distribution_ = np.empty((annotations.n_items, len(scale)))
         chosen = np.zeros(self.distribution_.shape, dtype=bool)
-        for code, value in enumerate(values):
+        for code, value in enumerate(scale.values):
             known = {} if gold is None else {"gold": choices(gold, code)}
             fitted = replace(self).fit(choices(annotations, code), **known, **more)
             self.by_value_[value] = fitted
             self.distribution_[:, code] = fitted.distribution_[:, 1]
             chosen[fitted.consensus_.item, code] = fitted.consensus_.answer == 1
         item = np.flatnonzero(annotations.per_item())
-        self.consensus_ = labelled(annotations, item, joined(annotations, chosen[item]))
+        self.consensus_ = labelled(annotations, item, scale.pack(chosen[item]))
         return self
 
     def fit_predict(self, annotations: Any) -> Prediction:
@@ -136,33 +133,29 @@ class Aggregator(ABC):
         items = consensus.items.take(consensus.item)
         return Prediction(scale, items, distribution, answer, gives=self.gives)
 
-    def _check_blocks(self, blocks: AnnotationBlocks) -> None:
-        if not self.in_blocks or self._is_by_value(cast(Annotations, blocks)):
+    def _check(self, annotations: Annotations | AnnotationBlocks) -> None:
+        if isinstance(annotations, AnnotationBlocks) and (
+            not self.in_blocks or self._is_by_value(annotations)
+        ):
             answers = "multi-label answers" if self.in_blocks else "answers"
             raise DataError(
                 f"{self.name} needs all {answers} in memory; {IN_BLOCKS} count single values in "
                 "blocks"
             )
-        self._check_scale(blocks.scale.kind)
-        if self.needs_annotators:
-            blocks.check_annotators(self.name)
-        if not blocks.n_rows:
-            raise DataError(f"{self.name}: there are no answers to aggregate")
-
-    def _check(self, annotations: Annotations) -> None:
-        self._check_scale(annotations.scale.kind)
-        if self.needs_annotators:
-            annotations.annotator_codes(self.name)
-        if not annotations.n_rows:
-            raise DataError(f"{self.name}: there are no answers to aggregate")
-
-    def _check_scale(self, kind: str) -> None:
+        kind = annotations.scale.kind
         if kind not in self.scales:
             *kinds, last = self.scales
             known = f"{', '.join(kinds)} and {last}" if kinds else last
             raise DataError(
                 f"{self.name} is for {known} answers, not {kind} ones; use {NEAREST[kind]}"
             )
+        if self.needs_annotators:
+            if isinstance(annotations, AnnotationBlocks):
+                annotations.check_annotators(self.name)
+            else:
+                annotations.annotator_codes(self.name)
+        if not annotations.n_rows:
+            raise DataError(f"{self.name}: there are no answers to aggregate")
 
     def _labels(self, annotations: Annotations) -> Annotations:
         """The consensus of the distribution, of the items that have answers."""
@@ -175,4 +168,35 @@ def labelled(annotations: Annotations, item: np.ndarray, answer: np.ndarray) -> 
     scale = annotations.scale
     return Annotations(
         item, None, answer.astype(scale.dtype), scale, annotations.items, Names.range(0)
+    )
+
+
+def gold_codes(annotations: Annotations, gold: Annotations | None) -> np.ndarray:
+    """The code of each item's gold label, -1 where there is none, (n_items,)."""
+    codes = np.full(annotations.n_items, -1, dtype=np.int64)
+    if gold is not None:
+        gold = gold.to(annotations.scale)
+        at = annotations.items.find(gold.items)[gold.item]
+        codes[at[at >= 0]] = gold.answer[at >= 0]
+    return codes
+
+
+def choices(annotations: Annotations, code: int) -> Annotations:
+    """Whether each multi-label answer has the value of this code, as nominal answers.
+
+    Example:
+        >>> rows = [("t1", "ann", "joy, fear"), ("t1", "bob", "fear")]
+        >>> choices(Annotations.from_rows(rows, MultiLabel(("joy", "fear"))), 0).answers()
+        ['chosen', 'not chosen']
+    """
+    chosen = has_value(annotations.answer, code).astype(CHOSEN.dtype)
+    return Annotations(
+        annotations.item,
+        annotations.annotator,
+        chosen,
+        CHOSEN,
+        annotations.items,
+        annotations.annotators,
+        count=annotations.count,
+        repeats=annotations.repeats,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from dissensus.progress import progress
 MIDDLE, MIDDLE_SPREAD = 1.4, 0.6  # log-odds of the crowd's mean accuracy: 0.80, 95 % 0.55 to 0.93
 SPREAD = 2.5  # of annotators around it: half-normal
 ANSWERS, ANSWERS_SPREAD = np.log(10.0), 1.0  # that an annotator's usual accuracy is worth: 10
+
+Evidence = Callable[[np.ndarray, float], np.ndarray]  # of usual accuracies and their worth
 
 
 @dataclass(eq=False)
@@ -54,18 +58,22 @@ class BayesianDawidSkene(Aggregator):
     shares_interval_: np.ndarray = field(init=False, repr=False)
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
+        from scipy.sparse import csr_array
+
         if self.draws < 1 or self.warm_up < 0:
             raise DataError(f"{self.name} needs at least one draw, found {self.draws}")
         n_values, n = annotations.scale.n_columns, annotations.n_annotators
         generator = np.random.default_rng(self.seed)
-        cells = _cells(annotations, self.name)
+        cell = annotations.annotator_codes(self.name).astype(np.int64) * n_values
+        cell += annotations.answer
+        shape = annotations.n_items, n * n_values
         answered = np.flatnonzero(annotations.per_item())
-        rows = cells[answered]
+        rows = csr_array((np.ones(len(cell)), (annotations.item, cell)), shape)[answered]
         columns = rows.T.tocsr()  # (n_annotators * n_values, n_answered)
         occurs = np.bincount(annotations.answer, minlength=n_values) > 0
         posterior = annotations.distribution()[answered]
         truth = _drawn(posterior, generator)
-        prior = _Prior(np.full(n, MIDDLE), np.ones(n))
+        prior = _Prior(generator, np.full(n, MIDDLE), np.ones(n))
         mean = np.zeros((len(answered), n_values))
         confusion = np.zeros((n, n_values, n_values))
         accuracy = np.empty((self.draws, n))
@@ -74,8 +82,9 @@ class BayesianDawidSkene(Aggregator):
             for draw in range(-self.warm_up, self.draws):
                 given = columns @ np.eye(n_values)[truth]  # (n_annotators * answered, true)
                 counts = given.reshape(n, n_values, n_values).transpose(0, 2, 1)
-                matrices = prior.matrices(counts, generator, adapt=draw < 0)
-                share = _dirichlet(occurs + np.bincount(truth, minlength=n_values), generator)
+                matrices = prior.matrices(counts, adapt=draw < 0)
+                share = generator.standard_gamma(occurs + np.bincount(truth, minlength=n_values))
+                share = share.clip(1e-300) / share.clip(1e-300).sum()
                 logs = np.log(matrices).transpose(0, 2, 1).reshape(n * n_values, n_values)
                 posterior = _normalised(rows @ logs + np.log(share))
                 truth = _drawn(posterior, generator)
@@ -99,6 +108,7 @@ class BayesianDawidSkene(Aggregator):
 class _Prior:
     """How often annotators are usually right, as log-odds, and what the crowd has in common."""
 
+    generator: np.random.Generator
     usual: np.ndarray  # (n_annotators,)
     steps: np.ndarray  # (n_annotators,) sizes of the proposed changes of `usual`
     middle: float = MIDDLE
@@ -106,21 +116,21 @@ class _Prior:
     answers: float = ANSWERS  # the logarithm of how many answers `usual` is worth
     answers_step: float = 0.5
 
-    def matrices(
-        self, counts: np.ndarray, generator: np.random.Generator, adapt: bool
-    ) -> np.ndarray:
+    def matrices(self, counts: np.ndarray, adapt: bool) -> np.ndarray:
         """Confusion matrices, (n_annotators, true, answered), given counts of the same shape.
 
         Args:
             adapt: whether the sizes of steps are adapted, so that 40 % are accepted.
         """
+        generator = self.generator
         right = counts.diagonal(axis1=1, axis2=2)
         wrong = counts.sum(axis=2) - right
-        known = _evidence(self.usual, self.answers, right, wrong)  # (n_annotators,)
+        evidence = partial(_evidence, right=right, wrong=wrong)
+        known = evidence(self.usual, self.answers)  # (n_annotators,)
         for _ in range(2):
-            known = self._move_annotators(known, right, wrong, generator, adapt)
-            known = self._move_answers(known, right, wrong, generator, adapt)
-            self._move_crowd(generator)
+            known = self._move_annotators(known, evidence, adapt)
+            known = self._move_answers(known, evidence, adapt)
+            self._move_crowd()
         mean, strength = _logistic(self.usual)[:, None], np.exp(self.answers)
         accuracy = generator.beta(right + strength * mean, wrong + strength * (1 - mean))
         errors = 1.0 - np.eye(counts.shape[2])
@@ -130,51 +140,35 @@ class _Prior:
         matrices = drawn / total * rest + np.eye(counts.shape[2]) * accuracy[:, :, None]
         return np.asarray(matrices.clip(1e-300))
 
-    def _move_annotators(
-        self,
-        known: np.ndarray,
-        right: np.ndarray,
-        wrong: np.ndarray,
-        generator: np.random.Generator,
-        adapt: bool,
-    ) -> np.ndarray:
-        proposed = self.usual + self.steps * generator.normal(size=len(self.usual))
-        evidence = _evidence(proposed, self.answers, right, wrong)
+    def _move_annotators(self, known: np.ndarray, evidence: Evidence, adapt: bool) -> np.ndarray:
+        proposed = self.usual + self.steps * self.generator.normal(size=len(self.usual))
+        new = evidence(proposed, self.answers)
         nearer = (self.usual - self.middle) ** 2 - (proposed - self.middle) ** 2
-        gain = evidence - known + 0.5 * nearer / self.spread**2
-        accepted = np.log(generator.random(len(gain))) < gain
+        gain = new - known + 0.5 * nearer / self.spread**2
+        accepted = np.log(self.generator.random(len(gain))) < gain
         self.usual = np.where(accepted, proposed, self.usual)
         if adapt:
             self.steps *= np.exp(0.1 * (accepted - 0.4))
-        return np.where(accepted, evidence, known)
+        return np.where(accepted, new, known)
 
-    def _move_answers(
-        self,
-        known: np.ndarray,
-        right: np.ndarray,
-        wrong: np.ndarray,
-        generator: np.random.Generator,
-        adapt: bool,
-    ) -> np.ndarray:
-        proposed = self.answers + self.answers_step * generator.normal()
-        evidence = _evidence(self.usual, proposed, right, wrong)
+    def _move_answers(self, known: np.ndarray, evidence: Evidence, adapt: bool) -> np.ndarray:
+        proposed = self.answers + self.answers_step * self.generator.normal()
+        new = evidence(self.usual, proposed)
         nearer = (self.answers - ANSWERS) ** 2 - (proposed - ANSWERS) ** 2
-        gain = evidence.sum() - known.sum() + 0.5 * nearer / ANSWERS_SPREAD**2
-        accepted = bool(np.log(generator.random()) < gain)
+        gain = new.sum() - known.sum() + 0.5 * nearer / ANSWERS_SPREAD**2
+        accepted = bool(np.log(self.generator.random()) < gain)
         if adapt:
             self.answers_step *= np.exp(0.1 * (accepted - 0.4))
-        if not accepted:
-            return known
-        self.answers = proposed
-        return evidence
+        self.answers = proposed if accepted else self.answers
+        return new if accepted else known
 
-    def _move_crowd(self, generator: np.random.Generator) -> None:
+    def _move_crowd(self) -> None:
         precision = len(self.usual) / self.spread**2 + 1 / MIDDLE_SPREAD**2
         pull = self.usual.sum() / self.spread**2 + MIDDLE / MIDDLE_SPREAD**2
-        self.middle = generator.normal(pull / precision, precision**-0.5)
-        proposed = self.spread * np.exp(0.4 * generator.normal())
+        self.middle = self.generator.normal(pull / precision, precision**-0.5)
+        proposed = self.spread * np.exp(0.4 * self.generator.normal())
         gain = self._log_spread(proposed) - self._log_spread(self.spread)
-        if np.log(generator.random()) < gain:
+        if np.log(self.generator.random()) < gain:
             self.spread = proposed
 
     def _log_spread(self, spread: float) -> float:
@@ -204,21 +198,6 @@ def _evidence(
 
 def _logistic(x: np.ndarray) -> np.ndarray:
     return np.asarray(0.5 * (1 + np.tanh(x / 2))).clip(1e-6, 1 - 1e-6)
-
-
-def _cells(annotations: Annotations, purpose: str) -> Any:
-    """Which annotator gave which answer to each item, sparse (n_items, n_annotators * n_values)."""
-    from scipy.sparse import csr_array
-
-    n_values = annotations.scale.n_columns
-    column = annotations.annotator_codes(purpose).astype(np.int64) * n_values + annotations.answer
-    shape = (annotations.n_items, annotations.n_annotators * n_values)
-    return csr_array((np.ones(len(column)), (annotations.item, column)), shape)
-
-
-def _dirichlet(counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    drawn = generator.standard_gamma(counts).clip(1e-300)
-    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
 
 
 def _normalised(logs: np.ndarray) -> np.ndarray:

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.partitions import rows_of
-from dissensus.aggregation.rows import AnyRows, Expected
+from dissensus.aggregation.item_answers import Expected, ItemAnswers, item_answers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -91,33 +90,34 @@ class DawidSkene(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (n_values, n_values)
 
-    def _begin(self, rows: AnyRows, voted: Expected) -> None:
-        self._count(rows, voted.counts)
+    def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
+        self._count(answers, voted.counts)
         for name, matrix in (self._start or {}).items():
             given = np.asarray(matrix, dtype=float)
             same_shape = given.shape == self.counts_.shape[1:]
             if not (same_shape and (given >= 0).all() and np.isfinite(given.sum())):
                 raise DataError(
-                    f"{self.name}: a first confusion matrix is {rows.n_values} x {rows.n_values}, "
-                    f"not negative and finite, found another for {name!r} {given.shape}"
+                    f"{self.name}: a first confusion matrix is {answers.n_values} x "
+                    f"{answers.n_values}, not negative and finite, found another for {name!r} "
+                    f"{given.shape}"
                 )
             code = int(self.annotators_.find(Names([name]))[0])
             if code >= 0:  # what the annotator has answered is never impossible
                 answered = self.counts_[code].any(axis=1, keepdims=True)
                 self.counts_[code] = np.maximum(given.T, TINY * answered)
 
-    def _pass(self, rows: AnyRows) -> tuple[float, float]:
-        confusion = self._confusion().reshape(rows.n_cells, rows.n_values)
-        few = rows.n_values <= FEW_VALUES
+    def _pass(self, answers: ItemAnswers) -> tuple[float, float]:
+        confusion = self._confusion().reshape(answers.n_cells, answers.n_values)
+        few = answers.n_values <= FEW_VALUES
         kernel = "expect_few" if few else "expect"
         prior = tuple(self.prior_.tolist()) if few else self.prior_
-        expected = rows.expected(kernel, confusion, prior, self._watch)
-        self._count(rows, expected.counts)
+        expected = answers.expected(kernel, confusion, prior, self._watch)
+        self._count(answers, expected.counts)
         self.prior_ = shares(expected.mass)
         return expected.likelihood, expected.change
 
-    def _count(self, rows: AnyRows, counts: np.ndarray) -> None:
-        self.counts_ = counts.reshape(rows.n_annotators, rows.n_values, rows.n_values)
+    def _count(self, answers: ItemAnswers, counts: np.ndarray) -> None:
+        self.counts_ = counts.reshape(answers.n_annotators, answers.n_values, answers.n_values)
         if self._history is not None:
             self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
@@ -126,47 +126,49 @@ class DawidSkene(HiddenTruth):
     def _reported(self) -> np.ndarray:
         if self._answers is not None:  # computed when it is needed
             given = self._answers, self.name, self._known, self._cluster
-            with closing(rows_of(*given)) as rows:
-                self._calibrated = self._calibrate(rows, max(self._answers.n_items // SAMPLE, 1))
+            with closing(item_answers(*given)) as answers:
+                self._calibrated = self._calibrate(answers, max(self._answers.n_items // SAMPLE, 1))
             self._answers = None
         return self._calibrated
 
-    def _calibrate(self, rows: AnyRows, every: int) -> np.ndarray:
+    def _calibrate(self, answers: ItemAnswers, every: int) -> np.ndarray:
         """Collapsed variational Bayes (CVB0), then the power of the likelihood.
 
         Reference: Asuncion, Welling, Smyth & Teh (2009), On smoothing and inference for topic
         models, UAI.
         """
-        expected = rows.voted()
+        expected = answers.voted()
         occurs = expected.mass > 0
         if self._start:
-            confusion = self._confusion().reshape(rows.n_cells, rows.n_values)
-            expected = rows.expected("expect", confusion, self.prior_, False)
+            confusion = self._confusion().reshape(answers.n_cells, answers.n_values)
+            expected = answers.expected("expect", confusion, self.prior_, False)
         for _ in range(PASSES):
-            counts, *prior = self._added(rows, expected, occurs)
-            expected = rows.expected("expect_others", counts, (*prior, 1.0), True)
+            counts, *prior = self._added(answers, expected, occurs)
+            expected = answers.expected("expect_others", counts, (*prior, 1.0), True)
             if expected.change < CLOSE:
                 break
-        counts, *prior = self._added(rows, expected, occurs)
+        counts, *prior = self._added(answers, expected, occurs)
         likelihood = [
-            rows.expected("leave_out", counts, (*prior, power, every), False).likelihood
+            answers.expected("leave_out", counts, (*prior, power, every), False).likelihood
             for power in POWERS
         ]
         power = POWERS[int(np.argmax(likelihood))]
-        rows.expected("expect_others", counts, (*prior, power), False)
-        return rows.distribution()
+        answers.expected("expect_others", counts, (*prior, power), False)
+        return answers.distribution()
 
-    def _added(self, rows: AnyRows, expected: Expected, occurs: np.ndarray) -> tuple[Any, ...]:
+    def _added(
+        self, answers: ItemAnswers, expected: Expected, occurs: np.ndarray
+    ) -> tuple[Any, ...]:
         """The counts of cells, and what the kernels need besides, with what the prior adds."""
-        n_values, others = rows.n_values, float(max(occurs.sum() - 1, 1))
-        counts = expected.counts.reshape(rows.n_annotators, n_values, n_values)
+        n_values, others = answers.n_values, float(max(occurs.sum() - 1, 1))
+        counts = expected.counts.reshape(answers.n_annotators, n_values, n_values)
         counts = counts + self._from_history(np.zeros_like(counts), "counts_")
         totals = counts.sum(axis=1)  # (n_annotators, true)
         wrong = totals - counts.diagonal(axis1=1, axis2=2) + ADDED * (1 - RIGHT)
         counts += np.where(np.eye(n_values) > 0, ADDED * RIGHT, 1.0)
         values = np.where(occurs, expected.mass + 1, 0.0)
         more = others - ADDED * (1 - RIGHT)
-        return counts.reshape(rows.n_cells, n_values), values, totals + ADDED, wrong, more
+        return counts.reshape(answers.n_cells, n_values), values, totals + ADDED, wrong, more
 
     def _confusion(self) -> np.ndarray:
         """(n_annotators, answered, true), the sum over what can be answered is 1."""

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 
-from dissensus.aggregation.base import Aggregator, Gives
-from dissensus.aggregation.partitions import rows_of
-from dissensus.aggregation.rows import AnyRows, Expected
+from dissensus.aggregation.base import Aggregator, Gives, gold_codes
+from dissensus.aggregation.item_answers import Expected, ItemAnswers, item_answers
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.conversion import annotations_of
 from dissensus.errors import DataError, listed
@@ -62,11 +61,11 @@ class HiddenTruth(Aggregator):
     # ---- what a model writes ----
 
     @abstractmethod
-    def _begin(self, rows: Any, voted: Expected) -> None:
+    def _begin(self, answers: Any, voted: Expected) -> None:
         """The first parameters, from the shares of votes of each cell."""
 
     @abstractmethod
-    def _pass(self, rows: Any) -> tuple[float, float]:
+    def _pass(self, answers: Any) -> tuple[float, float]:
         """New posteriors and parameters, in place; log-likelihood and largest change."""
 
     @property
@@ -109,7 +108,7 @@ class HiddenTruth(Aggregator):
                 raise DataError(f"{self.name}: a history of multi-label answers cannot be used")
             self._check(annotations)
             return self._fit_values(annotations, gold)
-        self._known = _known(annotations, gold)
+        self._known = gold_codes(annotations, gold)
         if history is not None and type(history) is not type(self):
             raise DataError(f"{self.name}: the history is of another model, {history.name}")
         values = getattr(annotations.scale, "values", ())
@@ -124,18 +123,18 @@ class HiddenTruth(Aggregator):
     def _fit(self, annotations: Annotations) -> np.ndarray:
         self.annotators_ = annotations.annotators
         self.values_ = annotations.scale.values  # type: ignore[attr-defined]
-        with closing(rows_of(annotations, self.name, self._known, self._cluster)) as rows:
-            self._learn(rows)
-            return rows.distribution()
+        with closing(item_answers(annotations, self.name, self._known, self._cluster)) as answers:
+            self._learn(answers)
+            return answers.distribution()
 
-    def _learn(self, rows: AnyRows) -> None:
-        voted = rows.voted()
+    def _learn(self, answers: ItemAnswers) -> None:
+        voted = answers.voted()
         self.prior_ = shares(voted.mass)
-        self._begin(rows, voted)
+        self._begin(answers, voted)
         self.log_likelihood_ = []
         with progress(self.name, self.iterations) as advance:
             for n_iterations in range(1, self.iterations + 1):
-                likelihood, change = self._pass(rows)
+                likelihood, change = self._pass(answers)
                 self.log_likelihood_.append(likelihood)
                 self.n_iterations_ = n_iterations
                 advance(1)
@@ -188,13 +187,3 @@ def shares(mass: np.ndarray) -> np.ndarray:
 def alike(mass: np.ndarray) -> np.ndarray:
     """The same share for every value that has mass."""
     return shares((mass > 0).astype(float))
-
-
-def _known(annotations: Annotations, gold: Annotations | None) -> np.ndarray:
-    """The code of each item's known label, -1 where there is none, (n_items,)."""
-    known = np.full(annotations.n_items, -1, dtype=np.int64)
-    if gold is not None:
-        gold = gold.to(annotations.scale)
-        at = annotations.items.find(gold.items)[gold.item]
-        known[at[at >= 0]] = gold.answer[at >= 0]
-    return known

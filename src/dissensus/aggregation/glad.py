@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.aggregation.em import HiddenTruth, alike
-from dissensus.aggregation.rows import Expected, Rows
+from dissensus.aggregation.item_answers import Expected, LocalAnswers
 
 
 @dataclass(eq=False)
@@ -45,55 +45,55 @@ class Glad(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return ()
 
-    def _begin(self, rows: Rows, voted: Expected) -> None:
+    def _begin(self, answers: LocalAnswers, voted: Expected) -> None:
         self.prior_ = alike(voted.mass)
-        self._usual = self._from_history(np.ones(rows.n_annotators), "ability_")
+        self._usual = self._from_history(np.ones(answers.n_annotators), "ability_")
         self.ability_ = self._usual.copy()
-        self.log_ease_ = np.ones(rows.n_items)
+        self.log_ease_ = np.ones(answers.n_items)
         self.objective_ = []
-        self._right = np.empty(len(rows.cell))
+        self._right = np.empty(len(answers.cell))
 
-    def _pass(self, rows: Rows) -> tuple[float, float]:
+    def _pass(self, answers: LocalAnswers) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect_difficulty
 
         def work(first: int, last: int) -> tuple[float, float]:
             result: tuple[float, float] = expect_difficulty(
                 first,
                 last,
-                rows.offsets,
-                rows.cell,
+                answers.offsets,
+                answers.cell,
                 self.ability_,
                 self.log_ease_,
                 self.prior_,
-                rows.known,
-                rows.posterior,
+                answers.known,
+                answers.posterior,
                 self._right,
             )
             return result
 
-        likelihoods, changes = zip(*rows.each(work), strict=True)
+        likelihoods, changes = zip(*answers.each(work), strict=True)
         likelihood = sum(likelihoods)
         square = ((self.ability_ - self._usual) ** 2).sum() + ((self.log_ease_ - 1) ** 2).sum()
         self.objective_.append(float(likelihood - 0.5 * square))
         for _ in range(self.sweeps):
-            self._improve_ease(rows)
-            self._improve_ability(rows)
+            self._improve_ease(answers)
+            self._improve_ability(answers)
         return likelihood, max(changes)
 
-    def _improve_ease(self, rows: Rows) -> None:
+    def _improve_ease(self, answers: LocalAnswers) -> None:
         from dissensus.aggregation.kernels import improve_ease
 
-        given = rows.offsets, rows.cell, rows.n_values, self._right
-        rows.each(
+        given = answers.offsets, answers.cell, answers.n_values, self._right
+        answers.each(
             lambda first, last: improve_ease(first, last, *given, self.ability_, self.log_ease_, 2)
         )
 
-    def _improve_ability(self, rows: Rows) -> None:
+    def _improve_ability(self, answers: LocalAnswers) -> None:
         """One Newton's step for all annotators; halved where it would lead downhill."""
-        slope, curve, value = self._slopes(rows, self.ability_)
+        slope, curve, value = self._slopes(answers, self.ability_)
         step = (slope / curve).clip(-2, 2)
         for _ in range(8):
-            worse = self._slopes(rows, self.ability_ + step)[2] < value - 1e-12
+            worse = self._slopes(answers, self.ability_ + step)[2] < value - 1e-12
             if not worse.any():
                 break
             step = np.where(worse, step / 2, step)
@@ -101,16 +101,16 @@ class Glad(HiddenTruth):
             step = np.where(worse, 0, step)
         self.ability_ = self.ability_ + step
 
-    def _slopes(self, rows: Rows, ability: np.ndarray) -> np.ndarray:
+    def _slopes(self, answers: LocalAnswers, ability: np.ndarray) -> np.ndarray:
         """Slope, curve and value of the objective in each ability, (3, n_annotators)."""
         from dissensus.aggregation.kernels import ability_slope
 
         def work(first: int, last: int) -> np.ndarray:
-            sums = np.zeros((rows.n_annotators, 3))
-            given = rows.offsets, rows.cell, rows.n_values, self._right
+            sums = np.zeros((answers.n_annotators, 3))
+            given = answers.offsets, answers.cell, answers.n_values, self._right
             ability_slope(first, last, *given, ability, self.log_ease_, sums)
             return sums
 
-        slope, curve, value = sum(rows.each(work), np.zeros((rows.n_annotators, 3))).T
+        slope, curve, value = sum(answers.each(work), np.zeros((answers.n_annotators, 3))).T
         off = ability - self._usual
         return np.stack([slope - off, curve + 1, value - 0.5 * off**2])

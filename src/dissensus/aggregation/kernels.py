@@ -61,26 +61,25 @@ def sort_by_item(item, annotator, answer, n_values, offsets, cell):  # type: ign
 
 
 @_compiled
-def vote(first, last, offsets, cell, known, posterior, table, mass):  # type: ignore[no-untyped-def]
-    """The shares of votes, or the known value, as first posterior; added to table and mass."""
-    n_values = posterior.shape[1]
+def vote(  # type: ignore[no-untyped-def]
+    first, last, offsets, cell, table, prior, known, posterior, mass, watch
+):
+    """As `expect`, with the shares of votes, or the known value, as first posterior."""
+    p = np.empty(len(prior))
     for i in range(first, last):
         start, stop = offsets[i], offsets[i + 1]
-        for k in range(n_values):
-            posterior[i, k] = 0.0 if stop > start else np.nan
         if start == stop:
+            posterior[i] = np.nan
             continue
+        p[:] = 0.0
         if known[i] >= 0:
-            posterior[i, known[i]] = 1.0
+            p[known[i]] = 1.0
         else:
             for row in range(start, stop):
-                posterior[i, cell[row] % n_values] += 1.0 / (stop - start)
-        for row in range(start, stop):
-            c = cell[row]
-            for k in range(n_values):
-                table[c, k] += posterior[i, k]
-        for k in range(n_values):
-            mass[k] += posterior[i, k]
+                p[cell[row] % len(prior)] += 1.0 / (stop - start)
+        _store(p, i, posterior, mass, False)
+        _count(p, start, stop, cell, table)
+    return 0.0, 0.0
 
 
 @_compiled
@@ -135,15 +134,8 @@ def expect(  # type: ignore[no-untyped-def]
             if (row - start) & 15 == 15:
                 total += _sum_to_one(p, n_values)
         total += _settle(p, n_values, known[i])
-        for k in range(n_values):
-            if watch:
-                change = max(change, abs(p[k] - posterior[i, k]))
-            posterior[i, k] = p[k]
-            mass[k] += p[k]
-        for row in range(start, stop):
-            c = cell[row]
-            for k in range(n_values):
-                table[c, n_values + k] += p[k]
+        change = max(change, _store(p, i, posterior, mass, watch))
+        _count(p, start, stop, cell, table)
     return total, change
 
 
@@ -250,15 +242,8 @@ def expect_others(  # type: ignore[no-untyped-def]
         for k in range(n_values):
             p[k] = (values[k] - posterior[i, k]) * p[k] ** power
         _settle(p, n_values, known[i])
-        for k in range(n_values):
-            if watch:
-                change = max(change, abs(p[k] - posterior[i, k]))
-            posterior[i, k] = p[k]
-            mass[k] += p[k]
-        for row in range(start, stop):
-            c = cell[row]
-            for k in range(n_values):
-                table[c, n_values + k] += p[k]
+        change = max(change, _store(p, i, posterior, mass, watch))
+        _count(p, start, stop, cell, table)
     return 0.0, change
 
 
@@ -327,11 +312,7 @@ def expect_own(  # type: ignore[no-untyped-def]
             if (row - start) & 15 == 15:
                 total += _sum_to_one(p, n_values)
         total += _settle(p, n_values, known[i])
-        for k in range(n_values):
-            if watch:
-                change = max(change, abs(p[k] - posterior[i, k]))
-            posterior[i, k] = p[k]
-            mass[k] += p[k]
+        change = max(change, _store(p, i, posterior, mass, watch))
         for row in range(start, stop):
             c = cell[row]
             table[c, 1] += p[c % n_values]
@@ -454,3 +435,25 @@ def _settle(p, n_values, known):  # type: ignore[no-untyped-def]
         p[k] = 0.0
     p[known] = 1.0
     return math.log(weight)
+
+
+@_compiled
+def _store(p, i, posterior, mass, watch):  # type: ignore[no-untyped-def]
+    """Take a distribution as the item's posterior and add it to `mass`; the largest change."""
+    change, n_values = 0.0, len(p)
+    for k in range(n_values):
+        if watch:
+            change = max(change, abs(p[k] - posterior[i, k]))
+        posterior[i, k] = p[k]
+        mass[k] += p[k]
+    return change
+
+
+@_compiled
+def _count(p, start, stop, cell, table):  # type: ignore[no-untyped-def]
+    """Add a distribution to the right half of the table, for each answer to the item."""
+    n_values = len(p)
+    for row in range(start, stop):
+        c = cell[row]
+        for k in range(n_values):
+            table[c, n_values + k] += p[k]

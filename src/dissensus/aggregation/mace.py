@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.aggregation.em import TINY, HiddenTruth, alike
-from dissensus.aggregation.rows import AnyRows, Expected
+from dissensus.aggregation.item_answers import Expected, ItemAnswers
 from dissensus.names import Names
 
 LEARNED = ("competence_", "habit_", "counts_", "log_likelihood_", "objective_", "n_iterations_")
@@ -51,25 +51,25 @@ class Mace(HiddenTruth):
     _guessing: np.ndarray = field(init=False, repr=False)  # (n_annotators,) of not knowing
     _generator: np.random.Generator = field(init=False, repr=False)
 
-    def _learn(self, rows: AnyRows) -> None:
+    def _learn(self, answers: ItemAnswers) -> None:
         best: tuple[float, dict[str, object]] | None = None
         for start in range(max(1, self.restarts)):
             self._generator = np.random.default_rng((self.seed, start))
-            super()._learn(rows)
+            super()._learn(answers)
             if best is None or self.objective_[-1] > best[0]:
                 kept = {name: getattr(self, name) for name in LEARNED}
                 best = self.objective_[-1], kept
-                rows.keep()
+                answers.keep()
         assert best is not None
         for name, value in best[1].items():
             setattr(self, name, value)
-        rows.restore()
+        answers.restore()
 
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (2, n_values)
 
-    def _begin(self, rows: AnyRows, voted: Expected) -> None:
-        n_annotators, n_values = rows.n_annotators, rows.n_values
+    def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
+        n_annotators, n_values = answers.n_annotators, answers.n_values
         self.prior_ = alike(voted.mass)
         self._n = voted.counts.sum(axis=1).reshape(n_annotators, n_values)
         self._earlier = self._from_history(np.zeros((n_annotators, 2, n_values)), "counts_")
@@ -79,11 +79,11 @@ class Mace(HiddenTruth):
         self._guessing, self.competence_ = share.T
         self.habit_ = _normalised(self._generator.uniform(1, 2.5, (n_annotators, n_values)))[rank]
 
-    def _pass(self, rows: AnyRows) -> tuple[float, float]:
+    def _pass(self, answers: ItemAnswers) -> tuple[float, float]:
         guess = (self._guessing[:, None] * self.habit_).clip(TINY)
         knows = self.competence_[:, None]  # guess is (n_annotators, n_values)
         ratio = (1 + knows / guess).reshape(-1, 1)
-        expected = rows.expected("expect_own", ratio, self.prior_, self._watch)
+        expected = answers.expected("expect_own", ratio, self.prior_, self._watch)
         known = expected.counts.reshape(guess.shape) * knows / (guess + knows)  # of what was right
         self.counts_ = np.stack([known, self._n - known], axis=1) + self._earlier
         likelihood = expected.likelihood + float((self._n * np.log(guess)).sum())

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.rows import AnyRows, Expected
+from dissensus.aggregation.item_answers import Expected, ItemAnswers
 from dissensus.annotations import Annotations
 
 SIMULATED, FAR = 20, 4.0  # crowds, and standard deviations from their mean that are too far
@@ -40,8 +40,8 @@ class OneCoin(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (2,)
 
-    def _begin(self, rows: AnyRows, voted: Expected) -> None:
-        counts = voted.counts.reshape(-1, rows.n_values, rows.n_values)
+    def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
+        counts = voted.counts.reshape(-1, answers.n_values, answers.n_values)
         self._n = counts.sum(axis=2)
         self._count(np.trace(counts, axis1=1, axis2=2))
 
@@ -49,12 +49,12 @@ class OneCoin(HiddenTruth):
         self.counts_ = np.stack([right, self._n.sum(axis=1)], axis=1).astype(float)
         self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
-    def _pass(self, rows: AnyRows) -> tuple[float, float]:
+    def _pass(self, answers: ItemAnswers) -> tuple[float, float]:
         accuracy = np.nan_to_num(self.accuracy_, nan=0.5)
-        wrong = (1 - accuracy) / max(rows.n_values - 1, 1)
-        ratio = np.repeat(accuracy / wrong, rows.n_values)[:, None]
-        expected = rows.expected("expect_own", ratio, self.prior_, self._watch)
-        self._count(expected.counts.reshape(-1, rows.n_values).sum(axis=1))
+        wrong = (1 - accuracy) / max(answers.n_values - 1, 1)
+        ratio = np.repeat(accuracy / wrong, answers.n_values)[:, None]
+        expected = answers.expected("expect_own", ratio, self.prior_, self._watch)
+        self._count(expected.counts.reshape(-1, answers.n_values).sum(axis=1))
         self.prior_ = shares(expected.mass)
         return expected.likelihood + float(self._n.sum(axis=1) @ np.log(wrong)), expected.change
 

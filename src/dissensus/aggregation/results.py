@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.aggregation.base import Aggregator
-from dissensus.aggregation.by_value import CHOSEN
+from dissensus.aggregation.base import CHOSEN, Aggregator
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.errors import DataError
