@@ -130,7 +130,7 @@ def main() -> None:
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
         CONFIG.save_pretrained(folder)
         (folder / "preprocessor_config.json").write_text(json.dumps(PREPROCESSING, indent=1))
-        network = Dinov2Model.from_pretrained(folder)  # in evaluation mode
+        network = Dinov2Model.from_pretrained(folder, trust_remote_code=False)  # in evaluation mode
         with torch.no_grad():
             vectors = network(torch.tensor(pictures)).last_hidden_state.numpy()
         difference = np.abs(vectors - computed[LAST]).max()

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from dissensus.errors import DataError
-from dissensus.files.folders import write_table
 from dissensus.names import Names
 from dissensus.prediction import (
     Attention,
@@ -149,14 +147,6 @@ def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
     assert message(built.to_table, "value") == ("by must be 'item' or 'annotator', found 'value'")
 
 
-def test_predictions_are_shown_in_a_line() -> None:
-    built = Predictions({"q": prediction(SCALE_OF["nominal"])}, "single", "mine")
-    assert repr(built) == (
-        "<Predictions by single for 'mine': 'q': <Prediction: nominal, 5 items; <ByAnnotator: 4 "
-        "answers of 4 annotators>>>"
-    )
-
-
 def test_a_distribution_has_the_width_of_its_scale(scale: Scale) -> None:
     width = scale.n_columns
     shares = np.full((5, width + 1), 0.1)
@@ -208,15 +198,9 @@ def test_joint_answers_are_paired_row_for_row() -> None:
         )
     }
     assert rows == {(0, 1): (2.0, 7.0), (2, 0): (1.0, 9.0)}
-
-
-def test_joint_answers_need_annotators() -> None:
-    scale = SCALE_OF["nominal"]
-    both = Predictions(
-        {"one": prediction(scale), "two": prediction(scale, full=False)}, "prior", "mine"
-    )
+    both = Predictions({"v": valence, "a": replace(arousal, by_annotator=None)}, "prior", "mine")
     text = "a joint prediction needs predicted answers of annotators to every question"
-    assert message(both.joint, "one", "two") == text
+    assert message(both.joint, "v", "a") == text
 
 
 # ---- awkward sizes ----
@@ -310,16 +294,16 @@ def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
 # ---- attention ----
 
 
-def test_only_a_folder_with_attention_has_its_format_number(tmp_path: Path) -> None:
+def test_only_a_folder_with_attention_or_densities_has_its_format_number(tmp_path: Path) -> None:
     built = prediction(SCALE_OF["nominal"])
-    for name, one in (("with", built), ("without", replace(built, attention=()))):
-        Predictions({"q": one}, "m", "c").save(tmp_path / name)
-    fronts = [
-        json.loads((tmp_path / name / "predictions.json").read_text())
-        for name in ("with", "without")
-    ]
-    assert [front["format"] for front in fronts] == [3, 1]
-    assert [front["questions"][0]["attention"] for front in fronts] == [["text", "image"], None]
+    without = replace(built, attention=())
+    fronts = []
+    for one, densities in ((built, []), (without, []), (without, [density("valence")])):
+        Predictions({"q": one}, "m", "c", densities).save(tmp_path / "p")
+        fronts.append(json.loads((tmp_path / "p" / "predictions.json").read_text()))
+    assert [front["format"] for front in fronts] == [3, 1, 2]
+    maps = [front["questions"][0]["attention"] for front in fronts]
+    assert maps == [["text", "image"], None, None]
 
 
 def test_maps_that_questions_share_are_written_once(tmp_path: Path) -> None:
@@ -334,24 +318,6 @@ def test_maps_that_questions_share_are_written_once(tmp_path: Path) -> None:
     for question, written in predictions.items():
         assert_same(written, again[question])
     assert again["a"].attention[0] is again["b"].attention[0]
-
-
-def test_a_folder_with_places_for_each_pair_is_read(tmp_path: Path) -> None:
-    built = prediction(SCALE_OF["nominal"])
-    text = built.attention[0]
-    assert built.by_annotator is not None
-    Predictions({"q": replace(built, attention=())}, "m", "c").save(tmp_path)
-    front = json.loads((tmp_path / "predictions.json").read_text())
-    front["questions"][0]["attention"] = "text"
-    del front["checksums"]  # folders of that version had none
-    (tmp_path / "predictions.json").write_text(json.dumps(front))
-    places = np.concatenate([text.places_of(item) for item in built.by_annotator.item])
-    flat = pa.FixedSizeListArray.from_arrays(pa.array(places.reshape(-1)), 2)
-    columns = {"weight": text.weight, "place": flat}
-    write_table(tmp_path / "question-0.attention.parquet", columns)
-    write_table(tmp_path / "question-0.attention-offsets.parquet", {"offset": text.offsets})
-    (again,) = Predictions.load(tmp_path)["q"].attention
-    assert_same(text, again)
 
 
 def test_attention_that_does_not_fit_the_pairs_is_refused() -> None:
@@ -405,17 +371,6 @@ def test_densities_are_saved_and_read_back(tmp_path: Path) -> None:
     for written, read in zip((one, two), back.densities.values(), strict=True):
         np.testing.assert_array_equal(read.mass, written.mass)
         assert (read.scales, read.items, read.name) == (written.scales, written.items, written.name)
-
-
-def test_only_a_folder_with_densities_has_the_higher_format_number(tmp_path: Path) -> None:
-    by_question = {"valence": prediction(SCALE_OF["interval"], full=False)}
-    for name, densities in (("plain", []), ("joint", [density("valence")])):
-        Predictions(by_question, "m", "c", densities).save(tmp_path / name)
-    numbers = [
-        json.loads((tmp_path / name / "predictions.json").read_text())["format"]
-        for name in ("plain", "joint")
-    ]
-    assert numbers == [1, 2]
 
 
 def test_marginals_and_cells_of_a_density() -> None:

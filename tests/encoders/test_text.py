@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
@@ -59,28 +58,6 @@ def test_a_long_text_is_cut_and_counted() -> None:
     assert short.encode(contents).n_cut == 1
 
 
-def test_any_model_folder_that_transformers_can_load(tmp_path: Path) -> None:
-    from transformers import AutoModel, BertConfig, BertTokenizer
-
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "so", "good", "!"]
-    (tmp_path / "vocab.txt").write_text("\n".join(words))
-    tiny = BertConfig(
-        vocab_size=len(words),
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    torch.manual_seed(0)
-    AutoModel.from_config(tiny).save_pretrained(tmp_path / "tiny")  # type: ignore[no-untyped-call]
-    BertTokenizer(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "tiny")
-    encoder = TextEncoder(str(tmp_path / "tiny"))
-    store = encoder.encode(Contents.distinct("text", ["so good !"])[0])
-    assert store.vectors.shape == (5, 16)
-    assert store.places[:, 0].tolist() == [[0, 0], [0, 2], [3, 7], [8, 9], [0, 0]]
-    assert encoder.identity != TextEncoder(str(tmp_path / "tiny"), max_length=8).identity
-
-
 def test_an_encoder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     missing = TextEncoder(str(tmp_path / "nothing"))
@@ -96,15 +73,6 @@ def test_the_first_position_alone_sums_up_a_text(minilm: TextEncoder) -> None:
     np.testing.assert_allclose(first.vectors, every.vectors[every.offsets[:-1]], atol=2e-3)
     assert first.places[:, 0].tolist() == [[0, 0]] * len(TEXTS)  # no character of the text
     assert built.identity != minilm.identity
-
-
-def test_first_positions_of_long_texts_and_of_several_read_together() -> None:
-    built = encoder("minilm:positions=first:max_length=8", "text")
-    long = Contents.distinct("text", ["one two three four five six seven eight nine", "one"])[0]
-    store = built.encode(long)
-    assert store.n_cut == 1 and len(store.vectors) == 2
-    together = pa.array([["so good!", "not at all"], ["so good!", ""]])
-    assert len(built.encode(Contents("text", together)).vectors) == 2
 
 
 def test_other_positions_are_refused() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from dissensus import Annotations, Corpus
@@ -135,13 +134,6 @@ def test_queries_summarise_the_cells_of_frames() -> None:
     np.testing.assert_allclose(sums, 1, rtol=1e-4)
 
 
-def test_a_focus_in_seconds_finds_its_frames(few: VideoEncoder) -> None:
-    store = few.encode(contents_of(clip(20)))
-    pooled, missed = store.pooled_at(np.array([0]), np.array([[1.1]]), np.array([[1.4]]))
-    np.testing.assert_allclose(pooled[0], store.vectors[2].astype(np.float32))
-    assert missed == 0
-
-
 def test_a_clip_that_begins_late_begins_at_0(few: VideoEncoder, tmp_path: Path) -> None:
     early, late = clip(8, 10, "matroska"), io.BytesIO()
     with av.open(io.BytesIO(early)) as source, av.open(late, "w", format="matroska") as target:
@@ -178,43 +170,13 @@ def test_white_shows_through_a_gif(few: VideoEncoder) -> None:
     assert units[1][:, 16, 96].astype(int).tolist() == pytest.approx([200, 0, 0], abs=4)
 
 
-def test_by_path_as_by_bytes(few: VideoEncoder, tmp_path: Path) -> None:
-    (tmp_path / "clip.mp4").write_bytes(clip(9))
-    by_path = few.encode(contents_of(str(tmp_path / "clip.mp4")))
-    np.testing.assert_array_equal(by_path.vectors, few.encode(contents_of(clip(9))).vectors)
-
-
-def test_any_image_model_reads_frames(tmp_path: Path) -> None:
-    transformers: Any = importlib.import_module("transformers")
-    torch.manual_seed(0)
-    layers = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-    tiny = transformers.ViTConfig(**layers, intermediate_size=32, image_size=32, patch_size=8)
-    model = transformers.AutoModel.from_config(tiny)
-    model.save_pretrained(tmp_path)
-    size = {"height": 32, "width": 32}
-    transformers.ViTImageProcessorPil(size=size).save_pretrained(tmp_path)
-    result = VideoEncoder(str(tmp_path), frames=3)
-    prepared, store = result.prepare(contents_of(clip(9))), result.encode(contents_of(clip(9)))
-    pixels = torch.from_numpy(prepared.units) / 127.5 - 1
-    with torch.inference_mode():
-        expected = model.eval()(pixels).last_hidden_state[:, 1:].mean(dim=1)  # no class token
-    np.testing.assert_allclose(store.vectors, expected.numpy(), atol=5e-3)
-
-
-def test_it_learns_whole_or_its_last_block(few: VideoEncoder) -> None:
+def test_its_last_block_learns(few: VideoEncoder) -> None:
     inputs = few.prepare(contents_of(clip(6), clip(2))).inputs(np.arange(2))
-    for n_blocks in (None, 1):
-        network = few.trainable(n_blocks).train()
-        network(inputs.units, inputs.lengths).square().mean().backward()
-        learning = [p for p in network.parameters() if p.requires_grad]
-        assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in learning)
-        assert (len(learning) == len(list(network.parameters()))) == (n_blocks is None)
-
-
-def test_identity_tells_frames_and_sizes_apart() -> None:
-    encoders = [VideoEncoder(), VideoEncoder(frames=8), VideoEncoder(size=224)]
-    assert len({results.identity for results in [*encoders, ImageEncoder()]}) == 4
-    assert VideoEncoder(frames=16).identity == encoders[0].identity
+    network = few.trainable(1).train()
+    network(inputs.units, inputs.lengths).square().mean().backward()
+    learning = [p for p in network.parameters() if p.requires_grad]
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in learning)
+    assert len(learning) < len(list(network.parameters()))
     assert encoder("auto", "video") == VideoEncoder()
 
 

@@ -14,7 +14,6 @@ from dissensus.contents import Contents
 from dissensus.encoders import NeuralEncoder, encoder
 from dissensus.encoders.words import WordsEncoder, read_vectors
 from dissensus.errors import DataError, ModelError
-from dissensus.files.plain import check_read, unpacking_up_to
 
 WORDS = ["so", "good", "!", "café", "n't", "do", "U.S.", "10,000", ". . .", "👍", "हिन्दी"]
 WIDTH = 3
@@ -122,22 +121,6 @@ def test_texts_read_together_know_their_number(words: WordsEncoder) -> None:
 # ---- training ----
 
 
-def test_only_rows_of_words_that_occur_learn(words: WordsEncoder) -> None:
-    network = words.trainable()
-    inputs = words.prepare(_texts("so good good", "bad !")).inputs(np.array([0, 1]))
-    before = network(inputs.units, inputs.lengths).detach()
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.1)
-    mask = torch.arange(3) < inputs.lengths[:, None]
-    network(inputs.units, inputs.lengths)[mask].square().sum().backward()
-    optimizer.step()
-    old, new = words.network.blocks[0].weight, network.blocks[0].weight
-    assert isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor)
-    changed = (old != new).any(dim=1)
-    # the unknown word's vector is zero, and so is the gradient of its square
-    assert changed.nonzero()[:, 0].tolist() == [0, 1, 2]
-    assert not torch.equal(network(inputs.units, inputs.lengths), before)
-
-
 def test_the_unknown_word_learns_as_a_word_of_its_own(words: WordsEncoder) -> None:
     network = words.trainable(1)
     inputs = words.prepare(_texts("bad so worse")).inputs(np.array([0]))
@@ -158,11 +141,6 @@ def test_a_word2vec_header_spaces_at_the_end_and_gzip_change_nothing(tmp_path: P
         assert result[0] == expected[0] == WORDS
         np.testing.assert_array_equal(result[1], expected[1])
     np.testing.assert_array_equal(expected[1], [*VECTORS, [0, 0, 0]])
-
-
-def test_of_two_lines_for_a_word_the_first_counts(tmp_path: Path) -> None:
-    built = WordsEncoder(str(written(tmp_path, ["so 1 2", "good 3 4", "so 5 6"])))
-    assert built.encode(_texts("so good")).vectors.tolist() == [[1, 2], [3, 4]]
 
 
 def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,14 +217,6 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
             ask()
 
 
-def test_the_same_file_elsewhere_is_the_same_encoder(tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    here, there = written(tmp_path, LINES), written(tmp_path / "other", LINES)
-    assert WordsEncoder(str(here)).identity == WordsEncoder(str(there)).identity
-    written(tmp_path / "other", LINES[:-1])
-    assert WordsEncoder(str(here)).identity != WordsEncoder(str(there)).identity
-
-
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "vectors.gz"
     path.write_bytes(gzip.compress(b"so 1 2\n" + b"x" * 5 * 10**6))
@@ -281,8 +251,3 @@ def test_the_option_that_allows_a_file_to_unpack_to_more_works(
     )
     assert option == f"{path}:max_unpacked=8GB"
     read(f"{entry}{option}")
-
-
-def test_a_higher_limit_is_offered_each_time() -> None:
-    with unpacking_up_to("9GB"), pytest.raises(DataError, match="allow more: a=18GB$"):
-        check_read(Path("x.gz"), 10**10, 10**6, "a={}")

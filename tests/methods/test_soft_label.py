@@ -15,7 +15,7 @@ from dissensus.contents import Contents
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Prior, Single, SoftLabel
 from dissensus.metrics import METRICS
-from dissensus.networks.divergences import DIVERGENCES
+from dissensus.networks.likelihoods import DIVERGENCES
 from dissensus.training import Training
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 

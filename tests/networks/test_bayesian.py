@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
 import torch
-from torch import Tensor
 from torch.distributions import Categorical, MixtureSameFamily, Normal, kl_divergence
 from torch.nn import functional as F
 
@@ -38,24 +36,6 @@ def _layers(prior: Prior = "normal") -> BayesianLayers:
         BayesianLayers(BayesianLayer(5, 4, prior), BayesianLayer(4, 3, prior),
                        BayesianLinear(3, 3, prior))
     ).double()  # fmt: skip
-
-
-def test_first_values_lie_in_the_papers_ranges() -> None:
-    torch.manual_seed(0)
-    stored = NormalTensor((300, 200), "normal")
-    for values, low, high in ((stored.mean, -0.1, 0.1), (stored.rho, -3.0, -2.0)):
-        result, rounding = values.detach(), 1e-7
-        assert low - rounding <= float(result.min()) < low + 1e-3
-        assert high - 1e-3 < float(result.max()) <= high + rounding
-        assert float(result.mean()) == pytest.approx((low + high) / 2, abs=(high - low) / 200)
-    layer = BayesianLayer(5, 4, "normal")
-    assert (layer.slope == 0.25).all() and layer.slope.shape == (4,)
-    shapes = {name: tuple(value.shape) for name, value in layer.named_parameters()}
-    assert shapes == {
-        "slope": (4,),
-        **{f"linear.weight.{part}": (4, 5) for part in ("mean", "rho")},
-        **{f"linear.bias.{part}": (4,) for part in ("mean", "rho")},
-    }
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -91,44 +71,6 @@ def test_only_training_pays() -> None:
         again, none = layers.eval()(torch.ones(3, 2, 5).double())
     assert cost > 0 and none == 0
     torch.testing.assert_close(values, again)
-
-
-@pytest.mark.parametrize("prior", PRIORS)
-def test_gradients_are_those_of_finite_differences(prior: Prior) -> None:
-    layers = _layers(prior)
-    features = torch.randn(2, 5, dtype=torch.float64).expand(3, -1, -1)
-
-    def loss() -> Tensor:
-        with drawing(noise_key(0, 1)):
-            values, cost = layers(features)
-        return values.square().sum() + cost / 100
-
-    assert prior == "normal" or not _near_the_spike(layers)
-    result = torch.autograd.grad(loss(), list(layers.parameters()))
-    with torch.no_grad():
-        for parameter, gradient in zip(layers.parameters(), result, strict=True):
-            for at in range(parameter.numel()):
-                expected = _difference(loss, parameter.view(-1), at)
-                assert float(gradient.reshape(-1)[at]) == pytest.approx(
-                    expected, rel=1e-5, abs=1e-7
-                )
-
-
-def _difference(loss: Callable[[], Tensor], values: Tensor, at: int, step: float = 1e-6) -> float:
-    before = values[at].clone()
-    ends = []
-    for way in (1, -1):
-        values[at] = before + way * step
-        ends.append(float(loss()))
-    values[at] = before
-    return (ends[0] - ends[1]) / (2 * step)
-
-
-def _near_the_spike(layers: BayesianLayers) -> bool:
-    """Whether a weight is so close to 0 that the mixture bends within the step."""
-    tensors = [part for part in layers.modules() if isinstance(part, NormalTensor)]
-    with torch.no_grad(), drawing(noise_key(0, 1)):
-        return any(float(part(3).values.abs().min()) < 1e-5 for part in tensors)
 
 
 def test_a_pass_is_a_plain_network_of_the_weights_drawn() -> None:

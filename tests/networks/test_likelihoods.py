@@ -7,13 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from scipy.special import rel_entr
-from scipy.stats import norm
+from scipy.spatial.distance import jensenshannon
+from scipy.special import log_ndtr
+from scipy.stats import entropy, norm
 from sklearn.metrics import log_loss
 from torch.distributions import Categorical, MixtureSameFamily, Normal
+from torch.func import grad, vmap
 
-from dissensus.networks.divergences import DIVERGENCES
-from dissensus.networks.likelihoods import Grouped, NormalLikelihood, likelihood
+from dissensus.networks.likelihoods import (
+    DIVERGENCES,
+    FLOOR,
+    Grouped,
+    NormalLikelihood,
+    likelihood,
+    log_normal_mass,
+)
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 from tests.crowds import SCALES
 
@@ -168,25 +176,6 @@ def test_the_cross_entropy_to_one_answer_is_its_loss(scale: Scale) -> None:
         np.testing.assert_allclose(soft, reading.loss(raw, answer))
 
 
-def test_on_a_fine_grid_masses_are_densities_times_the_bins_width() -> None:
-    scale = Interval(0, 10, n_bins=2000)
-    reading, raw = likelihood(scale), _raw(scale) / 2
-    answers = scale.from_unit(scale.grid[scale.bins(_answers(scale))])  # in the middle of bins
-    density = reading.loss(raw, torch.from_numpy(scale.to_unit(answers)))
-    soft = reading.soft_loss(raw, torch.from_numpy(scale.one_hot(answers)))
-    inside = (scale.bins(answers) > 0) & (scale.bins(answers) < 1999)
-    np.testing.assert_allclose(soft[inside], density[inside] - np.log(2 / 2000), atol=1e-3)
-
-
-def test_soft_multi_label_losses_are_means_over_yes_and_no() -> None:
-    scale = SCALES["multi-label"]
-    raw, shares = _raw(scale), _shares(scale)
-    result = likelihood(scale).soft_loss(raw, shares, "kl")
-    yes = raw.sigmoid().numpy()
-    each = rel_entr(shares.numpy(), yes) + rel_entr(1 - shares.numpy(), 1 - yes)
-    np.testing.assert_allclose(result, each.mean(axis=1))
-
-
 def test_ratings_far_from_what_was_predicted_still_pull(kind: Any) -> None:
     reading = likelihood(Interval(0, 10))
     raw = torch.tensor([[-1.0, -4.0], [1.0, -4.0]], requires_grad=True)  # spread .018
@@ -198,13 +187,6 @@ def test_ratings_far_from_what_was_predicted_still_pull(kind: Any) -> None:
         expected = -norm.logsf(1.9 / np.exp(-4))
         np.testing.assert_allclose(loss.detach(), expected, rtol=1e-5)
         assert raw.grad[0, 0] < 0 < raw.grad[1, 0]
-
-
-def test_two_bins_are_enough_of_a_grid() -> None:
-    scale = Interval(0, 1, n_bins=2)
-    raw = torch.tensor([[0.3, -1.0]], dtype=torch.float64)
-    masses = likelihood(scale).log_masses(raw).exp()
-    np.testing.assert_allclose(masses, likelihood(scale).distribution(raw))
 
 
 def test_the_loss_of_a_mixture_is_that_of_its_mean(scale: Scale) -> None:
@@ -279,3 +261,75 @@ def test_the_components_of_a_mixture_begin_apart() -> None:
     assert MIXTURE.n_constants == 3
     depending = NormalLikelihood(Interval(0, 10), components=3, item_spread=True)
     assert depending.n_constants == 0 and depending.width == MIXTURE.width
+
+
+# ---- divergences, their slopes, and what happens where masses are 0 ----
+
+P = torch.tensor([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.4, 0.6]], dtype=torch.float64)
+
+
+def _logits() -> torch.Tensor:
+    return torch.tensor([[0.3, -1.0, 2.0], [4.0, 0.0, 1.0], [0.0, 0.0, -3.0]], dtype=torch.float64)
+
+
+def test_values_are_scipys() -> None:
+    log_q = _logits().log_softmax(dim=-1)
+    p, q = P.numpy(), log_q.exp().numpy()
+    expected = {
+        "ce": entropy(p, q, axis=1) + entropy(p, axis=1),
+        "kl": entropy(p, q, axis=1),
+        "inverse-kl": (q * np.log(q / np.maximum(p, FLOOR))).sum(axis=1),
+        "jsd": jensenshannon(p, q, axis=1) ** 2,
+    }
+    assert expected.keys() == DIVERGENCES.keys()
+    for kind, values in expected.items():
+        np.testing.assert_allclose(DIVERGENCES[kind](P, log_q), values, err_msg=kind)
+    even = torch.full((1, 3), 1 / 3, dtype=torch.float64)  # no mass is 0: plainly scipy's
+    result = DIVERGENCES["inverse-kl"](even, log_q[:1])
+    np.testing.assert_allclose(result, entropy(q[:1], even, axis=1))
+
+
+def test_slopes_are_those_of_finite_differences(kind: str) -> None:
+    raw = _logits().requires_grad_()
+    assert torch.autograd.gradcheck(lambda r: DIVERGENCES[kind](P, r.log_softmax(dim=-1)), raw)
+
+
+def test_the_right_prediction_costs_nothing_and_any_other_something(kind: str) -> None:
+    inside = P[:1]
+    right = DIVERGENCES[kind](inside, inside.log()).item()
+    assert right == pytest.approx(entropy(inside[0].numpy()) if kind == "ce" else 0, abs=1e-12)
+    assert (DIVERGENCES[kind](inside, _logits().log_softmax(dim=-1)) > right + 0.01).all()
+
+
+def test_masses_that_are_0_in_floating_point(kind: str) -> None:
+    raw = torch.tensor([[0.0, -500.0, 300.0]], requires_grad=True)
+    loss = DIVERGENCES[kind](torch.tensor([[1.0, 0.0, 0.0]]), raw.log_softmax(dim=-1))
+    loss.sum().backward()  # type: ignore[no-untyped-call]
+    assert torch.isfinite(loss).all()
+    assert raw.grad is not None and torch.isfinite(raw.grad).all()
+
+
+# ---- the mass of a standard normal ----
+
+POINTS = np.concatenate([np.linspace(-40, 8, 97), [-1e4, 1e4]])
+
+
+def test_masses_are_those_of_scipy_and_slopes_those_of_torch() -> None:
+    points = torch.tensor(POINTS, requires_grad=True)
+    mass = log_normal_mass(points)
+    np.testing.assert_allclose(mass.detach().numpy(), log_ndtr(POINTS), rtol=1e-12)
+    (slope,) = torch.autograd.grad(mass.sum(), points)
+    (reference,) = torch.autograd.grad(torch.special.log_ndtr(points).sum(), points)
+    torch.testing.assert_close(slope, reference)
+    few = torch.linspace(-6, 3, 10, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(log_normal_mass, few)
+
+
+def test_a_stack_is_computed_at_once_without_a_warning() -> None:
+    """Warnings are errors: torch's own function warns here that it is slow."""
+    points = torch.tensor(POINTS[:96]).view(4, 24)
+    mass = vmap(log_normal_mass, in_dims=1)(points)
+    torch.testing.assert_close(mass, torch.special.log_ndtr(points).T)
+    slopes = vmap(grad(lambda row: log_normal_mass(row).sum()))(points)
+    alone = [grad(lambda row: log_normal_mass(row).sum())(row) for row in points]
+    torch.testing.assert_close(slopes, torch.stack(alone))

@@ -54,13 +54,6 @@ def test_masks_of_seeds_steps_layers_and_places_have_nothing_in_common() -> None
         assert shares.var().item() == pytest.approx(expected, rel=0.35)
 
 
-def test_the_same_key_gives_the_same_mask_and_torch_has_no_say() -> None:
-    torch.manual_seed(0)
-    first = _mask(3, 4)
-    torch.manual_seed(1)
-    torch.testing.assert_close(first, _mask(3, 4))
-
-
 def test_members_side_by_side_draw_as_they_would_alone() -> None:
     seeds = torch.tensor([3, 4, 5])
 

@@ -110,23 +110,6 @@ def test_landmarks_keep_queries_apart(layers: int) -> None:
     assert not torch.allclose(other.queries, together.queries)
 
 
-def test_landmarks_that_are_the_queries() -> None:
-    network = randomised(QFormer(16, 12, **SMALL))
-    queries, vectors = some(5, 16), some(2, 6, 12, seed=2)
-    mask = torch.ones(2, 6, dtype=torch.bool)
-    expected = network(queries, vectors, mask)
-    seen = network(queries, vectors, mask, queries)
-    torch.testing.assert_close(seen.queries, expected.queries)
-
-
-def test_without_self_attention_queries_are_apart() -> None:
-    network = randomised(QFormer(16, 12, self_attention=False, **SMALL))
-    queries, vectors = some(5, 16), some(2, 6, 12, seed=2)
-    mask = torch.ones(2, 6, dtype=torch.bool)
-    together, alone = network(queries, vectors, mask), network(queries[:1], vectors, mask)
-    torch.testing.assert_close(together.queries[:, :1], alone.queries)
-
-
 def test_a_content_without_positions_gives_numbers() -> None:
     network = randomised(QFormer(16, 12, **SMALL))
     seen = network(some(5, 16), some(2, 6, 12), torch.zeros(2, 6, dtype=torch.bool))

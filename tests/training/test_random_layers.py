@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dissensus.methods import Job, SeedEnsemble, Single, fit_many
+from dissensus.methods import SeedEnsemble, Single
 from dissensus.networks.heads import Head
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Batch, Network, Outputs, Sizes, Training
@@ -122,14 +122,6 @@ def test_a_layer_that_vmap_does_not_know_is_trained_one_after_another() -> None:
     assert train_all(requested) == {} and all(len(trainer.log.train) == 3 for trainer in requested)
     reason = "layer 'layers.2' (RReLU) cannot run under vmap"
     assert requested[0].notes == [f"trained one after another, not as a stack: {reason}"]
-
-
-def test_the_note_reaches_the_user() -> None:
-    crowd = feature_crowd("nominal", n_items=20)
-    method = _Plain(encoder="features", training=TRAINING, layer=_Noisy)
-    jobs = [Job(replace(method, init_seed=seed), crowd) for seed in range(2)]
-    for fitted in fit_many(jobs):
-        assert any("layer 'layers.2' (_Noisy) draws" in note for note in fitted.notes_)
 
 
 def test_an_ensemble_of_such_networks_has_the_note_once(monkeypatch: pytest.MonkeyPatch) -> None:

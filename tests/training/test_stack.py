@@ -22,14 +22,11 @@ from dissensus.errors import ModelError
 from dissensus.methods import (
     AnnotatorHeads,
     AnnotMix,
-    Job,
-    LabelAndUncertainty,
     Madl,
     RepeatedLabel,
     Single,
     SoftLabel,
     SoftLabelMtl,
-    fit_many,
 )
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
@@ -370,13 +367,6 @@ def test_sequences_that_are_too_large_are_not_stacked(
     assert obstacle(run) == ""
     monkeypatch.setattr("dissensus.training.stacking.stacked_examples.MOST", 100)
     assert obstacle(run) == "sequences of 'text' are too large to stay in memory"
-
-
-def test_label_and_uncertainty_predicts_after_fitting_many() -> None:
-    crowd = feature_crowd("nominal")
-    jobs = [Job(LabelAndUncertainty(encoder="features", init_seed=s), crowd) for s in (0, 1)]
-    for fitted in fit_many(jobs):
-        assert fitted.predict(crowd)["q"].disagreement is not None
 
 
 def test_pictures_are_not_stacked() -> None:

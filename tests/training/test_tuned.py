@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 from torch import Tensor
-from transformers import BertConfig, BertModel, ViTConfig, ViTModel
+from transformers import BertConfig, BertModel
 
 from dissensus.encoders import EncoderNetwork
 from dissensus.networks.noise import draw_by_key, drawing, noise_key
@@ -77,26 +75,3 @@ def test_a_step_depends_on_its_key_and_not_on_torch(bert: BertModel) -> None:
     assert not torch.allclose(run(0, 1), first) and not torch.allclose(run(1, 0), first)
     numbers = [part.number for part in network.modules() if hasattr(part, "number")]
     assert len(set(numbers)) == len(numbers)
-
-
-def test_pictures_too(tmp_path: Path) -> None:
-    config = ViTConfig(
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        image_size=16,
-        patch_size=8,
-        attention_probs_dropout_prob=0.4,
-        hidden_dropout_prob=0.4,
-    )
-    model = ViTModel(config)
-    key_attention(model)
-    draw_by_key(model).train()
-    pixels = torch.rand(2, 3, 16, 16)
-    results = []
-    for seed in (1, 2):
-        torch.manual_seed(seed)
-        with drawing(noise_key(0, 0)):
-            results.append(model(pixels).last_hidden_state)
-    torch.testing.assert_close(*results)

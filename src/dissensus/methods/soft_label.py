@@ -22,7 +22,7 @@ from dissensus.methods.framework.labels import (
 from dissensus.methods.framework.losses import label_losses, soft_losses
 from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
-from dissensus.networks.divergences import DIVERGENCES, Divergence
+from dissensus.networks.likelihoods import DIVERGENCES, Divergence
 from dissensus.training import Loss, Network, Sizes, Training
 
 LABEL = ".label"  # suffix of the target that is learned first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dissensus.networks.attention_block import AttentionBlock, Norm
+from dissensus.networks.attention import AttentionBlock, Norm
 from dissensus.networks.noise import Dropout
 
 __all__ = ["AttentionBlock", "Dropout", "Norm"]

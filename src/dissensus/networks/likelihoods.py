@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from dissensus.networks.divergences import DIVERGENCES, Divergence
-from dissensus.networks.normal import log_normal_mass
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+
+Divergence = Literal["ce", "kl", "inverse-kl", "jsd"]
+
+FLOOR = 1e-6  # least mass of a target that a logarithm is taken of, as in Fornaciari et al.'s data
 
 
 class Grouped(NamedTuple):
@@ -311,3 +314,99 @@ def likelihood(scale: Scale, components: int = 1, item_spread: bool = False) -> 
         return BernoulliLikelihood(scale)
     assert isinstance(scale, Nominal | Ordinal)
     return CategoricalLikelihood(scale)
+
+
+# ---- divergences, as losses, in nats ----
+#
+# All take the masses `p` of the target and the logarithms `log_q` of the predicted ones, (..., n),
+# and return (...). Without a gradient of p they are smooth in log_q, also where masses are 0.
+
+
+def cross_entropy(p: Tensor, log_q: Tensor) -> Tensor:
+    """The negative log-likelihood of the target under the prediction."""
+    return -(p * log_q).sum(dim=-1)
+
+
+def kl(p: Tensor, log_q: Tensor) -> Tensor:
+    """KL(p || q): the cross-entropy minus the entropy of the target, which is a constant."""
+    return (torch.xlogy(p, p) - p * log_q).sum(dim=-1)
+
+
+def inverse_kl(p: Tensor, log_q: Tensor) -> Tensor:
+    """KL(q || p): high where q has mass and p has none; p is at least 1e-6."""
+    return (log_q.exp() * (log_q - p.clamp(min=FLOOR).log())).sum(dim=-1)
+
+
+def jsd(p: Tensor, log_q: Tensor) -> Tensor:
+    """The mean of both divergences from the middle of p and q; at most ln 2."""
+    q = log_q.exp()
+    log_middle = ((p + q) / 2).clamp(min=torch.finfo(q.dtype).tiny).log()
+    from_p = torch.xlogy(p, p) - p * log_middle
+    return 0.5 * (from_p + q * (log_q - log_middle)).sum(dim=-1)
+
+
+DIVERGENCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "ce": cross_entropy,
+    "kl": kl,
+    "inverse-kl": inverse_kl,
+    "jsd": jsd,
+}
+
+
+# ---- the mass of a standard normal below a point ----
+
+
+def log_normal_mass(points: Tensor) -> Tensor:
+    """The logarithm of the mass of a standard normal below each point.
+
+    `torch.special.log_ndtr`, but also for a stack: vmap would compute that one network after
+    another, and warn.
+
+    Example:
+        >>> log_normal_mass(torch.zeros(1)).exp().tolist()
+        [0.5]
+    """
+    mass: Tensor = _LogMass.apply(points)  # type: ignore[no-untyped-call]
+    return mass
+
+
+class _LogMass(torch.autograd.Function):
+    @staticmethod
+    def forward(points: Tensor) -> Tensor:
+        return torch.special.log_ndtr(points)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Tensor:
+        (points,) = ctx.saved_tensors
+        of_points: Tensor = _Slope.apply(points)  # type: ignore[no-untyped-call]
+        return slope * of_points
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None], points: Tensor) -> tuple[Tensor, int | None]:
+        return log_normal_mass(points), in_dims[0]
+
+
+class _Slope(torch.autograd.Function):
+    """The derivative of `log_normal_mass`: density / mass."""
+
+    @staticmethod
+    def forward(points: Tensor) -> Tensor:
+        return math.sqrt(2 / math.pi) / torch.special.erfcx(points * -math.sqrt(0.5))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs, output)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Tensor:
+        points, ratio = ctx.saved_tensors
+        return -slope * ratio * (points + ratio)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None], points: Tensor) -> tuple[Tensor, int | None]:
+        ratio: Tensor = _Slope.apply(points)  # type: ignore[no-untyped-call]
+        return ratio, in_dims[0]

@@ -29,7 +29,7 @@ _PredictionFields = TypedDict(
         "name": str,
         "scale": ScaleFields,
         "pairs": bool,
-        "attention": list[str] | str | None,
+        "attention": list[str] | None,
         "attention of": NotRequired[int],
         "members": bool,
         "member attention": NotRequired[list[str]],
@@ -115,7 +115,7 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         _array(items["distribution"]),
         _read_column(items["consensus"]),
         pairs,
-        _read_attentions(tables, front["attention"], pairs, len(items["item"])),
+        tuple(_read_attention(tables, *pair) for pair in enumerate(front["attention"] or ())),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
         items["disagreement"].to_numpy() if "disagreement" in items else None,
         tuple(_read_member_attention(tables, *pair) for pair in enumerate(member_roles)),
@@ -183,14 +183,6 @@ def _write_attention(tables: _Tables, place: int, attention: Attention) -> None:
     tables.write(f"attention-place-offsets-{place}", {"offset": attention.place_offsets})
 
 
-def _read_attentions(
-    tables: _Tables, roles: list[str] | str | None, pairs: ByAnnotator | None, n_items: int
-) -> tuple[Attention, ...]:
-    if isinstance(roles, str) and pairs is not None:
-        return (_read_old_attention(tables, roles, pairs.item, n_items),)
-    return tuple(_read_attention(tables, *pair) for pair in enumerate(roles or ()))
-
-
 def _read_attention(tables: _Tables, place: int, role: str) -> Attention:
     return Attention(
         role,
@@ -199,20 +191,6 @@ def _read_attention(tables: _Tables, place: int, role: str) -> Attention:
         _places(tables.read(f"attention-places-{place}")["place"]),
         tables.read(f"attention-place-offsets-{place}")["offset"].to_numpy(),
     )
-
-
-def _read_old_attention(tables: _Tables, role: str, item: np.ndarray, n_items: int) -> Attention:
-    """Folders of the formats 1 and 2 have the places of each pair, not of each item."""
-    columns = tables.read("attention")
-    offsets = tables.read("attention-offsets")["offset"].to_numpy()
-    items, first = np.unique(item, return_index=True)  # a pair of each item
-    lengths = np.zeros(n_items, dtype=np.int64)
-    lengths[items] = np.diff(offsets)[first]
-    spans = [np.arange(offsets[pair], offsets[pair + 1]) for pair in first]
-    kept = np.concatenate([np.zeros(0, dtype=np.int64), *spans])
-    places = _places(columns["place"])[kept]
-    place_offsets = np.append(0, lengths.cumsum())
-    return Attention(role, columns["weight"].to_numpy(), offsets, places, place_offsets)
 
 
 def _read_member_attention(tables: _Tables, place: int, role: str) -> MemberAttention:

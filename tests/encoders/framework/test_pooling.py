@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dissensus.contents import Contents
-from dissensus.encoders import Store, encode, mean_vectors, pooling_once
+from dissensus.encoders import Store, mean_vectors, pooling_once
 from tests.encoders.framework.test_cache import Letters, texts_of
 
 TEXTS = "ab", "b", "cab", "d"
@@ -49,15 +49,6 @@ def test_only_what_is_new_is_pooled(pooled: list[int]) -> None:
     assert pooled == [2, 2]
     mean_vectors(reader, texts_of("b"))
     assert pooled == [2, 2, 1]
-
-
-def test_the_same_vectors_to_the_bit_as_by_themselves() -> None:
-    reader = Letters()
-    with pooling_once():
-        for texts in (TEXTS, TEXTS[1:3]):
-            contents = texts_of(*texts)
-            alone = encode(reader, contents).pooled()
-            np.testing.assert_array_equal(mean_vectors(reader, contents).vectors, alone)
 
 
 def test_encoders_are_told_apart(pooled: list[int]) -> None:

@@ -11,8 +11,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from dissensus.networks.divergences import Divergence
-from dissensus.networks.likelihoods import Likelihood, likelihood
+from dissensus.networks.likelihoods import Divergence, Likelihood, likelihood
 from dissensus.scales import MultiLabel, Scale
 from dissensus.training import Batch, Loss, Outputs, Sizes
 

@@ -10,11 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.errors import ModelError
-from dissensus.networks.attention_block import AttentionBlock
+from dissensus.networks.attention import AttentionBlock, AttentionPool
 from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout
-from dissensus.networks.pooling import AttentionPool
 from dissensus.training import Batch, Network, Outputs, Sizes
 from dissensus.training.fine_tuning import positions_of_items
 
