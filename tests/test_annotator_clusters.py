@@ -156,25 +156,6 @@ def test_a_copied_pair_is_no_cluster(share: float) -> None:
         assert result.left_out == (("1",) if share == 1 else ())
 
 
-def test_annotators_who_answer_at_random_make_no_cluster() -> None:
-    generator = np.random.default_rng(0)
-    rows = [
-        (f"t{item}", f"p{who}", truth if who < 4 else "abc"[generator.integers(3)])
-        for item, truth in enumerate("abc" * 40)
-        for who in range(8)
-    ]
-    result = cluster_annotators(Annotations.from_rows(rows), 59)
-    assert result is None or not result.significant
-
-
-def test_the_order_of_rows_makes_no_difference() -> None:
-    matrix = two_camps(3)
-    answers = from_matrix(matrix, Nominal(("no", "yes")))
-    order = np.random.default_rng(0).permutation(answers.n_rows)
-    first, shuffled = (cluster_annotators(some, 29) for some in (answers, answers.take(order)))
-    assert first is not None and first == shuffled
-
-
 def test_what_cannot_be_compared_has_no_clusters() -> None:
     few = [(f"t{item}", who, "yes") for item in range(20) for who in "abc"]
     assert cluster_annotators(Annotations.from_rows(few)) is None

@@ -89,7 +89,7 @@ def test_between_groups_by_brute_force(scale: Scale) -> None:
 @pytest.mark.slow
 @ALL
 def test_equal_groups_seldom_differ(scale: Scale) -> None:
-    tests = [permutation_tests(*of_sides(crowd(scale, seed)), 0) for seed in range(200)]
+    tests = [permutation_tests(*of_sides(crowd(scale, seed)), 2, 0) for seed in range(200)]
     for name in ("views", "level", "reliability"):
         assert np.mean([getattr(test, name) <= 0.05 for test in tests]) <= 0.085, name
 
@@ -114,7 +114,7 @@ def shown(crowds: int, answers: Callable[[np.random.Generator], np.ndarray], n: 
             items=Names.range(table.shape[1]),
             annotators=Names.range(table.shape[0]),
         )
-        test = permutation_tests(annotations, (np.arange(len(table)) >= n).astype(int), 0)
+        test = permutation_tests(annotations, (np.arange(len(table)) >= n).astype(int), 2, 0)
         counts += np.array([test.views, test.level, test.reliability]) <= 0.05
     return dict(zip(("views", "level", "reliability"), counts / crowds, strict=True))
 
@@ -176,7 +176,7 @@ def test_levels_are_differences_on_the_same_items() -> None:
     table = np.array([[2.0, 3, 4, 1], [2, 4, 4, np.nan], [3, 5, 4, np.nan], [4, 4, 5, np.nan]])
     annotator, item = np.nonzero(~np.isnan(table))
     annotations = Annotations.from_arrays(item, annotator, table[annotator, item], Interval(0, 9))
-    test = permutation_tests(annotations, np.array([0, 0, 1, 1]), 0)
+    test = permutation_tests(annotations, np.array([0, 0, 1, 1]), 2, 0)
     expected = table[2:, :3].mean() - table[:2, :3].mean()
     assert test.levels[:, 0] == pytest.approx([-expected, expected])
     assert test.least == pytest.approx(1 / 3)
@@ -184,9 +184,9 @@ def test_levels_are_differences_on_the_same_items() -> None:
 
 def test_large_tables_are_sparse_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     annotations, code = of_sides(crowd(SCALES[0], 5, effect=0.3))
-    dense = permutation_tests(annotations, code, 0)
+    dense = permutation_tests(annotations, code, 2, 0)
     monkeypatch.setattr("dissensus.agreement.significance.MOST_DENSE", 3)
-    sparse = permutation_tests(annotations, code, 0)
+    sparse = permutation_tests(annotations, code, 2, 0)
     assert (dense.views, dense.level) == pytest.approx((sparse.views, sparse.level))
 
 
@@ -257,6 +257,17 @@ def test_few_annotators_cannot_show_a_difference() -> None:
         "with 2 f and 2 m annotators, p cannot be below 0.33, so no difference can be shown; more "
         "annotators are needed"
     )
+
+
+def test_a_group_without_answers_stays_in_the_table() -> None:
+    answers = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
+    names = Names([*answers.annotators, "cleo"])
+    corpus = Corpus.build(
+        "c", ["t1"], {"q": answers}, annotators=names, annotator_attributes={"g": ["f", "f", "m"]}
+    )
+    (result,) = compare_groups(corpus, ["g"])
+    assert [(group.group, group.answers) for group in result.groups] == [("f", 2), ("m", 0)]
+    assert result.conclusion == "not tested: no item was answered by annotators of two groups"
 
 
 def test_attributes_without_groups_are_refused() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from dissensus.agreement import krippendorff_alpha, masi_distance
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 from tests.agreement.tables import Table, random_table
 
@@ -71,37 +70,6 @@ def test_equals_the_krippendorff_package_on_random_tables(level: str) -> None:
     assert undefined < 20
 
 
-@pytest.mark.parametrize("level", SCALES)
-def test_counts_without_annotators_give_the_same(level: str) -> None:
-    scale, answers = SCALES[level]
-    generator = np.random.default_rng(4)
-    item, answer = np.repeat(np.arange(20), 5), generator.choice(answers, 100)
-    named = Annotations.from_arrays(
-        item, np.tile(np.arange(5), 20), answer.astype(scale.dtype), scale
-    )
-    rows, count = np.unique(np.stack([item, answer], axis=1), axis=0, return_counts=True)
-    anonymous = Annotations.from_arrays(
-        rows[:, 0].astype(int), None, rows[:, 1].astype(scale.dtype), scale, count=count
-    )
-    assert anonymous.n_rows < named.n_rows
-    assert krippendorff_alpha(anonymous) == pytest.approx(krippendorff_alpha(named))
-
-
-@pytest.mark.parametrize("level", SCALES)
-def test_order_of_rows_and_names_do_not_matter(level: str) -> None:
-    annotations = random_table(np.random.default_rng(5), *SCALES[level]).annotations
-    shuffled = annotations.take(np.random.default_rng(6).permutation(annotations.n_rows))
-    assert krippendorff_alpha(shuffled) == pytest.approx(krippendorff_alpha(annotations))
-
-
-def test_names_of_nominal_values_do_not_matter() -> None:
-    table = random_table(np.random.default_rng(7), *SCALES["nominal"]).annotations
-    renamed = Annotations.from_arrays(
-        table.item, table.annotator, 3 - table.answer, Nominal(("x", "y", "z", "w"))
-    )
-    assert krippendorff_alpha(renamed) == pytest.approx(krippendorff_alpha(table))
-
-
 def brute_force(table: Table, distance: np.ndarray) -> float:
     """Krippendorff's definition, pair by pair."""
     columns = [column[~np.isnan(column)].astype(int) for column in table.wide.T]
@@ -129,68 +97,6 @@ def test_a_distance_between_values_of_the_scale_or_of_the_caller() -> None:
         assert krippendorff_alpha(table.annotations) == pytest.approx(expected)
         assert krippendorff_alpha(plain, circle) == pytest.approx(expected)
         assert krippendorff_alpha(plain, circle**2) == pytest.approx(brute_force(table, circle**2))
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [("t1", "ann", "2"), ("t2", "bob", "5")],
-        [("t1", "ann", "2"), ("t1", "bob", "2"), ("t2", "ann", "5")],
-    ],
-    ids=["no item has two answers", "all paired answers are the same"],
-)
-@pytest.mark.parametrize(
-    "scale", [Nominal(("2", "5")), Ordinal(("2", "5")), Interval(0, 10)], ids=lambda s: s.kind
-)
-def test_undefined_is_nan(rows: list[tuple[str, str, str]], scale: Scale) -> None:
-    assert np.isnan(krippendorff_alpha(Annotations.from_rows(rows, scale)))
-
-
-def test_refuses_what_it_cannot_measure() -> None:
-    sets = Annotations.from_rows([("t1", "ann", "joy,fear")], MultiLabel(("joy", "fear")))
-    with pytest.raises(DataError) as sets_error:
-        krippendorff_alpha(sets, np.eye(2))
-    assert str(sets_error.value) == (
-        "a matrix of distances is between values; sets need a function of two sets"
-    )
-    with pytest.raises(DataError) as level_error:
-        krippendorff_alpha(sets, level="interval")
-    assert str(level_error.value) == "multi-label answers cannot be compared on interval level"
-    ratings = Annotations.from_rows([("t1", "ann", 1)], Interval(0, 1))
-    with pytest.raises(DataError) as ratings_error:
-        krippendorff_alpha(ratings, np.eye(2))
-    assert str(ratings_error.value) == (
-        "a matrix of distances is between values; ratings have differences"
-    )
-    with pytest.raises(DataError) as shape_error:
-        krippendorff_alpha(Annotations.from_rows([("t1", "ann", "a")]), np.ones((2, 2)))
-    assert str(shape_error.value) == (
-        "the distance between 1 values is 1 x 1 and 0 from a value to itself; found (2, 2)"
-    )
-    with pytest.raises(DataError) as name_error:
-        krippendorff_alpha(ratings, level="cardinal")  # type: ignore[arg-type]
-    assert str(name_error.value) == (
-        "no level 'cardinal'; there are nominal, ordinal, interval, ratio, masi"
-    )
-    with pytest.raises(DataError) as both_error:
-        krippendorff_alpha(ratings, np.eye(2), level="ratio")
-    assert str(both_error.value) == (
-        "a distance, a level or weights: each takes the place of the others"
-    )
-
-
-def test_too_many_different_ratings_are_refused() -> None:
-    number = np.linspace(1, 2, 20_002)
-    ratings = Annotations.from_arrays(
-        np.repeat(np.arange(10_001), 2), np.tile(np.arange(2), 10_001), number, Interval(0, 3)
-    )
-    assert np.isfinite(krippendorff_alpha(ratings))
-    with pytest.raises(DataError) as error:
-        krippendorff_alpha(ratings, level="ratio")
-    assert str(error.value) == (
-        "20,002 different answers have too many distances to compare all with all "
-        "(at most 20,000); round the ratings"
-    )
 
 
 @pytest.mark.parametrize("kind", ["interval", "ordinal"])

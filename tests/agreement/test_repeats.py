@@ -175,19 +175,6 @@ def test_the_same_answer_twice_changes_nothing(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SCALES)
-def test_leaving_out_an_item_is_quick_and_exact(kind: str) -> None:
-    annotations = crowd(kind, 7)
-    for name, measure in MEASURES.items():
-        if why_unfit(measure, annotations) is None:
-            values = measure.prepare(annotations).without_each()
-            slow = [
-                measure.function(annotations.take(annotations.item != item))
-                for item in range(annotations.n_items)
-            ]
-            np.testing.assert_allclose(values, slow, atol=1e-9, err_msg=name)
-
-
-@pytest.mark.parametrize("kind", SCALES)
 def test_blocks_add_up(kind: str) -> None:
     annotations = crowd(kind, 8)
     agreement = BlockAgreement("q", SplitAnnotations.of(annotations, 4))

@@ -132,27 +132,6 @@ def test_the_interval_of_kappa_is_wilsons_with_the_jackknife_variance(scale: Sca
     assert compared.kappa_high[0] == pytest.approx(1 - 2 * low[0])
 
 
-def test_without_additions_the_interval_of_a_share_is_wilsons() -> None:
-    from statsmodels.stats.proportion import proportion_confint
-
-    share, n = np.array([0.0, 0.1, 0.5, 1.0]), 50
-    variance = share * (1 - share) / n
-    ends = share_interval(share, variance, np.full(4, 1e9), np.full(4, 1 / n), 1e-9)
-    expected = proportion_confint(share * n, n, method="wilson")
-    for end, other in zip(ends, expected, strict=True):
-        np.testing.assert_allclose(end[1:3], other[1:3], atol=1e-6)
-
-
-@ALL
-def test_full_agreement_on_20_items_is_no_certainty(scale: Scale) -> None:
-    annotator, item = np.divmod(np.arange(80), 20)
-    answer = item % 3 if not isinstance(scale, MultiLabel) else item % 8
-    compared = against_rest(Annotations.from_arrays(item, annotator, answer, scale))
-    np.testing.assert_allclose(compared.kappa, 1)
-    assert (compared.kappa_low < 0.95).all() and (compared.kappa_low > 0.3).all()
-    np.testing.assert_allclose(compared.kappa_high, 1)
-
-
 @pytest.mark.parametrize("kind", ["rare", "lognormal"])
 def test_intervals_of_20_items_hold_the_truth(kind: str) -> None:
     """The truth: the same annotators on very many items."""

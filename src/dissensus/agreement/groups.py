@@ -317,7 +317,7 @@ def compare_groups(
 
     Agreement is Krippendorff's alpha; sets disagree by the number of values in which they differ.
     Between two groups, chance is a random answer of each (cross-replication reliability). In tests,
-    annotators keep their answers, and exchange their groups (`group_permutations`). Each kind of
+    annotators keep their answers, and exchange their groups (`permutation_tests`). Each kind of
     test is corrected for all attributes and questions (Holm).
 
     Args:
@@ -377,8 +377,8 @@ def _compared(
     groups = replace(groups, code=np.where(answered, groups.code, -1))
     missing = int((answered & (groups.code < 0)).sum())
     annotations = annotations.take(groups.code[annotator] >= 0)
-    table = _Table.of(annotations, groups.code)
-    tests = permutation_tests(annotations, groups.code, seed)
+    table = _Table.of(annotations, groups.code, len(groups.names))
+    tests = permutation_tests(annotations, groups.code, len(groups.names), seed)
     notes = groups.notes(missing)
     if tests.least > 0.01:
         sizes = zip(groups.sizes().tolist(), groups.names, strict=True)
@@ -496,10 +496,9 @@ class _Table:
     total: np.ndarray  # (n_items, n_groups, width) sum of vectors
 
     @classmethod
-    def of(cls, annotations: Annotations, code: np.ndarray) -> _Table:
+    def of(cls, annotations: Annotations, code: np.ndarray, n_groups: int) -> _Table:
         vectors = _vectors(annotations)
         group = code[annotations.annotator_codes("groups")]
-        n_groups = int(code.max()) + 1
         key = annotations.item.astype(np.int64) * n_groups + group
         n = annotations.n_items * n_groups
         rows, dimension = vectors.entries()

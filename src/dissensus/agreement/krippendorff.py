@@ -87,8 +87,13 @@ def prepare_krippendorff_alpha(
     distance: Distance | None = None,
     level: Level | None = None,
     weights: Weights = None,
+    of_block: bool = False,
 ) -> Estimate:
-    """`krippendorff_alpha`, prepared to leave out items."""
+    """`krippendorff_alpha`, prepared to leave out items.
+
+    Args:
+        of_block: whether sums are to be added to those of other blocks of items.
+    """
     scale = annotations.scale
     if (distance is not None) + (level is not None) + (weights is not None) > 1:
         raise DataError("a distance, a level or weights: each takes the place of the others")
@@ -102,27 +107,15 @@ def prepare_krippendorff_alpha(
     if wanted == "ordinal":
         return _by_ranks(annotations)
     if wanted == "masi":
-        return _by_function(annotations, annotations.answer, masi_distance)
+        every = np.arange(1 << len(scale)) if of_block and isinstance(scale, MultiLabel) else None
+        return _by_function(annotations, annotations.answer, masi_distance, every)
     if wanted == "nominal":
         own = scale.distance if isinstance(scale, Nominal) and level is None else None
         return _by_values(annotations, unequal(scale.n_columns) if own is None else own)
     number = numbers(scale, annotations.answer, f"Krippendorff's alpha on {wanted} level")
     if wanted == "ratio":
         return _by_function(annotations, number, _ratio_distance)
-    return _by_moments(annotations, number)
-
-
-def prepare_alpha_of_block(annotations: Annotations, weights: Weights = None) -> Estimate:
-    """`krippendorff_alpha` of a block of items, whose sums can be added to those of others."""
-    scale = annotations.scale
-    if weights is not None:
-        return prepare_krippendorff_alpha(annotations, weights=weights)
-    if isinstance(scale, Interval):
-        return _by_moments(annotations, annotations.answer, middle(scale))
-    if isinstance(scale, MultiLabel):
-        sets = np.arange(1 << len(scale))
-        return _by_function(annotations, annotations.answer, masi_distance, sets)
-    return prepare_krippendorff_alpha(annotations)
+    return _by_moments(annotations, number, middle(scale) if of_block else None)
 
 
 def _level(level: Level | None, scale: Scale) -> str:

@@ -108,25 +108,20 @@ def cronbach_alpha(annotations: Annotations) -> float:
     return icc(annotations, "icc3k")
 
 
-def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
-    """`icc`, prepared to leave out items."""
+def prepare_icc(annotations: Annotations, form: Form = "icc2", of_block: bool = False) -> Estimate:
+    """`icc`, prepared to leave out items; `of_block`: sums are to be added to those of others."""
     if form not in get_args(Form):
         raise DataError(f"no form {form!r} of ICC; there are {', '.join(get_args(Form))}")
     number = numbers(annotations.scale, annotations.answer, "ICC")
     if form in ("icc1", "icc1k"):
         if form == "icc1k" and not same_number(annotations):
             return undefined(annotations)
-        return _one_way(annotations, number, mean=form == "icc1k")
+        centre = middle(annotations.scale) if of_block else None
+        return _one_way(annotations, number, form == "icc1k", centre)
     annotations.annotator_codes(f"ICC form {form}")
     if not annotations.n_rows or not crossed(annotations):
         return undefined(annotations)
     return _two_way(annotations, number, form)
-
-
-def prepare_icc1_of_block(annotations: Annotations) -> Estimate:
-    """Form "icc1" of a block of items, whose sums can be added to those of others."""
-    number = numbers(annotations.scale, annotations.answer, "ICC")
-    return _one_way(annotations, number, mean=False, centre=middle(annotations.scale))
 
 
 class MeanSquares(NamedTuple):

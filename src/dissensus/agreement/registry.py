@@ -24,7 +24,6 @@ from dissensus.agreement.chance_corrected import (
 from dissensus.agreement.estimates import Estimate, Formula
 from dissensus.agreement.krippendorff import (
     krippendorff_formula,
-    prepare_alpha_of_block,
     prepare_krippendorff_alpha,
 )
 from dissensus.agreement.pair_measures import (
@@ -61,7 +60,6 @@ from dissensus.agreement.ratings import (
     equal_means,
     icc_formula,
     prepare_icc,
-    prepare_icc1_of_block,
     prepare_mean_difference,
     same_number,
 )
@@ -101,6 +99,10 @@ class Measure:
     def function(self, annotations: Annotations, **options: Any) -> float:
         """The measure; nan where undefined."""
         return self.prepare(annotations, **options).value()
+
+    def value(self, annotations: Annotations) -> float:
+        """The measure; nan also where it is not for these answers."""
+        return self.function(annotations) if why_unfit(self, annotations) is None else math.nan
 
     def weighted(self, weights: Weights) -> Measure:
         """The measure with these weights between levels."""
@@ -245,7 +247,7 @@ def _icc(form: Form, description: str) -> Measure:
         bounds=(-math.inf if form.endswith("k") else -1.0, 1.0),
         formula=partial(icc_formula, form=form),
         in_blocks=form == "icc1",
-        prepare_block=prepare_icc1_of_block,
+        prepare_block=partial(prepare_icc, form=form, of_block=True),
     )
 
 
@@ -279,7 +281,7 @@ MEASURES: dict[str, Measure] = {
         (*_PAIRED, PAIRED_EQUAL),
         brief=True,
         formula=krippendorff_formula,
-        prepare_block=prepare_alpha_of_block,
+        prepare_block=partial(prepare_krippendorff_alpha, of_block=True),
         most_values=12,
         **_KAPPA,
     ),

@@ -350,7 +350,7 @@ def _sums(
     def over_row(values: np.ndarray) -> np.ndarray:
         return np.bincount(row, values, minlength=len(rows))
 
-    spelled, at = _entries(vectors, rows)
+    spelled, at = replace(vectors, answer=vectors.answer[rows]).entries()
     number, at = vectors.at(rows[spelled], at), who[spelled] * vectors.width + at
 
     def over_own(values: np.ndarray) -> np.ndarray:
@@ -444,11 +444,6 @@ def _related(sums: _Sums, vectors: Vectors) -> tuple[list[np.ndarray], np.ndarra
     )
     fields = [n, own, error, usual, below(1 / 2), below(2 / 3), gap, gap_error]
     return fields, np.nan_to_num(product / size[who])
-
-
-def _entries(vectors: Vectors, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The entries of some rows, counted among them."""
-    return Vectors(vectors.kind, vectors.answer[rows], vectors.width, vectors.unit).entries()
 
 
 def mean_above_zero(values: np.ndarray) -> float:

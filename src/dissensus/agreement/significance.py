@@ -55,7 +55,9 @@ class GroupTests:
     reliabilities: np.ndarray  # (n_groups,) mean correlation with the consensus of the others
 
 
-def permutation_tests(annotations: Annotations, code: np.ndarray, seed: int) -> GroupTests:
+def permutation_tests(
+    annotations: Annotations, code: np.ndarray, n_groups: int, seed: int
+) -> GroupTests:
     """Test groups by permuting them over annotators.
 
     Args:
@@ -63,7 +65,6 @@ def permutation_tests(annotations: Annotations, code: np.ndarray, seed: int) -> 
         code: the group of each annotator, (n_annotators,); -1: none.
     """
     rows = _Rows.of(annotations)
-    n_groups = int(code.max()) + 1
     chosen = _chosen(code[rows.active][None], n_groups)  # (n, 1, n_groups)
     cell = rows.item * n_groups + code[rows.active][rows.annotator]
     if len(np.unique(cell)) == len(np.unique(rows.item)):  # no item was answered by two groups

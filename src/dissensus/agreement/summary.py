@@ -260,26 +260,16 @@ def summarise(
             ]
             return Agreement(one.summarise(over is not None, benchmark) for one in counting)
     return Agreement(
-        _question(corpus[name], name, entries, measures is None, over, formulas, benchmark)
+        QuestionAgreement(
+            **about(corpus[name], name),
+            measures=[
+                _result(corpus[name], entry, measure, over, formulas, benchmark)
+                for entry, measure in entries.items()
+                if measures is not None or why_unfit(measure, corpus[name]) is None
+            ],
+        )
         for name in questions
     )
-
-
-def _question(
-    annotations: Annotations,
-    question: str,
-    entries: dict[str, Measure],
-    only_fitting: bool,
-    over: str | None,
-    formulas: bool,
-    benchmark: str | None,
-) -> QuestionAgreement:
-    results = [
-        _result(annotations, name, measure, over, formulas, benchmark)
-        for name, measure in entries.items()
-        if not only_fitting or why_unfit(measure, annotations) is None
-    ]
-    return QuestionAgreement(**about(annotations, question), measures=results)
 
 
 def _result(
@@ -290,20 +280,30 @@ def _result(
     formulas: bool,
     benchmark: str | None,
 ) -> MeasureResult:
-    unfit = why_unfit(measure, annotations)
-    value = math.nan if unfit else measure.function(annotations)
-    word = None if benchmark is None else ""
+    value = measure.value(annotations)
+    ends, formula, why_nan = NONE, UNKNOWN, None
     if math.isnan(value):
-        ends = None if over is None else NONE
-        formula = UNKNOWN if formulas else None
-        return MeasureResult(name, value, ends, measure.why_nan(annotations), formula, word)
-    if benchmark is not None and measure.is_kappa:
-        word = benchmark_word(value, benchmark)
-    ends = None if over is None else INTERVALS[over](measure, annotations)
-    formula = None
-    if formulas:
-        formula = UNKNOWN if measure.formula is None else measure.formula(annotations)
-    return MeasureResult(name, value, ends, None, formula, word)
+        why_nan = measure.why_nan(annotations)
+    else:
+        ends = NONE if over is None else INTERVALS[over](measure, annotations)
+        if formulas and measure.formula is not None:
+            formula = measure.formula(annotations)
+    return MeasureResult(
+        name,
+        value,
+        None if over is None else ends,
+        why_nan,
+        formula if formulas else None,
+        _word(measure, value, benchmark),
+    )
+
+
+def _word(measure: Measure, value: float, benchmark: str | None) -> str | None:
+    """A textbook's word for a value of kappa; "" for other measures, None if not wanted."""
+    if benchmark is None:
+        return None
+    known = measure.is_kappa and not math.isnan(value)
+    return benchmark_word(value, benchmark) if known else ""
 
 
 def at_a_glance(annotations: Annotations) -> dict[str, float]:
@@ -355,9 +355,7 @@ def why_undefined(name: str, annotations: Annotations) -> str | None:
         'no item has two answers'
     """
     measure = measure_named(name)
-    if why_unfit(measure, annotations) is None and not math.isnan(measure.function(annotations)):
-        return None
-    return measure.why_nan(annotations)
+    return measure.why_nan(annotations) if math.isnan(measure.value(annotations)) else None
 
 
 def interval(
@@ -470,7 +468,7 @@ class BlockAgreement:
                 ends.get(name),
                 self._why_nan(self.entries[name]) if math.isnan(value) else None,
                 None,
-                self._word(name, value, benchmark),
+                _word(self.entries[name], value, benchmark),
             )
             for name, value in values.items()
         ]
@@ -486,12 +484,6 @@ class BlockAgreement:
             name: _estimate(first, measure).value(totals[name])
             for name, measure in self.entries.items()
         }
-
-    def _word(self, name: str, value: float, benchmark: str | None) -> str | None:
-        if benchmark is None:
-            return None
-        known = self.entries[name].is_kappa and not math.isnan(value)
-        return benchmark_word(value, benchmark) if known else ""
 
     def _interval(
         self, name: str, value: float, parts: list[dict[str, Moments]]
@@ -509,13 +501,10 @@ class BlockAgreement:
 
     def _why_nan(self, measure: Measure) -> str:
         """The first reason that holds for all blocks."""
-        each = [[reason.holds(block) for reason in measure.reasons] for _, block in self.blocks]
-        held = (
-            reason.text
-            for reason, of in zip(measure.reasons, zip(*each, strict=True), strict=True)
-            if all(of)
-        )
-        return next(held, "the formula divides by zero")
+        held = list(measure.reasons)
+        for _, block in self.blocks:
+            held = [reason for reason in held if reason.holds(block)]
+        return held[0].text if held else "the formula divides by zero"
 
     def _each(self, function: Callable[..., Any], *given: Any) -> Iterable[Any]:
         """Call a function of each block, here or where the block is."""
@@ -588,11 +577,9 @@ def sentence(
     """
     annotations = annotations_of(annotations)
     known = measure_named(measure)
-    name = NAMES.get(measure, measure)
-    unfit = why_unfit(known, annotations)
-    value = math.nan if unfit else known.function(annotations)
+    value = known.value(annotations)
     if math.isnan(value):
-        return f"{name} is undefined: {why_undefined(measure, annotations)}"
+        return f"{NAMES.get(measure, measure)} is undefined: {known.why_nan(annotations)}"
     n_annotators = None
     if annotations.annotator is not None:
         n_annotators = int((annotations.per_annotator() > 0).sum())

@@ -1,37 +1,8 @@
-"""What is in a corpus: counts, agreement, disputed items, suspicious annotators."""
+"""What is in a corpus: counts, agreement, disputed items, suspicious annotators.
 
-from __future__ import annotations
+`__init__.pyi` lists what is public.
+"""
 
-from dissensus.description.annotator_clusters import (
-    AnnotatorClusters,
-    Cluster,
-    cluster_annotators,
-    no_members,
-)
-from dissensus.description.answers_by_group import GroupDescription
-from dissensus.description.copied_answers import Duplicated
-from dissensus.description.corpus import describe
-from dissensus.description.disputed_items import Disputed
-from dissensus.description.facts import Description, QuestionDescription
-from dissensus.description.stored import describe_stored
-from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
-from dissensus.description.texts import one_line, scale_text
+import lazy_loader
 
-__all__ = [
-    "AnnotatorClusters",
-    "AnnotatorDescription",
-    "Cluster",
-    "Constant",
-    "Description",
-    "Disputed",
-    "Duplicated",
-    "Fast",
-    "GroupDescription",
-    "QuestionDescription",
-    "cluster_annotators",
-    "describe",
-    "describe_stored",
-    "no_members",
-    "one_line",
-    "scale_text",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
 from dissensus.agreement import false_discovery
 from dissensus.annotations import Annotations
-from dissensus.description.annotator_pair import LEVEL, MOST_OTHERS, AnnotatorPair
 from dissensus.scales import Interval, Ordinal
 
 DIFFERENT = 0.09  # share of their answers in which annotators with a common view differ at least
@@ -21,6 +21,20 @@ MOST_ROWS = 400  # of an annotator, to find who may have copied from whom
 MOST_PAIRS = 300_000_000  # of equal answers to look at
 MOST_ITEMS = 1000  # of a pair, to compare it with others
 MOST_VALUES = 8  # likewise: values are put together
+LEVEL = 0.01  # of all pairs of annotators together
+SHARED = 0.5  # share of answers that two annotators have in common for reasons that are not known
+COPY = 0.05  # a third annotator who differs less often may have copied as well
+OWN = 20  # answers from which on an annotator's own errors are estimated
+PRIOR_ERRORS = 5.0  # answers that an annotator's overall errors add to those to one true value
+HARD = 0.3  # share of hard items, to begin with
+FEW_HARD = 0.1  # the most of them with two others: more would explain any copies
+MOST_OTHERS = 8  # answers of others to an item
+MOST_DECIDING = 300  # that count in the test of one truth: with more, any misfit is significant
+BETWEEN = 0.03  # log-likelihood per item that true values between two levels may explain
+FEW_ITEMS = 200  # that allow for as much: with fewer, errors are not well known
+ELSEWHERE = 0.05  # level of the test whether two differ anywhere
+MOST_ROUNDS = 40
+_Fitted = tuple[float, np.ndarray]  # a log-likelihood, and states of items
 
 
 @dataclass(frozen=True)
@@ -309,3 +323,269 @@ def _blocks(codes: np.ndarray, width: int) -> Iterator[np.ndarray]:
     step = max(1, (1 << 23) // max(width, 1))
     for begin in range(0, len(codes), step):
         yield codes[begin : begin + step]
+
+
+# ---- two annotators next to others who answered the same items ----
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorPair:
+    """Answers of two annotators, and of others to the same items.
+
+    Annotators with enough answers have columns. The answers of all others are in further columns,
+    in no particular order; their errors are estimated together.
+    """
+
+    table: np.ndarray  # (n_items, n_columns) codes of values, -1 for none; the pair is last
+    source: np.ndarray  # (n_columns,) columns of one annotator, or of several, have one number
+    n_own: int  # columns of others with enough answers; they are the first ones
+
+    @classmethod
+    def of(
+        cls,
+        x: np.ndarray,
+        y: np.ndarray,
+        place: np.ndarray,
+        annotator: np.ndarray,
+        answer: np.ndarray,
+        least: float,
+        few: int,
+    ) -> AnnotatorPair:
+        """Leave out annotators with one answer to all items, and who may have copied as well.
+
+        The latter differ from one of the two in few answers, and not significantly more often than
+        the two differ from each other.
+
+        Args:
+            x: answers of the first annotator, (n_items,); y: of the second one.
+            place: the item of each answer of others, (n_answers,); annotator, answer: likewise.
+            least: how often annotators with a common view differ.
+            few: the least number of answers to tell whether somebody copied.
+        """
+        from scipy.special import bdtr
+
+        _, at, annotator = np.unique(annotator, return_index=True, return_inverse=True)
+        annotator = annotator.reshape(-1)
+        size = np.bincount(annotator)
+
+        def times(happens: np.ndarray) -> np.ndarray:
+            return np.bincount(annotator[happens], minlength=len(size))
+
+        differ = np.minimum(times(answer != x[place]), times(answer != y[place]))
+        pair = times((x != y)[place])
+        alike = (size >= few) & (differ <= min(least, COPY) * size)
+        alike &= ~(bdtr(pair, np.maximum(pair + differ, 1), 0.5) < LEVEL)
+        constant = times(answer != answer[at][annotator]) == 0
+        kept = ~(alike | (constant & (size >= few)))[annotator]
+        place, annotator, answer = place[kept], annotator[kept], answer[kept]
+        size = np.bincount(annotator, minlength=len(size))
+        n_own = min(int(np.count_nonzero(size >= OWN)), MOST_OTHERS)
+        rank = np.empty(len(size), dtype=np.int64)
+        rank[np.argsort(-size, kind="stable")] = np.arange(len(size))
+        table = np.full((len(x), n_own + MOST_OTHERS + 2), -1)
+        own = rank[annotator] < n_own
+        table[place[own], rank[annotator[own]]] = answer[own]
+        order = np.lexsort((answer[~own], place[~own]))
+        place, answer = place[~own][order], answer[~own][order]
+        slot = np.arange(len(place)) - np.searchsorted(place, place)
+        kept = slot < MOST_OTHERS
+        table[place[kept], n_own + slot[kept]] = answer[kept]
+        table[:, -2], table[:, -1] = x, y
+        source = np.minimum(np.arange(table.shape[1]), n_own)
+        source[-2:] = n_own + 1, n_own + 2
+        filled = (table >= 0).any(axis=0)
+        return cls(table[:, filled], source[filled], n_own)
+
+    def n_others(self) -> np.ndarray:
+        return np.asarray((self.table[:, :-2] >= 0).sum(axis=1))
+
+    def two_others(self) -> bool:
+        """Whether most items have answers of two others only."""
+        return float(self.n_others().mean()) < 2.5
+
+    def differ_anywhere(self) -> bool:
+        """Whether the two differ no more often where most others contradict one of them.
+
+        So do copies, if that one is the original. Who slips is contradicted by the partner and by
+        most others.
+        """
+        from scipy.special import bdtrc
+
+        others, n_others = self.table[:, :-2], self.n_others()
+        known = n_others >= 2
+        differ = known & (self.table[:, -2] != self.table[:, -1])
+        chances = []
+        for x in self.table[:, -2:].T:
+            unlike = ((others != x[:, None]) & (others >= 0)).sum(axis=1)
+            against = known & (2 * unlike > n_others)
+            usual = against.sum() / max(known.sum(), 1)
+            chances.append(bdtrc((against & differ).sum() - 1, differ.sum(), usual))
+        return bool(max(chances) >= ELSEWHERE)
+
+    def usual_difference(self) -> float:
+        """How often annotators differ from the one who is most like them, apart from the pair.
+
+        Half of the items say who that is, the other half how often they differ. Who uses the scale
+        in another way differs if the answer is not the one that usually goes with the other's.
+        """
+        others, pair = self.table[:, :-2], self.table[:, -2:]
+        usual = min(float((others != x[:, None])[others >= 0].mean()) for x in pair.T)
+        table = np.hstack([self.table[:, : self.n_own], pair])
+        halves = [_differences(table[half::2]) for half in (0, 1)]
+        nearest = np.zeros(len(halves[0]))
+        for chosen, measured in (halves, halves[::-1]):
+            chosen[-2:, -2:] = 1.0
+            at = chosen.argmin(axis=1)[:, None]
+            nearest += np.take_along_axis(measured, at, axis=1)[:, 0] / 2
+        if self.n_own >= 2:
+            usual = min(usual, float(np.median(nearest[:-2])))
+        return min(usual, float(nearest[-2:].min()))
+
+    def by_truth(self, ordered: bool) -> float:
+        """The p-value of at most the share `SHARED` of common answers beyond one truth.
+
+        1 if it is clearly large. The likelihood of both hypotheses is maximised from what the
+        others say and from what the pair says is true, and from the best of the other hypothesis.
+
+        Args:
+            ordered: whether values are levels or ratings, and items may lie between them.
+        """
+        from scipy.special import ndtr, ndtri
+
+        model = _Model.of(self)
+        if model is None:
+            return 1.0
+        n = len(self.table)
+        allowance = BETWEEN * max(n, FEW_ITEMS) if ordered and model.answers.shape[2] > 2 else 0.0
+
+        def root(copied: _Fitted, own: _Fitted) -> float:
+            gain = (copied[0] - own[0] - allowance) * min(1.0, MOST_DECIDING / n)
+            return float(np.sqrt(2 * max(0.0, gain)))
+
+        by_others, by_pair = model.values()
+        copied = model.fit(model.states(by_others, 0.02), SHARED, 1.0)
+        own = model.fit(model.states(by_pair, HARD), 0.0, SHARED)
+        for start in (model.states(by_others, HARD), copied[1]):
+            if root(copied, own) < -ndtri(LEVEL):
+                return 1.0
+            own = max(own, model.fit(start, 0.0, SHARED), key=itemgetter(0))
+        copied = max(copied, model.fit(own[1], SHARED, 1.0), key=itemgetter(0))
+        return float(ndtr(-root(copied, own)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Items are in one of several states: a true value; or hard, and two values are possible.
+
+    In a state, answers are independent, but for those that the second annotator of the pair shares
+    with the first one. In the first n_values states, every annotator has errors of their own. In
+    the other two, one of the possible values is right, and annotators choose this one as often as
+    they can tell, at least half of the time, or else the other one.
+    """
+
+    answers: np.ndarray  # (n_items, n_columns, n_values), 0 or 1; items with the same answers once
+    weight: np.ndarray  # (n_items,) how many items have these answers
+    tied: np.ndarray  # (n_columns, n_columns) whether columns have one source
+    possible: np.ndarray  # (2, n_items) values of a hard item
+    most_hard: float  # the largest share of hard items
+
+    @classmethod
+    def of(cls, pair: AnnotatorPair) -> _Model | None:
+        table, weight = np.unique(pair.table, axis=0, return_counts=True)
+        values = np.unique(table[table >= 0])
+        if len(values) < 2:
+            return None
+        answers = (table[:, :, None] == values).astype(float)
+        votes = answers[:, :-2].sum(axis=1)
+        first, second = answers[:, -2], answers[:, -1]
+        rival = (3 * votes + 2 * second + votes.mean(axis=0) / votes.sum()) * (1 - first)
+        possible = np.stack([first.argmax(axis=1), rival.argmax(axis=1)])
+        tied = (pair.source[:, None] == pair.source).astype(float)
+        most_hard = FEW_HARD if pair.two_others() else 0.999
+        return cls(answers, weight.astype(float), tied, possible, most_hard)
+
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """True values as the others say, and as the pair says, (n_items, n_values)."""
+        others = self.answers[:, :-2].sum(axis=1) + self.answers.mean(axis=(0, 1))
+        others /= others.sum(axis=1, keepdims=True)
+        return others, 0.98 * self.answers[:, -2:].mean(axis=1) + 0.02 * others
+
+    def states(self, values: np.ndarray, hard: float) -> np.ndarray:
+        """To begin with, (n_items, n_values + 2)."""
+        votes = np.take_along_axis(self.answers.sum(axis=1) + 0.1, self.possible.T, axis=1)
+        votes *= hard / votes.sum(axis=1, keepdims=True)
+        return np.hstack([(1 - hard) * values, votes])
+
+    def fit(self, states: np.ndarray, low: float, high: float) -> _Fitted:
+        """The log-likelihood with a share of copied answers between two bounds, and the states."""
+        n, m, k = self.answers.shape
+        flat = self.answers.reshape(n, m * k)
+        same = (self.answers[:, -2] * self.answers[:, -1]).sum(axis=1, keepdims=True)
+        usual = (self.tied @ (self.weight @ flat).reshape(m, k)) + 0.1
+        usual /= usual.sum(axis=1, keepdims=True)
+        right = np.stack([self.answers[np.arange(n), :, value] for value in self.possible])
+        rare = self.answers @ np.log(usual.mean(axis=0) / 20)  # a third value of a hard item
+        rare = np.where(right.any(axis=0), 0.0, rare)
+        share = min(high, 0.95)
+        copied = share * same
+        likelihood = -np.inf
+        for _ in range(MOST_ROUNDS):
+            states = states * self.weight[:, None]
+            second = states * (1 - copied)  # where the second annotator answered alone
+            values = (states[:, :k].sum(axis=0) + 0.1) / (states[:, :k].sum() + 0.1 * k)
+            errors = (states[:, :k].T @ flat).reshape(k, m, k).transpose(1, 0, 2)
+            errors[-1] = second[:, :k].T @ self.answers[:, -1]
+            errors = np.tensordot(self.tied, errors, axes=1)
+            known = np.trace(errors, axis1=1, axis2=2) + 0.5
+            known = (known / (errors.sum(axis=(1, 2)) + 1))[:, None, None]
+            errors += PRIOR_ERRORS * (known * np.eye(k) + (1 - known) * usual[:, None])
+            errors /= errors.sum(axis=2, keepdims=True)
+            each = np.stack([states[:, k:].T] * m, axis=2)  # (2, n, m)
+            each[..., -1] = second[:, k:].T
+            hits = self.tied @ (each * right).sum(axis=(0, 1)) + 1
+            misses = self.tied @ (each * right[::-1]).sum(axis=(0, 1)) + 1
+            found = np.clip(hits / (hits + misses), 0.5, 0.999)
+            hard = np.clip(states[:, k:].sum() / states.sum(), 1e-3, self.most_hard)
+            alone = right * np.log(found) + right[::-1] * np.log(1 - found) + rare  # (2, n, m)
+            easy = np.log(errors).transpose(0, 2, 1).reshape(m * k, k)
+            logs = np.empty((n, k + 2))
+            logs[:, :k] = flat[:, :-k] @ easy[:-k] + np.log((1 - hard) * values)
+            logs[:, k:] = alone[..., :-1].sum(axis=2).T
+            logs[:, k:] += np.log(hard * values[self.possible] / (k - 1)).T
+            second = np.hstack([flat[:, -k:] @ easy[-k:], alone[..., -1].T])
+            second = share * same + (1 - share) * np.exp(second)
+            logs += np.log(second)
+            top = logs.max(axis=1, keepdims=True)
+            states = np.exp(logs - top)
+            total = states.sum(axis=1, keepdims=True)
+            states /= total
+            copied = share * same / second
+            share = float(self.weight @ (states * copied).sum(axis=1) / self.weight.sum())
+            share = min(max(share, low), high)
+            before, likelihood = likelihood, float(self.weight @ (np.log(total) + top)[:, 0])
+            if likelihood - before < 0.01:
+                break
+        return likelihood, states
+
+
+def _differences(table: np.ndarray) -> np.ndarray:
+    """How often each two columns differ, or an answer is not predicted by those to other items.
+
+    1 if they have few answers to the same items, (n_columns, n_columns).
+    """
+    n, m = table.shape
+    k = int(table.max()) + 1
+    flat = (table[:, :, None] == np.arange(k)).astype(np.float32).reshape(n, m * k)
+    cells = (flat.T @ flat).reshape(m, k, m, k).transpose(0, 2, 1, 3)
+    common = np.maximum(cells.sum(axis=(2, 3)), 1)
+    best = np.sort(cells, axis=3)[..., -2:]
+    clear = (best[..., -1] > 1) & ((best[..., -1] > best[..., 0]) if k > 1 else True)
+    missed = 1 - np.where(clear, best[..., -1], 0).sum(axis=2) / common
+    varied = 1 - cells.sum(axis=2).max(axis=2) / common  # (m, m) of the second of two columns
+    compared = (common >= OWN / 2) & ~np.eye(m, dtype=bool) & (varied > 0) & (varied.T > 0)
+    # relative to the errors without the other's answers: anybody's answers predict a constant;
+    # and as if all used the scale as the pair does: two of five levels are seldom confused
+    relative = np.divide(missed, varied, out=np.ones_like(missed), where=varied > 0)
+    predicted = np.minimum(relative, relative.T) * varied[-2:, -2:].max()
+    differ = np.minimum(1 - np.trace(cells, axis1=2, axis2=3) / common, predicted)
+    return np.where(compared, differ, 1.0)

@@ -5,16 +5,30 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
-from dissensus.description.answers_by_group import GroupDescription
 from dissensus.description.copied_answers import Duplicated
 from dissensus.description.disputed_items import Disputed
 from dissensus.description.suspicious_annotators import AnnotatorDescription, Constant, Fast
 from dissensus.frames import MOST_ROWS, html_table, to_frame
+
+
+@dataclass(frozen=True)
+class GroupDescription:
+    """The answers of one group of annotators to one question."""
+
+    attribute: str
+    group: str  # "(missing)": annotators without the attribute
+    annotators: int  # with answers
+    answers: int
+    items: int  # with answers of the group
+    alpha: float  # Krippendorff's, within the group; nan where undefined
+    shares: dict[str, float] | None  # of each value among the answers
+    ratings: dict[str, float] | None  # mean, sd and quantiles
+    suspicious: int  # annotators
 
 
 @dataclass(frozen=True)
@@ -35,15 +49,18 @@ class QuestionDescription:
     agreement: dict[str, float]
     disputed_by: str  # what `dispute` is: entropy or variance
     disputed: list[Disputed]
-    by_annotator: list[AnnotatorDescription]  # the suspicious first; empty if unknown
-    checked: int  # annotators with enough answers to be suspicious
-    constant: list[Constant]
-    fast: list[Fast]
-    duplicated: list[Duplicated]
-    comparable: bool  # whether anybody can be judged by comparison with the rest
-    crowd: list[str]  # sentences about all annotators together, such as why not
-    groups: list[GroupDescription]  # of annotators, by the attributes that were named
-    gold: int  # items with a gold label
+    # annotators, the suspicious first; empty if they are unknown or not compared
+    by_annotator: list[AnnotatorDescription] = field(default_factory=list)
+    checked: int = 0  # annotators with enough answers to be suspicious
+    constant: list[Constant] = field(default_factory=list)
+    fast: list[Fast] = field(default_factory=list)
+    duplicated: list[Duplicated] = field(default_factory=list)
+    comparable: bool = False  # whether anybody can be judged by comparison with the rest
+    crowd: list[str] = field(default_factory=list)  # sentences about all annotators together
+    groups: list[GroupDescription] = field(
+        default_factory=list
+    )  # by the attributes that were named
+    gold: int = 0  # items with a gold label
     repeated: int = 0  # answers of annotators to items that they had answered already
     with_oneself: float = math.nan  # share of such pairs that are equal; of ratings, how far apart
 
@@ -83,14 +100,13 @@ class Description:
     name: str
     items: int
     annotators: int
-    contents: dict[str, dict[str, Any]]  # role -> kind, number
-    item_attributes: list[str]
-    annotator_attributes: list[str]
-    splits: dict[str, dict[str, int]]  # scheme -> part -> items
-    left_out: list[
-        dict[str, Any]
-    ]  # of questions that are not in the corpus: question, reason, answers
-    questions: list[QuestionDescription]
+    contents: dict[str, dict[str, Any]] = field(default_factory=dict)  # role -> kind, number
+    item_attributes: list[str] = field(default_factory=list)
+    annotator_attributes: list[str] = field(default_factory=list)
+    splits: dict[str, dict[str, int]] = field(default_factory=dict)  # scheme -> part -> items
+    # of questions that are not in the corpus: question, reason, answers
+    left_out: list[dict[str, Any]] = field(default_factory=list)
+    questions: list[QuestionDescription] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.items:,} items, {self.annotators:,} annotators"]

@@ -8,7 +8,7 @@ duplicated).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -33,19 +33,6 @@ from dissensus.description.texts import value_text
 from dissensus.scales import Interval, Nominal, Ordinal
 
 MOST_TENDENCY = 1.5  # sd of log-odds: the odds of one in six are 4.5 times the usual ones
-STATISTICS = (
-    "items",
-    "agreement",
-    "agreement_low",
-    "agreement_high",
-    "correlation",
-    "correlation_low",
-    "correlation_high",
-    "kappa",
-    "kappa_low",
-    "kappa_high",
-    "leniency",
-)
 
 
 @dataclass(frozen=True)
@@ -112,7 +99,9 @@ class AnnotatorFindings:
 
 def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     """Compare every annotator with the rest, and say who is suspicious."""
-    annotations = _by_annotator(first_answers(annotations))
+    annotations = first_answers(annotations)
+    order = np.argsort(annotations.annotator_codes("a table of annotators"), kind="stable")
+    annotations = annotations.take(order)  # sorted once, so that no comparison sorts again
     by_annotator = _ByAnnotator.of(annotations)
     everyone = np.arange(annotations.n_annotators)
     copies, same = duplicated(annotations, FEW) if annotations.n_rows else ([], everyone)
@@ -123,9 +112,10 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     tendencies = _tendencies(annotations, compared, statistics)
     kinds = _kinds(annotations, compared, constant, fast, copies)
     frequent, share = by_annotator.most_frequent()
+    described = {field.name for field in fields(AnnotatorDescription)}
     columns = {
         "answers": by_annotator.sizes.tolist(),
-        **{name: statistics[name][codes].tolist() for name in STATISTICS},
+        **{name: statistics[name][codes].tolist() for name in statistics if name in described},
         "most_frequent": frequent,
         "share": share.tolist(),
         "seconds": by_annotator.seconds()[0].tolist(),
@@ -134,23 +124,19 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     names = annotations.annotators.array.take(codes).to_pylist()
     rows = [
         AnnotatorDescription(
-            name, **dict(zip(columns, cells, strict=True)), suspicious=(), evidence=()
+            annotator=name,
+            suspicious=tuple(kinds.get(name, {})),
+            evidence=(),
+            **dict(zip(columns, cells, strict=True)),
         )
         for name, *cells in zip(names, *columns.values(), strict=True)
     ]
-    rows = [replace(row, suspicious=tuple(kinds.get(row.annotator, {}))) for row in rows]
     rows = _with_evidence(annotations, rows, kinds)
     rows.sort(key=_order)
     checked = int((by_annotator.sizes >= FEW).sum())
     return AnnotatorFindings(
         rows, checked, constant, fast, copies, compared.comparable, compared.sentences
     )
-
-
-def _by_annotator(annotations: Annotations) -> Annotations:
-    """The rows in the order of annotators: sorted once, so that no comparison sorts again."""
-    annotator = annotations.annotator_codes("a table of annotators")
-    return annotations.take(np.argsort(annotator, kind="stable"))
 
 
 def _order(row: AnnotatorDescription) -> tuple[Any, ...]:
@@ -300,11 +286,10 @@ def _range(values: list[float]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _ByAnnotator:
-    """The rows of a question, sorted by annotator."""
+    """The rows of a question, which are sorted by annotator."""
 
     annotations: Annotations
-    order: np.ndarray  # (n_rows,) rows, one annotator after another
-    starts: np.ndarray  # (n_with_answers,) where each begins in `order`
+    starts: np.ndarray  # (n_with_answers,) where the rows of each begin
     codes: np.ndarray  # (n_with_answers,) annotators with answers
     sizes: np.ndarray  # (n_with_answers,) their answers
     answer: np.ndarray  # (n_rows,) codes of `values`, in order of rows
@@ -313,10 +298,9 @@ class _ByAnnotator:
     @classmethod
     def of(cls, annotations: Annotations) -> _ByAnnotator:
         annotator = annotations.annotator_codes("a table of annotators")
-        order = np.argsort(annotator, kind="stable")
-        codes, starts, sizes = np.unique(annotator[order], return_index=True, return_counts=True)
+        codes, starts, sizes = np.unique(annotator, return_index=True, return_counts=True)
         values, answer = np.unique(annotations.answer, return_inverse=True)
-        return cls(annotations, order, starts, codes, sizes, answer.reshape(-1), values)
+        return cls(annotations, starts, codes, sizes, answer.reshape(-1), values)
 
     def name(self, place: Any) -> str:
         return str(self.annotations.annotators[self.codes[place]])
@@ -330,7 +314,7 @@ class _ByAnnotator:
             return [], np.zeros(0)
         n_values = len(self.values)
         place = np.repeat(np.arange(len(self.codes)), self.sizes)
-        keys, times = np.unique(place * n_values + self.answer[self.order], return_counts=True)
+        keys, times = np.unique(place * n_values + self.answer, return_counts=True)
         place, answer = np.divmod(keys, n_values)
         best = np.lexsort((answer, -times, place))
         best = best[np.flatnonzero(np.diff(place[best], prepend=-1))]
@@ -340,15 +324,14 @@ class _ByAnnotator:
         """Annotators who gave one value only where others would not, the least likely first."""
         if not len(self.codes):
             return []
-        ordered = self.answer[self.order]
-        low = np.minimum.reduceat(ordered, self.starts)
-        high = np.maximum.reduceat(ordered, self.starts)
+        low = np.minimum.reduceat(self.answer, self.starts)
+        high = np.maximum.reduceat(self.answer, self.starts)
         item, n = self.annotations.item.astype(np.int64), len(self.values)
         _, group, times = np.unique(item * n + self.answer, return_inverse=True, return_counts=True)
         share = np.bincount(self.answer, minlength=n) / len(self.answer)
         size = np.bincount(item)[item]
         alike = (times[group.reshape(-1)] - 1 + share[self.answer]) / size  # all answers add one
-        chance = np.exp(np.add.reduceat(np.log(alike)[self.order], self.starts))
+        chance = np.exp(np.add.reduceat(np.log(alike), self.starts))
         checked = np.count_nonzero(self.sizes >= FEW)
         odd = (low == high) & (self.sizes >= FEW)
         spreads: dict[int, float] = {}
@@ -356,8 +339,8 @@ class _ByAnnotator:
             value = int(low[place])
             if value not in spreads:
                 spreads[value] = self._tendency(value, ~odd)
-            rows = self.order[self.starts[place] :][: self.sizes[place]]
-            chance[place] = _constant_chance(alike[rows], spreads[value])
+            own = alike[self.starts[place] :][: self.sizes[place]]
+            chance[place] = _constant_chance(own, spreads[value])
         unlikely = np.flatnonzero(odd & (chance * checked < LEVEL))
         unlikely = unlikely[np.argsort(chance[unlikely], kind="stable")]
         return [
@@ -372,8 +355,8 @@ class _ByAnnotator:
         """
         item, given = self.annotations.item, self.answer == value
         likely = (np.bincount(item, given)[item] - given + given.mean()) / np.bincount(item)[item]
-        excess = np.add.reduceat((given - likely)[self.order], self.starts)[used]
-        noise = np.add.reduceat((likely * (1 - likely))[self.order], self.starts)[used]
+        excess = np.add.reduceat(given - likely, self.starts)[used]
+        noise = np.add.reduceat(likely * (1 - likely), self.starts)[used]
         variance = (excess**2 - noise).sum() / max((noise**2).sum(), 1e-300)
         return min(float(np.sqrt(max(variance, 0.0))), MOST_TENDENCY)
 

@@ -1,21 +1,24 @@
+"""Correlations of pairs of annotators, against scipy."""
+
 from __future__ import annotations
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from dissensus.agreement import (
     concordance_matrix,
     correlation_matrix,
     correlation_with_rest,
+    kendall_matrix,
     mean_concordance,
     mean_correlation,
+    spearman_matrix,
 )
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
-from dissensus.scales import Interval, Ordinal
+from dissensus.scales import Interval
 from tests.agreement.tables import random_table
 
 ANSWERS = 1e5 + np.array([0, 0.1, 2.5, 7, 10])
@@ -68,22 +71,19 @@ def test_an_annotator_far_above_the_others_correlates(offset: float) -> None:
     assert np.isnan(correlation_with_rest(constant)[2])
 
 
-def test_matrices_are_symmetric_with_ones() -> None:
-    table = random_table(np.random.default_rng(3), Interval(1e5, 1e5 + 10), ANSWERS).annotations
-    for function in (correlation_matrix, concordance_matrix):
-        result = function(table)
-        np.testing.assert_array_equal(result, result.T)
-        assert (np.diag(result) == 1).all()
+TIED = np.array([0, 1, 1.5, 4, 9, 10])
 
 
-def test_levels_are_read_at_their_positions() -> None:
-    rows = [("t1", "ann", "-3"), ("t1", "bob", "-1"), ("t2", "ann", "1"), ("t2", "bob", "4")]
-    rows += [("t3", "ann", "-1"), ("t3", "bob", "1")]
-    matrix = correlation_matrix(Annotations.from_rows(rows, Ordinal(("-3", "-1", "1", "4"))))
-    assert matrix[0, 1] == pytest.approx(np.corrcoef([-3, 1, -1], [-1, 4, 1])[0, 1])
-
-
-def test_refuses_values_without_an_order() -> None:
-    with pytest.raises(DataError) as error:
-        correlation_matrix(Annotations.from_rows([("t1", "ann", "a")]))
-    assert str(error.value) == "a correlation needs ratings or levels, not nominal answers"
+@pytest.mark.parametrize(
+    ("matrix", "reference"), [(spearman_matrix, spearmanr), (kendall_matrix, kendalltau)]
+)
+@pytest.mark.filterwarnings("ignore:An input array is constant")
+def test_equals_scipy(matrix, reference) -> None:  # type: ignore[no-untyped-def]
+    for seed in range(40):
+        table = random_table(np.random.default_rng(seed), Interval(0, 10), TIED)
+        values = matrix(table.annotations)
+        for k, m in combinations(range(len(values)), 2):
+            common = ~np.isnan(table.wide[[k, m]]).any(axis=0)
+            a, b = table.wide[k, common], table.wide[m, common]
+            expected = reference(a, b).statistic if len(a) > 1 else np.nan
+            np.testing.assert_allclose(values[k, m], expected, atol=1e-12)

@@ -1,3 +1,5 @@
+"""Kappas of pairs of annotators, against scikit-learn and nltk."""
+
 from __future__ import annotations
 
 from itertools import combinations
@@ -11,14 +13,18 @@ from dissensus.agreement import (
     cohen_kappa,
     common_items,
     kappa_matrix,
+    kappa_of_any,
+    kappa_per_value,
+    masi_kappa_matrix,
     mean_kappa,
+    mean_kappa_per_value,
     pi_matrix,
     scott_pi,
 )
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
-from dissensus.scales import Interval, Nominal, Ordinal, Scale
+from dissensus.scales import MultiLabel, Nominal, Ordinal
 from tests.agreement.tables import Table, abstractors, random_table
 
 LEVELS = Ordinal(("1", "2", "3", "4"))
@@ -49,7 +55,7 @@ def reference(table: Table, weights: Any, n_annotators: int) -> np.ndarray:
 def test_equals_scikit_learn_on_random_tables(weights: Any) -> None:
     generator = np.random.default_rng(0)
     undefined = 0
-    for _ in range(100):
+    for _ in range(40):
         table = random_table(generator, LEVELS, np.arange(4))
         n = table.annotations.n_annotators
         expected = reference(table, weights, n)
@@ -81,21 +87,6 @@ def test_equals_scikit_learn_however_many_answered(share: float, weights: Any) -
     )
     common = (there[:, None] & there[None]).sum(axis=2)
     np.testing.assert_array_equal(common_items(annotations), common)
-
-
-def test_threads_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dissensus.agreement import pairs
-
-    generator = np.random.default_rng(2)
-    item, annotator = np.nonzero(generator.random((200, 30)) < 0.2)
-    annotations = Annotations.from_arrays(
-        item, annotator, generator.integers(0, 4, len(item)), LEVELS
-    )
-    expected = kappa_matrix(annotations), mean_kappa(annotations)
-    monkeypatch.setattr(pairs, "FEW", 0)
-    monkeypatch.setattr(pairs, "n_threads", lambda: 3)
-    np.testing.assert_array_equal(kappa_matrix(annotations), expected[0])
-    assert mean_kappa(annotations) == pytest.approx(expected[1])
 
 
 def test_repeats_are_answers_like_any_others() -> None:
@@ -137,68 +128,6 @@ def test_pi_pools_the_answers_of_both() -> None:
             assert found[k, m] == pytest.approx(expected, nan_ok=True)
 
 
-def test_undefined_is_nan() -> None:
-    rows = [("t1", "ann", "a"), ("t1", "bob", "a"), ("t2", "cleo", "b")]
-    matrix = kappa_matrix(Annotations.from_rows(rows))
-    assert np.isnan(matrix[~np.eye(3, dtype=bool)]).all()
-    assert matrix[np.eye(3, dtype=bool)].tolist() == [1, 1, 1]
-    assert np.isnan(mean_kappa(Annotations.from_rows(rows)))
-
-
-def test_names_and_order_do_not_matter() -> None:
-    table = random_table(np.random.default_rng(4), LEVELS, np.arange(4)).annotations
-    new = np.random.default_rng(5).permutation(table.n_annotators)
-    rows = np.random.default_rng(6).permutation(table.n_rows)
-    renamed = Annotations.from_arrays(
-        table.item[rows], new[table.annotator_codes("")[rows]], 3 - table.answer[rows], LEVELS
-    )
-    np.testing.assert_allclose(kappa_matrix(renamed)[new[:, None], new], kappa_matrix(table))
-
-
-@pytest.mark.parametrize(
-    ("scale", "weights", "message"),
-    [
-        (Interval(0, 1), None, "Cohen's kappa needs nominal or ordinal answers, not interval"),
-        (
-            Nominal(("0", "1")),
-            "linear",
-            "linear weights count steps between levels, and nominal values have no order; "
-            "declare an ordinal scale, or give the distances as an array",
-        ),
-        (
-            Ordinal(("0", "1")),
-            "cubic",
-            "no weights 'cubic'; there are 'identity', 'linear', 'quadratic', 'ordinal', "
-            "'radical', 'ratio', 'circular', 'bipolar'",
-        ),
-        (
-            Ordinal(("0", "1")),
-            np.eye(2),
-            "the distance between 2 values is 2 x 2, never negative, and 0 from a value to "
-            "itself; found (2, 2)",
-        ),
-    ],
-    ids=["ratings", "no order", "no such weights", "no distance"],
-)
-def test_refuses_what_it_cannot_measure(scale: Scale, weights: Any, message: str) -> None:
-    annotations = Annotations.from_rows([("t1", "ann", "0"), ("t1", "bob", "1")], scale)
-    with pytest.raises(DataError) as error:
-        kappa_matrix(annotations, weights)
-    assert str(error.value) == message
-
-
-def test_anonymous_answers_and_strangers_are_refused() -> None:
-    votes = Annotations.from_arrays(np.zeros(2, int), None, np.array([0, 1]), LEVELS)
-    with pytest.raises(DataError) as anonymous:
-        kappa_matrix(votes)
-    assert str(anonymous.value) == (
-        "Cohen's kappa needs known annotators; these answers are anonymous"
-    )
-    with pytest.raises(DataError) as stranger:
-        cohen_kappa(Annotations.from_rows([("t1", "ann", "a")]), "ann", "zoe")
-    assert str(stranger.value) == "no annotator 'zoe'; there are 1: 'ann'"
-
-
 def test_fifty_thousand_annotators_have_a_mean_but_no_matrix() -> None:
     generator = np.random.default_rng(7)
     item = np.repeat(np.arange(20_000), 5)
@@ -219,3 +148,56 @@ def test_fifty_thousand_annotators_have_a_mean_but_no_matrix() -> None:
             "a matrix over the pairs of 50,000 annotators takes 19 GiB, more than 4; "
             "select fewer annotators"
         )
+
+
+SCALE = MultiLabel(("joy", "fear", "anger"))
+
+
+def over_pairs(table: Table, on: np.ndarray) -> float:
+    """scikit-learn's kappa of a yes or no, mean over pairs; `on` says it of each mask."""
+    results = []
+    for k, m in combinations(range(len(table.wide)), 2):
+        common = ~np.isnan(table.wide[[k, m]]).any(axis=0)
+        a, b = (on[table.wide[who, common].astype(int)] for who in (k, m))
+        if len(np.unique([a, b])) == 2:
+            results.append(cohen_kappa_score(a, b))
+    return float(np.mean(results)) if results else float("nan")
+
+
+def test_each_value_is_a_question_of_its_own() -> None:
+    masks = np.arange(8)
+    for seed in range(10):
+        table = random_table(np.random.default_rng(seed), SCALE, masks)
+        expected = [over_pairs(table, (masks >> v) & 1) for v in range(3)]
+        agreement = kappa_per_value(table.annotations)
+        assert list(agreement) == ["joy", "fear", "anger"]
+        np.testing.assert_allclose(list(agreement.values()), expected, atol=1e-12)
+        defined = [value for value in expected if not np.isnan(value)]
+        mean = np.mean(defined) if defined else np.nan
+        assert mean_kappa_per_value(table.annotations) == pytest.approx(mean, nan_ok=True)
+        anything = over_pairs(table, (masks > 0).astype(int))
+        assert kappa_of_any(table.annotations) == pytest.approx(anything, nan_ok=True)
+
+
+def test_sets_as_in_nltk() -> None:
+    from nltk.metrics.agreement import AnnotationTask
+    from nltk.metrics.distance import masi_distance
+
+    for seed in range(5):
+        table = random_table(np.random.default_rng(seed), SCALE, np.arange(8)).annotations
+        kappas = masi_kappa_matrix(table)
+        rows = table.to_table().to_pylist()
+        for k, m in combinations(range(table.n_annotators), 2):
+            pair = [table.annotators[k], table.annotators[m]]
+            items = [{r["item"] for r in rows if r["annotator"] == name} for name in pair]
+            data = [
+                (r["annotator"], r["item"], frozenset(r["answer"]))
+                for r in rows
+                if r["annotator"] in pair and r["item"] in items[0] & items[1]
+            ]
+            if {answer for _, _, answer in data} <= {frozenset()} or len(data) < 4:
+                continue
+            reference = AnnotationTask(
+                data, distance=lambda a, b: 0.0 if a == b else masi_distance(a, b)
+            )
+            assert kappas[k, m] == pytest.approx(reference.weighted_kappa_pairwise(*pair))

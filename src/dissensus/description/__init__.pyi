@@ -1,0 +1,16 @@
+from .annotator_clusters import AnnotatorClusters as AnnotatorClusters
+from .annotator_clusters import Cluster as Cluster
+from .annotator_clusters import cluster_annotators as cluster_annotators
+from .annotator_clusters import no_members as no_members
+from .copied_answers import Duplicated as Duplicated
+from .describe import describe as describe
+from .describe import describe_stored as describe_stored
+from .disputed_items import Disputed as Disputed
+from .facts import Description as Description
+from .facts import GroupDescription as GroupDescription
+from .facts import QuestionDescription as QuestionDescription
+from .suspicious_annotators import AnnotatorDescription as AnnotatorDescription
+from .suspicious_annotators import Constant as Constant
+from .suspicious_annotators import Fast as Fast
+from .texts import one_line as one_line
+from .texts import scale_text as scale_text
