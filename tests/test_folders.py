@@ -42,40 +42,24 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
-    folder = written(tmp_path / "a" / "b" / "mine")
-    assert read_json(folder, "corpus") == {"format": FORMAT, "kind": "corpus", "text": "old"}
-    assert read_table(folder / "rows.parquet").to_pydict() == {"x": [1, 2]}
-
-
-def test_the_front_page_keeps_unicode_readable(tmp_path: Path) -> None:
-    folder = written(tmp_path / "mine", "ça 😀")
+    folder = written(tmp_path / "a" / "seed=0", "ça 😀")  # which looks like a partition of a table
+    assert read_json(folder, "corpus") == {"format": FORMAT, "kind": "corpus", "text": "ça 😀"}
     assert "ça 😀" in (folder / "corpus.json").read_text(encoding="utf-8")
-
-
-def test_a_table_without_columns_is_no_file(tmp_path: Path) -> None:
+    assert read_table(folder / "rows.parquet").to_pydict() == {"x": [1, 2]}
     write_table(tmp_path / "rows.parquet", {})
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_name_that_looks_like_a_partition_adds_no_column(tmp_path: Path) -> None:
-    folder = written(tmp_path / "seed=0")
-    assert read_table(folder / "rows.parquet").column_names == ["x"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]  # no columns are no file
 
 
 # ---- whole or not at all ----
 
 
 def test_a_folder_of_the_same_kind_is_replaced_and_nothing_of_it_stays(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()  # an empty one is filled
     folder = written(tmp_path / "mine")
     with writing(folder, "corpus") as new:
         write_json(new, "corpus", {"text": "new"})
     assert read_json(folder, "corpus")["text"] == "new"
     assert sorted(contents(tmp_path)) == ["mine/corpus.json"]
-
-
-def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    assert read_json(written(tmp_path / "mine"), "corpus")["text"] == "old"
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken"), KeyboardInterrupt()])
@@ -89,13 +73,6 @@ def test_a_failing_write_leaves_the_old_folder_and_nothing_else(
         raise error
     assert contents(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_a_failing_first_write_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), writing(tmp_path / "mine", "corpus") as folder:
-        write_table(folder / "rows.parquet", {"x": [3]})
-        raise RuntimeError
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(
@@ -142,28 +119,19 @@ def message(action: Any, *arguments: Any) -> str:
     return str(caught.value)
 
 
-def test_a_foreign_folder_is_not_overwritten(tmp_path: Path) -> None:
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    (theirs / "thesis.txt").write_text("years of work")
-    result = message(written, theirs)
-    assert (
-        result == f"{theirs}: already exists and is not a dissensus corpus folder; "
-        "choose another path"
-    )
-    assert contents(theirs) == {"thesis.txt": b"years of work"}
-
-
-def test_a_folder_of_another_kind_or_a_file_is_not_overwritten(tmp_path: Path) -> None:
+def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
     with writing(tmp_path / "answers", "predictions") as folder:
         write_json(folder, "predictions", {})
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "thesis.txt").write_text("years of work")
     (tmp_path / "file").write_text("x")
-    for name in ("answers", "file"):
-        result = message(written, tmp_path / name)
-        assert result == (
+    before = contents(tmp_path)
+    for name in ("answers", "theirs", "file"):
+        assert message(written, tmp_path / name) == (
             f"{tmp_path / name}: already exists and is not a dissensus corpus folder; "
             "choose another path"
         )
+    assert contents(tmp_path) == before
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -189,24 +157,18 @@ def test_an_unknown_format_number_is_refused(tmp_path: Path, number: Any) -> Non
     )
 
 
-def test_a_front_page_that_is_no_object_has_no_format_number(tmp_path: Path) -> None:
-    (tmp_path / "corpus.json").write_text("[1, 2]")
-    assert "format number None" in message(read_json, tmp_path, "corpus")
-
-
-def test_a_truncated_front_page_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "mine") / "corpus.json"
-    path.write_text(path.read_text()[:-9])
-    result = message(read_json, tmp_path / "mine", "corpus")
-    assert result.startswith(f"{path}, line 6: damaged JSON, the file may be truncated (")
-    assert result.endswith("); make the folder again")
-
-
-def test_a_front_page_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "corpus.json").write_bytes(b"\xff\xfe\x00")
-    assert "corpus.json: damaged JSON, not UTF-8 ('utf-8' codec" in message(
-        read_json, tmp_path, "corpus"
-    )
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"[1, 2]", ": format number None, this version reads "),
+        (b'{"format": 1, "text": "o', ", line 1: damaged JSON, the file may be truncated ("),
+        (b"\xff\xfe\x00", ": damaged JSON, not UTF-8 ('utf-8' codec"),
+    ],
+)
+def test_a_damaged_front_page_is_refused(content: bytes, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "corpus.json").write_bytes(content)
+    result = message(read_json, tmp_path, "corpus")
+    assert result.startswith(f"{tmp_path / 'corpus.json'}{expected}")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.95])
@@ -217,12 +179,9 @@ def test_a_truncated_table_is_refused(tmp_path: Path, share: float) -> None:
     path.write_bytes(whole[: int(share * len(whole))])
     result = message(read_table, path)
     assert result.startswith(f"{path}: damaged (") and result.endswith("); make the folder again")
-
-
-def test_a_missing_table_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    result = f"{path}: missing; the folder is incomplete, make it again"
-    assert message(read_table, path) == result
+    path.unlink()
+    missing = f"{path}: missing; the folder is incomplete, make it again"
+    assert message(read_table, path) == missing
 
 
 def test_what_does_not_fit_together_is_one_line_with_the_folder(tmp_path: Path) -> None:
@@ -280,14 +239,9 @@ def test_a_flipped_bit_anywhere_in_a_folder_is_noticed(
 def test_folders_of_earlier_versions_have_no_checksums(tmp_path: Path) -> None:
     folder = _corpus_folder(tmp_path / "saved")
     before = Corpus.load(folder)
-    without_checksums(folder / "corpus.json")
-    assert Corpus.load(folder).equals(before)
-
-
-def test_checksums_of_names_that_no_file_can_have(tmp_path: Path) -> None:
-    folder = _corpus_folder(tmp_path / "saved")
-    before = Corpus.load(folder)
     content = json.loads((folder / "corpus.json").read_text())
-    content["checksums"] |= {"": "0", "x" * 300: "0", "a/b": "0"}
+    content["checksums"] |= {"": "0", "x" * 300: "0", "a/b": "0"}  # names that no file can have
     (folder / "corpus.json").write_text(json.dumps(content))
+    assert Corpus.load(folder).equals(before)
+    without_checksums(folder / "corpus.json")
     assert Corpus.load(folder).equals(before)
