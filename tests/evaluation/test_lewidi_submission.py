@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import wasserstein_distance
 
 from dissensus import Corpus, Prediction
-from dissensus.datasets import lewidi2025
+from dissensus.datasets import dataset
 from dissensus.errors import DataError
 from dissensus.evaluation import evaluate, read_predictions, write_submission
 from dissensus.prediction import ByAnnotator
@@ -124,7 +124,7 @@ def lines_of(path: Path) -> dict[str, Any]:
 
 def check(folder: Path, name: str, out: Path) -> None:
     corpus, entries = (
-        lewidi2025.load(folder, name),
+        dataset("lewidi2025").load(folder, name),
         json.loads((folder / f"{name}_dev.json").read_text()),
     )
     question = next(iter(corpus.questions))
@@ -155,7 +155,7 @@ def test_on_development_data(name: str, tmp_path: Path, data_folder: Path) -> No
 
 
 def test_what_teams_write_is_read(tmp_path: Path) -> None:
-    corpus = lewidi2025.load(made_up(tmp_path, "CSC"), "CSC")
+    corpus = dataset("lewidi2025").load(made_up(tmp_path, "CSC"), "CSC")
     shares = [0.5, 0.1, 0.1, 0.1, 0.1, 0.1]
     path = tmp_path / "CSC_test_soft.tsv"
     for first in ([], [0.0]):  # with or without the level that nobody can choose
@@ -172,7 +172,7 @@ def test_what_teams_write_is_read(tmp_path: Path) -> None:
 
 
 def test_a_submission_of_2023_has_whole_parts_in_the_order_of_the_data(tmp_path: Path) -> None:
-    corpus = lewidi2025.load(made_up(tmp_path, "MP"), "MP")
+    corpus = dataset("lewidi2025").load(made_up(tmp_path, "MP"), "MP")
     prediction, path = predicted(corpus, "irony", "dev"), tmp_path / "MP_results.tsv"
     write_submission(prediction, corpus, "irony", path, "2023")
     again = read_predictions(path, corpus)[0]["irony"]

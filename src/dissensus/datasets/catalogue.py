@@ -12,7 +12,7 @@ from dissensus.errors import DataError, listed
 
 @dataclass(frozen=True)
 class Dataset:
-    """A folder of a public corpus, or of several; its module of the same name loads them.
+    """A folder of a public corpus, or of several.
 
     Sizes are of the first corpus in the folder; None if they are not known here, or if answers
     have no annotators.
@@ -27,6 +27,7 @@ class Dataset:
     files: tuple[str, ...]  # a folder with one of them is this corpus; with "a & b": with both
     several: tuple[str, ...] = ()  # the corpora, if there are several
     has_default: bool = True  # whether the first corpus is read if none is named
+    module: str = ""  # that loads them, if it has another name
 
     @property
     def corpora(self) -> tuple[str, ...]:
@@ -54,9 +55,8 @@ class Dataset:
         wanted = corpus or self.default
         if wanted not in self.corpora:
             raise DataError(f"{folder}: no corpus {corpus!r}; choose from {listed(self.corpora)}")
-        loaded: Corpus = importlib.import_module(f"dissensus.datasets.{self.name}").load(
-            folder, wanted
-        )
+        module = importlib.import_module(f"dissensus.datasets.{self.module or self.name}")
+        loaded: Corpus = module.load(folder, wanted)
         return loaded
 
 
@@ -81,7 +81,7 @@ _EVERY = (
     Dataset("lewidi2023", 952, 6, 17136, UNSTATED,
             "shared task on texts: the same annotators, or a crowd",
             tuple(f"{name}_{part}.json" for name in LEWIDI2023 for part in ("train", "dev")),
-            LEWIDI2023, has_default=False),
+            LEWIDI2023, has_default=False, module="lewidi"),
     Dataset("stemming", 6679, None, 26692, UNSTATED, "votes with gold; pairs of words",
             ("stemming_votes.csv",)),
     Dataset("emobank", 10548, None, 288702, "CC BY-SA 4.0", "ratings of texts, reader and writer",
@@ -91,7 +91,7 @@ _EVERY = (
             "experts on sequences; long recordings", ("samples_with_12_labels.csv.gz",)),
     Dataset("lewidi2025", 704, 850, 3186, UNSTATED, "shared task: ordinal answers and sets",
             tuple(f"{name}_{part}.json" for name in LEWIDI2025 for part in ("train", "dev")),
-            LEWIDI2025, has_default=False),
+            LEWIDI2025, has_default=False, module="lewidi"),
     Dataset("toxic_spans", 16100, 3579, 59215, "CC0 1.0",
             "rationales: words that annotators marked", ("annotations.csv & spans.csv",)),
     Dataset("nli_variation", 500, 509, 50763, UNSTATED,
@@ -136,9 +136,9 @@ _EVERY = (
     Dataset("trompa_mer", 693, 196, 14229, "AGPL 3", "valence and arousal of music; raters known",
             ("annotations.csv.gz & tracks.csv & raters.csv",)),
     Dataset("street", None, 10, None, ANNOUNCED, "five perspectives on photographs",
-            ("street_labels.csv",)),
+            ("street_labels.csv",), module="street_amer"),
     Dataset("amer", None, 13, None, ANNOUNCED, "emotions in clips of films",
-            ("amer_labels.csv",)),
+            ("amer_labels.csv",), module="street_amer"),
 )
 # fmt: on
 DATASETS = {dataset.name: dataset for dataset in _EVERY}

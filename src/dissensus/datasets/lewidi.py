@@ -1,9 +1,11 @@
-"""LeWiDi 2025 (third edition): sarcasm, irony, paraphrases and inference, judged differently.
+"""LeWiDi 2023 (SemEval-2023 task 11) and 2025 (third edition): texts on which annotators disagree.
 
-CSC (how sarcastic is the response, 1 to 6), MP (is the reply ironic, in nine languages),
-Paraphrase (from -5 to 5, each answer with an explanation) and VariErrNLI (which of entailment,
-neutral and contradiction hold, each with an explanation); training and development part together,
-distinguished by the official split, with the attributes of the annotators.
+2023: HS-Brexit (hate, aggressive, offensive), ArMIS (misogyny, in Arabic), ConvAbuse (severity,
+abusive and twelve more about conversations with a bot) and MD-Agreement (offensive). 2025: CSC (how
+sarcastic is the response, 1 to 6), MP (is the reply ironic, in nine languages), Paraphrase (from -5
+to 5, each answer with an explanation) and VariErrNLI (which of entailment, neutral and
+contradiction hold, each with an explanation), with the attributes of the annotators. Training and
+development part together, distinguished by the official split.
 """
 
 from __future__ import annotations
@@ -16,32 +18,33 @@ from typing import Any
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
+from dissensus.datasets.catalogue import LEWIDI2023
 from dissensus.datasets.files import present
 from dissensus.names import Names
 from dissensus.readers.files import read_utf8
-from dissensus.readers.formats.lewidi2025 import read_parts
+from dissensus.readers.formats import lewidi2023, lewidi2025
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.scales import as_numbers
 
-NEEDED = {  # the parts that a corpus must have; others are read if they exist
-    "CSC": ("dev",),
-    "MP": ("dev",),
-    "Paraphrase": ("train", "dev"),
-    "VariErrNLI": ("train", "dev"),
-}
+PARTS = ("train", "dev")
+ONLY_DEV = ("CSC", "MP")  # corpora of 2025 that may lack the training part
 MISSING = ("", "nan", "DATA_EXPIRED", "CONSENT_REVOKED")
 _COMMA_TOO_MANY = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
 def load(folder: Path, corpus: str) -> Corpus:
-    """Items are named "train-1"; facts about annotators are named as in their file."""
+    """Items are named "train-1". 2023: gold is the official hard label of the main question. 2025:
+    facts about annotators are named as in their file."""
+    if corpus in LEWIDI2023:
+        parts = [present(folder, f"{corpus}_{part}.json") for part in PARTS]
+        return lewidi2023.read_parts(parts, corpus)
     parts = [
         present(folder, f"{corpus}_{part}.json")
-        for part in ("train", "dev")
-        if part in NEEDED[corpus] or (folder / f"{corpus}_{part}.json").is_file()
+        for part in PARTS
+        if part == "dev" or corpus not in ONLY_DEV or (folder / f"{corpus}_{part}.json").is_file()
     ]
     about = present(folder, f"{corpus}_annotators_meta.json")
-    loaded = read_parts(parts, corpus)
+    loaded = lewidi2025.read_parts(parts, corpus)
     return replace(loaded, annotator_attributes=_annotator_attributes(about, loaded.annotators))
 
 
