@@ -17,7 +17,6 @@ import numpy as np
 from dissensus.evaluation import (
     Difference,
     corrected,
-    hierarchical,
     over_both,
     over_items,
     over_seeds,
@@ -25,12 +24,54 @@ from dissensus.evaluation import (
     statistic_over_both,
     statistic_over_items,
 )
-from dissensus.evaluation.significance.resampling import macro_f1
+from dissensus.evaluation.resampling import draws, macro_f1
+from dissensus.evaluation.significance.means import PairedScores, percentiles, two_sided
 from keeping import keep
 
 COMPARISONS = 500
 RESAMPLES = 999
 SEED = 0
+
+
+def hierarchical(
+    first: np.ndarray,
+    second: np.ndarray,
+    *,
+    nested: bool = False,
+    groups: np.ndarray | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Difference:
+    """The plain bootstrap of seeds and items; intervals are percentiles.
+
+    Args:
+        first: scores, (n_runs, n_items).
+        nested: resample items separately for each run, which is right only if runs were tested on
+            different items; otherwise all runs share the resampled items.
+
+    Reference: Davison and Hinkley (1997), section 3.8; Owen (2007), doi:10.1214/07-AOAS122.
+    """
+    pairs = PairedScores.of(first, second, groups)
+    begun = pairs.begun("seeds and items, bootstrap", 0.95)
+    if (settled := pairs.settled(begun)) is not None:
+        return settled
+    sums, sizes = pairs.sums(), pairs.sizes()
+    if nested:
+        alone = [sums[:, [run]] for run in range(pairs.n_runs)]
+        drawn = [_means(one, sizes, resamples, seed, 1 + run) for run, one in enumerate(alone)]
+        of_runs = np.concatenate(drawn, axis=1)  # (resamples, n_runs)
+    else:
+        of_runs = _means(sums, sizes, resamples, seed, 0)
+    chosen = np.concatenate(list(draws(pairs.n_runs, resamples, seed, key=-1)))
+    values = (of_runs * chosen).sum(axis=1) / pairs.n_runs
+    return begun.answered(*percentiles(values, 0.95), two_sided(values))
+
+
+def _means(sums: np.ndarray, sizes: np.ndarray, resamples: int, seed: int, key: int) -> np.ndarray:
+    """The mean of each column in each resample of groups, (resamples, n_columns)."""
+    columns = np.column_stack([sums, sizes])
+    drawn = np.concatenate([w @ columns for w in draws(len(sizes), resamples, seed, key=key)])
+    return drawn[:, :-1] / drawn[:, -1:]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from dissensus.evaluation import holm, number, plain
+from dissensus.agreement import holm
+from dissensus.evaluation import number, plain
 from dissensus_papers.framework.comparison import ComparisonPaper
 from dissensus_papers.framework.paper import in_order
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from dissensus import Corpus, datasets
 from dissensus.errors import DataError
 from dissensus.metrics import excess_kurtosis
-from dissensus_papers.soft_labels import CONDITIONS, PRINTED, SEEDS, named
+from dissensus_papers.soft_labels import CONDITIONS, named
 from dissensus_papers.soft_labels.outcomes import Items
 from dissensus_papers.soft_labels.protocol import folds, labels, tied, with_automatic
 from papers.tests.tiny import stems, tweets
@@ -20,19 +20,6 @@ from papers.tests.tiny import stems, tweets
 @pytest.fixture(scope="module")
 def crowd() -> Corpus:
     return with_automatic(tweets())
-
-
-def test_seeds_and_conditions_of_the_paper() -> None:
-    assert SEEDS == (1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000)
-    silver = tuple(f"{name}-silver" for name in PRINTED[:3])
-    assert PRINTED == ("pos-cv", "pos-test", "stemming", *silver)
-    by_name = {name: (c.label, c.chosen_by, c.carried) for name, c in CONDITIONS.items()}
-    assert by_name["pos-cv-silver"] == ("consensus", "consensus", True)
-    assert by_name["pos-test-silver"] == ("consensus", "gold", False)
-    assert by_name["stemming-silver"] == ("consensus", "consensus", False)
-    assert by_name["pos-cv-fresh"] == ("gold", "gold", False)
-    assert CONDITIONS["stemming-silver"].tested == ("gold", "consensus")
-    assert [CONDITIONS[name].draws for name in ("pos-cv", "stemming")] == [1000, 10_000]
 
 
 def test_token_folds_are_scikit_learns(crowd: Corpus) -> None:

@@ -21,7 +21,6 @@ from dissensus_papers.framework.declared import (
     ComparisonCondition,
     Source,
     read_sources,
-    some_annotators,
 )
 from dissensus_papers.individual import measurements
 from dissensus_papers.individual.claims import GAIN, power, smallest_difference
@@ -30,13 +29,10 @@ from dissensus_papers.individual.corpora import (
     HALVES,
     OTHERS,
     PERSPECTIVE,
-    PIECE,
     SEEDS,
     adults_to_children,
     describe_notes,
-    described_pieces,
     figures_of_crowd,
-    halves,
     item_folds,
     perspective,
     perspectives,
@@ -76,14 +72,6 @@ def sentences() -> Corpus:
 
 
 # ---- corpora ----
-
-
-def test_a_sample_of_annotators_is_always_the_same(crowd: Corpus) -> None:
-    sample = some_annotators(crowd, 5)
-    assert sample.n_annotators == 5 and list(sample.annotators) == list(
-        some_annotators(crowd, 5).annotators
-    )
-    assert some_annotators(sample, 5) is sample
 
 
 def test_a_sentence_is_an_item_of_each_perspective(sentences: Corpus) -> None:
@@ -134,6 +122,7 @@ def test_folds_of_items_have_a_validation_part(crowd: Corpus) -> None:
         assert sorted(parts) == list(range(crowd.n_items))
 
 
+@pytest.mark.slow
 def test_the_papers_own_corpus_is_run_with_its_clips_and_its_split(
     crowd: Corpus, tmp_path: Path
 ) -> None:
@@ -173,21 +162,7 @@ def test_no_speaker_and_no_task_is_on_both_sides(data_folder: Path) -> None:
     assert set(task[fold.train]) == {"snli", "mnli"} and set(task[fold.test]) == {"dnc", "joci"}
 
 
-def test_pieces_are_described(data_folder: Path) -> None:
-    pieces = described_pieces(datasets.read(data_folder / "vgmidi"))
-    assert pieces.n_items == 200 and described_pieces(pieces) is pieces
-    vectors = np.array(pieces.contents[PIECE].values.to_pylist())
-    assert np.isfinite(vectors).all() and np.abs(vectors).max() < 20
-
-
 # ---- figures ----
-
-
-def test_equal_halves_have_equal_densities() -> None:
-    rows = [(f"t{k}", f"a{n}", float(k)) for k in range(5) for n in range(6)]
-    answers = Annotations.from_rows(rows, Interval(0, 10))
-    corpus = Corpus.build("alike", answers.items, {"q": answers})
-    assert halves(corpus, ("q",), 4)["density TVD"] == pytest.approx(0, abs=1e-12)
 
 
 def test_figures_of_a_crowd_stand_in_the_tables_of_its_readings(crowd: Corpus) -> None:
@@ -201,6 +176,7 @@ def test_figures_of_a_crowd_stand_in_the_tables_of_its_readings(crowd: Corpus) -
 # ---- newcomers ----
 
 
+@pytest.mark.slow
 def test_newcomers_are_measured_and_shown(crowd: Corpus, tmp_path: Path) -> None:
     quick = [("training.epochs", "2")]
     condition = individual.PAPER.measurements["newcomers-jokes"]
@@ -221,6 +197,7 @@ def test_newcomers_are_measured_and_shown(crowd: Corpus, tmp_path: Path) -> None
         paper.run(corpora, [condition], tmp_path / "out", runs=3, time_limit=-1)
 
 
+@pytest.mark.slow
 def test_each_expert_is_measured() -> None:
     crowd = simulate.ratings(n_items=40, n_annotators=3, labels_per_item=3, seed=1)
     speakers = {"speaker": [f"s{item % 10}" for item in range(crowd.n_items)]}
@@ -307,12 +284,6 @@ def test_a_condition_says_whether_it_finds_the_difference_of_the_paper() -> None
     (block,) = of_tables([power({"conditions": {"wide": reported(0.1), "narrow": reported(GAIN)}})])
     assert [row[-1] for row in block.rows] == ["no", "yes"]
     assert power({"conditions": {}}) == ""
-
-
-def test_the_paper_has_conditions_of_all_kinds() -> None:
-    names = list(individual.PAPER.conditions)
-    assert {"inference", "jokes", "faces-att", "children", "tasks", "writers", "music"} <= {*names}
-    assert len(names) == len(set(names)) == len(individual.CONDITIONS)
 
 
 # ---- confirmation ----

@@ -12,13 +12,12 @@ from scipy.stats import mannwhitneyu, ttest_rel
 from sklearn.metrics import accuracy_score, f1_score
 
 from dissensus import Corpus
-from dissensus.errors import DataError, listed
-from dissensus.evaluation import holm
+from dissensus.agreement import holm
+from dissensus.errors import DataError
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus_papers import PAPERS, paper
 from dissensus_papers.soft_labels import CONDITIONS, report, shown, to_json
 from dissensus_papers.soft_labels.outcomes import Items, Outcome, Trained, letters
-from dissensus_papers.soft_labels.protocol import CELLS, MODELS, TABLES, folds, with_automatic
+from dissensus_papers.soft_labels.protocol import CELLS, MODELS, folds, with_automatic
 from papers.tests.tiny import stems, tweets, vectors
 from tests.saved_folders import without_checksums
 
@@ -199,19 +198,6 @@ def test_a_folder_without_outcomes(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         report(tmp_path)
     assert str(caught.value) == f"{tmp_path}: nothing is trained yet; resume with: the command"
-
-
-def test_printed_figures_are_those_of_the_paper() -> None:  # its text, tables 1 and 2
-    assert TABLES["pos-test"]["inverse-kl"] == (86.29, 75.04, "*", "")
-    assert TABLES["stemming"]["inverse-kl"] == (77.09, 58.41, "**", "*")
-    assert TABLES["pos-test-silver"]["inverse-kl"] == (79.16, 61.94, "**", "**")
-    assert all(list(of_condition) == list(MODELS) for of_condition in TABLES.values())
-
-
-def test_an_unknown_paper() -> None:
-    with pytest.raises(DataError) as caught:
-        paper("bert")
-    assert str(caught.value) == f"no paper 'bert'; there are {listed(PAPERS)}"
 
 
 def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path) -> None:

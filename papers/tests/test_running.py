@@ -93,15 +93,6 @@ def test_tags_need_word_vectors() -> None:
 # ---- one training ----
 
 
-def test_the_last_of_equally_good_epochs_is_chosen(
-    quick: list[tuple[str, str]], corpora: dict[str, Corpus]
-) -> None:
-    one = trained("pos-test", "stl", quick, corpora).folds[0]
-    best = max(one.f1)
-    assert one.f1.count(best) > 1, "no tie to decide"
-    assert one.best_epoch == len(one.f1) - one.f1[::-1].index(best)
-
-
 def test_development_f1_is_scikit_learns_and_of_the_labels_chosen_by(
     quick: list[tuple[str, str]], corpora: dict[str, Corpus]
 ) -> None:
@@ -296,15 +287,6 @@ def test_a_corpus_without_gold_is_refused(
     with pytest.raises(DataError) as caught:
         run(without, [CONDITIONS[name]], tmp_path, runs=1, processes=1, settings=quick)
     assert str(caught.value) == f"{corpus}: no gold label for {question!r}"
-
-
-def test_losses_of_a_training_that_patience_ends(
-    quick: list[tuple[str, str]], corpora: dict[str, Corpus]
-) -> None:
-    patient = [("training.patience", "1"), ("training.ties", "first"), ("training.epochs", "30")]
-    one = trained("pos-test", "stl", [s for s in quick if "epochs" not in s[0]] + patient, corpora)
-    assert len(one.folds[0].f1) < 30
-    assert all(len(one.folds[0].main[when]) == 2 for when in ("chosen", "last"))
 
 
 @pytest.mark.parametrize("name", ["pos-test", "stemming"])

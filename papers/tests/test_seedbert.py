@@ -14,11 +14,11 @@ from scipy.optimize import minimize_scalar
 from scipy.special import rel_entr
 from sklearn.metrics import f1_score
 
+from dissensus.agreement import holm
 from dissensus.errors import DataError, ModelError, Unfinished
-from dissensus.evaluation import holm, over_both
-from dissensus.evaluation.execution.folder import locked_folder
+from dissensus.evaluation import over_both
 from dissensus_papers import paper
-from dissensus_papers.seedbert import CONDITIONS, report, shown, to_json
+from dissensus_papers.seedbert import CONDITIONS, report, shown
 from dissensus_papers.seedbert.analysis import apart, cochran
 from dissensus_papers.seedbert.outcomes import (
     CAUTIOUS,
@@ -31,14 +31,11 @@ from dissensus_papers.seedbert.outcomes import (
 from dissensus_papers.seedbert.protocol import (
     DEEP,
     FIRST,
-    KAPPA,
     SEEDS,
     SINGLE,
     SOURCES,
-    TABLE,
     TABLE_4,
     VARIANTS,
-    sampled,
 )
 from papers.tests.tiny_seedbert import corpus, write
 from tests.tiny import tiny_bert
@@ -366,13 +363,6 @@ def test_other_items_are_learned_with_settings_of_before(tmp_path: Path) -> None
     assert list(report(out)["again"]) == [name]
 
 
-def test_other_items_are_not_in_the_sample() -> None:
-    whole = corpus("MD-Agreement", 50)
-    first, second = sampled(whole, 20), sampled(whole, 20, first=20)
-    assert first.n_items == second.n_items == 20
-    assert not set(first.items) & set(second.items)
-
-
 def test_the_number_of_members(folder: Path, whole_report: dict[str, Any]) -> None:
     of_many = whole_report["number"][FIRST]["seeds-20"]
     assert [n for n in of_many if n.isdigit()] == ["1", "10", "20", "3", "5"]
@@ -432,39 +422,6 @@ def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Pat
         assert "closest variant: not chosen yet, HS-Brexit lacks some of the variants" in text
 
 
-def test_every_condition_is_repeated() -> None:
-    """Tests over seeds and items need at least two repetitions, Table 4 has five."""
-    trained = [condition for condition in CONDITIONS.values() if condition.kind != "choose"]
-    assert {c.repeats for c in trained if c.kind == "many"} == {2}
-    assert {c.repeats for c in trained if c.kind != "many"} == {5}
-
-
-@pytest.mark.slow
-def test_what_is_whole_lacks_nothing(tmp_path: Path) -> None:
-    write(tmp_path / "out", {name: condition.models for name, condition in CONDITIONS.items()})
-    whole_report = report(tmp_path / "out")
-    assert whole_report["missing"] == {} and whole_report["done"] == 491
-    others = [name for name in whole_report["variant"]["against"] if name != FIRST]
-    tests = [
-        whole_report["variant"]["against"][name]["tempered"]["cross-entropy"] for name in others
-    ]
-    assert sorted(others) == ["ConvAbuse", "MD-Agreement", "cifar10h"]
-    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
-    tests = [
-        whole_report["calibrated"][name][model]["single"]["cross-entropy"]
-        for name in others
-        for model in (SEEDS, DEEP)
-    ]
-    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
-    assert (
-        "snow2008-affect" not in whole_report["calibrated"] | whole_report["tempering"]
-    )  # not counted
-    text = shown(whole_report)
-    assert "Not fitted yet" not in text and "fits are done" not in text
-    assert "; the criterion (2 corpora) is " in text
-    assert whole_report["conditions"]["snow2008-affect"]["against"] == {}  # printed, not counted
-
-
 def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
     out = write(tmp_path / "out", {f"{FIRST}-choose": ("single", SEEDS)})
     shutil.rmtree(out / "fits" / f"single@3@{FIRST}-choose")
@@ -474,6 +431,7 @@ def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
     assert "BERT (single) (5 of 6: not chosen)" in shown(report(out))
 
 
+@pytest.mark.slow
 def test_repetitions_that_both_have_are_compared(folder: Path, tmp_path: Path) -> None:
     some = tmp_path / "some"
     shutil.copytree(folder, some)
@@ -484,24 +442,6 @@ def test_repetitions_that_both_have_are_compared(folder: Path, tmp_path: Path) -
     assert of_first["against"]["single"]["accuracy"]["n_runs"] == 4
     assert of_first["against"]["bayesian"]["accuracy"]["n_runs"] == 5
     assert len(of_first["models"]["single"]["fits"]["f1"]) == 20
-
-
-def test_rows_of_a_single_repetition_say_so(whole_report: dict[str, Any], tmp_path: Path) -> None:
-    once = report(write(tmp_path / "once", {FIRST: ("single", SEEDS)}, repeats=1))
-    test = once["conditions"][FIRST]["against"]["single"]
-    assert test["accuracy"]["n_runs"] == test["f1"]["n_runs"] == 1
-    text = shown(once)
-    row = next(line for line in text.splitlines() if line.startswith("  BERT (single)"))
-    assert row.count(", one repetition: ") == 2
-    assert ", one repetition:" not in shown(whole_report)
-
-
-def test_a_report_is_shown_from_its_file_alone(
-    whole_report: dict[str, Any], tmp_path: Path
-) -> None:
-    path = tmp_path / "kept.json"
-    path.write_text(to_json(whole_report))
-    assert shown(report(path)) == shown(whole_report)
 
 
 def test_agreement_on_emotions_comes_later(tmp_path: Path) -> None:
@@ -519,22 +459,7 @@ def test_agreement_on_emotions_comes_later(tmp_path: Path) -> None:
     )
 
 
-def test_printed_figures_are_those_of_the_paper() -> None:  # its tables 1 and 4
-    assert TABLE["seeds"] == (0.308, 0.183) and TABLE["soft-label"] == (0.284, 0.0821)
-    assert KAPPA == {"any": 0.744, "most": 0.410, "all": 0.710}
-    plain = [source for source in SOURCES.values() if not source.again]
-    assert [source.name for source in plain if not source.counted] == ["snow2008-affect"]
-
-
 # ---- what is not ours, or not there ----
-
-
-def test_a_folder_without_outcomes(tmp_path: Path) -> None:
-    with locked_folder(tmp_path) as place:
-        place.begin({"paper": "seedbert", "settings": {}}, "the command", "abc")
-    with pytest.raises(DataError) as caught:
-        report(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; resume with: the command"
 
 
 def test_the_folder_of_another_paper(folder: Path) -> None:

@@ -108,28 +108,6 @@ def _lost() -> None:
     raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
 
-@dataclass
-class Crowded:
-    """Work whose first process is killed at work, and whose second one before it begins."""
-
-    tally: Path  # a file that counts processes
-
-    def opened(self, folder: Path) -> int:
-        number = len(self.tally.read_text()) if self.tally.exists() else 0
-        self.tally.write_text("." * (number + 1))
-        if number == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return number
-
-    def done(self, opened: int, job: Job) -> Iterator[str]:
-        if opened == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        yield from (f"{key.method}: done" for key in job)
-
-    def died(self, key: Key, why: str) -> str:
-        return f"{key.method}: {why}"
-
-
 @dataclass(frozen=True)
 class Endless:
     """Work whose jobs are done at once, but for one that never ends."""

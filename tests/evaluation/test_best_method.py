@@ -11,7 +11,6 @@ from dissensus.evaluation.best_method import (
     best_method,
     best_of_annotators,
     comparison_tables,
-    never_disagree,
 )
 from dissensus.report.summary import summary_of
 from tests.evaluation.comparisons import comparison
@@ -94,8 +93,3 @@ def test_a_model_of_each_annotator_must_gain_something() -> None:
     assert own is not None and own.method == "annotator-queries"  # the best method itself
     own, why = best_of_annotators(gain, _corpus("yes", "yes"))
     assert own is None and why.startswith("annotators never disagree")
-
-
-def test_one_answer_for_each_item_is_no_agreement() -> None:
-    assert not never_disagree(_corpus("yes"))
-    assert never_disagree(_corpus("yes", "yes")) and not never_disagree(_corpus("yes", "no"))

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import time
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
-from dissensus import Annotations, Corpus, Ordinal, simulate
+from dissensus import Annotations, Corpus, Ordinal
 from dissensus.deadline import deadline
 from dissensus.errors import DataError, ModelError, Unfinished
-from dissensus.evaluation import Results, compare, default_methods, k_fold, table, tables, to_text
+from dissensus.evaluation import Results, compare, k_fold, table, tables, to_text
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.processes import fits_in_processes
 from dissensus.evaluation.execution.trials import best, drawn
 from dissensus.evaluation.fit import Key
-from dissensus.methods import AnnotatorHeads, AnnotatorMajority
+from dissensus.methods import AnnotatorHeads
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
@@ -32,7 +30,8 @@ from dissensus.methods.single import Single
 from dissensus.methods.soft_label import SoftLabel
 from dissensus.training import Training
 from tests.crowds import anonymous, feature_crowd
-from tests.evaluation.faulty import Blended, Broken, Crowded, Dying, Endless, Faulting, Nowhere
+from tests.error_texts import error_text
+from tests.evaluation.faulty import Blended, Broken, Dying, Endless, Faulting, Nowhere
 
 QUICK = Training(epochs=2, device="cpu")
 
@@ -120,46 +119,6 @@ def test_each_metric_has_its_strongest_floor(tmp_path: Path) -> None:
     assert shown.notes[1].startswith("Not better than the strongest floor: mine (annotator ")
 
 
-def test_annotator_median_is_compared_by_default_where_answers_have_an_order() -> None:
-    assert "annotator-median" in default_methods(feature_crowd("ordinal", n_items=4))
-    assert "annotator-median" not in default_methods(feature_crowd("nominal", n_items=4))
-
-
-def test_means_over_items_and_over_answers_are_tested_over_items(tmp_path: Path) -> None:
-    """Over seeds a test finds what is not there where items are few: docs/comparison.md."""
-    crowd = feature_crowd("ordinal", n_items=60)
-    metrics = [
-        "annotator accuracy", "annotator error", "Chebyshev", "Clark", "Canberra", "cosine",
-        "LeWiDi 2023 cross-entropy", "LeWiDi 2025 soft", "LeWiDi 2025 perspectivist",
-    ]  # fmt: skip
-    results = run(crowd, tmp_path / "out", metrics=metrics)
-    shown = table(results, reference="prior")["blended"].cells
-    against = {metric: cell.against for metric, cell in shown.items()}
-    assert sorted(against) == sorted(metrics)
-    assert {d.test for d in against.values() if d is not None} == {"seeds and items"}
-    assert {d.n_items for d in against.values() if d is not None} == {60}
-
-
-def test_gold_labels_are_compared_with_where_there_are_some(tmp_path: Path) -> None:
-    crowd = feature_crowd(n_items=40)
-    labels = anonymous(crowd)["q"].consensus(ties="first")
-    crowd = Corpus(**(vars(crowd) | {"gold": {"q": labels}}))
-    results = run(crowd, tmp_path / "out", metrics=["accuracy"])
-    assert results.about.metrics == ("accuracy", "accuracy (gold)")
-    fit = results.fits[0]
-    assert fit.score("q", "accuracy (gold)") == fit.score("q", "accuracy")
-    assert fit.rows("q", "accuracy (gold)").equals(fit.rows("q", "accuracy"))
-
-
-def test_groups_are_kept(crowd: Corpus, tmp_path: Path) -> None:
-    pairs = [f"g{k // 2}" for k in range(crowd.n_items)]
-    grouped = Corpus(**(vars(crowd) | {"item_attributes": {"pair": pa.array(pairs)}}))
-    folds = k_fold(grouped, 2, by="pair")
-    results = run(grouped, tmp_path / "out", folds=folds, by="pair")
-    assert len(results.groups) == 40 and len(set(results.groups.values())) == 20
-    assert run(crowd, tmp_path / "other").groups == {}
-
-
 def test_tables_of_several_questions_are_corrected_together(tmp_path: Path) -> None:
     crowd, other = feature_crowd(n_items=40), feature_crowd("interval", n_items=40)
     both = Corpus(**(vars(crowd) | {"questions": {"q": crowd["q"], "how much": other["q"]}}))
@@ -206,19 +165,10 @@ def test_a_method_that_cannot_learn_is_left_out_with_the_reason(tmp_path: Path) 
         "gold": "made-up: no gold label for 'q'",
         "odd": "made-up: encoder 'minilm' does not read 'x' (features)",
     }
-    with pytest.raises(DataError) as caught:
-        run(nobody, tmp_path / "none", ["annotator-majority"])
-    assert str(caught.value) == (
+    assert error_text(lambda: run(nobody, tmp_path / "none", ["annotator-majority"])) == (
         "no method can learn from made-up: annotator-majority: annotator-majority needs known "
         "annotators; these answers are anonymous"
     )
-
-
-def test_folds_as_a_number(crowd: Corpus, tmp_path: Path) -> None:
-    counted = run(crowd, tmp_path / "counted", {"prior": Prior()}, folds=2)
-    named = run(crowd, tmp_path / "named", {"prior": Prior()})
-    assert [fit.scores for fit in counted.fits] == [fit.scores for fit in named.fits]
-    assert counted.about.protocol["folds"] == 2
 
 
 def test_bad_arguments(crowd: Corpus, tmp_path: Path) -> None:
@@ -237,9 +187,7 @@ def test_bad_arguments(crowd: Corpus, tmp_path: Path) -> None:
     )
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("")
-    with pytest.raises(DataError) as caught:
-        run(crowd, tmp_path / "mine")
-    assert str(caught.value) == (
+    assert error_text(lambda: run(crowd, tmp_path / "mine")) == (
         f"{tmp_path / 'mine'}: already exists and is not a results folder written by dissensus; "
         "choose another path"
     )
@@ -331,22 +279,10 @@ def test_other_format_numbers_are_refused(crowd: Corpus, tmp_path: Path) -> None
     for name, read in (("comparison", run), ("results", lambda _, out: Results.load(out))):
         path = tmp_path / "out" / f"{name}.json"
         path.write_text(path.read_text().replace('"format": 1', '"format": 9'))
-        with pytest.raises(DataError) as caught:
-            read(crowd, tmp_path / "out")
-        assert str(caught.value) == (
+        assert error_text(partial(read, crowd, tmp_path / "out")) == (
             f"{path}: format number 9, this version reads 1; read it with the version of "
             "dissensus that wrote it"
         )
-
-
-def test_other_code_goes_on_and_says_so(
-    crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for commit in ("abc", "def", "abc"):
-        monkeypatch.setattr("dissensus.evaluation.comparison.code_commit", lambda c=commit: c)
-        results = run(crowd, tmp_path / "out")
-    assert results.about.commit == "abc, def"
-    assert results.about.notes == ("fitted by 2 versions of the code: abc, def",)
 
 
 # ---- the choice of settings ----
@@ -407,14 +343,13 @@ def test_drawn_settings_are_seeded_and_different() -> None:
         "training.learning_rate": 1e-3, "training.epochs": 10, "training.weight_decay": 0.01,
         "dropout": 0.5, "hidden": (),
     }  # fmt: skip
-    with pytest.raises(ModelError) as caught:
-        drawn(Blended(), {"even": (0.5, 0.7)}, 3, seed=0)
-    assert str(caught.value) == (
+    assert error_text(lambda: drawn(Blended(), {"even": (0.5, 0.7)}, 3, seed=0), ModelError) == (
         "blended has 2 settings to try, fewer than 3 trials; use fewer trials, or add choices"
     )
-    with pytest.raises(ModelError) as caught:
-        drawn(Prior(), {"height": (1,)}, 1, seed=0)
-    assert str(caught.value) == "prior has no setting 'height'; it has none"
+    assert (
+        error_text(lambda: drawn(Prior(), {"height": (1,)}, 1, seed=0), ModelError)
+        == "prior has no setting 'height'; it has none"
+    )
 
 
 def test_the_best_of_several_questions_has_the_best_mean_rank() -> None:
@@ -455,9 +390,9 @@ def test_a_lost_gpu_ends_a_comparison_in_this_process(
     for name in ("is_initialized", "synchronize"):  # restored afterwards
         monkeypatch.setattr(torch.cuda, name, getattr(torch.cuda, name))
     faulting = Faulting(tally=str(tmp_path / "tally"))
-    with pytest.raises(ModelError) as caught:
-        run(crowd, tmp_path / "out", {"faulting": faulting}, processes=1)
-    assert str(caught.value) == (
+    assert error_text(
+        lambda: run(crowd, tmp_path / "out", {"faulting": faulting}, processes=1), ModelError
+    ) == (
         "the GPU cannot be used by this process any more (CUDA error: an illegal memory access was "
         "encountered); run the same command again to resume"
     )
@@ -467,16 +402,6 @@ def test_a_lost_gpu_ends_a_comparison_in_this_process(
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_before_it_begins_takes_nothing_with_it(tmp_path: Path) -> None:
-    """As where memory is short: the fit that it was to make is begun once more, as any other."""
-    work = Crowded(tmp_path / "tally")
-    arguments = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
-    assert list(fits_in_processes(work, tmp_path, arguments, 1)) == [
-        "first: its process died 2 times (signal 9); perhaps there was too little memory",
-        "second: done",
-    ]
-
-
 def test_processes_are_stopped_at_the_deadline_but_not_before_the_first_fit(
     tmp_path: Path,
 ) -> None:
@@ -495,21 +420,6 @@ def test_two_processes_find_what_one_finds(crowd: Corpus, tmp_path: Path) -> Non
     assert found(tmp_path / "one") == found(tmp_path / "two")
 
 
-def test_a_comparison_that_was_begun_before_a_setting_existed_resumes(tmp_path: Path) -> None:
-    corpus = simulate.text(n_items=30)
-    arguments: dict[str, Any] = {"folds": k_fold(corpus, 2), "processes": 1, "out": tmp_path / "a"}
-    compare(corpus, ["annotator-majority"], **arguments)
-    path = tmp_path / "a" / "comparison.json"
-    front = json.loads(path.read_text())
-    del front["facts"]["annotator-majority's smoothing"], front["checksums"]
-    path.write_text(json.dumps(front))
-    compare(corpus, ["annotator-majority"], **arguments)
-    other = {"annotator-majority": AnnotatorMajority(smoothing=3.0)}
-    path.write_text(json.dumps(front))
-    with pytest.raises(DataError, match="contains another comparison: annotator-majority's smooth"):
-        compare(corpus, other, **arguments)
-
-
 def begun_earlier(out: Path, *settings: str) -> None:
     """The comparison as a version saved it that did not have these settings."""
     path = out / "comparison.json"
@@ -520,36 +430,15 @@ def begun_earlier(out: Path, *settings: str) -> None:
     path.write_text(json.dumps(front))
 
 
-def test_a_default_that_changed_is_not_mixed_with_what_earlier_versions_fitted(
-    crowd: Corpus, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    as_before = {"heads": AnnotatorHeads(spread=math.inf, training=QUICK)}
-    fits = run(crowd, out, as_before).fits
-    begun_earlier(out, "'s spread", "'s training.least_steps")
-    with pytest.raises(DataError) as caught:
-        run(crowd, out, {"heads": AnnotatorHeads(training=replace(QUICK, least_steps=50))})
-    assert str(caught.value) == (
-        f"{out}: contains another comparison: heads's spread: 'inf' there, 0.5 here; heads's "
-        "training.least_steps: 0 there, 50 here. It was begun by an earlier version: to resume it, "
-        "add --set heads:spread=inf --set heads:training.least_steps=0, or choose another folder"
-    )
-    assert [fit.settings for fit in run(crowd, out, as_before).fits] == [f.settings for f in fits]
+def test_settings_of_another_version_are_not_mixed(crowd: Corpus, tmp_path: Path) -> None:
+    out, usual = tmp_path / "out", {"heads": AnnotatorHeads(training=QUICK)}
+    run(crowd, out, usual)
     begun_earlier(out, "'s spread")
-    with pytest.raises(DataError, match="begun by an earlier version: resume it with that version"):
-        run(crowd, out, {"heads": AnnotatorHeads(training=QUICK)}, seeds=3)
-
-
-def test_a_setting_without_effect_does_not_stop_what_an_earlier_version_began(
-    crowd: Corpus, tmp_path: Path
-) -> None:
-    independent = {"heads": AnnotatorHeads(common=False, training=QUICK)}  # no prior
-    run(crowd, tmp_path / "out", independent)
-    begun_earlier(tmp_path / "out", "'s spread")
-    assert len(run(crowd, tmp_path / "out", independent).fits) == 4
-    texts = simulate.text(n_items=30)
-    steps = {"single": Single(encoder="characters", training=replace(QUICK, least_steps=50))}
-    arguments: dict[str, Any] = {"folds": k_fold(texts, 2), "seeds": 1, "processes": 1}
-    compare(texts, steps, out=tmp_path / "texts", **arguments)  # steps are of features alone
-    begun_earlier(tmp_path / "texts", "'s training.least_steps")
-    assert len(compare(texts, steps, out=tmp_path / "texts", **arguments).fits) == 2
+    assert len(run(crowd, out, usual).fits) == 4  # the default is what versions without it did
+    begun_earlier(out, "'s spread")
+    assert error_text(
+        lambda: run(crowd, out, {"heads": AnnotatorHeads(spread=2.0, training=QUICK)})
+    ) == (
+        f"{out}: contains another comparison: heads's spread: 0.5 there, 2.0 here. It was begun by "
+        "another version: resume it with that version, or choose another folder"
+    )

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from PIL import Image
 
-from dissensus.drawing.picture_files import PIXELS, to_pdf, to_png
 from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row
 from dissensus.evaluation.interval_plot import (
@@ -69,35 +64,6 @@ def test_dots_lie_within_their_interval_at_their_method(comparison_table: Compar
         assert float(bar.get("x1", "")) < float(dot.get("cx", "")) < float(bar.get("x2", ""))
 
 
-def test_floors_are_dashed_lines_at_their_value(comparison_table: ComparisonTable) -> None:
-    dashed = [n for n in drawn(comparison_table).iter(f"{SVG}line") if n.get("stroke-dasharray")]
-    upright = [line for line in dashed if line.get("x1") == line.get("x2")]
-    assert len(upright) == 6  # the prior on four metrics, one figure on two
-    assert len(dashed) - len(upright) == 3  # the legend
-
-
-def test_nothing_leaves_the_picture(comparison_table: ComparisonTable) -> None:
-    picture = drawn(comparison_table)
-    width, height = (float(picture.get(side, "")) for side in ("width", "height"))
-    for node in picture.iter():
-        for name in ("x", "x1", "x2", "cx"):
-            assert 0 <= float(node.get(name, "0")) <= width
-        for name in ("y", "y1", "y2", "cy"):
-            assert 0 <= float(node.get(name, "0")) <= height
-
-
-def test_panels_wrap() -> None:
-    cells = {name: Cell(0.5, 0.1, 0.4, 0.6) for name in
-             ("TVD", "JSD", "KL", "CCC", "accuracy", "cosine")}  # fmt: skip
-    wide = ComparisonTable("c", "q", tuple(cells), (Row("a", cells),), None, 0, (), "x")
-    narrow = replace(wide, metrics=("TVD", "JSD", "KL", "CCC"))
-    sizes = [
-        {side: float(drawn(t).get(side, "")) for side in ("width", "height")}
-        for t in (narrow, wide)
-    ]
-    assert sizes[0]["width"] == sizes[1]["width"] and sizes[0]["height"] < sizes[1]["height"]
-
-
 def test_a_method_without_a_score_and_strange_names() -> None:
     rows = (
         Row("<a & b>\x00", {"TVD": Cell(0.5)}),
@@ -118,29 +84,6 @@ def test_an_axis_has_a_few_round_ticks_inside(values: list[float]) -> None:
     assert all(axis.low <= tick <= axis.high for tick in ticks)
     assert axis.at(axis.low) == pytest.approx(100)
     assert axis.at(axis.high) == pytest.approx(100 + PANEL)
-
-
-def test_a_png_has_every_dot_where_the_svg_has_it(comparison_table: ComparisonTable) -> None:
-    svg = intervals(comparison_table)
-    root = ElementTree.fromstring(svg)
-    pixels = np.asarray(Image.open(io.BytesIO(to_png(svg))).convert("RGB"))
-    size = [round(float(root.attrib[side]) * PIXELS) for side in ("height", "width")]
-    assert pixels.shape == (*size, 3)
-    circles = list(root.iter(f"{SVG}circle"))
-    assert circles
-    for circle in circles:
-        x, y = (round(float(circle.attrib[name]) * PIXELS) for name in ("cx", "cy"))
-        assert f"#{bytes(pixels[y, x]).hex()}" == circle.attrib["fill"]
-
-
-def test_a_pdf_is_one_page_of_the_size_of_the_plot(comparison_table: ComparisonTable) -> None:
-    svg = intervals(replace(comparison_table, question="Zorn (ärger) \N{GREEK SMALL LETTER PI}"))
-    root, file = ElementTree.fromstring(svg), to_pdf(svg)
-    (box,) = re.findall(rb"/MediaBox ?\[([^]]*)\]", file)
-    sides = [float(root.attrib[side]) for side in ("width", "height")]
-    shape = [float(number) for number in box.split()][2:]
-    assert shape[0] / shape[1] == pytest.approx(sides[0] / sides[1], rel=0.01)
-    assert b"/Subtype/Image" not in file.replace(b" ", b"")  # vectors, no pixels
 
 
 def test_plots_of_several_questions_have_names_that_files_can_have(

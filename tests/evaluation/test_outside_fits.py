@@ -18,6 +18,7 @@ from dissensus.methods import AnnotatorMajority
 from dissensus.methods.prior import Prior
 from dissensus.prediction import ByAnnotator, Predictions
 from tests.crowds import feature_crowd
+from tests.error_texts import error_text
 from tests.evaluation.faulty import Blended
 
 MISSING = 3
@@ -157,34 +158,10 @@ def test_rows_are_added_to_a_comparison_that_is_done_or_stopped(
     assert again.equals(added)
 
 
-def test_fits_that_are_done_are_shown_with_the_predictions(crowd: Corpus, tmp_path: Path) -> None:
-    path, out = labels(crowd, tmp_path / "llm.csv"), tmp_path / "out"
-    run(crowd, out)
-    (out / "results.json").unlink()
-    (out / "fits" / "blended@1@fold%202" / "fit.json").unlink()
-    with pytest.raises(Unfinished):
-        run(crowd, out, predictions=[path], budget=0)
-    so_far = Results.load(out, unfinished=True)
-    assert so_far.counts("llm")["ok"] == 2
-    assert so_far.about.notes[0].startswith("Not finished: 5 of 6 fits done (prior 2, blended 3)")
-
-
 def test_predictions_must_cover_the_test_items(crowd: Corpus, tmp_path: Path) -> None:
     path = labels(crowd, tmp_path / "llm.csv", skipped=MISSING)
     first = ", ".join(repr(name) for name in list(crowd.items)[:MISSING])
-    with pytest.raises(DataError) as refused:
-        run(crowd, tmp_path / "out", predictions=[path])
-    assert str(refused.value) == (
+    assert error_text(lambda: run(crowd, tmp_path / "out", predictions=[path])) == (
         f"{path}: q: 3 of 40 test items have no prediction ({first}); predict them too, or score "
         "the others with `dissensus evaluate`"
     )
-
-
-def test_a_row_has_a_name_of_its_own(crowd: Corpus, tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    paths = [labels(crowd, tmp_path / "prior.csv"), labels(crowd, tmp_path / "a" / "llm.csv")]
-    results = run(crowd, tmp_path / "out", predictions=paths)
-    assert results.about.methods == ("prior", "blended", "prior.csv", "llm")
-    twice = [paths[1], labels(crowd, tmp_path / "llm.csv")]
-    with pytest.raises(DataError, match="there are two rows 'llm'; rename one of them"):
-        run(crowd, tmp_path / "other", predictions=twice)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +41,6 @@ def test_columns_are_recognised(frame: dict[str, Any], expected: list[list[float
     np.testing.assert_allclose(prediction.distribution, expected)
     assert (prediction.by_annotator is not None) == ("annotator" in frame)
     assert (prediction.members is not None) == (len(frame["id" if "id" in frame else "item"]) == 4)
-
-
-def test_the_column_with_the_items_of_the_corpus_is_found() -> None:
-    corpus = example_corpus(n_items=4)
-    value = corpus["q"].scale.values[0]  # type: ignore[attr-defined]
-    frame = {"stars": [1, 2, 1, 2], "comment nr": list(corpus.items), "label": [value] * 4}
-    prediction, _ = prediction_from_table(frame, corpus["q"].scale, items=corpus.items)
-    assert list(prediction.items) == list(corpus.items)
-    with pytest.raises(DataError, match="none has items of the corpus"):
-        prediction_from_table({"x": ["?"], "label": [value]}, corpus["q"].scale, items=corpus.items)
 
 
 def test_a_column_for_each_question(tmp_path: Path) -> None:
@@ -99,22 +88,6 @@ def test_what_does_not_match_is_counted() -> None:
     ]
     with pytest.raises(DataError, match="no column of items such as 'item' or 'id'"):
         Prediction.from_table({"text": ["t1"], "label": ["yes"]}, YES)
-
-
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_a_file_is_scored_as_other_predictions_are(tmp_path: Path, ending: str) -> None:
-    corpus = example_corpus(n_items=20)
-    majority = corpus["q"].consensus(ties="first").answers()
-    rows = [{"id": i, "label": a} for i, a in zip(corpus.items, majority, strict=True)]
-    path = tmp_path / f"llm.{ending}"
-    if ending == "csv":
-        path.write_text("id,label\n" + "".join(f"{r['id']},{r['label']}\n" for r in rows))
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    predictions, notes = read_predictions(path, corpus)
-    assert notes == [f"{path}: q: 20 items; labels only: soft metrics take them as certain"]
-    [result] = evaluate(predictions, corpus, metrics=["accuracy"]).results
-    assert (result.method, result.scores["accuracy"]) == ("llm", 1.0)
 
 
 @pytest.mark.parametrize(

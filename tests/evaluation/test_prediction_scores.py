@@ -33,7 +33,7 @@ def test_one_prediction_is_scored_as_by_hand() -> None:
 def test_tables_are_rows_of_metrics_and_columns_of_methods() -> None:
     evaluation = evaluate(FLOORS, CROWD, metrics=["annotator accuracy", "TVD"])
     (table,) = evaluation.tables()
-    assert table.heading == "made-up, q"
+    assert table.title == "made-up, q"
     assert table.columns == ("", "prior", "annotator-majority", "perfect", "constant", "better")
     assert [row[0] for row in table.rows] == [
         "items compared", "answers by annotator", "annotator accuracy", "TVD",

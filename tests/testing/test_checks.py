@@ -14,7 +14,7 @@ from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.methods import Answers, Method, RepeatedLabel
 from dissensus.scales import Nominal
-from dissensus.testing import CHECKS, check_method, example_corpus, quick
+from dissensus.testing import CHECKS, check_method, quick
 from dissensus.training import Batch, Network, Outputs, Sizes
 
 
@@ -168,8 +168,3 @@ def test_a_method_that_is_checked_does_not_change() -> None:
     assert method.get_params() == before and copy.get_params()["hidden"] == (3,)
     CHECKS["settings"](copy)
     assert not hasattr(copy, "learned_")
-
-
-def test_the_example_corpus_is_the_same_every_time() -> None:
-    first, second = example_corpus("interval"), example_corpus("interval")
-    np.testing.assert_array_equal(first["q"].answer, second["q"].answer)

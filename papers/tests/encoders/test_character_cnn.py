@@ -9,8 +9,6 @@ from torch import Tensor
 
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
-from dissensus.encoders import encoder
-from dissensus.errors import ModelError
 from dissensus.methods import Single, SoftLabelMtl
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
@@ -113,6 +111,7 @@ def test_seeds_stack(form: str) -> None:
     assert_same(make)
 
 
+@pytest.mark.slow
 def test_roles_share_a_network_unless_their_copies_differ() -> None:
     training = Training(epochs=1, device="cpu")
     for names, n_networks in (("character-cnn", 1), (OWN, 2)):
@@ -122,20 +121,3 @@ def test_roles_share_a_network_unless_their_copies_differ() -> None:
         assert fitted.sizes_.widths == {"word": 384, "stem": 384}
     first, second = (fitted.weights()[f"encoders.{n}.block.layers.1.scale"] for n in (0, 1))
     assert not np.array_equal(first, second)
-
-
-def test_its_vectors_are_not_standardised() -> None:
-    fitted = Single(
-        encoder="character-cnn", tune="all", training=Training(epochs=1, device="cpu")
-    ).fit(_pairs())
-    assert not fitted.weights()["inner.trunk.mean"].any()
-    assert (fitted.weights()["inner.trunk.spread"] == 1).all()
-
-
-def test_it_is_chosen_by_name() -> None:
-    assert encoder("character-cnn:form=text:copy=2", "text") == CharacterCnnEncoder("text", 2)
-    names = ("character-cnn", "character-cnn:form=text", "character-cnn:copy=2")
-    assert len({encoder(name, "text").identity for name in names}) == 3
-    with pytest.raises(ModelError) as caught:
-        encoder("character-cnn:form=paper", "text")
-    assert str(caught.value) == "encoder 'character-cnn': form must be code or text, found 'paper'"

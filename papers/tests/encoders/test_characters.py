@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from dissensus.contents import Contents
-from dissensus.encoders import encoder
 from dissensus_papers.encoders.characters import CharactersEncoder
 
 FIRST = [0.0211267, -0.2023437, -0.0463399]
@@ -28,14 +27,6 @@ def test_a_position_per_character_and_its_place() -> None:
 def test_ascii_and_latin_have_rows_of_their_own_others_share() -> None:
     units = CharactersEncoder().prepare(_texts("aé\u0301👍ā")).units
     assert units.tolist() == [97, 233, 256 + 0x01, 256 + 0x4D, 256 + 0x01]  # code point % 256
-
-
-def test_pooled_is_the_mean_of_the_rows_of_the_table() -> None:
-    characters = CharactersEncoder()
-    table = characters.network.blocks[0].weight
-    assert isinstance(table, torch.Tensor)
-    expected = table.detach().numpy()[[ord("a"), ord("b"), ord("b")]].mean(axis=0)
-    np.testing.assert_allclose(characters.encode(_texts("abb")).pooled()[0], expected, atol=1e-3)
 
 
 def test_the_first_values_are_the_same_everywhere() -> None:
@@ -69,8 +60,3 @@ def test_only_rows_of_characters_that_occur_learn() -> None:
     assert isinstance(gradient, torch.Tensor)
     assert gradient.any(dim=1).nonzero()[:, 0].tolist() == [ord(c) for c in "abc"]
     assert gradient[ord("b"), 0] == 2
-
-
-def test_characters_are_chosen_by_name() -> None:
-    assert encoder("characters", "text") == CharactersEncoder()
-    assert CharactersEncoder().identity != CharactersEncoder(max_length=4).identity

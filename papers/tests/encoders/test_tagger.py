@@ -14,9 +14,8 @@ import dissensus as ds
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
-from dissensus.encoders import encoder
-from dissensus.errors import DataError, ModelError
-from dissensus.methods import Job, Single, SoftLabelMtl, fit_many
+from dissensus.errors import ModelError
+from dissensus.methods import Single, SoftLabelMtl
 from dissensus.training import Training
 from dissensus_papers.encoders.characters import first_values
 from dissensus_papers.encoders.tagger import CHARACTERS, TaggerEncoder, TaggerNetwork
@@ -112,18 +111,6 @@ def test_its_tables_begin_as_the_file_and_as_characters(tagger: TaggerEncoder) -
     np.testing.assert_array_equal(network.characters.weight.detach(), first_values())
 
 
-def test_texts_without_words_and_very_long_ones(tagger: TaggerEncoder) -> None:
-    short = TaggerEncoder(tagger.name, max_length=2)
-    prepared = short.prepare(_texts("", "so so so"))
-    assert prepared.offsets.tolist() == [0, 1, 3]
-    assert prepared.places[0].tolist() == [[0, 0]]
-    assert prepared.cut.tolist() == [False, True]
-    together = tagger.prepare(Contents("text", _lists([["so good", "!"]])))
-    assert together.places.tolist() == [
-        [[0, 1], [0, 2]], [[0, 1], [3, 7]], [[1, 2], [0, 1]],
-    ]  # fmt: skip
-
-
 def _lists(values: list[list[str]]) -> Any:
     import pyarrow as pa
 
@@ -195,19 +182,6 @@ def test_first_weights_are_the_seeds_and_learn_at_the_common_rate(tagger: Tagger
     assert np.abs(still[lstm] - moved[lstm]).max() > 0.01
 
 
-def test_seeds_are_trained_one_after_another(tagger: TaggerEncoder) -> None:
-    """LSTMs do not stack; the end is the same."""
-    corpus, name = _tags(), f"tagger:{tagger.name}"
-
-    def methods() -> list[Single]:
-        return [Single(encoder=name, tune="all", init_seed=s, training=QUICK) for s in range(2)]
-
-    together = fit_many([Job(method, corpus) for method in methods()])
-    for one, other in zip(methods(), together, strict=True):
-        expected = one.fit(corpus).predict(corpus)["tag"].distribution
-        np.testing.assert_array_equal(other.predict(corpus)["tag"].distribution, expected)
-
-
 # ---- errors ----
 
 
@@ -222,14 +196,3 @@ def test_frozen_it_means_nothing(tagger: TaggerEncoder) -> None:
     with pytest.raises(ModelError) as caught:
         Single(encoder=name, tune=1, training=QUICK).fit(_tags())
     assert str(caught.value) == "encoder 'tagger' is trained as a whole: set tune=all"
-
-
-def test_it_is_chosen_by_name(tagger: TaggerEncoder) -> None:
-    assert encoder(f"tagger:{tagger.name}", "text") == tagger
-    assert encoder(f"tagger:{tagger.name}:max_length=9", "text") == TaggerEncoder(tagger.name, 9)
-    assert tagger.identity != TaggerEncoder(tagger.name, 9).identity
-    with pytest.raises(DataError) as caught:
-        encoder("tagger:glove", "text")
-    assert str(caught.value) == (
-        "glove: a file of word vectors ends in .txt, .vec, .gz; it is named as words:PATH"
-    )

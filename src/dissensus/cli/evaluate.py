@@ -96,7 +96,8 @@ def _show(result: Evaluation) -> None:
     for place, table in enumerate(result.tables()):
         names = table.columns
         whole = [name for name in names if name in ("perfect", "constant", "better")]
-        shown = columns(names, table.rows, names[1:-1], whole=whole)
-        show(*([""] if place else []), table.heading, shown)
+        rows = [list(map(str, row)) for row in table.rows]
+        shown = columns(names, rows, names[1:-1], whole=whole)
+        show(*([""] if place else []), table.title, shown)
         for note in table.notes:
             print(console.visible(note))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,10 +14,9 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import ALPHA, higher_is_better
 from dissensus.evaluation.prediction_scores import evaluate
+from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.significance.difference import Difference, corrected
-from dissensus.evaluation.significance.means import over_items
-from dissensus.evaluation.significance.resampling import drawing_once
-from dissensus.evaluation.significance.statistics import statistic_over_items
+from dissensus.evaluation.significance.method_difference import metric_over_items
 from dissensus.metrics import GOLD, METRICS, gold_item_scores
 from dissensus.prediction import Prediction, Predictions
 from dissensus.scales import Interval, MultiLabel
@@ -142,22 +140,9 @@ def _difference(
     assert row.prediction is not None and best.prediction is not None
     sides = [gold_item_scores(one, gold, [metric]) for one in (row.prediction, best.prediction)]
     items = next(iter(sides[0].values()))[0]
-    known: dict[str, Any] = {
-        "groups": units[corpus.items.codes(items)],
-        "resamples": RESAMPLES,
-        "seed": seed,
-    }
-    statistic = METRICS[metric.removesuffix(GOLD)].statistic
-    if statistic is None or metric in sides[0]:
-        mine, theirs = (side[metric][1] for side in sides)
-        return over_items(mine, theirs, **known)
-    observed, mine = (scores for _, scores in sides[0].values())
-    theirs = list(sides[1].values())[1][1]
-    return statistic_over_items(
-        statistic(observed, mine[None]),
-        statistic(observed, theirs[None]),
-        **known,
-    )
+    groups = units[corpus.items.codes(items)]
+    mine, theirs = ({part: each[None] for part, (_, each) in side.items()} for side in sides)
+    return metric_over_items(metric, mine, theirs, groups=groups, resamples=RESAMPLES, seed=seed)
 
 
 def _same_answers(prediction: Prediction, first: Prediction) -> float:

@@ -14,11 +14,10 @@ from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
-from dissensus.evaluation.execution.features import has_features_only
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus.evaluation.execution.identity import facts_of, settings_of_earlier_versions
+from dissensus.evaluation.execution.identity import default_settings, facts_of
 from dissensus.evaluation.execution.scheduler import fit_missing
-from dissensus.evaluation.execution.task import Task, chooses_on_validation
+from dissensus.evaluation.execution.task import Task, chooses_on_validation, has_features_only
 from dissensus.evaluation.execution.trials import chosen_by, drawn
 from dissensus.evaluation.floors import floors, metrics_for, tested_items, with_gold
 from dissensus.evaluation.outside_fits import (
@@ -167,7 +166,7 @@ def compare(
             facts,
             command or _call(corpus, requested),
             code_commit(),
-            settings_of_earlier_versions(requested, has_features_only(corpus)),
+            default_settings(requested),
             [row.source for row in rows.values()],
         )
         of_densities = [reading.name(task.questions) for reading in task.densities]

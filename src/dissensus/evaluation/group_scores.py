@@ -13,8 +13,15 @@ from dissensus.agreement import chosen_attributes, group_annotators
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import higher_is_better
-from dissensus.evaluation.prediction_scores import PartScores, evaluate
+from dissensus.evaluation.prediction_scores import COLUMNS, PartScores, evaluate
 from dissensus.prediction import Predictions
+
+SHOWN = (
+    "attribute", "group", "question", "part", "method", "metric", "annotators", "answers",
+    "score", "low", "high",
+)  # fmt: skip
+TEXT, COUNT = pa.string(), pa.int64()
+KINDS = COLUMNS | {"attribute": TEXT, "group": TEXT, "annotators": COUNT, "answers": COUNT}
 
 
 @dataclass(frozen=True)
@@ -56,32 +63,8 @@ class GroupEvaluation:
 
     def to_table(self) -> pa.Table:
         """A row for each attribute, group, question, part, method and metric."""
-        rows = []
-        for result in self.results:
-            of = result.scores
-            for metric, score in of.scores.items():
-                low, high = of.intervals.get(metric, (math.nan, math.nan))
-                numbers = {"score": score, "low": low, "high": high}
-                rows.append(
-                    {
-                        "attribute": result.attribute,
-                        "group": result.group,
-                        "annotators": result.annotators,
-                        "answers": result.answers,
-                        "question": of.question,
-                        "part": of.part,
-                        "method": of.method,
-                        "metric": metric,
-                    }
-                    | {k: None if math.isnan(v) else v for k, v in numbers.items()}
-                )
-        texts = ("attribute", "group", "question", "part", "method", "metric")
-        fields = {name: pa.string() for name in texts} | {
-            "annotators": pa.int64(),
-            "answers": pa.int64(),
-            **{name: pa.float64() for name in ("score", "low", "high")},
-        }
-        return pa.table({n: pa.array([r[n] for r in rows], kind) for n, kind in fields.items()})
+        rows = [{**vars(result), **row} for result in self.results for row in result.scores.rows()]
+        return pa.Table.from_pylist(rows, pa.schema([(name, KINDS[name]) for name in SHOWN]))
 
 
 def evaluate_groups(

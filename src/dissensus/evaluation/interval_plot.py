@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from dissensus.drawing import PALETTE, check_ending, save_picture
+from dissensus.drawing.shapes import letters, plain_line
 from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row, higher_is_better
 
@@ -23,7 +23,6 @@ HEAD = 40  # for the title of the picture
 TITLE, AXIS = 44, 34  # above and below a panel's lines
 INK, QUIET, RULE = "#222222", "#6b6b6b", "#dddddd"
 DASHES = ("", "6 3", "2 3", "8 3 2 3")
-_UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,9 @@ def intervals(table: ComparisonTable, across: int = ACROSS) -> str:
     width = names + (PANEL + GAP) * max(min(len(metrics), across), 1) + EDGE
     legend = HEAD + block * n_blocks + 18
     height = legend + 20 * len(floors) + EDGE
-    shapes = [_text(EDGE, 26, f"{table.corpus}: {table.question}", weight="bold", size=15)]
+    shapes = [
+        letters(EDGE, 26, f"{table.corpus}: {table.question}", size=15, fill=INK, weight="bold")
+    ]
     for number, metric in enumerate(metrics):
         down, column = divmod(number, across)
         top = HEAD + block * down + TITLE
@@ -113,7 +114,7 @@ def save_intervals(tables: Sequence[ComparisonTable], path: str | Path) -> list[
 
 def _names(rows: Sequence[Row], right: float, top: float) -> list[str]:
     return [
-        _text(right, top + LINE * (at + 0.5) + 4, row.name, anchor="end")
+        letters(right, top + LINE * (at + 0.5) + 4, row.name, size=13, fill=INK, anchor="end")
         for at, row in enumerate(rows)
     ]
 
@@ -128,22 +129,24 @@ def _panel(
     axis = Axis.over([v for c in known for v in (c.mean, c.low, c.high)], left)
     better = "higher is better" if higher_is_better(metric) else "lower is better"
     shapes = [
-        _text(left, top - 20, metric, weight="bold"),
-        _text(left, top - 6, better, size=11, fill=QUIET),
+        letters(left, top - 20, metric, size=13, fill=INK, weight="bold"),
+        letters(left, top - 6, better, size=11, fill=QUIET),
     ]
     for tick in axis.ticks():
-        shapes.append(_line(axis.at(tick), top, axis.at(tick), below, RULE))
-        shapes.append(_text(axis.at(tick), below + 16, f"{tick:.4g}", 11, QUIET, "middle"))
-    shapes.append(_line(left, below, left + PANEL, below, QUIET))
+        shapes.append(plain_line(axis.at(tick), top, axis.at(tick), below, RULE))
+        shapes.append(
+            letters(axis.at(tick), below + 16, f"{tick:.4g}", size=11, fill=QUIET, anchor="middle")
+        )
+    shapes.append(plain_line(left, below, left + PANEL, below, QUIET))
     for number, floor in enumerate(lines):
         if floor is not None and math.isfinite(floor.mean):
             colour, dash = _dashed(number)
             x = axis.at(floor.mean)
-            shapes.append(_line(x, top, x, below, colour, 1.6, dash))
+            shapes.append(plain_line(x, top, x, below, colour, 1.6, dash))
     for at, cell in enumerate(cells):
         y = top + LINE * (at + 0.5)
         shapes += (
-            [_text(left + 4, y + 4, "no score", 11, QUIET)]
+            [letters(left + 4, y + 4, "no score", size=11, fill=QUIET)]
             if cell is None
             else _mark(cell, axis, y)
         )
@@ -155,55 +158,33 @@ def _mark(cell: Cell, axis: Axis, y: float) -> list[str]:
     shapes = []
     if math.isfinite(cell.low) and math.isfinite(cell.high):
         ends = axis.at(cell.low), axis.at(cell.high)
-        shapes.append(_line(ends[0], y, ends[1], y, INK, 1.8))
-        shapes += [_line(end, y - 4, end, y + 4, INK, 1.8) for end in ends]
+        shapes.append(plain_line(ends[0], y, ends[1], y, INK, 1.8))
+        shapes += [plain_line(end, y - 4, end, y + 4, INK, 1.8) for end in ends]
     x, fill = axis.at(cell.mean), INK if cell.best else "#ffffff"
     shapes.append(
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{fill}" stroke="{INK}" '
         'stroke-width="1.8"/>'
     )
     if cell.differs:
-        shapes.append(_text(x, y - 7, "†", 12, INK, "middle"))
+        shapes.append(letters(x, y - 7, "†", size=12, fill=INK, anchor="middle"))
     return shapes
 
 
 def _legend(floors: Sequence[Row], reference: str | None, top: float) -> list[str]:
     apart = "" if reference is None else f"; †: differs from {reference}, p < 0.05 after Holm"
-    shapes = [_text(EDGE, top, f"Mean and 95 % interval; full dot: best mean{apart}", 12, QUIET)]
+    shapes = [
+        letters(
+            EDGE, top, f"Mean and 95 % interval; full dot: best mean{apart}", size=12, fill=QUIET
+        )
+    ]
     for number, row in enumerate(floors):
         y = top + 20 * (number + 1)
         colour, dash = _dashed(number)
-        shapes.append(_line(EDGE, y - 4, EDGE + 34, y - 4, colour, 1.6, dash))
-        shapes.append(_text(EDGE + 42, y, row.name, 12))
+        shapes.append(plain_line(EDGE, y - 4, EDGE + 34, y - 4, colour, 1.6, dash))
+        shapes.append(letters(EDGE + 42, y, row.name, size=12, fill=INK))
     return shapes
 
 
 def _dashed(number: int) -> tuple[str, str]:
     """A colour and a dash pattern for a floor; solid lines are for intervals."""
     return PALETTE[number % len(PALETTE)], DASHES[1 + number % (len(DASHES) - 1)]
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    size: int = 13,
-    fill: str = INK,
-    anchor: str = "start",
-    weight: str = "normal",
-) -> str:
-    shown = escape(_UNPRINTABLE.sub("\ufffd", text))
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{fill}" text-anchor="{anchor}" '
-        f'font-weight="{weight}">{shown}</text>'
-    )
-
-
-def _line(
-    x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, dash: str = ""
-) -> str:
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
-        f'stroke-width="{width}"{dashed}/>'
-    )

@@ -17,11 +17,11 @@ from dissensus.densities import rating_densities
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation.comparison_table import FLOORS, Cell, Row, higher_is_better
 from dissensus.evaluation.predicted_consensus import BothConsensus, predicted_consensus
+from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.result_tables import floor_notes
 from dissensus.evaluation.significance.means import over_items
-from dissensus.evaluation.significance.resampling import drawing_once, nothing
-from dissensus.evaluation.significance.statistics import statistic_over_items
-from dissensus.frames import html_table, to_frame
+from dissensus.evaluation.significance.method_difference import metric_over_items
+from dissensus.frames import to_frame
 from dissensus.metrics import (
     DENSITY_METRICS,
     GOLD,
@@ -41,9 +41,13 @@ from dissensus.metrics.matching import common_pairs
 from dissensus.prediction import JointDensity, Prediction, Predictions
 from dissensus.readers.tables.spellings import variants
 from dissensus.scales import Interval, Scale, as_numbers
+from dissensus.tables import Table
 
 METHODS_WITH_BOUNDS = 2  # most methods that leave room for columns of bounds in 80 characters
 RESAMPLES = 2000
+COLUMNS = {name: pa.string() for name in ("question", "part", "method", "metric")} | {
+    name: pa.float64() for name in ("score", "low", "high", "perfect", "constant")
+}  # of tables of scores
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,23 @@ class PartScores:
     bounds: dict[str, Bounds]  # of the soft metrics, on the items compared
     dic: tuple[Dic, Dic] | None  # of the prediction, and between halves of the answers
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 %, over items
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict of `COLUMNS` for each metric; undefined is None."""
+        undefined = math.nan, math.nan
+        return [
+            {
+                "question": self.question,
+                "part": self.part,
+                "method": self.method,
+                "metric": metric,
+                **_without_nan({"score": score}),
+                **_without_nan(dict(zip(("low", "high"), interval, strict=True))),
+                **_without_nan(self.bounds.get(metric, Bounds(*undefined))._asdict()),
+            }
+            for metric, score in self.scores.items()
+            for interval in [self.intervals.get(metric, undefined)]
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The scores as JSON; undefined scores are null."""
@@ -82,28 +103,6 @@ class PartScores:
 
 
 @dataclass(frozen=True)
-class ScoreTable:
-    """One question on one part of a corpus: a row for each metric, a column for each method."""
-
-    heading: str
-    columns: tuple[str, ...]  # the first is empty, the last says which direction is better
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()  # on floors
-
-    def __str__(self) -> str:
-        widths = [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
-        last = len(widths) - 1
-        lines = [
-            "  ".join(
-                cell.ljust(width) if at in (0, last) else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in (self.columns, *self.rows)
-        ]
-        return "\n".join([self.heading, *lines, *self.notes])
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """The scores of predictions on a corpus.
 
@@ -122,14 +121,15 @@ class Evaluation:
     notes: tuple[str, ...] = ()  # on what was left out, a line each
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self.tables()))
+        return "\n\n".join(table.to_text() for table in self.tables())
 
     def _repr_html_(self) -> str:
         """The tables, for notebooks."""
-        return "".join(html_table(t.columns, t.rows, t.heading) for t in self.tables())
+        return "".join(table.to_html() for table in self.tables())
 
-    def tables(self) -> list[ScoreTable]:
-        """A table for each question and part."""
+    def tables(self) -> list[Table]:
+        """A table for each question and part: a row for each metric, a column for each method, the
+        last one says which direction is better; notes are on floors."""
         blocks: dict[tuple[str, str | None], list[PartScores]] = {}
         for result in self.results:
             blocks.setdefault((result.question, result.part), []).append(result)
@@ -140,24 +140,8 @@ class Evaluation:
 
     def to_table(self) -> Any:
         """An Arrow table, a row for each question, part, method and metric; undefined is null."""
-        rows = [
-            {
-                "question": result.question,
-                "part": result.part,
-                "method": result.method,
-                "metric": metric,
-                **_without_nan({"score": score}),
-                **_without_nan(dict(zip(("low", "high"), interval, strict=True))),
-                **_without_nan(bound._asdict()),
-            }
-            for result in self.results
-            for metric, score in result.scores.items()
-            for interval in [result.intervals.get(metric, (math.nan, math.nan))]
-            for bound in [result.bounds.get(metric, Bounds(math.nan, math.nan))]
-        ]
-        texts = [(name, pa.string()) for name in ("question", "part", "method", "metric")]
-        numbers = [(name, pa.float64()) for name in ("score", "low", "high", "perfect", "constant")]
-        return pa.Table.from_pylist(rows, pa.schema([*texts, *numbers]))
+        rows = [row for result in self.results for row in result.rows()]
+        return pa.Table.from_pylist(rows, pa.schema(list(COLUMNS.items())))
 
     def to_pandas(self) -> Any:
         """The scores as a pandas DataFrame, with the rows and columns of `to_table`."""
@@ -354,16 +338,9 @@ def _with_intervals(
         if not parts:
             continue
         items = next(iter(parts.values()))[0]
-        drawing: dict[str, Any] = {"groups": units[corpus.items.codes(items)]}
-        drawing |= {"resamples": RESAMPLES, "seed": seed}
-        if metric.name in parts:
-            each = parts[metric.name][1]
-            test = over_items(each, np.zeros_like(each), **drawing)
-        else:
-            observed, predicted = (scores for _, scores in parts.values())
-            assert metric.statistic is not None
-            statistic = metric.statistic(observed, predicted[None])
-            test = statistic_over_items(statistic, nothing(statistic.n_items, 1), **drawing)
+        each = {part: scores[None] for part, (_, scores) in parts.items()}
+        groups = units[corpus.items.codes(items)]
+        test = metric_over_items(metric.name, each, groups=groups, resamples=RESAMPLES, seed=seed)
         intervals[name] = test.low, test.high
     return PartScores(**(vars(result) | {"intervals": intervals}))
 
@@ -487,7 +464,7 @@ def _ends(scale: Scale) -> Sequence[float]:
 # ---- tables ----
 
 
-def _table(heading: str, methods: list[PartScores]) -> ScoreTable:
+def _table(heading: str, methods: list[PartScores]) -> Table:
     with_bounds = _has_bound_columns(methods)
     bound_columns = ("perfect", "constant") if with_bounds else ()
     columns = ("", *(result.method for result in methods), *bound_columns, "better")
@@ -496,12 +473,9 @@ def _table(heading: str, methods: list[PartScores]) -> ScoreTable:
         for r in methods
     ]
     shown = [name for name in _order() if any(name in result.scores for result in methods)]
-    return ScoreTable(
-        heading,
-        columns,
-        tuple(tuple(row) for row in _rows(methods, with_bounds)),
-        tuple(floor_notes(rows, shown)),
-    )
+    cells = list(_rows(methods, with_bounds))
+    align = f"l{'r' * (len(columns) - 2)}l"
+    return Table(columns, cells, heading, align, floor_notes(rows, shown))
 
 
 def _order() -> list[str]:

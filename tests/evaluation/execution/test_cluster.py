@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -118,11 +117,6 @@ def test_a_cluster_finds_what_one_process_finds(crowd: Corpus, tmp_path: Path) -
     assert not (tmp_path / "there" / ".corpus").exists()
 
 
-def test_nothing_is_asked_of_a_cluster_where_all_is_done(crowd: Corpus, tmp_path: Path) -> None:
-    run(crowd, tmp_path / "out", {"prior": Prior()}, processes=1)
-    run(crowd, tmp_path / "out", {"prior": Prior()}, cluster="tcp://127.0.0.1:1")
-
-
 def test_ctrl_c_keeps_what_is_done(
     crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,12 +163,6 @@ def test_without_dask(crowd: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert refused(crowd, tmp_path, cluster="tcp://127.0.0.1:1") == (
         "a cluster needs Dask, which is not installed: pip install 'dissensus[cluster]'"
-    )
-
-
-def test_an_address_and_a_number(crowd: Corpus, tmp_path: Path) -> None:
-    assert refused(crowd, tmp_path, cluster="tcp://127.0.0.1:1", processes=2) == (
-        "a cluster has its own processes; set cluster or processes, not both"
     )
 
 
@@ -227,29 +215,4 @@ def test_a_worker_that_is_killed_changes_nothing(crowd: Corpus, tmp_path: Path) 
         assert [worker.poll() for worker in workers].count(-signal.SIGKILL) == 1
     assert tally.read_text() == "3"  # two folds, one of them twice
     run(crowd, tmp_path / "here", methods, processes=1)
-    assert found(tmp_path / "there") == found(tmp_path / "here")
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_killed_from_outside_changes_nothing(
-    crowd: Corpus, tmp_path: Path
-) -> None:
-    training = Training(epochs=30, device="cpu")
-    methods: dict[str, Method] = {  # each has a job of its own
-        f"single {n}": Single(training=training, dropout=n / 10) for n in range(6)
-    }
-    methods["blended"] = Blended()
-    with processes(tmp_path) as (address, workers):
-
-        def kill() -> None:
-            while not list((tmp_path / "there" / "fits").glob("[!.]*")):
-                time.sleep(0.01)
-            workers[0].kill()
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        run(crowd, tmp_path / "there", methods, cluster=address, seeds=6)
-        killer.join()
-        assert workers[0].wait() == -signal.SIGKILL and workers[1].poll() is None
-    run(crowd, tmp_path / "here", methods, processes=1, seeds=6)
     assert found(tmp_path / "there") == found(tmp_path / "here")

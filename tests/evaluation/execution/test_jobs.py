@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,18 +13,14 @@ import pytest
 from dissensus import Corpus
 from dissensus.evaluation import Results, compare, k_fold
 from dissensus.evaluation.execution import jobs, scheduler
-from dissensus.evaluation.execution.jobs import jobs_of, minutes_of
+from dissensus.evaluation.execution.jobs import jobs_of
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Fit, Key
 from dissensus.methods.annotator_heads import AnnotatorHeads
-from dissensus.methods.framework import stacked_fits as many
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.training import Training
-from dissensus.training.examples import BatchIndex
-from dissensus.training.loop import Trainer
-from dissensus.training.stacking import stack
 from tests.crowds import feature_crowd
 
 QUICK = Training(epochs=3, batch_size=8, device="cpu")
@@ -130,56 +125,6 @@ def test_together_they_find_what_they_find_alone(
     assert together.counts("wild")["diverged"] == (0 if trials else 6)  # another rate is chosen
 
 
-def test_of_what_cannot_be_trained_at_once_each_half_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where there is memory for two but not for all."""
-    crowd = feature_crowd(n_items=40)
-    methods: dict[str, Method] = {"single": Single(training=QUICK)}
-    before = run(crowd, tmp_path / "before", methods)
-
-    sizes: list[int] = []
-    values: list[weakref.ref[Any]] = []
-    begin, whole = many.begin_fit, stack.Stack.train_epochs
-
-    def full(self: stack.Stack) -> None:
-        sizes.append(len(self.trainers))
-        if len(self.trainers) <= 2:
-            return whole(self)
-        self.train_epoch()
-        values.append(weakref.ref(self.weights))
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
-
-    def begun(job: many.Job, laid_out: Any) -> Any:
-        assert all(table() is None for table in values), "the failed attempt still has its memory"
-        return begin(job, laid_out)
-
-    monkeypatch.setattr(stack.Stack, "train_epochs", full)
-    monkeypatch.setattr(many, "begin_fit", begun)
-    after = run(crowd, tmp_path / "after", methods)
-    assert [fit.status for fit in after.fits] == ["ok"] * 6
-    assert sizes == [6, 3, 2, 3, 2]  # and one by itself, twice
-    for one, other in zip(before.fits, after.fits, strict=True):
-        np.testing.assert_allclose(one.items["score"], other.items["score"], atol=1e-5)
-
-
-def test_an_error_that_is_kept_keeps_nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches: list[weakref.ref[Any]] = []
-
-    def full(run: Trainer, cut: BatchIndex) -> None:
-        batch = run.examples.batch(*cut)
-        batches.append(weakref.ref(batch))
-        raise RuntimeError("CUDA out of memory.")
-
-    monkeypatch.setattr(Trainer, "train_batch", full)
-    crowd = feature_crowd(n_items=40)
-    arguments = [many.Job(Single(training=QUICK, init_seed=seed), crowd) for seed in (0, 1)]
-    first, second = many.try_many(arguments, stack=False)
-    says = "out of memory with 8 items in a batch; try --set training.batch_size=4"
-    assert str(first) == str(second) == says
-    assert [batch() for batch in batches] == [None, None]
-
-
 def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU serves one process; two where frozen features are trained on for more than a minute. On
     a CPU, short trainings on frozen features are not worth a second one."""
@@ -201,15 +146,6 @@ def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     tuned: dict[str, Method] = {"tuned": Single(training=quick, tune="all")}
     assert scheduler.default_processes(task_of(crowd, tuned), crowd) == 5  # time unknown
     assert scheduler.default_processes(task_of(crowd, arguments[1]), crowd, left=20) == 1
-
-
-def test_tried_settings_take_their_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    crowd = feature_crowd(n_items=40)
-    methods: dict[str, Method] = {"prior": Prior(), "single": Single(training=QUICK)}
-    alone = minutes_of(task_of(crowd, methods), crowd)
-    choices = {"single": {"training.learning_rate": (1e-3, 1e-2)}}
-    searched = minutes_of(task_of(crowd, methods, trials=2, choices=choices), crowd)
-    assert 0 < searched == pytest.approx(alone * (1 + 2 * 2))
 
 
 def test_the_time_left_is_counted_down(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ import pytest
 from dissensus import Annotations
 from dissensus.evaluation import compare, k_fold
 from dissensus.evaluation.execution.trials import (
-    competences,
     weighed_cross_entropy,
     weighed_questions,
 )
@@ -42,12 +41,6 @@ def test_weighed_cross_entropy() -> None:
         assert score == pytest.approx(expected)
     nobody = weighed_cross_entropy(prediction, answers, np.zeros(2), by_annotator=False)
     assert math.isnan(nobody)
-
-
-def test_who_guesses_has_little_weight() -> None:
-    corpus, _ = confused_crowd(300)
-    weights = competences(corpus, ["q"])["q"]
-    assert weights[9:15].max() < 0.3 < 0.6 < weights[:9].min()
 
 
 def test_answers_are_weighed_where_there_is_a_truth() -> None:

@@ -8,7 +8,7 @@ import pytest
 from dissensus.evaluation.significance.method_difference import parts_of, statistic
 from dissensus.metrics import METRICS, item_scores
 from dissensus.metrics.metric import OverItems
-from tests.metrics.crowds import SCALES, people, perfect, predicted
+from tests.metrics.crowds import SCALES, people, predicted
 
 NOT_MADE_OF_ITEMS = {
     "ECE", "annotator accuracy, missing as right", "DIC, all pairs",
@@ -62,15 +62,3 @@ def test_contributions_are_the_influence_of_an_item(name: str, kind: str) -> Non
     assert spread > 0.05
     np.testing.assert_allclose(moved, contributions[:40] - whole, atol=0.3 * spread)
     assert np.corrcoef(moved, contributions[:40])[0, 1] > 0.99
-
-
-def test_a_perfect_prediction_has_equal_contributions() -> None:
-    annotations = people(SCALES["nominal"])
-    _, scores = METRICS["annotator accuracy"].item_scores(perfect(annotations), annotations)[
-        "annotator accuracy"
-    ]
-    np.testing.assert_allclose(scores, 1)
-
-
-def test_metrics_that_are_not_made_of_items_have_no_statistic() -> None:
-    assert statistic("DIC", {}) is None

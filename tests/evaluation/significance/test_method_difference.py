@@ -9,10 +9,10 @@ import pytest
 
 from dissensus.evaluation.fit import Fit
 from dissensus.evaluation.protocols import repeated
+from dissensus.evaluation.resampling import macro_f1
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.means import over_both, over_items
 from dissensus.evaluation.significance.method_difference import compared
-from dissensus.evaluation.significance.resampling import macro_f1
 from dissensus.evaluation.significance.statistics import statistic_over_both
 from dissensus.metrics.metric import OBSERVED, PREDICTED
 from tests.evaluation.comparisons import comparison, corpus, fit
@@ -117,16 +117,6 @@ def test_fits_saved_without_scores_on_items_are_not_left_out() -> None:
     assert (against.n_runs, against.test) == (3, "none") and np.isnan(against.p)
 
 
-def test_where_no_run_is_whole_the_items_that_are_left_are_compared() -> None:
-    difference = compared(
-        comparison(n_seeds=1, broken=True), "hate", "accuracy", "soft_label", "single"
-    )
-    assert (difference.n_items, difference.notes) == (
-        60,
-        ("60 of 120 items left out: one method has no score",),
-    )
-
-
 def test_a_score_by_itself_has_an_interval() -> None:
     built = comparison()
     alone = compared(built, "hate", "accuracy", "single")
@@ -140,14 +130,3 @@ def test_items_of_one_group_are_drawn_together() -> None:
     groups = {f"t{k}": f"g{k // 2}" for k in range(100)}  # the last 20 stand alone
     difference = compared(replace(built, groups=groups), "hate", "accuracy", "single", "prior")
     assert (difference.n_items, difference.n_groups) == (120, 70)
-
-
-def test_the_same_item_twice_in_different_folds_of_a_run_is_one_item() -> None:
-    """Folds of one run test every item once, so that a run has as many scores as items."""
-    assert comparison(k=5).runs("hate", "accuracy", "single").scores.shape == (3, 120)
-
-
-def test_nothing_to_compare() -> None:
-    built = comparison()
-    difference = compared(built, "hate", "TVD", "single", "prior")
-    assert difference.reason == "no run has scores of both methods" and np.isnan(difference.effect)

@@ -19,9 +19,8 @@ from typing import Any
 from dissensus.cluster import connect
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.evaluation.execution.features import encode
 from dissensus.evaluation.execution.processes import MEMORY, Queue, one_thread
-from dissensus.evaluation.execution.task import Task, fits_of
+from dissensus.evaluation.execution.task import Task, encode, fits_of
 from dissensus.evaluation.fit import Fit, Job
 from dissensus.progress import hidden
 from dissensus.version import __version__ as VERSION

@@ -23,7 +23,6 @@ from dissensus.files.staging import lock, reason_of, staged
 
 FRONT = "comparison"
 WEIGHED_IN_TRIALS, GOLD_CONSENSUS = "answers weighed in trials", "consensus for gold labels"
-_OF = "'s "  # between a method and its setting
 NEW_FACTS = {WEIGHED_IN_TRIALS, GOLD_CONSENSUS}  # comparisons of earlier versions have none of them
 
 
@@ -105,7 +104,10 @@ class FitFolder:
             return
         shown = "; ".join(_differs(name, there.get(name), here.get(name)) for name in differing[:3])
         more = f"; and {len(differing) - 3} more" if len(differing) > 3 else ""
-        hint = _hint({name: there.get(name) for name in differing}, kept, earlier)
+        one_sided = [name for name in differing if (name in kept) != (name in here)]
+        hint = "Run the command that it was started with to resume"
+        if "methods" not in differing and any(map(_is_of_version, one_sided)):
+            hint = "It was begun by another version: resume it with that version"
         raise DataError(
             f"{self.folder}: contains another comparison: {shown}{more}. {hint}, or choose "
             "another folder"
@@ -137,20 +139,9 @@ class FitFolder:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _hint(differing: Mapping[str, Any], kept: Mapping[str, Any], earlier: Mapping[str, Any]) -> str:
-    """How to resume a comparison.
-
-    Args:
-        differing: the facts that are not the same here, with their values there.
-    """
-    new = [name for name in differing if name not in kept and name in {*earlier, *NEW_FACTS}]
-    if not new or "methods" in differing:
-        return "Run the command that it was started with to resume"
-    begun = "It was begun by an earlier version"
-    if len(new) < len(differing) or NEW_FACTS.intersection(new):
-        return f"{begun}: resume it with that version"
-    options = (f"--set {name.replace(_OF, ':')}={value}" for name, value in differing.items())
-    return f"{begun}: to resume it, add {' '.join(options)}"
+def _is_of_version(fact: str) -> bool:
+    """Whether all comparisons of a version have this fact, or none."""
+    return fact in NEW_FACTS or ("'s " in fact and "'s choices of " not in fact)
 
 
 def _differs(name: str, there: Any, here: Any) -> str:

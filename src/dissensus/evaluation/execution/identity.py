@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from dissensus.evaluation.execution.folder import GOLD_CONSENSUS, WEIGHED_IN_TRI
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.execution.trials import weighed_questions
 from dissensus.evaluation.protocols import Fold
-from dissensus.methods.framework.settings import LEAST_STEPS, settings_of
+from dissensus.methods.framework.settings import settings_of
 
 
 def facts_of(
@@ -56,26 +55,14 @@ def facts_of(
     return facts | {"data": data_digest(corpus), "folds": folds_digest(task.folds)}
 
 
-def settings_of_earlier_versions(
-    requested: Mapping[str, Any], features: bool = False
-) -> dict[str, Any]:
-    """By names as in `facts_of`, the values with which every setting does what versions did that
-    did not have it: usually the default.
-
-    Args:
-        features: whether all contents are features.
-    """
-    earlier = {}
-    for name, method in requested.items():
-        known = settings_of(type(method)())
-        for key, value in settings_of(method).items():
-            before = known[key]
-            if key == "spread":
-                before = math.inf if method.has_prior else value
-            elif key == LEAST_STEPS:
-                before = 0 if features else value
-            earlier[f"{name}'s {key}"] = before
-    return earlier
+def default_settings(requested: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of all settings, by names as in `facts_of`: what a version without the setting
+    did."""
+    return {
+        f"{name}'s {key}": value
+        for name, method in requested.items()
+        for key, value in settings_of(type(method)()).items()
+    }
 
 
 def folds_digest(folds: Sequence[Fold]) -> str:

@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dissensus.corpus import Corpus
-from dissensus.evaluation.execution.features import has_features_only
-from dissensus.evaluation.execution.task import Task, device_of, search_device
+from dissensus.evaluation.execution.task import (
+    Task,
+    can_be_stacked,
+    device_of,
+    has_features_only,
+    search_device,
+)
 from dissensus.evaluation.fit import Job, Key
 from dissensus.methods.framework.base import Method
 
@@ -26,7 +31,7 @@ def jobs_of(task: Task, corpus: Corpus) -> list[Job]:
     their settings are searched."""
     stacks: dict[str | Key, list[Key]] = {}
     for key in task.keys():
-        alone = not _can_be_stacked(task.methods[key.method])
+        alone = not can_be_stacked(task.methods[key.method])
         stacks.setdefault(key if alone else key.method, []).append(key)
     fold_order = {fold.name: at for at, fold in enumerate(task.folds)}
     jobs: list[Job] = []
@@ -37,12 +42,6 @@ def jobs_of(task: Task, corpus: Corpus) -> list[Job]:
         jobs += _even(by_fold, _most(task, corpus, by_fold[0]))
     order = {key: at for at, key in enumerate(task.keys())}
     return sorted(jobs, key=lambda job: order[job[0]])
-
-
-def _can_be_stacked(method: Method) -> bool:
-    from dissensus.methods.framework.stacked_fits import worth_stacking
-
-    return worth_stacking(method)
 
 
 def minutes_of(task: Task, corpus: Corpus) -> float:

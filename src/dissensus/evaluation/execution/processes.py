@@ -11,6 +11,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -23,8 +24,7 @@ from typing import Any, Protocol
 
 from dissensus.deadline import TimeIsUp, current_deadline, deadline
 from dissensus.encoders import pooling_once
-from dissensus.errors import ModelError
-from dissensus.evaluation.execution.gpu import GpuLost
+from dissensus.errors import ModelError, cut
 from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
 
@@ -32,6 +32,28 @@ READY, DONE = "ready", "done"
 LOST_GPU = 75  # exit code of a worker that can no longer use its GPU
 MEMORY = "perhaps there was too little memory"
 ATTEMPTS = 2  # a fit whose process died is run once more
+
+
+class GpuLost(ModelError):
+    """An error of the GPU, such as an invalid memory access, after which only a new process can use
+    it."""
+
+
+def check_gpu() -> None:
+    """Raise `GpuLost` if this process used a GPU and cannot any more.
+
+    Too little memory is no such error: the GPU can be used after it.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError as error:
+        raise GpuLost(
+            f"the GPU cannot be used by this process any more ({cut(error)}); run the same command "
+            "again to resume"
+        ) from error
 
 
 class Work(Protocol):

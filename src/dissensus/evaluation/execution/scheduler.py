@@ -16,7 +16,6 @@ from dissensus.encoders import pooling_once
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation.comparison_table import FLOORS
 from dissensus.evaluation.execution.cluster import Cluster
-from dissensus.evaluation.execution.features import encode
 from dissensus.evaluation.execution.folder import FitFolder
 from dissensus.evaluation.execution.jobs import jobs_of, minutes_of, passes_of
 from dissensus.evaluation.execution.processes import (
@@ -24,7 +23,7 @@ from dissensus.evaluation.execution.processes import (
     fits_in_this_process,
     processors,
 )
-from dissensus.evaluation.execution.task import Task
+from dissensus.evaluation.execution.task import Task, encode
 from dissensus.evaluation.fit import Fit, Job, Key
 from dissensus.methods.framework.base import Method
 from dissensus.progress import progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -17,7 +17,7 @@ from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
 from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.density_readings import DensityReading
-from dissensus.evaluation.execution.gpu import check_gpu
+from dissensus.evaluation.execution.processes import check_gpu
 from dissensus.evaluation.execution.trials import (
     best,
     chosen_by,
@@ -217,6 +217,48 @@ def _why(error: Exception) -> tuple[Status, str]:
     return "failed", f"{type(error).__name__}: {first}"
 
 
+# ---- encoders and devices ----
+
+
+def encode(corpus: Corpus, methods: Iterable[Method]) -> None:
+    """Fill the feature cache, so that several processes do not all compute the same."""
+    from dissensus.encoders import encodings
+
+    names = {}
+    for method in methods:
+        if hasattr(method, "encoder") and getattr(method, "tune", "nothing") == "nothing":
+            names[json.dumps(method.encoder, sort_keys=True)] = method.encoder
+    for name in names.values():
+        for encoding in encodings(corpus, name).values():
+            if encoding.encoder.cached:
+                encoding.store()
+
+
+def has_features_only(corpus: Corpus) -> bool:
+    """Whether all contents are features."""
+    kinds = {contents.kind for contents in corpus.contents.values()}
+    return kinds == {"features"}
+
+
+def device_of(method: Method) -> str:
+    """Where the trainings of a method run: "cpu" or "cuda"."""
+    training = getattr(method, "training", None)
+    return "cuda" if training is not None and training.on_gpu else "cpu"
+
+
+def search_device(method: Method) -> str:
+    """As `device_of`, but "cpu" if encoders are fine-tuned: no more of them fit into the memory of
+    a GPU."""
+    return device_of(method) if getattr(method, "tune", "nothing") == "nothing" else "cpu"
+
+
+def can_be_stacked(method: Method) -> bool:
+    """Whether fits of a method are trained as one, because that is faster."""
+    from dissensus.methods.framework.stacked_fits import worth_stacking
+
+    return worth_stacking(method)
+
+
 # ---- the choice of settings ----
 
 
@@ -263,7 +305,7 @@ def _tried(task: Task, corpus: Corpus, searches: Sequence[_Search]) -> list[list
     """Every setting of each search with its score on folds of the training part; finished trials
     are read from their files."""
     method, n_parts = searches[0].method, max(len(search.parts) for search in searches)
-    at_once = AT_ONCE[search_device(method)] // n_parts if _can_be_stacked(method) else 1
+    at_once = AT_ONCE[search_device(method)] // n_parts if can_be_stacked(method) else 1
     trials = [(search, number) for search in searches for number in range(task.trials)]
     paths = [task.state(search.key) / f"trial-{number}.json" for search, number in trials]
     for first in range(0, len(trials), max(1, at_once)):
@@ -290,24 +332,6 @@ def chooses_on_validation(
         return False
     gold = [corpus.gold[question].item for question in questions if question in corpus.gold]
     return any(np.isin(fold.validation, items).any() for items in gold)
-
-
-def device_of(method: Method) -> str:
-    """Where the trainings of a method run: "cpu" or "cuda"."""
-    training = getattr(method, "training", None)
-    return "cuda" if training is not None and training.on_gpu else "cpu"
-
-
-def search_device(method: Method) -> str:
-    """As `device_of`, but "cpu" if encoders are fine-tuned: no more of them fit into the memory of
-    a GPU."""
-    return device_of(method) if getattr(method, "tune", "nothing") == "nothing" else "cpu"
-
-
-def _can_be_stacked(method: Method) -> bool:
-    from dissensus.methods.framework.stacked_fits import worth_stacking
-
-    return worth_stacking(method)
 
 
 def _save(path: Path, entry: dict[str, Any]) -> None:

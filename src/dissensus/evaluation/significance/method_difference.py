@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dissensus.evaluation.resampling import Statistic, mean, nothing
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.runs import RunKey, Runs, shared_runs
 from dissensus.evaluation.significance.difference import NAN, Difference
-from dissensus.evaluation.significance.means import over_both, over_items
-from dissensus.evaluation.significance.paired_scores import left_out
-from dissensus.evaluation.significance.resampling import Statistic, mean, nothing
+from dissensus.evaluation.significance.means import left_out, over_both, over_items
 from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
 from dissensus.metrics import GOLD, METRICS
 from dissensus.metrics.metric import Metric
@@ -154,6 +153,25 @@ def statistic(metric: str, scores: Parts) -> Statistic | None:
         return None
     observed, predicted = (scores[part] for part in parts_of(metric))
     return known.statistic(observed[0], predicted)
+
+
+def metric_over_items(
+    metric: str, first: Parts, second: Parts | None = None, **drawing: Any
+) -> Difference:
+    """A metric of one run, tested over items; without a second side, its own score.
+
+    Args:
+        first: what each item contributes, as `item_scores` names it, (1, n_items) each.
+        drawing: as in `over_items`.
+    """
+    if metric in first:
+        other = np.zeros_like(first[metric]) if second is None else second[metric]
+        return over_items(first[metric], other, **drawing)
+    mine = statistic(metric, first)
+    assert mine is not None, metric
+    theirs = nothing(mine.n_items, 1) if second is None else statistic(metric, second)
+    assert theirs is not None, metric
+    return statistic_over_items(mine, theirs, **drawing)
 
 
 def _whole(results: Results, keys: list[RunKey], methods: list[str]) -> list[RunKey]:

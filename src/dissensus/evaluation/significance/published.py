@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.errors import DataError
+from dissensus.evaluation.resampling import Statistic, draws, mean
 from dissensus.evaluation.significance.difference import NAN, Difference
-from dissensus.evaluation.significance.paired_scores import check_alike, check_resamples
-from dissensus.evaluation.significance.resampling import Statistic, draws, mean
+from dissensus.evaluation.significance.means import check_alike, check_resamples
 
 
 def published(

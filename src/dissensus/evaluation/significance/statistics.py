@@ -7,20 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from dissensus.errors import DataError
+from dissensus.evaluation.resampling import Statistic, draws
 from dissensus.evaluation.significance.difference import NAN, Difference
 from dissensus.evaluation.significance.means import (
     ONE_SEED,
     RESAMPLES,
+    check_level,
+    check_resamples,
     crossed,
+    group_codes,
     percentiles,
     two_sided,
 )
-from dissensus.evaluation.significance.paired_scores import (
-    check_level,
-    check_resamples,
-    group_codes,
-)
-from dissensus.evaluation.significance.resampling import Statistic, draws
 
 
 def statistic_over_items(
@@ -45,7 +43,7 @@ def statistic_over_items(
         groups: as in `over_items`.
 
     Example:
-        >>> from dissensus.evaluation.significance.resampling import macro_f1
+        >>> from dissensus.evaluation.resampling import macro_f1
         >>> observed = np.array([0, 1, 0, 1, 1, 0, 1, 0] * 9)
         >>> better, worse = observed.copy(), observed.copy()
         >>> better[::9], worse[::3] = 1, 1
