@@ -186,7 +186,7 @@ def test_every_aggregator_is_documented() -> None:
          ", line 2: 'often' is not a number"),
         ("--start", b"annotator,true,answer,probability\nann,yes,maybe,1\n",
          ": 'maybe' is no value; there are 'no', 'yes'"),
-        ("--skills", b"annotator,skill\xff\np\xff,0.9\n", ": cannot be read as a table ("),
+        ("--skills", b"annotator,skill\xff\np\xff,0.9\n", ": cannot be read ("),
     ],
 )  # fmt: skip
 def test_tables_about_annotators_that_cannot_be_used(

@@ -37,7 +37,14 @@ def test_a_drawing_is_xml_and_has_everything() -> None:
         density, grid, ratings=ratings, questions=["a < b", "valence"], title="item 7"
     )
     texts = ["".join(text.itertext()) for text in ElementTree.fromstring(drawing).iter()]
-    for text in ("a < b", "valence", "item 7", "1", "5", "regions with 50 %, 90 % of the mass"):
+    for text in (
+        "a < b",
+        "valence",
+        "item 7",
+        "1",
+        "5",
+        "Lines surround 50 % and 90 % of the mass.",
+    ):
         assert text in texts
     assert drawing.count("<circle") == 2
 

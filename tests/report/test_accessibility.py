@@ -12,8 +12,9 @@ import pytest
 import dissensus.report
 from dissensus import Annotations, Corpus, Interval, MultiLabel
 from dissensus.agreement import agreement_with_rest
+from dissensus.drawing.shapes import SOFT
 from dissensus.report import Report, make_report
-from dissensus.report.figures import SOFT, contrast, shade
+from dissensus.report.figures import contrast, shade
 from tests.evaluation.comparisons import comparison
 
 READABLE = 4.5  # the least contrast of text on its background

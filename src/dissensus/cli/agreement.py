@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
+from dissensus.cli.console import columns, number, show_each, with_rest
 from dissensus.cli.group_tables import attribute_names, show_comparisons
 from dissensus.cli.outputs import RESULT_DIGITS, check_result, emit, write_tables
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.tables import columns, number, show, with_rest
 from dissensus.errors import DataError, counted
 
 if TYPE_CHECKING:
@@ -235,15 +235,17 @@ def _show(tables: list[tuple[str, Cells]], style: str, wide: bool) -> None:
     """
     from dissensus.tables import Table
 
-    for place, (heading, (names, rows, numbers)) in enumerate(tables):
-        if style == "text":
-            whole = [names[0], *numbers] if wide else []
-            show(*([""] if place else []), heading, columns(names, rows, numbers, whole=whole))
-        else:
-            sides = "".join("r" if name in numbers else "l" for name in names)
-            table = Table(names, rows, heading, sides)
-            text = table.to_markdown() if style == "markdown" else table.to_latex()
-            print(console.visible(text), end="\n\n")
+    if style == "text":
+        show_each(
+            (heading, columns(*cells, whole=[cells[0][0], *cells[2]] if wide else ()))
+            for heading, cells in tables
+        )
+        return
+    for heading, (names, rows, numbers) in tables:
+        sides = "".join("r" if name in numbers else "l" for name in names)
+        table = Table(names, rows, heading, sides)
+        text = table.to_markdown() if style == "markdown" else table.to_latex()
+        print(console.visible(text), end="\n\n")
 
 
 def _say(sentences: list[str], style: str) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
+from dissensus.cli.console import columns, number, show_each
 from dissensus.cli.model_options import say_encoders
 from dissensus.cli.outputs import check_result, emit
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.tables import columns, number, show
 
 if TYPE_CHECKING:
     from dissensus.evaluation import AttentionEvaluation, AttentionScore
@@ -77,7 +77,8 @@ def _show(result: AttentionEvaluation) -> None:
         groups.setdefault((score.question, score.role), []).append(score)
     if not groups:
         print("nothing to compare the attention with")
-    for place, ((of_question, role), scores) in enumerate(groups.items()):
+    blocks = []
+    for (of_question, role), scores in groups.items():
         rows = [
             (
                 score.score,
@@ -90,5 +91,5 @@ def _show(result: AttentionEvaluation) -> None:
             for score in scores
         ]
         heading = f"{result.corpus}, {of_question}, {role}: {result.method}"
-        shown = columns(names, rows, ("value", "baseline", "p"))
-        show(*([""] if place else []), heading, shown)
+        blocks.append((heading, columns(names, rows, ("value", "baseline", "p"))))
+    show_each(blocks)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from dissensus.cli.console import print_json
-from dissensus.cli.tables import columns, number, show
+from dissensus.cli.console import columns, number, print_json, show
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:

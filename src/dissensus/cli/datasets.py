@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dissensus.cli.console import print_json, say
-from dissensus.cli.tables import columns, number, show
+from dissensus.cli.console import columns, number, print_json, say, show
 
 
 def datasets(

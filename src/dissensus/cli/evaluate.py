@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
+from dissensus.cli.console import columns, show
 from dissensus.cli.group_tables import attribute_names, show_group_scores
 from dissensus.cli.outputs import check_result, emit
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.cli.tables import columns, show
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dissensus.cli import console
+from dissensus.cli.console import columns, show_each
 from dissensus.cli.outputs import write_answers
-from dissensus.cli.tables import columns, show
 from dissensus.scales import Interval
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def show_every_aggregator(
     rows = {q: aggregator_scores(corpus, q) for q in questions or corpus.questions}
     if json:
         console.print_json({q: [_record(row) for row in each] for q, each in rows.items()})
-    for place, (question, each) in enumerate(() if json else rows.items()):
-        show(*([""] if place else []), *_shown(corpus, question, each))
+    else:
+        show_each(_shown(corpus, question, each) for question, each in rows.items())
     if output is not None:
         for path in write_answers({q: _answers(each) for q, each in rows.items()}, output):
             console.say(f"{path}: written")

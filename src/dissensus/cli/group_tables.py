@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dissensus.cli.tables import columns, number, say_wrapped, show
+from dissensus.cli.console import columns, number, say_wrapped, show, show_each
 
 if TYPE_CHECKING:
     from dissensus.agreement import GroupComparison
@@ -106,10 +106,11 @@ def _count(value: float) -> str:
 
 def show_group_scores(evaluation: GroupEvaluation) -> None:
     """A table for each attribute, question, part and method: metrics by group, the worst named."""
-    for place, (key, results) in enumerate(evaluation.blocks().items()):
-        attribute, question, part, method = key
-        heading = ", ".join(text for text in (evaluation.corpus, question, part, method) if text)
-        show(*([""] if place else []), f"{heading}, by {attribute}", _scores(results))
+    blocks = []
+    for (attribute, *names), results in evaluation.blocks().items():
+        heading = ", ".join(text for text in (evaluation.corpus, *names) if text)
+        blocks.append((f"{heading}, by {attribute}", _scores(results)))
+    show_each(blocks)
     for note in evaluation.notes:
         say_wrapped(note)
 

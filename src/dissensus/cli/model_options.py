@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.errors import DataError, cut, listed
-from dissensus.files.plain import open_plain
+from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
     from dissensus.aggregation import Aggregator
@@ -113,28 +112,13 @@ def _matrices(path: Path, values: Iterable[str]) -> dict[str, Any]:
 
 def _columns(path: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
     """These columns of a table, as texts."""
-    import pyarrow as pa
-    import pyarrow.csv as csv
+    from dissensus.evaluation.outside_predictions import read_columns
 
-    from dissensus.files.arrow import parquet_table
-
-    try:
-        with open_plain(path) as file:
-            if path.suffix.lower() == ".parquet":
-                table = parquet_table(file, path)
-            else:
-                parse = csv.ParseOptions(delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-                texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
-                table = csv.read_csv(file, parse_options=parse, convert_options=texts)
-        there = table.column_names
-    except DataError:
-        raise
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise DataError(f"{path}: cannot be read as a table ({cut(error)})") from None
-    missing = [name for name in names if name not in there]
+    columns = read_columns(path)
+    missing = [name for name in names if name not in columns]
     if missing:
-        raise DataError(f"{path}: no column {listed(missing)}; it has {listed(there)}")
-    return {name: [str(value) for value in table[name].to_pylist()] for name in names}
+        raise DataError(f"{path}: no column {listed(missing)}; it has {listed(columns)}")
+    return {name: [str(value) for value in columns[name]] for name in names}
 
 
 def _numbers(path: Path, texts: list[str]) -> list[float]:

@@ -111,34 +111,28 @@ def few_answers(fitted: Method) -> list[str]:
         n_few = int(((n_answers > 0) & (n_answers <= most)).sum())
         if n_annotators and 2 * n_few > n_annotators:
             nominal = fitted.learned_.questions[question].kind == "nominal"
-            advice = _close_to_others(fitted) if fitted.has_prior else _too_few(fitted, nominal)
             lines.append(
                 f"{question}: {n_few} of {n_annotators} annotators gave {most} answers or fewer, "
-                f"too few {advice}repeated-label, which does not use the annotator"
+                f"too few {_advice(fitted, nominal)}repeated-label, which does not use the "
+                "annotator"
             )
     return lines
 
 
-def _close_to_others(fitted: Method) -> str:
-    return (
-        f"to learn how each one answers: {fitted.name} predicts each of them much like all "
-        "annotators together; compare it with "
-    )
+def _advice(fitted: Method, nominal: bool) -> str:
+    from dissensus.methods.framework.settings import changed
 
-
-def _too_few(fitted: Method, nominal: bool) -> str:
-    other = " or annotator-confusions" if nominal else ""
-    prior = "--set spread=0.5, " if _can_have_prior(fitted) else ""
+    if fitted.has_prior:
+        return (
+            f"to learn how each one answers: {fitted.name} predicts each of them much like all "
+            "annotators together; compare it with "
+        )
+    could = "spread" in fitted.get_params() and changed(fitted, {"spread": 0.5}).has_prior
+    prior, other = "--set spread=0.5, " * could, " or annotator-confusions" * nominal
     return (
         f"for {fitted.name} to learn how each one answers; try {prior}--method "
         f"annotator-heads{other}, or "
     )
-
-
-def _can_have_prior(fitted: Method) -> bool:
-    from dissensus.methods.framework.settings import changed
-
-    return "spread" in fitted.get_params() and changed(fitted, {"spread": 0.5}).has_prior
 
 
 def _configured(method: str, encoder: str | None, seed: int, settings: list[str]) -> Method:

@@ -3,12 +3,11 @@ SVG."""
 
 from __future__ import annotations
 
-from dissensus.drawing.annotators import PALETTE
 from dissensus.drawing.densities import contour, draw_density
 from dissensus.drawing.heat import HeatMap
 from dissensus.drawing.items import Shown, draw, draw_items
 from dissensus.drawing.picture_files import check_ending, save_picture
-from dissensus.drawing.shapes import MOST_NAMED, WIDTH
+from dissensus.drawing.shapes import MOST_NAMED, PALETTE, WIDTH
 
 __all__ = [
     "HeatMap",

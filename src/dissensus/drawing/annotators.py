@@ -10,12 +10,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus, Rationales
-from dissensus.drawing.shapes import GREY, plain_line
+from dissensus.drawing.shapes import GREY, PALETTE, plain_line
 from dissensus.scales import Interval
 
-PALETTE = (  # Okabe and Ito: distinct for colour-blind readers too
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
-)  # fmt: skip
 DASHES = ("", "7 3", "2 2")  # when all colours are used
 
 

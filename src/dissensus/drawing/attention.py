@@ -17,15 +17,18 @@ from dissensus.drawing.picture_files import data_address, picture_size, png
 from dissensus.drawing.shapes import (
     ACROSS,
     GREY,
-    PIXELATED,
     Panel,
     columns_of,
+    element,
+    image,
     letters,
+    moved,
     plain_line,
     printable,
     rect,
     rounded,
     short,
+    time_axis,
 )
 from dissensus.errors import DataError
 from dissensus.prediction import Attention, Prediction
@@ -147,33 +150,25 @@ def _rows(maps: Sequence[Map], n_columns: int, drawn: Any) -> list[Panel]:
     panels = []
     for first in range(0, len(maps), n_columns):
         cells = [drawn(one, width) for one in maps[first : first + n_columns]]
-        shapes: list[str] = []
-        for place, cell in enumerate(cells):
-            shapes.append(f'<g transform="translate({rounded(place * (width + GAP))} 0)">')
-            shapes += [*cell.shapes, "</g>"]
+        shapes = [moved(at * (width + GAP), 0, cell.shapes) for at, cell in enumerate(cells)]
         panels.append(Panel(max(cell.height for cell in cells) + 10, tuple(shapes)))
     return panels
 
 
-def _heading(one: Map, width: float, size: int = 12) -> list[str]:
+def _heading(one: Map, width: float, size: int = 12) -> Panel:
     """A line in the annotator's colour, and name and answers below it, in as many lines as fit."""
     n_across = max(8, int(width / (0.6 * size)))
     lines = [one.heading[begin:end].rstrip() for begin, end in text_lines(one.heading, n_across)]
     shapes = [plain_line(0, 2, width, 2, one.colour, 4, one.dash)]
     for number, line in enumerate(lines[:3]):
         shapes.append(letters(0, 18 + 15 * number, line, size=size, length=0.6 * size * len(line)))
-    return shapes
-
-
-def _heading_height(one: Map, width: float, size: int = 12) -> float:
-    n_across = max(8, int(width / (0.6 * size)))
-    return 14 + 15.0 * min(3, len(text_lines(one.heading, n_across)))
+    return Panel(14 + 15.0 * min(3, len(lines)), tuple(shapes))
 
 
 def _words(text: str, one: Map, width: float) -> Panel:
     """The text with words the darker the more attention they have."""
-    text = printable(text)
-    shapes, top = _heading(one, width), _heading_height(one, width)
+    text, heading = printable(text), _heading(one, width)
+    shapes, top = list(heading.shapes), heading.height
     darkest = DARKEST_BLACK if one.colour == BLACK else DARKEST
     darkness = darkest * one.weight / one.weight.max()
     ends = one.places[:, 0].astype(int)
@@ -194,22 +189,19 @@ def _words(text: str, one: Map, width: float) -> Panel:
 def _picture(file: bytes, one: Map, width: float, heat: HeatMap) -> Panel:
     """The picture under a heat map."""
     kind, columns, rows = picture_size(file)
-    shown, top = width * rows / columns, _heading_height(one, width, 11)
-    over = png(heat.pixels(one.weight, one.places, rows, columns))
-    place = f'x="0" y="{rounded(top)}" width="{rounded(width)}" height="{rounded(shown)}"'
-    plain = f" {PIXELATED}" if width > 2 * columns else ""
-    shapes = [
-        *_heading(one, width, 11),
-        f'<image {place}{plain} href="{data_address(kind, file)}"/>',
-        f'<image {place} preserveAspectRatio="none" href="{data_address("png", over)}"/>',
-    ]
-    return Panel(top + shown, tuple(shapes))
+    heading, high = _heading(one, width, 11), width * rows / columns
+    place = 0, heading.height, width, high
+    over = data_address("png", png(heat.pixels(one.weight, one.places, rows, columns)))
+    pictures = (
+        image(*place, data_address(kind, file), pixelated=width > 2 * columns),
+        image(*place, over, stretched=True),
+    )
+    return Panel(heading.height + high, (*heading.shapes, *pictures))
 
 
 def _curves(contents: Contents, code: int, maps: Sequence[Map]) -> Panel:
     """A curve of attention over time for each annotator, all with the same height."""
     shapes: list[str] = []
-    unit = "frames" if contents.kind == "features" else "seconds"
     length = float(max(one.places[:, 0, 1].max() for one in maps))
     curves = [over_time(one.weight, one.places[:, 0]) for one in maps]
     highest = max(height.max() for _, height in curves)
@@ -220,20 +212,13 @@ def _curves(contents: Contents, code: int, maps: Sequence[Map]) -> Panel:
         points = [f"0 {rounded(base)}"]
         for (begin, end), value in zip(ends, height, strict=True):
             top = rounded(base - CURVE * value / highest)
-            left, right = (rounded(ACROSS * share / length) for share in (begin, end))
-            points += [f"{left} {top}", f"{right} {top}"]
+            points += [f"{rounded(ACROSS * share / length)} {top}" for share in (begin, end)]
         points.append(f"{rounded(ACROSS * ends[-1, 1] / length)} {rounded(base)}")
-        shapes.append(
-            f'<path d="M {" L ".join(points)} Z" fill="{blended(one.colour, 0.35)}" '
-            f'stroke="{one.colour}" stroke-width="1"/>'
-        )
+        fill, line = blended(one.colour, 0.35), {"stroke": one.colour, "stroke_width": 1}
+        shapes.append(element("path", d=f"M {' L '.join(points)} Z", fill=fill, **line))
         y = base + 8
-    shapes.append(plain_line(0, y, ACROSS, y))
-    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-        label = f"{length * share:.4g}" + (f" {unit}" if share == 1 else "")
-        shapes.append(plain_line(ACROSS * share, y, ACROSS * share, y + 5))
-        shapes.append(letters(ACROSS * share, y + 18, label, size=12, fill=GREY, anchor=anchor))
-    return Panel(y + 30, tuple(shapes))
+    unit = "frames" if contents.kind == "features" else "seconds"
+    return Panel(y + 30, (*shapes, *time_axis(y, length, unit)))
 
 
 def over_time(weight: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
 
 from dissensus.corpus import Rationales
-from dissensus.drawing import recordings
 from dissensus.drawing.annotators import Annotator, stroke
 from dissensus.drawing.picture_files import data_address, picture_size, png
 from dissensus.drawing.shapes import (
     ACROSS,
-    PIXELATED,
     SIZE,
     Panel,
     columns_of,
+    element,
+    image,
     letters,
-    plain_line,
     printable,
     rect,
     rounded,
     short,
+    time_axis,
 )
 from dissensus.errors import DataError
 
@@ -30,6 +31,7 @@ LANE = 5  # between underlines
 LABEL, LABEL_LANE = 10, 15  # size of the labels of spans, and between underlines that have them
 MOST_LETTERS = 24  # of a label
 PICTURE = 336  # the longest side of a drawn picture
+LOUDNESS, STEPS = 48, 360  # height of a recording, and how often its loudness is drawn
 
 
 def content_panel(
@@ -53,9 +55,10 @@ def content_panel(
     if kind == "features":
         return _features_panel(np.array(contents[code], dtype=float), spans, annotators)
     if kind == "audio" and (recording := _waveform(contents, code)) is not None:
-        length, gap = recording.seconds, recordings.HEIGHT + 6
+        shape, length = recording
+        gap = LOUDNESS + 6
         below = _timeline("loudness", "seconds", length, spans, annotators, gap, labelled)
-        return Panel(below.height, (recording.shape(22), *below.shapes))
+        return Panel(below.height, (shape, *below.shapes))
     if not np.isfinite(spans.stop[:, :1].astype(float)).any():
         return Panel(24, (letters(0, 14, f"<{kind}>"),))  # its length is unknown
     return time_panel(kind, spans, annotators, labelled)
@@ -67,14 +70,6 @@ def time_panel(
     """The times of rationales in a clip, up to the last one."""
     length = float(np.nanmax(spans.stop[:, 0].astype(float)))
     return _timeline(f"<{kind}>", "seconds", length, spans, annotators, labelled=labelled)
-
-
-def _waveform(contents: Any, code: int) -> recordings.Waveform | None:
-    """The loudness of a recording; None if its file is missing or cannot be decoded."""
-    try:
-        return recordings.waveform(contents.bytes_of(code))
-    except DataError:
-        return None
 
 
 # ---- texts ----
@@ -178,11 +173,8 @@ def _picture_panel(
         return Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))
     scale = PICTURE / max(width, height)
     margin = 4 + 4 * len(annotators) if len(annotators) < 8 else 36
-    smooth = f" {PIXELATED}" if scale > 2 else ""
-    shapes = [
-        f'<image x="{margin}" y="{margin}" width="{rounded(width * scale)}" '
-        f'height="{rounded(height * scale)}"{smooth} href="{data_address(kind, file)}"/>'
-    ]
+    size = width * scale, height * scale
+    shapes = [image(margin, margin, *size, data_address(kind, file), pixelated=scale > 2)]
     n_frames: dict[tuple[float, ...], int] = {}
     unknown = Annotator("", "", "#000000", "4 4", -1)
     boxes = [(unknown, focus.ravel())] if focus.shape[1] == 2 else []
@@ -209,6 +201,33 @@ def _picture_panel(
 # ---- sequences ----
 
 
+def _waveform(contents: Any, code: int) -> tuple[str, float] | None:
+    """The loudness of a recording over the whole width, and how many seconds it has.
+
+    None if its file is missing or cannot be decoded, or soundfile is not installed.
+    """
+    try:
+        import soundfile
+    except (ImportError, OSError):  # OSError: the package without libsndfile
+        return None
+    try:
+        file = io.BytesIO(contents.bytes_of(code))
+        samples, rate = soundfile.read(file, dtype="float32", always_2d=True)
+    except (DataError, soundfile.LibsndfileError):
+        return None
+    size = np.nan_to_num(np.abs(samples).max(axis=1, initial=0))
+    if not len(size):
+        return None
+    starts = np.unique(np.linspace(0, len(size), STEPS, endpoint=False).astype(int))
+    loudness = np.maximum.reduceat(size, starts)
+    y = np.maximum(loudness / max(loudness.max(), 1e-4), 0.01) * LOUDNESS / 2
+    x = np.linspace(0, ACROSS, len(y))
+    above, below = ([f"{rounded(a)} {rounded(22 + LOUDNESS / 2 + s * b)}"
+                     for a, b in zip(x, y, strict=True)] for s in (-1, 1))  # fmt: skip
+    path = f"M {' L '.join(above + below[::-1])} Z"
+    return element("path", d=path, fill="#999999"), len(size) / rate
+
+
 def _features_panel(values: np.ndarray, spans: Rationales, annotators: list[Annotator]) -> Panel:
     """Numbers as a strip of greys, one column for each frame, and bars below it."""
     if values.ndim == 1:
@@ -220,11 +239,7 @@ def _features_panel(values: np.ndarray, spans: Rationales, annotators: list[Anno
     dark = np.nan_to_num((values - low) / (high - low if high > low else 1.0))
     data = data_address("png", png(255 - np.rint(225 * dark).T.astype(np.uint8)))
     height = min(10 * n_features, 160)
-    strip = (
-        f'<image x="0" y="22" width="{ACROSS}" height="{height}" '
-        f'preserveAspectRatio="none" {PIXELATED} '
-        f'href="{data}"/>'
-    )
+    strip = image(0, 22, ACROSS, height, data, stretched=True, pixelated=True)
     outline = rect(0, 22, ACROSS, height, stroke="#999999", width=1)
     title = f"{n_features} features, from {low:.3g} (white) to {high:.3g} (dark)"
     below = _timeline(title, "frames", float(n_frames), spans, annotators, gap=height + 6)
@@ -257,13 +272,7 @@ def _timeline(
             shapes.append(stroke(left, at + 7, max(right, left + 2), at + 7, annotator, width=8))
             shapes.append(letters(x, at + 11, shown, size=12, fill="#222222", anchor=anchor))
         y += 16 * len(lanes)
-    shapes.append(plain_line(0, y + 3, ACROSS, y + 3))
-    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-        x = ACROSS * share
-        shapes.append(plain_line(x, y + 3, x, y + 8))
-        label = f"{length * share:.4g}" + (f" {unit}" if share == 1 else "")
-        shapes.append(letters(x, y + 21, label, size=12, fill="#444444", anchor=anchor))
-    return Panel(y + 34, tuple(shapes))
+    return Panel(y + 34, (*shapes, *time_axis(y + 3, length, unit)))
 
 
 def _times(spans: Rationales, code: int) -> list[tuple[np.ndarray, str]]:

@@ -1,20 +1,45 @@
-"""A density as SVG: a heat map with contours, or a curve."""
+"""Densities of ratings as SVG: maps with contours next to each other, or curves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dissensus.densities import Grid, pool, region_levels
-from dissensus.drawing.shapes import Box, letters, plain_line, rect, rounded, short
+from dissensus.drawing.picture_files import data_address, png
+from dissensus.drawing.shapes import (
+    INK,
+    QUIET,
+    circle,
+    colour,
+    element,
+    image,
+    moved,
+    picture,
+    rect,
+    rounded,
+    short,
+    text,
+)
 
-SIDE = 320  # of the heat map, in pixels
-MARGIN = 56
-COLOURS = ((255, 255, 255), (198, 219, 239), (107, 174, 214), (33, 113, 181), (8, 48, 107))
-LINE = "#b2182b"
-FINEST = 64  # cells along a side of the heat map; finer densities are pooled
+SQUARE = 200.0  # a side of a density, in pixels
+LEFT, TOP = 58.0, 26.0  # where it begins
+REGIONS = (0.5, 0.9)  # shares of the mass within the contours
+DEEPEST = 0.85  # opacity of the cell with most mass
+FINEST = 64  # cells along a side of a drawing; finer densities are pooled
 MOST_STEPS = 32  # cells of a density that is drawn with steps
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """The density of ratings on one or two questions, with its title."""
+
+    title: str
+    mass: np.ndarray  # of cells, (*grid.shape)
+    grid: Grid
+    points: np.ndarray | None = None  # ratings that are drawn, (n_ratings, n_dimensions)
 
 
 def draw_density(
@@ -23,10 +48,10 @@ def draw_density(
     *,
     questions: Sequence[str] = (),
     ratings: np.ndarray | None = None,
-    shares: Sequence[float] = (0.5, 0.9),
+    shares: Sequence[float] = REGIONS,
     title: str = "",
 ) -> str:
-    """A density as the text of an SVG file: darker cells have more mass.
+    """A density as the text of an SVG file: the more colour, the more mass.
 
     Contours surround the smallest regions that have the given shares of the mass. In one dimension
     the density is a curve, and its regions are lines below it.
@@ -49,48 +74,100 @@ def draw_density(
     if max(grid.shape) > FINEST:
         coarser = grid.pooled([min(n, FINEST) for n in grid.shape])
         density, grid = pool(density, grid, coarser.shape), coarser
-    frame = Box(MARGIN, MARGIN, MARGIN + SIDE, MARGIN + SIDE)
-    draw = _curve if grid.n_dimensions == 1 else _map
+    points = None if ratings is None else np.asarray(ratings, dtype=float)
+    panel = Density(title, density, grid, points)
+    return contours([panel], questions, title or "The density of ratings.", shares=shares)
+
+
+def contours(
+    panels: Sequence[Density],
+    questions: Sequence[str],
+    alt: str,
+    across: int = 3,
+    shares: Sequence[float] = REGIONS,
+) -> str:
+    """Densities next to each other: more colour where more ratings are, with contours."""
+    width, height = SQUARE + 78, SQUARE + 72
+    n_columns = max(1, min(across, len(panels)))
+    n_rows = -(-len(panels) // n_columns)
+    names = [short(name, 26) for name in (*questions, "", "")]
     shapes = [
-        *draw(density, grid, frame, region_levels(density, grid, shares)),
-        *_points(ratings, grid, frame),
-        *_axes(grid, frame, questions),
-        letters(frame.left, 24, short(title, 44), weight="bold"),
-        letters(frame.left, 44, _legend(shares), size=12, fill=LINE),
+        moved(at % n_columns * width, at // n_columns * height, _panel(panel, names, shares))
+        for at, panel in enumerate(panels)
     ]
-    side = SIDE + 2 * MARGIN
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{side}" height="{side}" '
-            f'viewBox="0 0 {side} {side}" '
-            'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace">',
-            rect(0, 0, side, side, fill="#ffffff"),
-            *shapes,
-            "</svg>\n",
-        ]
-    )
+    words = f"Lines surround {' and '.join(f'{100 * share:g} %' for share in shares)} of the mass."
+    shapes.append(text(6, n_rows * height + 14, words, quiet=True))
+    return picture(n_columns * width, n_rows * height + 22, shapes, alt)
 
 
-def _map(density: np.ndarray, grid: Grid, frame: Box, levels: np.ndarray) -> list[str]:
-    """Cells, each as dark as its mass, and contours."""
-    width, height = ((frame.right - frame.left) / grid.shape[0], SIDE / grid.shape[1])
-    shapes = ['<g shape-rendering="crispEdges">']
-    for (i, j), share in np.ndenumerate(density / density.max()):
-        if share > 0.004:  # others are white
-            x, y = frame.left + i * width, frame.bottom - (j + 1) * height
-            shapes.append(rect(x, y, width, height, fill=_colour(float(share))))
-    shapes.append("</g>")
-    for level, line in zip(levels, ("2.5", "1"), strict=False):
-        segments = contour(density, float(level)) * [width, -height] + [frame.left, frame.bottom]
+def _panel(panel: Density, names: Sequence[str], shares: Sequence[float]) -> list[str]:
+    """A density with its title, points and axes."""
+    bottom, grid = TOP + SQUARE, panel.grid
+    levels = region_levels(panel.mass, grid, shares)
+    flat = grid.n_dimensions == 1
+    shapes = [text(LEFT, 16, short(panel.title, 30)), *(_curve if flat else _map)(panel, levels)]
+    if panel.points is not None:
+        for x, *y in ((panel.points - grid.low) / grid.range * SQUARE).tolist():
+            place = LEFT + x, bottom - (0 if flat else y[0])
+            shapes.append(circle(*place, 4, colour(1), stroke="#ffffff", stroke_width=1))
+    low, high = grid.limits[0]
+    shapes += [
+        text(LEFT, bottom + 16, f"{low:g}", quiet=True),
+        text(LEFT + SQUARE, bottom + 16, f"{high:g}", "end", quiet=True),
+        text(LEFT + SQUARE / 2, bottom + 34, names[0], "middle", quiet=True),
+    ]
+    if flat:
+        return shapes
+    least, most = grid.limits[1]
+    label = text(0, 0, names[1], "middle", quiet=True)
+    return [
+        *shapes,
+        text(LEFT - 6, bottom, f"{least:g}", "end", quiet=True),
+        text(LEFT - 6, TOP + 10, f"{most:g}", "end", quiet=True),
+        moved(18, TOP + SQUARE / 2, [label], turned=-90),
+    ]
+
+
+def _map(panel: Density, levels: np.ndarray) -> list[str]:
+    """Cells with the more colour, the more mass, and contours."""
+    mass = panel.mass
+    pixels = np.zeros((*mass.T.shape, 4), dtype=np.uint8)
+    pixels[..., :3] = [int(colour(0)[at : at + 2], 16) for at in (1, 3, 5)]
+    pixels[..., 3] = np.rint(255 * DEEPEST * (mass / mass.max()).T[::-1] ** 0.7)
+    shapes = [
+        image(LEFT, TOP, SQUARE, SQUARE, data_address("png", png(pixels)), stretched=True),
+        rect(LEFT, TOP, SQUARE, SQUARE, stroke=QUIET),
+    ]
+    cell = [SQUARE / mass.shape[0], -SQUARE / mass.shape[1]]
+    for number, level in enumerate(levels):
+        segments = contour(mass, float(level)) * cell + [LEFT, TOP + SQUARE]
         path = "".join(
             f"M{rounded(a)} {rounded(b)}L{rounded(c)} {rounded(d)}"
             for (a, b), (c, d) in segments.tolist()
         )
-        shapes.append(
-            f'<path d="{path}" fill="none" stroke="{LINE}" stroke-width="{line}" '
-            'stroke-linecap="round"/>'
-        )
+        line = {"stroke": INK, "stroke_width": 1 if number else 2, "stroke_linecap": "round"}
+        shapes.append(element("path", d=path, fill="none", **line))
     return shapes
+
+
+def _curve(panel: Density, levels: np.ndarray) -> list[str]:
+    """The density as a line, or as steps if it has few cells, with its regions as bars below."""
+    mass, n, bottom = panel.mass, panel.grid.shape[0], TOP + SQUARE
+    if n > MOST_STEPS:
+        places, heights = (np.arange(n) + 0.5) / n, mass
+    else:
+        places = np.repeat(np.arange(n + 1) / n, 2)
+        heights = np.concatenate([[0], np.repeat(mass, 2), [0]])
+    x = LEFT + places * SQUARE
+    y = bottom - 24 - heights / mass.max() * (SQUARE - 24)
+    line = " ".join(f"{rounded(a)},{rounded(b)}" for a, b in zip(x, y, strict=True))
+    curve = element("polyline", points=line, fill="none", stroke=colour(0), stroke_width=2)
+    regions = [
+        rect(LEFT + at * SQUARE / n, bottom - 18 + 8 * number, SQUARE / n, 5 - 2 * number, fill=INK)
+        for number, level in enumerate(levels)
+        for at in np.flatnonzero(mass >= level)
+    ]
+    return [curve, *regions, element("path", d=f"M{LEFT:g} {bottom:g}h{SQUARE:g}", stroke=QUIET)]
 
 
 def contour(density: np.ndarray, level: float) -> np.ndarray:
@@ -121,72 +198,3 @@ def contour(density: np.ndarray, level: float) -> np.ndarray:
             crossings = crossings[1:] + crossings[:1]  # the middle is not connected to the first
         segments += [crossings[at : at + 2] for at in range(0, len(crossings), 2)]
     return np.array(segments).reshape(-1, 2, 2).clip(0, np.array(density.shape))
-
-
-def _curve(density: np.ndarray, grid: Grid, frame: Box, levels: np.ndarray) -> list[str]:
-    """The density as a line, or as steps if it has few cells, with its regions as bars below."""
-    n = grid.shape[0]
-    if n > MOST_STEPS:
-        places, heights = (np.arange(n) + 0.5) / n, density
-    else:
-        places = np.repeat(np.arange(n + 1) / n, 2)
-        heights = np.concatenate([[0], np.repeat(density, 2), [0]])
-    x = frame.left + places * SIDE
-    y = frame.bottom - 24 - heights / density.max() * (SIDE - 24)
-    line = " ".join(f"{rounded(a)},{rounded(b)}" for a, b in zip(x, y, strict=True))
-    shapes = [f'<polyline points="{line}" fill="none" stroke="{_colour(0.8)}" stroke-width="2"/>']
-    for number, level in enumerate(levels):
-        for at in np.flatnonzero(density >= level):
-            left = frame.left + at * SIDE / grid.shape[0]
-            top = frame.bottom - 18 + 8 * number
-            shapes.append(rect(left, top, SIDE / grid.shape[0], 5 - 2 * number, fill=LINE))
-    return shapes
-
-
-def _points(ratings: np.ndarray | None, grid: Grid, frame: Box) -> list[str]:
-    if ratings is None:
-        return []
-    shares = (np.asarray(ratings, dtype=float) - grid.low) / grid.range
-    x = frame.left + shares[:, 0] * SIDE
-    y = frame.bottom - (shares[:, 1] if grid.n_dimensions == 2 else 0 * shares[:, 0]) * SIDE
-    return [
-        f'<circle cx="{rounded(a)}" cy="{rounded(b)}" r="3.5" fill="#fdae61" stroke="#111111"/>'
-        for a, b in zip(x, y, strict=True)
-    ]
-
-
-def _axes(grid: Grid, frame: Box, questions: Sequence[str]) -> list[str]:
-    names = [short(name, 30) for name in questions] + ["", ""]
-    (low, high), middle = grid.limits[0], (frame.left + frame.right) / 2
-    shapes = [
-        plain_line(frame.left, frame.bottom, frame.right, frame.bottom),
-        letters(frame.left, frame.bottom + 18, f"{low:g}", size=12, anchor="middle"),
-        letters(frame.right, frame.bottom + 18, f"{high:g}", size=12, anchor="middle"),
-        letters(middle, frame.bottom + 34, names[0], size=12, anchor="middle"),
-    ]
-    if grid.n_dimensions == 1:
-        return shapes
-    low, high = grid.limits[1]
-    x, y = rounded(frame.left - 16), rounded((frame.top + frame.bottom) / 2)
-    return [
-        rect(frame.left, frame.top, SIDE, SIDE, stroke="#999999"),
-        *shapes,
-        letters(frame.left - 8, frame.bottom, f"{low:g}", size=12, anchor="end"),
-        letters(frame.left - 8, frame.top + 8, f"{high:g}", size=12, anchor="end"),
-        f'<g transform="rotate(-90 {x} {y})">',
-        letters(float(x), float(y), names[1], size=12, anchor="middle"),
-        "</g>",
-    ]
-
-
-def _legend(shares: Sequence[float]) -> str:
-    return "regions with " + ", ".join(f"{100 * share:g} %" for share in shares) + " of the mass"
-
-
-def _colour(share: float) -> str:
-    """From white to dark blue."""
-    at = share * (len(COLOURS) - 1)
-    low = min(int(at), len(COLOURS) - 2)
-    pair = np.array(COLOURS[low : low + 2])
-    mixed = pair[0] + (at - low) * (pair[1] - pair[0])
-    return "#" + "".join(f"{round(part):02x}" for part in mixed)

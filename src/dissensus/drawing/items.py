@@ -22,9 +22,10 @@ from dissensus.drawing.shapes import (
     WIDTH,
     Panel,
     columns_of,
+    document,
     letters,
+    moved,
     plain_line,
-    rounded,
     short,
 )
 from dissensus.errors import DataError
@@ -95,22 +96,11 @@ def draw_items(
         if shown is not None:
             panels += _predicted_panels(corpus, code, question, shown)
     height: float = EDGE
-    shapes: list[str] = []
+    shapes = []
     for panel in panels:
-        shapes.append(f'<g transform="translate({EDGE} {rounded(height)})">')
-        shapes += [*panel.shapes, "</g>"]
+        shapes.append(moved(EDGE, height, panel.shapes))
         height += panel.height
-    size = f'width="{WIDTH}" height="{rounded(height + EDGE)}"'
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
-            f'viewBox="0 0 {WIDTH} {rounded(height + EDGE)}" '
-            'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace">',
-            f'<rect {size} fill="#ffffff"/>',
-            *shapes,
-            "</svg>\n",
-        ]
-    )
+    return document(WIDTH, height + EDGE, shapes)
 
 
 def _code(corpus: Corpus, item: str | int) -> int:

@@ -14,11 +14,11 @@ from dissensus.drawing.shapes import (
     MOST_NAMED,
     Box,
     Panel,
-    dashes,
+    circle,
     letters,
+    moved,
     plain_line,
     rect,
-    rounded,
     short,
 )
 from dissensus.scales import Interval
@@ -59,10 +59,8 @@ def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Ann
     radius = 5 if len(points) <= MOST_NAMED else 2
     for x, y, annotator in points:
         fill = "#ffffff" if annotator.dash else annotator.colour
-        shapes.append(
-            f'<circle cx="{rounded(x)}" cy="{rounded(y)}" r="{radius}" fill="{fill}" '
-            f'stroke="{annotator.colour}" stroke-width="2"{dashes(annotator.dash)}/>'
-        )
+        line = {"stroke": annotator.colour, "stroke_width": 2, "stroke_dasharray": annotator.dash}
+        shapes.append(circle(x, y, radius, fill, **line))
     return Panel(frame.bottom + 52, tuple(shapes))
 
 
@@ -78,7 +76,7 @@ def _axes(frame: Box, questions: Sequence[str], scales: Sequence[Any]) -> list[s
     ]
     if len(questions) == 1:
         return [plain_line(frame.left, frame.bottom, frame.right, frame.bottom), *shapes]
-    at = f'transform="rotate(-90 {rounded(frame.left - 12)} {rounded(middle[1])})"'
+    name = letters(0, 0, short(questions[1], 30), anchor="middle", **grey)
     return [
         rect(frame.left, frame.top, SQUARE, SQUARE, stroke="#999999", width=1),
         plain_line(middle[0], frame.top, middle[0], frame.bottom, "#dddddd"),
@@ -86,9 +84,7 @@ def _axes(frame: Box, questions: Sequence[str], scales: Sequence[Any]) -> list[s
         *shapes,
         letters(frame.left - 8, frame.bottom, f"{scales[1].low:g}", anchor="end", **grey),
         letters(frame.left - 8, frame.top + 8, f"{scales[1].high:g}", anchor="end", **grey),
-        f"<g {at}>",
-        letters(frame.left - 12, middle[1], short(questions[1], 30), anchor="middle", **grey),
-        "</g>",
+        moved(frame.left - 12, middle[1], [name], turned=-90),
     ]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 WIDTH = 760  # of a picture, in pixels, as all below
@@ -15,7 +16,11 @@ SIZE = 14  # of letters
 LONGEST = 10_000  # letters of a title or a cell
 MOST_NAMED = 60  # annotators with a line in the legend, or a point of their own
 GREY = "#777777"
-PIXELATED = 'image-rendering="optimizeSpeed" style="image-rendering:pixelated"'
+PALETTE = (  # Okabe and Ito: distinct for colour-blind readers too
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
+)  # fmt: skip
+COLOURS = (*PALETTE[:6], "#8a6bbf", "#7f7f7f", "#b08b4f", "#4fb0a5")  # values, in their order
+INK, QUIET, SOFT = "currentColor", "#808890", 0.75  # of a page: text, lines, less important text
 _UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -82,14 +87,88 @@ def caption(text: str) -> str:
     return printable(brief(text, LONGEST))
 
 
+def escaped(text: str) -> str:
+    """A text for an attribute of XML."""
+    return escape(caption(text), {'"': "&quot;"})
+
+
 def printable(text: str) -> str:
     """The text without characters that XML does not allow."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
-def dashes(dash: str) -> str:
-    """The attribute of a dashed line; nothing for a solid one."""
-    return f' stroke-dasharray="{dash}"' if dash else ""
+# ---- figures in the colours of a page ----
+
+
+def colour(number: int) -> str:
+    """The colour of the value with this number."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def text(x: float, y: float, words: str, anchor: str = "start", quiet: bool = False) -> str:
+    """A line of text; `quiet`: less important."""
+    return letters(x, y, words, size=12, fill=INK, anchor=anchor, opacity=SOFT if quiet else 1.0)
+
+
+def picture(width: float, height: float, shapes: Iterable[str], alt: str) -> str:
+    """An <svg> element that shrinks with the page.
+
+    Args:
+        alt: what it shows, for those who cannot see it.
+    """
+    return element(
+        "svg",
+        "".join(shapes),
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {rounded(width)} {rounded(height)}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=escaped(alt),
+        font_family="system-ui, sans-serif",
+        color="#222",
+    )
+
+
+# ---- elements ----
+
+
+def element(name: str, inside: str | None = None, /, **attributes: Any) -> str:
+    """An SVG element; numbers are rounded, and what is None or empty is left out.
+
+    Example:
+        >>> element("circle", cx=1.25, cy=3, stroke_width=2, stroke_dasharray="")
+        '<circle cx="1.2" cy="3" stroke-width="2"/>'
+    """
+    given = "".join(
+        f' {key.replace("_", "-")}="{value if isinstance(value, str) else rounded(value)}"'
+        for key, value in attributes.items()
+        if value is not None and value != ""
+    )
+    return f"<{name}{given}/>" if inside is None else f"<{name}{given}>{inside}</{name}>"
+
+
+def document(width: float, height: float, shapes: Iterable[str]) -> str:
+    """The text of an SVG file with a white ground."""
+    size = {"width": width, "height": height}
+    page = [element("rect", fill="#ffffff", **size), *shapes]
+    return (
+        element(
+            "svg",
+            "\n" + "\n".join(page) + "\n",
+            xmlns="http://www.w3.org/2000/svg",
+            **size,
+            viewBox=f"0 0 {rounded(width)} {rounded(height)}",
+            font_family="DejaVu Sans Mono, Menlo, Consolas, monospace",
+        )
+        + "\n"
+    )
+
+
+def moved(x: float, y: float, shapes: Iterable[str], turned: float = 0) -> str:
+    """Shapes at another place, turned by so many degrees."""
+    place = f"translate({rounded(x)} {rounded(y)})" + (f" rotate({turned:g})" if turned else "")
+    return element("g", "\n".join(shapes), transform=place)
 
 
 def letters(
@@ -105,24 +184,27 @@ def letters(
     opacity: float = 1.0,
 ) -> str:
     """A line of text; with a length, stretched to it."""
-    shown = escape(printable(text))
-    fixed = ""
-    if length is not None:
-        fixed = f' textLength="{rounded(length)}" lengthAdjust="spacingAndGlyphs"'
-    place = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    bold = "" if weight == "normal" else f' font-weight="{weight}"'
-    faint = "" if opacity == 1 else f' fill-opacity="{opacity:g}"'
-    return (
-        f'<text x="{rounded(x)}" y="{rounded(y)}" font-size="{size}" fill="{fill}"{faint}{place}'
-        f'{bold}{fixed} xml:space="preserve">{shown}</text>'
+    return element(
+        "text",
+        escape(printable(text)),
+        x=x,
+        y=y,
+        font_size=size,
+        fill=fill,
+        fill_opacity="" if opacity == 1 else f"{opacity:g}",
+        text_anchor="" if anchor == "start" else anchor,
+        font_weight="" if weight == "normal" else weight,
+        textLength=length,
+        lengthAdjust="" if length is None else "spacingAndGlyphs",
+        **{"xml:space": "preserve"},
     )
 
 
 def rect(
     x: float,
     y: float,
-    width_: float,
-    height: float,
+    wide: float,
+    high: float,
     *,
     fill: str = "none",
     stroke: str = "none",
@@ -130,11 +212,8 @@ def rect(
     dash: str = "",
 ) -> str:
     """A box, filled or framed."""
-    return (
-        f'<rect x="{rounded(x)}" y="{rounded(y)}" width="{rounded(width_)}" '
-        f'height="{rounded(height)}" fill="{fill}" stroke="{stroke}" '
-        f'stroke-width="{rounded(width)}"{dashes(dash)}/>'
-    )
+    line = {"stroke": stroke, "stroke_width": width, "stroke_dasharray": dash}
+    return element("rect", x=x, y=y, width=wide, height=high, fill=fill, **line)
 
 
 def plain_line(
@@ -147,7 +226,37 @@ def plain_line(
     dash: str = "",
 ) -> str:
     """A line, grey by default."""
-    return (
-        f'<line x1="{rounded(x1)}" y1="{rounded(y1)}" x2="{rounded(x2)}" y2="{rounded(y2)}" '
-        f'stroke="{colour}" stroke-width="{rounded(width)}"{dashes(dash)}/>'
+    line = {"stroke": colour, "stroke_width": width, "stroke_dasharray": dash}
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, **line)
+
+
+def circle(x: float, y: float, radius: float, fill: str, **line: Any) -> str:
+    return element("circle", cx=x, cy=y, r=radius, fill=fill, **line)
+
+
+def image(
+    x: float, y: float, wide: float, high: float, address: str, *, stretched: bool = False,
+    pixelated: bool = False,
+) -> str:  # fmt: skip
+    """A picture: stretched to the box, its pixels as they are or smooth."""
+    return element(
+        "image",
+        x=x,
+        y=y,
+        width=wide,
+        height=high,
+        preserveAspectRatio="none" if stretched else "",
+        image_rendering="optimizeSpeed" if pixelated else "",
+        style="image-rendering:pixelated" if pixelated else "",
+        href=address,
     )
+
+
+def time_axis(y: float, length: float, unit: str) -> list[str]:
+    """A line over the whole width, from 0 to a number of seconds or frames."""
+    shapes = [plain_line(0, y, ACROSS, y)]
+    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+        label = f"{length * share:.4g}" + (f" {unit}" if share == 1 else "")
+        shapes.append(plain_line(ACROSS * share, y, ACROSS * share, y + 5))
+        shapes.append(letters(ACROSS * share, y + 18, label, size=12, fill=GREY, anchor=anchor))
+    return shapes

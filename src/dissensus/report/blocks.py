@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow.csv import write_csv
 
@@ -71,8 +72,7 @@ class Table:
     def to_dict(self) -> dict[str, Any]:
         return {
             "table": brief(self.title, MOST_CELL),
-            "columns": list(map(shown, self.columns)),
-            "rows": [list(map(shown, row)) for row in self.rows],
+            **cells_of(self),
             "total": self.total or len(self.rows),
         }
 
@@ -83,6 +83,11 @@ class Bars:
 
     shares: dict[str, float]
     sort: float = 0.0
+
+    @classmethod
+    def of(cls, values: Sequence[str], shares: np.ndarray, sort: float = 0.0) -> Bars:
+        total = max(float(shares.sum()), 1.0)  # marginals of several values may sum to more
+        return cls(dict(zip(values, (shares / total).tolist(), strict=True)), sort)
 
 
 @dataclass(frozen=True)
@@ -131,8 +136,7 @@ class Figure:
         return {
             "figure": brief(self.title, MOST_CELL),
             "shows": brief(self.alt, LONGEST),
-            "columns": list(map(shown, self.columns)),
-            "rows": [list(map(shown, row)) for row in self.rows],
+            **cells_of(self),
         }
 
     def __repr__(self) -> str:
@@ -199,7 +203,13 @@ class Section:
         return {"section": self.title, "blocks": [block.to_dict() for block in self.blocks]}
 
 
-def shown(value: Any) -> Any:
+def cells_of(block: Table | Figure) -> dict[str, Any]:
+    """The columns and rows of a block as JSON."""
+    rows = [list(map(json_cell, row)) for row in block.rows]
+    return {"columns": list(map(json_cell, block.columns)), "rows": rows}
+
+
+def json_cell(value: Any) -> Any:
     """A cell as JSON, as a report has it: long texts are cut."""
     value = plain(value)
     if isinstance(value, dict):

@@ -9,60 +9,44 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import numpy as np
 
-from dissensus.densities import Grid, region_levels
-from dissensus.drawing import PALETTE, contour
-from dissensus.drawing.picture_files import data_address, png
-from dissensus.drawing.shapes import brief, caption, letters, plain_line, rect, rounded, short
+from dissensus.drawing.shapes import (
+    QUIET,
+    brief,
+    caption,
+    circle,
+    colour,
+    element,
+    escaped,
+    letters,
+    moved,
+    picture,
+    plain_line,
+    rect,
+    rounded,
+    short,
+    text,
+)
 from dissensus.report.blocks import MOST_CELL, MOST_NAME, Sparkline, brief_names
 
-INK, QUIET = "currentColor", "#808890"
-SOFT = 0.75  # opacity of less important text
-COLOURS = (*PALETTE[:6], "#8a6bbf", "#7f7f7f", "#b08b4f", "#4fb0a5")  # values, in their order
 LETTER = 7.2  # width of a letter, rounded up
-SIZE = 12
 CELL_INKS = ("#ffffff", "#000000")  # of numbers in a matrix
 LOW, MIDDLE, HIGH = (178, 74, 40), (236, 236, 226), (32, 102, 168)  # of a matrix: -1, 0, 1
 
 
-def colour(number: int) -> str:
-    """The colour of the value with this number."""
-    return COLOURS[number % len(COLOURS)]
-
-
-def text(x: float, y: float, words: str, anchor: str = "start", quiet: bool = False) -> str:
-    """A line of text; `quiet`: less important."""
-    return letters(x, y, words, size=SIZE, fill=INK, anchor=anchor, opacity=SOFT if quiet else 1.0)
-
-
 def titled(shape: str, words: str, annotator: str | None = None) -> str:
     """A shape with a text that appears when the pointer is over it."""
-    name = (
-        ""
-        if annotator is None
-        else f" data-annotator={quoteattr(caption(brief(annotator, MOST_NAME)))}"
-    )
-    return f"<g{name}><title>{escape(caption(words))}</title>{shape}</g>"
-
-
-def picture(width: float, height: float, shapes: Sequence[str], alt: str) -> str:
-    """An <svg> element that shrinks with the page."""
-    size = f"{rounded(width)} {rounded(height)}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{rounded(width)}" '
-        f'height="{rounded(height)}" role="img" aria-label={quoteattr(caption(alt))} '
-        f'font-family="system-ui, sans-serif" color="#222">{"".join(shapes)}</svg>'
-    )
+    name = "" if annotator is None else escaped(brief(annotator, MOST_NAME))
+    return element("g", f"<title>{escape(caption(words))}</title>{shape}", data_annotator=name)
 
 
 def labelled(svg: str, alt: str) -> str:
     """A picture that was drawn elsewhere, with a text for those who cannot see it."""
-    label = f'<svg role="img" aria-label={quoteattr(caption(alt))} color="#222" '
+    label = f'<svg role="img" aria-label="{escaped(alt)}" color="#222" '
     return svg.replace("<svg ", label, 1).strip()
 
 
@@ -188,8 +172,7 @@ def matrix(
     for column, name in enumerate(names):
         x = left + (column + 0.6) * side
         label = text(0, 0, short(name, 22))
-        place = f"translate({rounded(x)} {rounded(top - 6)}) rotate(-{angle})"
-        shapes.append(f'<g transform="{place}">{label}</g>')
+        shapes.append(moved(x, top - 6, [label], turned=-angle))
     for row, name in enumerate(shown):
         y = top + row * side
         if side >= 10:
@@ -217,8 +200,7 @@ def side_by_side(pictures: Sequence[str], alt: str) -> str:
     shapes = []
     for number, svg in enumerate(pictures):
         inside = svg[svg.index(">") + 1 : svg.rindex("</svg>")]
-        left = rounded(sum(widths[:number]))
-        shapes.append(f'<g transform="translate({left} 0)">{inside}</g>')
+        shapes.append(moved(sum(widths[:number]), 0, [inside]))
     return picture(sum(widths), height, shapes, alt)
 
 
@@ -269,82 +251,13 @@ def diagonal(
         ]
     for x, y, size, words in points:
         x, y = ((value - low) / (high - low) for value in (x, y))
-        circle = (
-            f'<circle cx="{rounded(left + side * x)}" cy="{rounded(top + side * (1 - y))}" '
-            f'r="{rounded(3 + 7 * size)}" fill="{colour(0)}" fill-opacity="0.85"/>'
-        )
-        shapes.append(titled(circle, brief(words, MOST_CELL)))
+        place = left + side * x, top + side * (1 - y)
+        dot = circle(*place, 3 + 7 * size, colour(0), fill_opacity="0.85")
+        shapes.append(titled(dot, brief(words, MOST_CELL)))
     shapes.append(text(left + side / 2, top + side + 36, across, "middle", quiet=True))
     label = text(0, 0, up, "middle", quiet=True)
-    shapes.append(f'<g transform="translate(14 {rounded(top + side / 2)}) rotate(-90)">{label}</g>')
+    shapes.append(moved(14, top + side / 2, [label], turned=-90))
     return picture(left + side + 20, top + side + 46, shapes, alt)
-
-
-# ---- densities ----
-
-SQUARE = 200.0  # a side of a density
-REGIONS = (0.5, 0.9)  # shares of the mass within the contours
-DEEPEST = 0.85  # opacity of the cell with most mass
-
-
-@dataclass(frozen=True, eq=False)
-class Density:
-    """The density of ratings on two questions, with its title and the ratings drawn as points."""
-
-    title: str
-    mass: np.ndarray  # (n_cells of the first question, n_cells of the second)
-    grid: Grid
-    points: np.ndarray | None = None  # (n_ratings, 2)
-
-
-def contours(panels: Sequence[Density], questions: Sequence[str], alt: str, across: int = 3) -> str:
-    """Densities next to each other: more colour where more ratings are, with contours."""
-    width, height = SQUARE + 78, SQUARE + 72
-    n_columns = max(1, min(across, len(panels)))
-    n_rows = -(-len(panels) // n_columns)
-    shapes = []
-    for number, panel in enumerate(panels):
-        row, column = divmod(number, n_columns)
-        place = f"translate({rounded(column * width)} {rounded(row * height)})"
-        shapes.append(f'<g transform="{place}">{"".join(_density(panel, questions))}</g>')
-    words = f"Lines surround {' and '.join(f'{100 * share:g} %' for share in REGIONS)} of the mass."
-    shapes.append(text(6, n_rows * height + 14, words, quiet=True))
-    return picture(n_columns * width, n_rows * height + 22, shapes, alt)
-
-
-def _density(panel: Density, questions: Sequence[str]) -> list[str]:
-    left, top = 58.0, 26.0
-    bottom, grid = top + SQUARE, panel.grid
-    opacity = DEEPEST * (panel.mass / panel.mass.max()) ** 0.7
-    pixels = np.zeros((*panel.mass.T.shape, 4), dtype=np.uint8)
-    pixels[..., :3] = [int(colour(0)[at : at + 2], 16) for at in (1, 3, 5)]
-    pixels[..., 3] = np.rint(255 * opacity.T[::-1])
-    shapes = [
-        text(left, 16, short(panel.title, 30)),
-        f'<image x="{rounded(left)}" y="{rounded(top)}" width="{SQUARE:g}" height="{SQUARE:g}" '
-        f'preserveAspectRatio="none" href="{data_address("png", png(pixels))}"/>',
-        rect(left, top, SQUARE, SQUARE, stroke=QUIET),
-    ]
-    cell = np.array([SQUARE / n for n in panel.mass.shape])
-    for level, thick in zip(region_levels(panel.mass, grid, REGIONS), (2, 1), strict=True):
-        for (a, b), (c, d) in (contour(panel.mass, float(level)) * cell).tolist():
-            shapes.append(plain_line(left + a, bottom - b, left + c, bottom - d, INK, thick))
-    for x, y in [] if panel.points is None else (panel.points - grid.low) / grid.range * SQUARE:
-        shapes.append(
-            f'<circle cx="{rounded(left + x)}" cy="{rounded(bottom - y)}" r="4" '
-            f'fill="{colour(1)}" stroke="#ffffff" stroke-width="1"/>'
-        )
-    (low, high), (least, most) = grid.limits
-    label = text(0, 0, short(questions[1], 26), "middle", quiet=True)
-    return [
-        *shapes,
-        text(left, bottom + 16, f"{low:g}", quiet=True),
-        text(left + SQUARE, bottom + 16, f"{high:g}", "end", quiet=True),
-        text(left + SQUARE / 2, bottom + 34, short(questions[0], 26), "middle", quiet=True),
-        text(left - 6, bottom, f"{least:g}", "end", quiet=True),
-        text(left - 6, top + 10, f"{most:g}", "end", quiet=True),
-        f'<g transform="translate(18 {rounded(top + SQUARE / 2)}) rotate(-90)">{label}</g>',
-    ]
 
 
 # ---- small pictures in tables ----
@@ -354,33 +267,31 @@ SPARK_WIDTH, SPARK_HEIGHT = 96.0, 18.0
 
 def sparkline(cell: Sparkline) -> str:
     """Numbers as small columns or as a line, in the colours of the page."""
-    numbers = list(cell.points.values())
-    step, top = SPARK_WIDTH / max(len(numbers), 1), cell.highest or 1.0
-    heights = [
-        math.nan if math.isnan(number) else SPARK_HEIGHT * min(max(number / top, 0.0), 1.0)
-        for number in numbers
-    ]
+    step, top = SPARK_WIDTH / max(len(cell.points), 1), cell.highest or 1.0
+    heights = {
+        at: SPARK_HEIGHT * min(max(number / top, 0.0), 1.0)
+        for at, number in enumerate(cell.points.values())
+        if not math.isnan(number)
+    }
+    boxes = {
+        at: f"M{rounded(at * step)} {SPARK_HEIGHT:g}v-{rounded(height)}h{rounded(step - 1)}"
+        f"v{rounded(height)}z"
+        for at, height in heights.items()
+        if height > 0
+    }
     if cell.line:
         ends = [
             f"{rounded((at + 0.5) * step)} {rounded(SPARK_HEIGHT - height)}"
-            for at, height in enumerate(heights)
-            if not math.isnan(height)
+            for at, height in heights.items()
         ]
         path = f'<path class="line" d="M{"L".join(ends)}"/>'
+    elif cell.colours:
+        path = "".join(element("path", fill=colour(at), d=box) for at, box in boxes.items())
     else:
-        boxes = {
-            at: f"M{rounded(at * step)} {SPARK_HEIGHT:g}v-{rounded(height)}h{rounded(step - 1)}"
-            f"v{rounded(height)}z"
-            for at, height in enumerate(heights)
-            if height > 0
-        }
-        path = f'<path d="{"".join(boxes.values())}"/>'
-        if cell.colours:
-            path = "".join(f'<path fill="{colour(at)}" d="{box}"/>' for at, box in boxes.items())
-    words = escape(caption(cell.words), {'"': "&quot;"})
+        path = element("path", d="".join(boxes.values()))
     return (
-        f'<svg class="spark" role="img" aria-label="{words}" viewBox="0 0 {SPARK_WIDTH:g} '
-        f'{SPARK_HEIGHT:g}">{path}</svg>'
+        f'<svg class="spark" role="img" aria-label="{escaped(cell.words)}" viewBox="0 0 '
+        f'{SPARK_WIDTH:g} {SPARK_HEIGHT:g}">{path}</svg>'
     )
 
 

@@ -8,9 +8,10 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from string import Template
 from typing import Any
 
-from dissensus.drawing.shapes import LONGEST, brief, caption
+from dissensus.drawing.shapes import LONGEST, brief, caption, colour
 from dissensus.report.blocks import (
     MOST_CELL,
     MOST_NAME,
@@ -23,30 +24,14 @@ from dissensus.report.blocks import (
     Text,
     Thumbnail,
     brief_names,
-    shown,
+    cells_of,
+    json_cell,
 )
-from dissensus.report.figures import colour, sparkline
+from dissensus.report.figures import sparkline
 
 FILTERED = 8  # rows from which a table has a filter
 SHORT, LONG = 18, 40  # letters: texts of a column that stay in one line, and that need room
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-
-
-LIVE = (
-    '<section><h2 id="try-heading">Try a text</h2><form id="try"><p><label for="try-text">What '
-    'would each annotator say of this text?</label></p><p><textarea id="try-text" rows="3" '
-    'required></textarea></p><div class="tools"><button type="submit">Predict</button> <span '
-    'class="quiet">or Ctrl + Enter</span></div>'
-    '</form><div id="try-output" class="scroll" aria-live="polite"></div></section>'
-)
-
-
-PICKER = (
-    '<form id="picker" class="tools" hidden><label>Mark annotators <input list="annotators" '
-    'autocomplete="off"></label><datalist id="annotators"></datalist><button type="submit">Mark'
-    '</button><button type="button" data-unpick>Mark none</button><span id="picked" '
-    'aria-live="polite"></span></form>'
-)
 
 
 def to_html(
@@ -70,21 +55,17 @@ def to_html(
     links = "".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in sections)
     sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in summary)
     data = json.dumps(page.data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f'<meta name="color-scheme" content="light dark">\n'
-        f'<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_resource('page.css')}</style>\n</head>\n<body>\n"
-        f'<a class="skip" href="#summary">Skip to the summary</a>\n'
-        f"<header><h1>{escape(title)}</h1>\n"
-        f'<nav aria-label="Sections">{links}</nav>{PICKER}</header>\n<main>\n'
-        f'<div class="summary" id="summary"><ol>{sentences}</ol></div>\n'
-        f"{LIVE * live}{body}</main>\n"
-        f"<footer>{escape(written)}</footer>\n"
-        f'<script type="application/json" id="data">{data}</script>\n'
-        f"<script>\n{script}</script>\n</body>\n</html>\n"
+    return Template(_resource("page.html")).substitute(
+        policy=policy,
+        title=escape(title),
+        style=_resource("page.css"),
+        links=links,
+        sentences=sentences,
+        live=_resource("live.html").strip() * live,
+        body=body,
+        written=escape(written),
+        data=data,
+        script=script,
     )
 
 
@@ -118,9 +99,7 @@ class _Page:
         """Keep what a block shows as data; returns its number."""
         title = f"{key} {block.title[:MOST_CELL]}".lower()
         name = re.sub(r"[^a-z0-9]+", "-", title).strip("-")[:60]
-        rows = [list(map(shown, row)) for row in block.rows]
-        columns = list(map(shown, block.columns))
-        self.data.append({"name": name, "columns": columns, "rows": rows})
+        self.data.append({"name": name, **cells_of(block)})
         return len(self.data) - 1
 
     def figure(self, figure: Figure, key: str) -> str:
@@ -210,7 +189,7 @@ def _cell(value: Any, kind: str, pickable: bool) -> str:
     if isinstance(value, Sparkline):
         return f'<td class="words" data-sort="{value.sort:.6g}">{sparkline(value)}</td>'
     if isinstance(value, Bars):
-        words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shown(value).items())
+        words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in json_cell(value).items())
         pieces = "".join(
             f'<i style="width:{100 * share:.1f}%;background:{colour(at)}"></i>'
             for at, share in enumerate(value.shares.values())
@@ -219,7 +198,7 @@ def _cell(value: Any, kind: str, pickable: bool) -> str:
             f'<td class="words" data-sort="{value.sort:.6g}"><span class="bar" role="img" '
             f'aria-label="{escape(words)}">{pieces}</span></td>'
         )
-    value = shown(value)
+    value = json_cell(value)
     if value is None:
         return '<td data-sort=""></td>'
     if isinstance(value, str):

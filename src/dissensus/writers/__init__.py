@@ -14,7 +14,7 @@ from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.files.staging import staged
 from dissensus.writers.hugging_face import write_datasets
 from dissensus.writers.lewidi import write_lewidi2023, write_lewidi2025
-from dissensus.writers.tables import ENDINGS, write_crowd_kit, write_long, write_wide
+from dissensus.writers.table_files import ENDINGS, write_crowd_kit, write_long, write_wide
 
 Writer = Callable[[Corpus, Path], list[str]]
 WRITERS: dict[str, Writer] = {

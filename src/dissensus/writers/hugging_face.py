@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dissensus.corpus import Corpus
-from dissensus.writers.tables import long_table, losses
+from dissensus.writers.table_files import long_table, losses
 
 TYPES = ((pa.types.is_integer, "int64"), (pa.types.is_floating, "float64"))
 

@@ -9,7 +9,7 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel
-from dissensus.writers.tables import annotators_of, losses, only_question
+from dissensus.writers.table_files import annotators_of, losses, only_question
 
 DEFAULT_SPLIT, DEFAULT_LANGUAGE = "train", "en"
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from dissensus.drawing.shapes import QUIET, SOFT
 from dissensus.evaluation import ComparisonTable, Results, intervals
 from dissensus.evaluation.best_method import comparison_tables
 from dissensus.evaluation.comparison_table import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
-from dissensus.report.figures import QUIET, SOFT, labelled
+from dissensus.report.figures import labelled
 
 PANELS = 3  # side by side
 PAGE_COLOURS = {  # of a picture on white -> of one on a light or dark page
@@ -56,30 +58,18 @@ def _on_page(svg: str, alt: str) -> str:
 
 
 def _table(table: ComparisonTable) -> Table:
-    rows = []
+    tested = bool(table.n_comparisons)
+    rows: list[list[Any]] = []
     for row in table.rows:
         for metric, cell in row.cells.items():
             against = cell.against
-            rows.append(
-                [
-                    row.name,
-                    metric,
-                    cell.mean,
-                    cell.low,
-                    cell.high,
-                    None if against is None else against.effect,
-                    None if against is None else against.adjusted,
-                    _kind(row, cell),
-                ]
-            )
-    reference = table.reference or "the reference"
-    columns = ["method", "metric", "mean", "95 % from", "to", f"difference from {reference}",
-               "p (Holm)", ""]  # fmt: skip
-    if not table.n_comparisons:
-        at = columns.index("p (Holm)")
-        del columns[at]
-        rows = [[*cells[:at], *cells[at + 1 :]] for cells in rows]
-    return Table(f"All scores, {table.question}", tuple(columns), rows)
+            difference = None if against is None else against.effect
+            p = [None if against is None else against.adjusted] if tested else []
+            scores = [cell.mean, cell.low, cell.high, difference, *p]
+            rows.append([row.name, metric, *scores, _kind(row, cell)])
+    difference_from = f"difference from {table.reference or 'the reference'}"
+    names = ("mean", "95 % from", "to", difference_from, *(["p (Holm)"] if tested else []))
+    return Table(f"All scores, {table.question}", ("method", "metric", *names, ""), rows)
 
 
 def _kind(row: Row, cell: Cell) -> str:

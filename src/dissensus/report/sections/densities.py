@@ -10,10 +10,10 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.densities import Grid, diffusion_kde, fixed_kde, pool, rating_densities
 from dissensus.description import Description
+from dissensus.drawing.densities import Density, contours
 from dissensus.errors import DataError
 from dissensus.prediction import JointDensity, Predictions
 from dissensus.report.blocks import Block, Figure, Section
-from dissensus.report.figures import Density, contours
 from dissensus.scales import Interval, Ordinal, Scale
 
 MOST_QUESTIONS = 3  # of which each two have a density

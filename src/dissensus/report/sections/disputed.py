@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
@@ -39,18 +37,10 @@ def _table(
 ) -> Table:
     annotations = corpus[question.name]
     predicted = None if predictions is None else predictions.get(question.name)
-    barred = (
-        not isinstance(annotations.scale, Interval) and len(_values(annotations)) <= MOST_VALUES
-    )
-    votes_or_ratings = "ratings" if isinstance(annotations.scale, Interval) else "votes"
-    columns = [
-        "item",
-        "picture",
-        "text",
-        question.disputed_by,
-        votes_or_ratings,
-        "who answered what",
-    ]
+    values = tuple(getattr(annotations.scale, "values", ()))
+    barred = not isinstance(annotations.scale, Interval) and len(values) <= MOST_VALUES
+    given = "ratings" if isinstance(annotations.scale, Interval) else "votes"
+    columns = ["item", "picture", "text", question.disputed_by, given, "who answered what"]
     columns += ["predicted"] if predicted is not None and barred else []
     codes = corpus.items.codes([entry.item for entry in question.disputed])
     with_text = any(contents.kind == "text" for contents in corpus.contents.values())
@@ -59,25 +49,16 @@ def _table(
         counts = zip(brief_names(entry.answers), entry.answers.values(), strict=True)
         votes: Any = ", ".join(f"{name} {number:.3g}" for name, number in counts)
         if barred:
-            votes = _bars(annotations.distribution()[code], _values(annotations), entry.dispute)
+            votes = Bars.of(values, annotations.distribution()[code], entry.dispute)
         text = entry.text if with_text else None
         small = thumbnail(corpus, int(code)) if pictured else None
         row = [entry.item, small, text, entry.dispute, votes, _who(annotations, int(code))]
         if predicted is not None and barred:
             at = int(predicted.items.find([entry.item])[0])
             share = None if at < 0 else predicted.distribution[at]
-            row.append(None if share is None else _bars(share, _values(annotations), 0.0))
+            row.append(None if share is None else Bars.of(values, share))
         rows.append(row)
     return Table(f"Most disputed, {question.name}", columns, rows)
-
-
-def _values(annotations: Annotations) -> tuple[str, ...]:
-    return tuple(getattr(annotations.scale, "values", ()))
-
-
-def _bars(shares: np.ndarray, values: tuple[str, ...], sort: float) -> Bars:
-    total = max(float(shares.sum()), 1.0)  # marginals of several values may sum to more
-    return Bars({v: float(s) / total for v, s in zip(values, shares, strict=True)}, sort)
 
 
 def _who(annotations: Annotations, item: int) -> str:

@@ -68,8 +68,8 @@ def _distributions(tested: Corpus, question: str, prediction: Prediction) -> lis
             tested.items[int(code)],
             thumbnail(tested, int(code)),
             one_line(tested.text_of(int(code)), 160) if with_text else None,
-            _bars(values, observed[code]),
-            _bars(values, prediction.distribution[place]),
+            Bars.of(values, observed[code]),
+            Bars.of(values, prediction.distribution[place]),
         ]
         for code, place in zip(codes, at, strict=True)
         if place >= 0
@@ -78,11 +78,6 @@ def _distributions(tested: Corpus, question: str, prediction: Prediction) -> lis
         return []
     columns = ("item", "picture", "text", "annotators", "predicted")
     return [Table(f"Distributions, {question}", columns, rows, total=len(known))]
-
-
-def _bars(values: tuple[str, ...], shares: np.ndarray) -> Bars:
-    total = max(float(shares.sum()), 1.0)  # marginals of several values may sum to more
-    return Bars(dict(zip(values, (shares / total).tolist(), strict=True)))
 
 
 def mean_ratings(
