@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +32,7 @@ from dissensus.aggregation.em import HiddenTruth
 from dissensus.errors import DataError
 
 VALUES = ("a", "b", "c")
+MODELS = ("one-coin", "dawid-skene", "mace", "glad")
 _PEER = pytest.mark.filterwarnings("ignore")  # crowd-kit beside a newer pandas
 
 
@@ -97,14 +100,7 @@ def test_rows_are_distributions(aggregator: Aggregator) -> None:
     annotations.scale.check(fitted.consensus_.answer)
 
 
-def test_the_order_of_rows_does_not_matter(aggregator: Aggregator) -> None:
-    annotations = _for(aggregator)
-    shuffled = annotations.take(np.random.default_rng(1).permutation(annotations.n_rows))
-    first = aggregator.fit(annotations).distribution_
-    np.testing.assert_allclose(aggregator.fit(shuffled).distribution_, first, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "mace", "glad"])
+@pytest.mark.parametrize("name", MODELS)
 def test_the_numbering_of_annotators_does_not_matter(name: str) -> None:
     """Rows in another order: annotators and items have other codes, also at random starts."""
     generator = np.random.default_rng(4)
@@ -125,17 +121,18 @@ def test_the_numbering_of_annotators_does_not_matter(name: str) -> None:
         np.testing.assert_allclose(again, first[np.array(list(other.items), int)], atol=1e-9)
 
 
-def test_the_order_of_rows_does_not_break_ties(aggregator: Aggregator) -> None:
+def test_the_order_of_rows_does_not_matter(aggregator: Aggregator) -> None:
     generator = np.random.default_rng(2)
-    for seed in range(5):
-        annotations = _for(aggregator) if seed == 0 else votes(30, 4, seed, share=1.0)[1]
+    for seed in range(4):
+        annotations = _for(aggregator) if seed == 0 else votes(30, 4, seed, share=1.0)[1]  # ties
         if annotations.scale.kind not in aggregator.scales:
             continue
-        first = aggregator.fit(annotations).consensus_.answer
-        for _ in range(3):
-            order = generator.permutation(annotations.n_rows)
-            again = aggregator.fit(annotations.take(order)).consensus_.answer
-            np.testing.assert_allclose(again, first, atol=1e-9)
+        first = aggregator.fit(annotations)
+        distribution, answer = first.distribution_, first.consensus_.answer
+        for _ in range(2):
+            again = aggregator.fit(annotations.take(generator.permutation(annotations.n_rows)))
+            np.testing.assert_allclose(again.distribution_, distribution, atol=1e-9)
+            np.testing.assert_allclose(again.consensus_.answer, answer, atol=1e-9)
 
 
 def test_an_item_nobody_answered_has_no_consensus(aggregator: Aggregator) -> None:
@@ -157,17 +154,38 @@ def test_one_annotator_and_one_value(aggregator: Aggregator) -> None:
     np.testing.assert_allclose(fitted.consensus_.answer, 1, atol=0.01)
 
 
-def test_answers_of_another_kind_are_refused() -> None:
-    message = (
-        "^dawid-skene is for nominal, ordinal and multi-label answers, not interval ones; use "
-        "mean, median or gaussian$"
-    )
-    with pytest.raises(DataError, match=message):
-        DawidSkene().fit(_rated(ratings()[3]))
-    with pytest.raises(
-        DataError, match="^gaussian is for interval answers, not nominal ones; use maj"
-    ):
-        Gaussian().fit(votes()[1])
+@pytest.mark.parametrize(
+    ("model", "annotations", "message"),
+    [
+        (
+            DawidSkene(),
+            lambda: _rated(ratings()[3]),
+            "dawid-skene is for nominal, ordinal and multi-label answers, not interval ones; use "
+            "mean, median or gaussian",
+        ),
+        (
+            Gaussian(),
+            lambda: votes()[1],
+            "gaussian is for interval answers, not nominal ones; use majority or dawid-skene",
+        ),
+        (
+            OneCoin(),
+            lambda: replace(votes()[1], annotator=None),
+            "one-coin needs known annotators; these answers are anonymous",
+        ),
+        (
+            Majority(),
+            lambda: votes()[1].take(np.zeros(0, int)),
+            "majority: there are no answers to aggregate",
+        ),
+    ],
+)
+def test_what_cannot_be_aggregated(
+    model: Aggregator, annotations: Callable[[], Annotations], message: str
+) -> None:
+    with pytest.raises(DataError) as error:
+        model.fit(annotations())
+    assert str(error.value) == message
 
 
 def test_anonymous_votes_work_where_nobody_need_be_known() -> None:
@@ -178,15 +196,6 @@ def test_anonymous_votes_work_where_nobody_need_be_known() -> None:
     for plain in (Majority(), SoftVote(), SoftmaxVote()):
         expected = type(plain)().fit(annotations).distribution_
         np.testing.assert_array_equal(plain.fit(nameless).distribution_, expected)
-    message = "^one-coin needs known annotators; these answers are anonymous$"
-    with pytest.raises(DataError, match=message):
-        OneCoin().fit(nameless)
-
-
-def test_nothing_to_aggregate() -> None:
-    annotations = votes()[1]
-    with pytest.raises(DataError, match="^majority: there are no answers to aggregate$"):
-        Majority().fit(annotations.take(np.zeros(annotations.n_rows, bool)))
 
 
 # ---- votes ----
@@ -254,17 +263,20 @@ def test_wawa_and_zero_based_skill_by_a_plain_loop() -> None:
 
 @_PEER
 @pytest.mark.parametrize("iterations", [1, 7, 40])
-def test_dawid_skene_as_crowd_kit(iterations: int) -> None:
-    from crowdkit.aggregation import DawidSkene as Peer
+@pytest.mark.parametrize(
+    ("model", "name"), [(DawidSkene, "DawidSkene"), (OneCoin, "OneCoinDawidSkene")]
+)
+def test_as_crowd_kit(model: type[HiddenTruth], name: str, iterations: int) -> None:
+    import crowdkit.aggregation
 
     annotations = votes(200, 12)[1]
-    model = DawidSkene(iterations=iterations, tolerance=0).fit(annotations)
-    peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
-    assert peer.probas_ is not None and peer.priors_ is not None
+    fitted = model(iterations=iterations, tolerance=0).fit(annotations)
+    peer = getattr(crowdkit.aggregation, name)(n_iter=iterations, tol=-np.inf)
+    peer.fit(_frame(annotations))
     expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
-    np.testing.assert_allclose(model.distribution_, expected, atol=1e-6)
-    assert model.n_iterations_ == iterations
-    np.testing.assert_allclose(model.prior_, peer.priors_[[0, 1, 2]].to_numpy(), atol=1e-6)
+    np.testing.assert_allclose(fitted.distribution_, expected, atol=1e-6)
+    assert fitted.n_iterations_ == iterations
+    np.testing.assert_allclose(fitted.prior_, peer.priors_[[0, 1, 2]].to_numpy(), atol=1e-6)
 
 
 @_PEER
@@ -324,7 +336,7 @@ def test_high_confidence_is_right(guessing: float) -> None:
     certain: dict[str, list[bool]] = {"published": [], "calibrated": []}
     right: dict[str, list[float]] = {"published": [], "calibrated": []}
     confidence = []
-    for seed in range(25):
+    for seed in range(12):
         truth, annotations = sparse_crowd(seed, guessing)
         fitted = DawidSkene().fit(annotations)
         published, calibrated = fitted.distribution_, fitted.prediction_.distribution
@@ -334,7 +346,7 @@ def test_high_confidence_is_right(guessing: float) -> None:
             right[name].append(same.mean())
         confidence.append(calibrated.max(axis=1).mean())
     assert np.mean(certain["published"]) < 0.97
-    assert np.mean(certain["calibrated"]) > 0.985 and len(certain["calibrated"]) > 1000
+    assert np.mean(certain["calibrated"]) > 0.985 and len(certain["calibrated"]) > 450
     assert np.mean(right["calibrated"]) >= np.mean(right["published"])
     assert abs(np.mean(confidence) - np.mean(right["calibrated"])) < 0.03
 
@@ -414,19 +426,6 @@ def test_one_coin_notices_that_errors_depend_on_the_value() -> None:
         assert least <= sum(errs_by_value(each, OneCoin().fit(each)) for each in crowds) <= most
 
 
-@_PEER
-@pytest.mark.parametrize("iterations", [1, 7, 40])
-def test_one_coin_as_crowd_kit(iterations: int) -> None:
-    from crowdkit.aggregation import OneCoinDawidSkene as Peer
-
-    annotations = votes(200, 12)[1]
-    model = OneCoin(iterations=iterations, tolerance=0).fit(annotations)
-    peer = Peer(n_iter=iterations, tol=-np.inf).fit(_frame(annotations))
-    assert peer.probas_ is not None and peer.priors_ is not None
-    expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
-    np.testing.assert_allclose(model.distribution_, expected, atol=1e-6)
-
-
 def test_dawid_skene_by_a_plain_loop() -> None:
     annotations = votes(40, 5)[1]
     shares = annotations.distribution()
@@ -451,7 +450,7 @@ def test_dawid_skene_by_a_plain_loop() -> None:
     assert model.log_likelihood_[-1] == pytest.approx(likelihood)
 
 
-@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "glad", "mace"])
+@pytest.mark.parametrize("name", MODELS)
 def test_what_is_maximised_never_falls(name: str) -> None:
     fitted = AGGREGATORS[name]().fit(votes(300, 15)[1])
     trace = getattr(fitted, "objective_", None) or fitted.log_likelihood_  # type: ignore[attr-defined]
@@ -499,35 +498,6 @@ def test_divergence_by_integration() -> None:
     expected = quad(lambda x: drawn.pdf(x) * (drawn.logpdf(x) - prior.logpdf(x)), 0, 1)[0]
     result = divergence(np.array([[3.5, 1.7]] * 2), np.array([[0.5, 0.8]] * 2))
     assert result == pytest.approx(2 * expected)
-
-
-@_PEER
-def test_mace_reaches_what_crowd_kit_reaches() -> None:
-    from crowdkit.aggregation import MACE as Peer
-
-    annotations = votes(200, 12)[1]
-    peer = Peer(n_restarts=1, n_iter=50, method="em", random_state=0)
-    peer.fit(_frame(annotations))
-    order = list(pd.factorize(annotations.answer)[1])
-    habit = np.zeros((12, 3))
-    habit[pd.factorize(annotations.annotator_codes(""))[1][:, None], order] = peer.thetas_
-    knows = np.zeros(12)
-    knows[pd.factorize(annotations.annotator_codes(""))[1]] = peer.spamming_[:, 1]
-    theirs = _mace_likelihood(annotations, knows, habit)
-    ours = Mace(iterations=50, variational=False, restarts=10).fit(annotations)
-    assert ours.log_likelihood_[-1] >= theirs - 0.5
-    again = _mace_likelihood(annotations, ours.competence_, ours.habit_)
-    assert again == pytest.approx(ours.log_likelihood_[-1], abs=0.5)  # one step further
-
-
-def _mace_likelihood(annotations: Annotations, knows: np.ndarray, habit: np.ndarray) -> float:
-    weight = np.full((annotations.n_items, 3), 1 / 3)
-    rows = zip(annotations.item, annotations.annotator_codes(""), annotations.answer, strict=True)
-    for item, who, output in rows:
-        weight[item] *= (1 - knows[who]) * habit[who, output] + knows[who] * (
-            np.arange(3) == output
-        )
-    return float(np.log(weight.sum(axis=1)).sum())
 
 
 def test_restarts_of_mace_differ_and_the_best_is_kept() -> None:
@@ -590,8 +560,6 @@ def test_the_anaesthetists_of_dawid_and_skene(data_folder: object) -> None:
 
 # ---- values of the scale that nobody gave ----
 
-MODELS = ("one-coin", "dawid-skene", "mace", "glad")
-
 
 def contrarians(seed: int, n_values: int = 2) -> Annotations:
     """Answers among the first values of a scale of three; three of eight annotators are mostly
@@ -607,28 +575,17 @@ def contrarians(seed: int, n_values: int = 2) -> Annotations:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_value_nobody_gave_has_probability_zero(name: str) -> None:
-    for seed in range(20):
-        fitted = AGGREGATORS[name]().fit(contrarians(seed))
-        assert (fitted.distribution_[:, 2] == 0).all()
-        np.testing.assert_allclose(fitted.distribution_.sum(axis=1), 1)
+    all_values = contrarians(0, n_values=3)
+    rare = np.isin(all_values.item, all_values.item[all_values.answer == 2])
+    for answers in (*map(contrarians, range(10)), all_values.take(~rare)):
+        fitted = AGGREGATORS[name]().fit(answers)
+        answered = answers.per_item() > 0
+        assert answered.any() and (fitted.distribution_[answered, 2] == 0).all()
+        np.testing.assert_allclose(fitted.distribution_[answered].sum(axis=1), 1)
         assert np.isfinite(fitted.log_likelihood_).all()  # type: ignore[attr-defined]
-
-
-def test_an_unused_value_leaves_dawid_skene_as_it_is_without_it() -> None:
-    for seed in range(5):
-        annotations = contrarians(seed)
-        fitted = DawidSkene().fit(annotations).distribution_[:, :2]
-        without = DawidSkene().fit(annotations.to(Nominal(("a", "b")))).distribution_
-        np.testing.assert_allclose(fitted, without, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_subset_that_loses_a_value_does_not_answer_it(name: str) -> None:
-    annotations = contrarians(0, n_values=3)
-    rare = np.isin(annotations.item, annotations.item[annotations.answer == 2])
-    subset = annotations.take(~rare)
-    fitted = AGGREGATORS[name]().fit(subset)
-    assert subset.n_rows and np.nanmax(fitted.distribution_[:, 2]) == 0
+        if name == "dawid-skene":
+            without = AGGREGATORS[name]().fit(answers.to(Nominal(("a", "b")))).distribution_
+            np.testing.assert_allclose(fitted.distribution_[:, :2], without, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -647,7 +604,7 @@ def test_a_value_that_only_gold_has_stays_possible(name: str) -> None:
 @pytest.mark.parametrize(("name", "mirrored"), [("one-coin", False), ("dawid-skene", True)])
 def test_tied_tables_do_not_depend_on_the_order_of_rows(name: str, mirrored: bool) -> None:
     """Few answers leave ties, which the rounding of a sum could break in either direction."""
-    for seed in range(30, 90):
+    for seed in range(30, 60):
         generator = np.random.default_rng(seed)
         n_items, n_annotators, n_values = generator.integers((2, 2, 2), (9, 6, 4))
         rows = [
@@ -668,7 +625,7 @@ def test_tied_tables_do_not_depend_on_the_order_of_rows(name: str, mirrored: boo
 # ---- gold questions and history ----
 
 
-@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "mace", "glad"])
+@pytest.mark.parametrize("name", MODELS)
 def test_gold_stays_and_teaches(name: str) -> None:
     truth, annotations = votes(120, 8)
     gold = Annotations.from_arrays(
@@ -700,7 +657,7 @@ def test_history_counts_as_if_it_were_here() -> None:
         OneCoin().fit(fresh, history=history)
 
 
-@pytest.mark.parametrize("name", ["dawid-skene", "one-coin", "mace", "glad"])
+@pytest.mark.parametrize("name", MODELS)
 def test_a_saved_history_serves_like_the_model_itself(name: str, tmp_path: Path) -> None:
     _, annotations = votes(200, 6)
     model, kind = AGGREGATORS[name](), AGGREGATORS[name]

@@ -12,7 +12,6 @@ from sklearn.metrics import cohen_kappa_score
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics import METRICS, Dic, dic_floor, dic_of
-from dissensus.metrics.dic import dic, normalised_dic
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Nominal
 from tests.metrics.crowds import SCALES, pairs_of, people, perfect, predicted, rows_of
@@ -60,10 +59,6 @@ def test_equals_scikit_learn_pair_by_pair(kind: str, at_least: int) -> None:
         prediction = predicted(SCALES[kind], seed, 400)
         expected = one_by_one(*answers_of(prediction, annotations), at_least)
         assert dic_of(prediction, annotations, at_least) == pytest.approx(expected)
-        assert dic(prediction, annotations, at_least) == pytest.approx(expected.value)
-        assert normalised_dic(prediction, annotations, at_least) == pytest.approx(
-            expected.normalised
-        )
 
 
 def test_pairs_with_few_common_items_are_left_out_and_counted() -> None:
@@ -124,7 +119,7 @@ def test_the_predicted_value_counts_as_for_the_accuracy() -> None:
     requested = replace(prediction.by_annotator, distribution=elsewhere)
     prediction = replace(prediction, by_annotator=requested)
     assert accuracy_by_annotator(prediction, annotations).tolist() == [1, 1]
-    assert dic(prediction, annotations, 1) == 0
+    assert dic_of(prediction, annotations, 1).value == 0
 
 
 def test_answers_given_twice_change_nothing() -> None:

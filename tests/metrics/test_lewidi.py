@@ -14,7 +14,6 @@ from dissensus.corpus import Corpus
 from dissensus.metrics import METRICS
 from dissensus.prediction import ByAnnotator, Prediction
 from tests.metrics.crowds import SCALES, pairs_of, people, predicted, rows_of
-from tests.metrics.pairs import share_by_share
 
 lewidi2023_cross_entropy = METRICS["LeWiDi 2023 cross-entropy"]
 lewidi2025_perspectivist = METRICS["LeWiDi 2025 perspectivist"]
@@ -22,16 +21,6 @@ lewidi2025_soft = METRICS["LeWiDi 2025 soft"]
 manhattan = METRICS["Manhattan"]
 micro_f1 = METRICS["micro-F1"]
 wasserstein = METRICS["Wasserstein"]
-
-
-@pytest.mark.parametrize("kind", ["nominal", "ordinal", "multi-label"])
-def test_cross_entropy_of_2023_is_clipped(kind: str) -> None:
-    annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
-    expected = [
-        -sum(a * np.log(min(max(b, 1e-12), 1 - 1e-12) + 1e-9) for a, b in zip(p, q, strict=True))
-        for p, q in share_by_share(prediction, annotations)
-    ]
-    assert lewidi2023_cross_entropy(prediction, annotations) == pytest.approx(np.mean(expected))
 
 
 def test_soft_score_of_2025_by_kind() -> None:

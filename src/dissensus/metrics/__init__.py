@@ -23,7 +23,7 @@ from dissensus.metrics.attention import (
     part_hits,
     similarity_alignment,
 )
-from dissensus.metrics.continuous import concordance
+from dissensus.metrics.consensus import concordance
 from dissensus.metrics.densities import (
     DENSITY_METRICS,
     DensityMetric,
@@ -57,9 +57,8 @@ from dissensus.metrics.scoring import (
     score,
     scores,
 )
+from dissensus.metrics.soft import entropy, excess_kurtosis, normalised_entropy, smoothed_votes
 from dissensus.metrics.suite import GENG_METRICS, METRICS
-from dissensus.metrics.uncertainty import entropy, excess_kurtosis, normalised_entropy
-from dissensus.metrics.votes import smoothed_votes
 
 __all__ = [
     "Alignment",

@@ -15,7 +15,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics import statistics
-from dissensus.metrics.continuous import concordance, concordance_by_group, concordance_of_sums
+from dissensus.metrics.consensus import concordance, concordance_by_group, concordance_of_sums
 from dissensus.metrics.matching import codes_on, common_items, common_pairs, two_sided
 from dissensus.metrics.metric import AnswerScores, ItemScores, group_means
 from dissensus.metrics.soft import SMALLEST
@@ -141,8 +141,7 @@ def _mean_f1(
     """The weighted mean over values of F1; nan where all weights are 0."""
     each = 2 * hits / np.maximum(observed + predicted, 1)
     total = weights.sum(axis=1).astype(float)
-    means = np.full_like(total, np.nan)
-    return np.divide((weights * each).sum(axis=1), total, out=means, where=total > 0)
+    return statistics.divided((weights * each).sum(axis=1), total)
 
 
 def f1_without(prediction: Prediction, annotations: Annotations, weighted: bool) -> AnswerScores:
@@ -165,8 +164,7 @@ def f1_without(prediction: Prediction, annotations: Annotations, weighted: bool)
         less = now * 2 * (h - (x == y)) / np.maximum(rest[0] + rest[1], 1)
         above += changes * (less - before * 2 * h / np.maximum(o + p, 1))
         below += changes * (now - before)
-    return AnswerScores(rows, np.divide(above, below, out=np.full_like(above, np.nan),
-                                        where=below > 0))  # fmt: skip
+    return AnswerScores(rows, statistics.divided(above, below))
 
 
 def ccc_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:

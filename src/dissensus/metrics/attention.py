@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dissensus.corpus import Rationales
-from dissensus.metrics.rationales import in_role
+from dissensus.metrics.matching import rows_with_keys
+from dissensus.metrics.rationales import has_place, in_role
+from dissensus.metrics.statistics import divided
 from dissensus.prediction import Attention, Prediction
 
 CELLS = 1 << 22  # of the largest intermediate array
@@ -31,26 +33,21 @@ def map_blocks(
         pairs: which of them; all if left out.
     """
     pairs = np.arange(attention.n_pairs) if pairs is None else np.asarray(pairs)
-    shown = _shown(attention)
+    placed = has_place(attention.places)
     longest = int(np.diff(attention.offsets)[pairs].max(initial=1))
     size = max(1, CELLS // max(longest, 1))
     for first in range(0, len(pairs), size):
         rows = pairs[first : first + size]
-        yield rows, _maps(attention, item, rows, shown, longest)
-
-
-def _shown(attention: Attention) -> np.ndarray:
-    """Whether each position has a place, (n_positions,)."""
-    return np.asarray((attention.places[..., 1] > attention.places[..., 0]).all(axis=1))
+        yield rows, _maps(attention, item, rows, placed, longest)
 
 
 def _maps(
-    attention: Attention, item: np.ndarray, pairs: np.ndarray, shown: np.ndarray, longest: int
+    attention: Attention, item: np.ndarray, pairs: np.ndarray, placed: np.ndarray, longest: int
 ) -> np.ndarray:
     at = np.arange(longest)
     there = at < np.diff(attention.offsets)[pairs][:, None]
     begin = attention.place_offsets[item[pairs]]
-    there[there] = shown[(begin[:, None] + at)[there]]
+    there[there] = placed[(begin[:, None] + at)[there]]
     weight = np.full(there.shape, np.nan)
     weight[there] = attention.weight[(attention.offsets[pairs][:, None] + at)[there]]
     total = np.where(there, weight, 0).sum(axis=1, keepdims=True)
@@ -157,11 +154,8 @@ def pair_marks(
     own = (spans.annotator >= 0) & in_role(spans, attention.role)
     width = max(int(annotator.max(initial=0)), int(spans.annotator.max(initial=0))) + 1
     keys = np.where(annotator >= 0, item.astype(np.int64) * width + annotator, -1)
-    order = np.argsort(keys, kind="stable")
     key = spans.item[own].astype(np.int64) * width + spans.annotator[own]
-    at = np.searchsorted(keys[order], key).clip(max=max(len(keys) - 1, 0))
-    matches = keys[order][at] == key if len(keys) else np.zeros(len(key), dtype=bool)
-    pair = order[at[matches]] if len(keys) else np.zeros(0, dtype=np.int64)
+    matches, pair = rows_with_keys(keys, key)
     n = np.diff(attention.offsets)[pair]
     span = np.repeat(np.arange(len(pair)), n)
     within = np.arange(n.sum()) - np.repeat(n.cumsum() - n, n)
@@ -261,7 +255,7 @@ def _centred(weight: np.ndarray) -> np.ndarray:
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     product = np.nansum(first * second, axis=1)
     norms = np.sqrt(np.nansum(first**2, axis=1) * np.nansum(second**2, axis=1))
-    return np.divide(product, norms, out=np.full(len(norms), np.nan), where=norms > 1e-12)
+    return divided(product, np.where(norms > 1e-12, norms, 0))
 
 
 def common_map_pairs(one: Prediction, other: Prediction) -> tuple[np.ndarray, np.ndarray]:
@@ -272,13 +266,8 @@ def common_map_pairs(one: Prediction, other: Prediction) -> tuple[np.ndarray, np
     annotator = second.annotators.find(first.annotators)[first.annotator]
     width = len(second.annotators)
     keys = second.item.astype(np.int64) * width + second.annotator
-    order = np.argsort(keys, kind="stable")
     wanted = np.where((item >= 0) & (annotator >= 0), item * width + annotator, -1)
-    if not len(keys):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    at = np.searchsorted(keys[order], wanted).clip(max=len(keys) - 1)
-    matches = keys[order][at] == wanted
-    return np.flatnonzero(matches), order[at[matches]]
+    return rows_with_keys(keys, wanted)
 
 
 def _attention(prediction: Prediction, role: str) -> Attention:
@@ -306,17 +295,17 @@ def annotator_similarity(
     """
     total, count = np.zeros((2, n_annotators, n_annotators))
     order = np.argsort(item, kind="stable")
-    shown, edges = _shown(attention), np.flatnonzero(np.diff(item[order], prepend=-1, append=-2))
+    placed = has_place(attention.places)
+    edges = np.flatnonzero(np.diff(item[order], prepend=-1, append=-2))
     for first, last in zip(edges[:-1], edges[1:], strict=True):
         rows = order[first:last]  # the pairs of an item
         length = int(np.diff(attention.offsets)[rows[0]])
-        weight = np.nan_to_num(_maps(attention, item, rows, shown, length))
+        weight = np.nan_to_num(_maps(attention, item, rows, placed, length))
         norm = np.linalg.norm(weight, axis=1)
         unit, codes = weight[norm > 0] / norm[norm > 0, None], annotator[rows[norm > 0]]
         total[np.ix_(codes, codes)] += unit @ unit.T
         count[np.ix_(codes, codes)] += 1
-    mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return AnnotatorSimilarity(mean, count.astype(np.int64))
+    return AnnotatorSimilarity(divided(total, count), count.astype(np.int64))
 
 
 class Alignment(NamedTuple):

@@ -28,41 +28,19 @@ class Dic(NamedTuple):
     left_out: int  # pairs with common items, but too few of them
 
 
-def dic(prediction: Prediction, annotations: Annotations, at_least: int = FEWEST) -> float:
-    """The Frobenius norm of the difference between the observed and the predicted kappas.
-
-    0 where any two predicted annotators agree exactly as the real two do. See `dic_of` for what is
-    compared, and `dic_floor` for the value that noise alone gives. nan where no two annotators have
-    enough items in common.
-
-    Reference: Zhang et al. (2025), arXiv:2503.15237.
-    """
-    return dic_of(prediction, annotations, at_least).value
-
-
-def normalised_dic(
-    prediction: Prediction, annotations: Annotations, at_least: int = FEWEST
-) -> float:
-    """`dic` over the root of the number of compared entries: the typical error of a kappa.
-
-    Unlike `dic` it does not grow with the number of annotators.
-    """
-    return dic_of(prediction, annotations, at_least).normalised
-
-
-def dic_of_all_pairs(prediction: Prediction, annotations: Annotations) -> float:
-    """`dic` of every two annotators that have a common item, as Zhang et al. (2025) define it."""
-    return dic_of(prediction, annotations, at_least=1).value
-
-
 def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEWEST) -> Dic:
-    """DIC with the number of pairs of annotators.
+    """DIC, the Frobenius norm of the difference between the observed and the predicted kappas.
+
+    0 where any two predicted annotators agree exactly as the real two do; `dic_floor` is what noise
+    alone gives. nan where no two annotators have enough items in common. `normalised` is the norm
+    over the root of the number of entries compared: the typical error of a kappa, which does not
+    grow with the number of annotators.
 
     Kappa is Cohen's, unweighted, of two annotators on the items that both answered and for which
     both were predicted; for the predictions it is computed from the predicted answers to the same
     items. A pair with fewer than `at_least` (30) such items is left out of both matrices, and
-    counted. Where two annotators always give the same answer kappa is undefined; DIC (and only DIC)
-    takes it as 1. Repeated answers count as in `kappa_matrix`.
+    counted; Zhang et al. leave none out (1). Where two annotators always give the same answer kappa
+    is undefined; DIC (and only DIC) takes it as 1. Repeated answers count as in `kappa_matrix`.
 
     Example:
         >>> from dissensus.prediction import ByAnnotator
@@ -74,6 +52,8 @@ def dic_of(prediction: Prediction, annotations: Annotations, at_least: int = FEW
         >>> predicted = Prediction(answers.scale, answers.items, mass, mass.argmax(axis=1), same)
         >>> dic_of(predicted, answers, at_least=2)
         Dic(value=0.0, normalised=0.0, pairs=1, left_out=2)
+
+    Reference: Zhang et al. (2025), arXiv:2503.15237.
     """
     answers, sides, compared = _both(prediction, annotations, at_least)
     left_out = _left_out(answers, compared)
@@ -135,7 +115,7 @@ def _moved(annotations: Annotations, kappa: np.ndarray, weight: np.ndarray) -> n
     n, n_values = annotations.n_annotators, annotations.scale.n_columns
     item, annotator = annotations.item, annotations.annotator_codes("DIC")
     ones, n_items = np.ones(annotations.n_rows), annotations.n_items
-    there = csr_array((ones, (item, annotator)), shape=(n_items, n))
+    there = _present(annotations, float)
     chosen = csr_array(
         (ones, (item, annotator * n_values + annotations.answer)), shape=(n_items, n * n_values)
     )
@@ -232,16 +212,16 @@ def _left_out(annotations: Annotations, compared: np.ndarray) -> int:
     if annotations.n_annotators * annotations.n_items <= DENSE:
         n_together = np.count_nonzero(common_items(annotations))
     else:
-        together = _present(annotations)
+        together = _present(annotations, np.int64)
         n_together = (together.T @ together).nnz
     both = n_together - np.count_nonzero(annotations.per_annotator())
     return int(both - compared.sum()) // 2
 
 
-def _present(annotations: Annotations) -> Any:
+def _present(annotations: Annotations, kind: type) -> Any:
     """A 1 where an annotator answered an item, sparse, (n_items, n_annotators)."""
     from scipy.sparse import csr_array
 
-    ones = np.ones(annotations.n_rows, dtype=np.int64)
+    ones: np.ndarray = np.ones(annotations.n_rows, dtype=kind)
     shape = (annotations.n_items, annotations.n_annotators)
     return csr_array((ones, (annotations.item, annotations.annotator_codes("DIC"))), shape=shape)

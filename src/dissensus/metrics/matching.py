@@ -88,9 +88,16 @@ def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.n
     width = max(len(by_annotator.annotators), 1)
     wanted = np.where((item >= 0) & (annotator >= 0), item * width + annotator, -1)
     keys = by_annotator.item.astype(np.int64) * width + by_annotator.annotator
+    return rows_with_keys(keys, wanted)
+
+
+def rows_with_keys(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of `wanted` that are among the keys, and the row of each there; -1 is none."""
+    if not len(keys):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     order = np.argsort(keys, kind="stable")
-    place = np.minimum(np.searchsorted(keys[order], wanted), max(len(keys) - 1, 0))
-    rows = np.flatnonzero(keys[order][place] == wanted) if len(keys) else np.zeros(0, np.int64)
+    place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+    rows = np.flatnonzero((keys[order][place] == wanted) & (wanted >= 0))
     return rows, order[place[rows]]
 
 

@@ -15,11 +15,19 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.matching import common_items, common_pairs, labels, mean, ratings, shares
-from dissensus.metrics.statistics import Statistic, Sums, jackknifed
+from dissensus.metrics.matching import (
+    common_items,
+    common_pairs,
+    labels,
+    mean,
+    ratings,
+    require,
+    shares,
+)
+from dissensus.metrics.statistics import Statistic, Sums, divided, jackknifed
 from dissensus.names import Names
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval, MultiLabel, Scale
+from dissensus.scales import Interval, MultiLabel
 
 Needs = Literal["distributions", "consensus", "annotators", "annotator distributions", "members"]
 OBSERVED, PREDICTED = "people's consensus", "predicted consensus"  # names in results folders
@@ -53,9 +61,8 @@ class OverItems:
     def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
         """The mean of each item's scores; on a multi-label scale an item has one for each value."""
         each = self.each(prediction, annotations)
-        items = prediction.items.take(common_items(prediction.items, annotations)[0])
         of_item = each.reshape(len(each), -1).mean(axis=1) if each.size else np.zeros(0)
-        return ItemScores(items, (of_item,))
+        return ItemScores(_names(prediction, annotations), (of_item,))
 
 
 @dataclass(frozen=True)
@@ -104,9 +111,8 @@ class OverAnswers:
     def _groups(self, annotations: Annotations, rows: np.ndarray) -> tuple[np.ndarray, int]:
         """What has equal weight: the group of each row, and the number of groups."""
         if self.over == "annotators":
-            return annotations.annotator_codes("a score per annotator")[
-                rows
-            ], annotations.n_annotators
+            codes = annotations.annotator_codes("a score per annotator")
+            return codes[rows], annotations.n_annotators
         if self.over == "items":
             return annotations.item[rows], annotations.n_items
         return np.zeros(len(rows), dtype=np.int64), 1
@@ -150,7 +156,7 @@ class OverAnnotators:
                 (weight.sum(), weight[annotator] - rest),
             )
         )
-        without = np.divide(above, below, out=np.full(len(kept), np.nan), where=below > 0)
+        without = divided(above, below)
         score = self.score(prediction, annotations)
         return ItemScores(annotations.items.take(kept), (jackknifed(score, without),))
 
@@ -183,28 +189,10 @@ class Whole:
             return self.by_item(prediction, annotations) if self.by_item else nothing
         on_interval = isinstance(prediction.scale, Interval)
         both = (ratings if on_interval else labels)(prediction, annotations)
-        items = prediction.items.take(common_items(prediction.items, annotations)[0])
-        return ItemScores(items, both)
+        return ItemScores(_names(prediction, annotations), both)
 
 
-@dataclass(frozen=True)
-class ByScale:
-    """A mean over items where an answer is one value; a function of all items for sets."""
-
-    single: OverItems
-    sets: Whole
-
-    def _of(self, scale: Scale) -> OverItems | Whole:
-        return self.sets if isinstance(scale, MultiLabel) else self.single
-
-    def score(self, prediction: Prediction, annotations: Annotations) -> float:
-        return self._of(prediction.scale).score(prediction, annotations)
-
-    def item_scores(self, prediction: Prediction, annotations: Annotations) -> ItemScores:
-        return self._of(prediction.scale).item_scores(prediction, annotations)
-
-
-Formula = OverItems | OverAnswers | OverAnnotators | Whole | ByScale
+Formula = OverItems | OverAnswers | OverAnnotators | Whole
 
 
 @dataclass(frozen=True)
@@ -242,7 +230,7 @@ class Metric:
 
     def __call__(self, prediction: Prediction, annotations: Annotations) -> float:
         """The score; nan where it is undefined, for example without a common item."""
-        self._check_scale(prediction)
+        require(prediction, self.name, *self.scales)
         return self.formula.score(prediction, annotations)
 
     @property
@@ -272,14 +260,14 @@ class Metric:
 
         Scores whose mean is the metric, or the two consensus values that `statistic` takes.
         """
-        self._check_scale(prediction)
+        require(prediction, self.name, *self.scales)
         items, parts = self.formula.item_scores(prediction, annotations)
         names = (self.name,) if len(parts) == 1 else self.parts
         return {name: (items, part) for name, part in zip(names, parts, strict=False)}
 
     def annotator_scores(self, prediction: Prediction, annotations: Annotations) -> np.ndarray:
         """The score of each annotator, (n_annotators,); nan where none of the answers counts."""
-        self._check_scale(prediction)
+        require(prediction, self.name, *self.scales)
         if not isinstance(self.formula, OverAnswers | OverAnnotators):
             raise DataError(f"{self.name} scores items; it has no score for each annotator")
         return self.formula.annotator_scores(prediction, annotations)
@@ -301,29 +289,22 @@ class Metric:
         known = of_items or (self.needs != "members" and annotations.annotator is not None)
         return annotations.scale.kind in self.scales and known
 
-    def _check_scale(self, prediction: Prediction) -> None:
-        if prediction.scale.kind not in self.scales:
-            kinds = " and ".join(", ".join(self.scales).rsplit(", ", 1))
-            raise DataError(
-                f"{self.name} is for {kinds} answers, not for {prediction.scale.kind} ones"
-            )
-
 
 # ---- formulas from plain functions ----
 
 
-def of_shares(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverItems:
-    """The mean over items of a function of observed and predicted distributions."""
-    return OverItems(lambda prediction, annotations: function(*shares(prediction, annotations)))
+def of_shares(function: Callable[..., np.ndarray], *, on_scale: bool = False) -> OverItems:
+    """The mean over items of a function of observed and predicted distributions.
 
+    Args:
+        on_scale: whether the function also needs the scale.
+    """
 
-def of_shares_on_scale(
-    function: Callable[[np.ndarray, np.ndarray, Scale], np.ndarray],
-) -> OverItems:
-    """As `of_shares`, for a function that also needs the scale."""
-    return OverItems(
-        lambda prediction, annotations: function(*shares(prediction, annotations), prediction.scale)
-    )
+    def each(prediction: Prediction, annotations: Annotations) -> np.ndarray:
+        scale = (prediction.scale,) if on_scale else ()
+        return function(*shares(prediction, annotations), *scale)
+
+    return OverItems(each)
 
 
 def of_labels(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverItems:
@@ -331,16 +312,28 @@ def of_labels(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverI
     return OverItems(lambda prediction, annotations: function(*labels(prediction, annotations)))
 
 
-def by_common_item(
+def of_sums(
     sums: Callable[[Prediction, Annotations], Sums],
-) -> Callable[[Prediction, Annotations], ItemScores]:
-    """A metric of sums over the common items, plus the influence of each of them."""
+    function: Callable[[Prediction, Annotations], float] | None = None,
+    statistic: Callable[[np.ndarray, np.ndarray], Statistic] | None = None,
+) -> Whole:
+    """A function of sums over the common items; each has the influence of the jackknife.
+
+    Args:
+        function: the score, where sums would lose digits.
+    """
 
     def by_item(prediction: Prediction, annotations: Annotations) -> ItemScores:
-        items = prediction.items.take(common_items(prediction.items, annotations)[0])
-        return ItemScores(items, (sums(prediction, annotations).by_item(),))
+        scores = sums(prediction, annotations).by_item()
+        return ItemScores(_names(prediction, annotations), (scores,))
 
-    return by_item
+    score = function or (lambda prediction, annotations: sums(prediction, annotations).score)
+    return Whole(score, statistic, by_item)
+
+
+def _names(prediction: Prediction, annotations: Annotations) -> Names:
+    """The predicted items that have answers."""
+    return prediction.items.take(common_items(prediction.items, annotations)[0])
 
 
 # ---- summaries of annotators ----
@@ -396,4 +389,4 @@ def group_means(group: np.ndarray, values: np.ndarray, n: int) -> np.ndarray:
     """The mean of the values of each group, (n,); nan where a group has none."""
     size = np.bincount(group, minlength=n).astype(float)
     sums = np.bincount(group, values, minlength=n)
-    return np.divide(sums, size, out=np.full(n, np.nan), where=size > 0)
+    return divided(sums, size)

@@ -36,13 +36,13 @@ def laid_out(values: np.ndarray, looked: MemberAttention, fill: float = np.nan) 
     Positions that show nothing, such as the marks that a text encoder puts at both ends, have an
     empty place and are left out.
     """
-    shown = _shown(looked)
-    item = np.repeat(np.arange(len(looked.offsets) - 1), np.diff(looked.offsets))[shown]
+    placed = has_place(looked.places)
+    item = np.repeat(np.arange(len(looked.offsets) - 1), np.diff(looked.offsets))[placed]
     lengths = np.bincount(item, minlength=len(looked.offsets) - 1)
     place = np.arange(len(item)) - (lengths.cumsum() - lengths)[item]
     shape = (*values.shape[:-1], len(lengths), int(lengths.max(initial=0)))
     table = np.full(shape, fill, dtype=float)
-    table[..., item, place] = values[..., shown]
+    table[..., item, place] = values[..., placed]
     return table
 
 
@@ -180,8 +180,9 @@ def in_role(spans: Rationales, role: str) -> np.ndarray:
     return np.asarray(there.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _shown(looked: MemberAttention) -> np.ndarray:
-    return np.asarray((looked.places[..., 1] > looked.places[..., 0]).all(axis=-1))
+def has_place(places: np.ndarray) -> np.ndarray:
+    """Whether each position has a place, (n_positions,); marks such as [CLS] have none."""
+    return np.asarray((places[..., 1] > places[..., 0]).all(axis=-1))
 
 
 def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -11,12 +11,16 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics.matching import distributions
-from dissensus.metrics.statistics import Sums, ratio
+from dissensus.errors import DataError
+from dissensus.metrics.matching import common_items, distributions, shares
+from dissensus.metrics.statistics import Sums, correlation, divided, ratio
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval, Ordinal, Scale
+from dissensus.scales import Interval, MultiLabel, Ordinal, Scale, has_value
 
 SMALLEST = 1e-12  # smaller probabilities are replaced by it, so that logarithms are finite
+BINS = 15  # of the calibration error
+ADDED = 0.5  # votes for every value of an ensemble
+EVEN = 1e-12  # entropies and masses that differ by less count as the same
 
 
 def cross_entropy(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -179,7 +183,7 @@ def lewidi2025_soft(observed: np.ndarray, predicted: np.ndarray, scale: Scale) -
     return manhattan(observed, predicted)
 
 
-def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> float:
+def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> Sums:
     """2 sum min(p, q) / sum (p + q) over all items and values.
 
     Equal to soft accuracy where one value is chosen. On a multi-label scale p and q are the shares
@@ -189,12 +193,177 @@ def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> float:
     Reference: Kurniawan et al. (2025), arXiv:2502.01891.
     """
     observed, predicted = distributions(prediction, annotations)
-    total = float((observed + predicted).sum())
-    return float(2 * np.minimum(observed, predicted).sum() / total) if total else float("nan")
-
-
-def soft_micro_f1_sums(prediction: Prediction, annotations: Annotations) -> Sums:
-    """The same as a function of sums over items."""
-    observed, predicted = distributions(prediction, annotations)
     common = 2 * np.minimum(observed, predicted).sum(axis=1)
     return ratio(common, (observed + predicted).sum(axis=1))
+
+
+# ---- calibration ----
+
+
+def expected_calibration_error(
+    prediction: Prediction, annotations: Annotations, n_bins: int = BINS
+) -> float:
+    """The gap between the confidence of a method and the share of annotators who agree, 0 to 1.
+
+    Each item counts once: its most probable value (of tied values the first), the mass on it, and
+    the share of annotators who gave it. Items are binned by that mass into `n_bins` equal bins of
+    [0, 1] (15; an edge belongs to the bin above). The gap between mean mass and mean share of a bin
+    is weighted by the number of its items. The outcome is the answers, not one true label, so that
+    the observed distribution itself scores 0. On a multi-label scale each value of each item
+    counts, as chosen or not. nan where no predicted item has answers.
+
+    Example:
+        >>> answers = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
+        >>> bold = Prediction(answers.scale, answers.items, np.array([[0.1, 0.9]]), np.array([1]))
+        >>> round(expected_calibration_error(bold, answers), 4)
+        0.4
+
+    Reference: Guo et al. (2017), arXiv:1706.04599, with answers as outcomes.
+    """
+    observed, predicted = shares(prediction, annotations)
+    width = observed.shape[-1]
+    observed, predicted = observed.reshape(-1, width), predicted.reshape(-1, width)
+    if not observed.size:
+        return float("nan")
+    best = predicted.argmax(axis=1)[:, None]
+    sure = np.take_along_axis(predicted, best, axis=1)[:, 0]
+    share = np.take_along_axis(observed, best, axis=1)[:, 0]
+    bins = np.clip(np.floor(sure * n_bins + 1e-9), 0, n_bins - 1).astype(np.int64)
+    gaps = np.abs(np.bincount(bins, sure - share))
+    return float(gaps.sum() / len(sure))
+
+
+# ---- votes of an ensemble's members ----
+
+
+def smoothed_votes(counts: np.ndarray) -> np.ndarray:
+    """Shares of votes with one half added to every value, over the last axis.
+
+    Even if all members agree, other answers are possible: without the half, a value that no member
+    chose would cost 27.6 nats for each annotator who gave it.
+
+    Example:
+        >>> smoothed_votes(np.array([[5, 0], [3, 2]])).round(3).tolist()
+        [[0.917, 0.083], [0.583, 0.417]]
+
+    Reference: Krichevsky & Trofimov (1981), doi:10.1109/TIT.1981.1056331.
+    """
+    added = np.asarray(counts, dtype=float) + ADDED
+    return added / added.sum(axis=-1, keepdims=True)
+
+
+def member_votes(prediction: Prediction) -> np.ndarray:
+    """How many members give which answer, (n_items, n_columns); of sets how many do not choose
+    and choose each value, (n_items, n_values, 2)."""
+    members = prediction.members
+    if members is None:
+        raise DataError("the votes of members need an ensemble; these predictions have no members")
+    n_members, n_items = members.shape
+    if isinstance(prediction.scale, MultiLabel):
+        bits = range(len(prediction.scale))
+        chosen = np.stack([has_value(members, bit).sum(axis=0) for bit in bits], axis=1)
+        return np.stack([n_members - chosen, chosen], axis=-1)
+    width = prediction.scale.n_columns
+    cell = np.arange(n_items) * width + members.astype(np.int64)
+    return np.bincount(cell.ravel(), minlength=n_items * width).reshape(n_items, width)
+
+
+def members_cross_entropy(prediction: Prediction, annotations: Annotations) -> np.ndarray:
+    """The cross-entropy of each item's smoothed votes of members, (n_common, ...), in nats."""
+    observed, _ = shares(prediction, annotations)
+    predicted, _ = common_items(prediction.items, annotations)
+    return cross_entropy(observed, smoothed_votes(member_votes(prediction)[predicted]))
+
+
+# ---- uncertainty ----
+
+
+def entropy_correlation(prediction: Prediction, annotations: Annotations) -> float:
+    """Pearson's correlation over items of the observed and the predicted entropy.
+
+    1 where the prediction is least certain exactly where annotators disagree most, whatever it
+    predicts. nan where undefined: fewer than two predicted items have answers, or either side has
+    the same entropy everywhere.
+
+    Reference: Uma et al. (2021), doi:10.1613/jair.1.12752; likewise `entropy_similarity`.
+    """
+    observed, predicted = _entropies(prediction, annotations)
+    if len(observed) < 2 or np.ptp(observed) < EVEN or np.ptp(predicted) < EVEN:
+        return float("nan")
+    return float(cosine(observed - observed.mean(), predicted - predicted.mean()))
+
+
+def entropy_similarity(prediction: Prediction, annotations: Annotations) -> float:
+    """The cosine of the observed and the predicted entropies over items, 0 to 1.
+
+    nan where undefined: no predicted item has answers, annotators are unanimous about every item,
+    or the prediction is certain of every item.
+    """
+    observed, predicted = _entropies(prediction, annotations)
+    if observed.max(initial=0) < EVEN or predicted.max(initial=0) < EVEN:
+        return float("nan")
+    return float(cosine(observed, predicted))
+
+
+def entropy_correlation_sums(prediction: Prediction, annotations: Annotations) -> Sums:
+    """`entropy_correlation` as a function of sums over items."""
+    return correlation(*_entropies(prediction, annotations))
+
+
+def entropy_similarity_sums(prediction: Prediction, annotations: Annotations) -> Sums:
+    """`entropy_similarity` as a function of sums over items."""
+    x, y = _entropies(prediction, annotations)
+
+    def of_sums(sums: np.ndarray) -> np.ndarray:
+        below = np.sqrt(np.maximum(sums[:, 1:2] * sums[:, 2:], 0))
+        return divided(sums[:, :1], np.where(below > EVEN, below, 0))
+
+    return Sums(np.stack([x * y, x * x, y * y], axis=1), of_sums)
+
+
+def entropy(distribution: np.ndarray) -> np.ndarray:
+    """The entropy of each row in nats, (n,): 0 sure, ln(n_values) even; nan where it holds nan."""
+    logs = np.log(np.where(distribution > 0, distribution, 1))
+    return np.abs((distribution * logs).sum(axis=1))  # not -0.0
+
+
+def normalised_entropy(distribution: np.ndarray) -> np.ndarray:
+    """The entropy of each row as a share of the highest possible, (n,): 0 sure, 1 even.
+
+    nan where there is only one value.
+
+    Example:
+        >>> normalised_entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
+        [1.0, 0.0]
+    """
+    if distribution.shape[1] < 2:
+        return np.full(len(distribution), np.nan)
+    return entropy(distribution) / np.log(distribution.shape[1])
+
+
+def excess_kurtosis(distribution: np.ndarray) -> np.ndarray:
+    """How peaked each soft label is, (n,): the kurtosis of its masses minus 3 (Fisher's).
+
+    With population moments over the values. Highest where all mass is on one value; with two
+    values always -2, so that it tells nothing. nan where all values have the same mass.
+
+    Args:
+        distribution: mass over values, (n, n_values).
+
+    Example:
+        >>> round(float(excess_kurtosis(np.eye(12)[:1])[0]), 4)
+        7.0909
+
+    Reference: Fornaciari et al. (2021), doi:10.18653/v1/2021.naacl-main.204, Table 3.
+    """
+    apart = distribution - distribution.mean(axis=1, keepdims=True)
+    variance = (apart**2).mean(axis=1)
+    peaked = np.abs(apart).max(axis=1, initial=0) > EVEN
+    fourth = (apart**4).mean(axis=1)
+    ratio = np.full(len(variance), np.nan)
+    return np.divide(fourth, variance**2, out=ratio, where=peaked) - 3
+
+
+def _entropies(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    observed, predicted = distributions(prediction, annotations)
+    return normalised_entropy(observed), normalised_entropy(predicted)

@@ -40,6 +40,11 @@ class Sums:
     def n_items(self) -> int:
         return len(self.columns)
 
+    @property
+    def score(self) -> float:
+        """The score of all items, of the first run."""
+        return float(self.combine(self.columns.sum(axis=0, keepdims=True))[0, 0])
+
     def __call__(self, weights: np.ndarray) -> np.ndarray:
         return self.combine(weights @ self.columns)
 
@@ -57,7 +62,7 @@ class Sums:
             [1.0, 0.0, 1.0]
         """
         total = self.columns.sum(axis=0, keepdims=True)
-        return jackknifed(self.combine(total)[0, 0], self.combine(total - self.columns)[:, 0])
+        return jackknifed(self.score, self.combine(total - self.columns)[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +110,7 @@ def ratio(above: np.ndarray, below: np.ndarray) -> Sums:
     n_runs = len(above)
 
     def combine(sums: np.ndarray) -> np.ndarray:
-        return _divided(sums[:, :n_runs], sums[:, n_runs:])
+        return divided(sums[:, :n_runs], sums[:, n_runs:])
 
     return Sums(np.concatenate([above, below]).T, combine)
 
@@ -120,9 +125,9 @@ def mean_of_ratios(above: np.ndarray, below: np.ndarray) -> Sums:
     cells = n_runs * n_annotators
 
     def combine(sums: np.ndarray) -> np.ndarray:
-        each = _divided(sums[:, :cells], sums[:, cells:]).reshape(-1, n_runs, n_annotators)
+        each = divided(sums[:, :cells], sums[:, cells:]).reshape(-1, n_runs, n_annotators)
         there = ~np.isnan(each)
-        return _divided(np.where(there, each, 0).sum(axis=2), there.sum(axis=2).astype(float))
+        return divided(np.where(there, each, 0).sum(axis=2), there.sum(axis=2).astype(float))
 
     flat = [side.transpose(1, 0, 2).reshape(n_items, cells) for side in (above, below)]
     return Sums(np.concatenate(flat, axis=1).astype(float), combine)
@@ -145,7 +150,7 @@ def macro_f1(observed: np.ndarray, predicted: np.ndarray) -> Sums:
     def combine(sums: np.ndarray) -> np.ndarray:
         hits, seen = np.split(sums.reshape(-1, 2 * n_runs, n_values), 2, axis=1)
         each = 2 * hits / np.maximum(seen, 1)
-        return _divided(each.sum(axis=2), (seen > 0).sum(axis=2).astype(float))
+        return divided(each.sum(axis=2), (seen > 0).sum(axis=2).astype(float))
 
     flat = np.concatenate([right, occurring], axis=1).reshape(len(observed), -1)
     return Sums(flat.astype(float), combine)
@@ -189,8 +194,11 @@ def _codes(observed: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.
     return observed, predicted, int(max(observed.max(initial=0), predicted.max(initial=0))) + 1
 
 
-def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
+def divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """The quotient; nan where what is below is not above 0."""
+    return np.divide(
+        above, below, out=np.full(np.shape(above), np.nan), where=np.asarray(below) > 0
+    )
 
 
 Moments = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -226,14 +234,14 @@ def _lin(moments: Moments) -> np.ndarray:
     n, mean_x, mean_y, spread_x, spread_y, together = moments
     varied = (np.maximum(spread_x, spread_y) > 1e-12) & (n >= 2)
     below = spread_x + spread_y + (mean_x - mean_y) ** 2
-    return np.where(varied, _divided(2 * together, np.broadcast_to(below, together.shape)), np.nan)
+    return np.where(varied, divided(2 * together, np.broadcast_to(below, together.shape)), np.nan)
 
 
 def _pearson(moments: Moments) -> np.ndarray:
     n, _, _, spread_x, spread_y, together = moments
     varied = (np.minimum(spread_x, spread_y) > 1e-12) & (n >= 2)
     below = np.sqrt(np.maximum(spread_x * spread_y, 0))
-    return np.where(varied, _divided(together, below), np.nan)
+    return np.where(varied, divided(together, below), np.nan)
 
 
 def nothing(n_items: int, n_runs: int) -> Sums:

@@ -8,19 +8,10 @@ from functools import partial
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import annotators, hard, soft, statistics, uncertainty, votes
-from dissensus.metrics.calibration import expected_calibration_error
-from dissensus.metrics.continuous import ccc
-from dissensus.metrics.dic import (
-    dic,
-    dic_by_item,
-    dic_of_all_pairs,
-    normalised_dic,
-    normalised_dic_by_item,
-)
+from dissensus.metrics import annotators, consensus, soft, statistics
+from dissensus.metrics.dic import dic_by_item, dic_of, normalised_dic_by_item
 from dissensus.metrics.metric import (
     AnswerScores,
-    ByScale,
     Formula,
     Metric,
     Needs,
@@ -28,10 +19,9 @@ from dissensus.metrics.metric import (
     OverAnswers,
     OverItems,
     Whole,
-    by_common_item,
     of_labels,
     of_shares,
-    of_shares_on_scale,
+    of_sums,
     plain_mean,
     weighted_mean,
     worst_decile,
@@ -46,30 +36,39 @@ EVERY_SCALE = ("nominal", "ordinal", "interval", "multi-label")
 GENG_METRICS = ("Chebyshev", "Clark", "Canberra", "KL", "cosine", "intersection")  # Geng's six
 
 WORST = "mean of the worst tenth (rounded up) of the annotators with 10 answers or more"
+WAYS: dict[object, str] = {  # to summarise scores of annotators
+    plain_mean: "mean over annotators",
+    weighted_mean: "mean over annotators, weighted by their answers",
+}
 
 
-def _near(
+def _soft(
     name: str,
-    formula: Formula,
+    formula: Formula | Callable[..., np.ndarray],
     definition: str,
     scales: tuple[str, ...] = CHOICES,
     *,
+    higher: bool = False,
     short: bool = False,
 ) -> Metric:
-    """A soft metric that is low where the predicted distribution is the observed one."""
-    return Metric(name, formula, scales, "distributions", False, definition, short)
-
-
-def _alike(
-    name: str, formula: Formula, definition: str, scales: tuple[str, ...] = CHOICES
-) -> Metric:
-    """A soft metric that is high where the predicted distribution is the observed one."""
-    return Metric(name, formula, scales, "distributions", True, definition)
+    """A metric of distributions, or the mean over items of a function of them."""
+    if not isinstance(formula, Formula):
+        formula = of_shares(formula)
+    return Metric(name, formula, scales, "distributions", higher, definition, short)
 
 
 def _label(name: str, formula: Formula, definition: str, *, short: bool = False) -> Metric:
     """A metric of the consensus, higher where more of it is right."""
     return Metric(name, formula, CHOICES, "consensus", True, definition, short)
+
+
+def _f1(
+    function: consensus.F1,
+    statistic: Callable[[np.ndarray, np.ndarray], statistics.Statistic] | None = None,
+) -> Whole:
+    """A function of the counts of values."""
+    sums = partial(consensus.f1_sums, function=function)
+    return of_sums(sums, partial(consensus.f1_score, function=function), statistic)
 
 
 def _of_answers(
@@ -86,17 +85,15 @@ def _of_answers(
     over_annotators = OverAnswers(each, "annotators")
     worst = partial(worst_decile, higher_is_better=higher)
     ways: list[tuple[str, Formula, str]] = [
-        ("", over_annotators, f"{definition}; mean over annotators"),
-        (", weighted", OverAnswers(each, "answers"), f"{definition}; mean over answers"),
-        (
-            ", worst decile",
-            OverAnnotators(over_annotators.annotator_scores, worst),
-            f"{definition}; {WORST}",
-        ),
+        ("", over_annotators, "mean over annotators"),
+        (", weighted", OverAnswers(each, "answers"), "mean over answers"),
+        (", worst decile", OverAnnotators(over_annotators.annotator_scores, worst), WORST),
     ]
     return [
-        Metric(name + way, formula, scales, needs, higher, text, short and not way)
-        for way, formula, text in ways
+        Metric(
+            name + way, formula, scales, needs, higher, f"{definition}; {how}", short and not way
+        )
+        for way, formula, how in ways
     ]
 
 
@@ -108,10 +105,6 @@ def _of_annotators(
     without: Callable[[Prediction, Annotations], AnswerScores] | None = None,
 ) -> list[Metric]:
     """A score per annotator, higher where better, summarised in several ways."""
-    known: dict[object, str] = {
-        plain_mean: "mean over annotators",
-        weighted_mean: "mean over annotators, weighted by their answers",
-    }
     return [
         Metric(
             name,
@@ -119,57 +112,136 @@ def _of_annotators(
             scales,
             "annotators",
             True,
-            f"{definition}; {known.get(summary, WORST)}",
+            f"{definition}; {WAYS.get(summary, WORST)}",
         )
         for name, summary in ways.items()
     ]
 
 
 _worst = partial(worst_decile, higher_is_better=True)
-_ACCURACY = _of_answers(
-    "annotator accuracy",
-    annotators.hit,
-    LABELS,
-    True,
-    "share of an annotator's answers that equal the predicted ones",
-    short=True,
-)
-_SHOWN = [  # what tables show by default, and what they lead with
-    _near(
-        "cross-entropy",
-        of_shares(soft.cross_entropy),
-        "-sum p ln q; q below 1e-12 counts as that",
-        short=True,
+_ALL = [
+    _soft(
+        "cross-entropy", soft.cross_entropy, "-sum p ln q; q below 1e-12 counts as that", short=True
     ),
     Metric(
         "CCC",
-        Whole(ccc, statistics.concordance),
+        Whole(consensus.ccc, statistics.concordance),
         RATINGS,
         "consensus",
         True,
         "Lin's concordance of consensus and mean rating, unbiased variances",
         short=True,
     ),
-    _near(
+    _soft(
         "Wasserstein",
-        of_shares_on_scale(soft.wasserstein),
+        of_shares(soft.wasserstein, on_scale=True),
         "sum of differences of the cumulated p and q, in levels, or in units of [-1, 1]",
         DISTANCES,
         short=True,
     ),
     _label(
         "macro-F1",
-        Whole(hard.macro_f1, statistics.macro_f1, by_common_item(hard.macro_f1_sums)),
+        _f1(consensus.macro_f1, statistics.macro_f1),
         "F1 of the consensus, mean over the values that occur",
         short=True,
     ),
     _label(
         "accuracy",
-        of_labels(hard.correct),
+        of_labels(consensus.correct),
         "share of items whose consensus was predicted; of tied values the first",
         short=True,
     ),
-    _ACCURACY[0],
+    _label(
+        "micro-F1",
+        _f1(consensus.micro_f1),
+        "F1 of all items together: of single values the accuracy; against gold the hard score of "
+        "LeWiDi 2023",
+    ),
+    _label(
+        "weighted F1",
+        _f1(consensus.weighted_f1),
+        "F1 of the consensus, values weighted by how often they are observed",
+    ),
+    _soft("KL", soft.kl, "sum p ln(p / q)"),
+    _soft("KL, reversed", soft.reverse_kl, "sum q ln(q / p); p below 1e-12 counts as that"),
+    _soft(
+        "JSD",
+        soft.jsd,
+        "half of KL(p, m) + KL(q, m), m the average of p and q, in nats",
+        EVERY_SCALE,
+    ),
+    _soft("JSD, base 2", soft.jsd_base_2, "the same in bits", EVERY_SCALE),
+    _soft("PO-JSD", soft.po_jsd, "1 - JSD in bits", EVERY_SCALE, higher=True),
+    _soft("TVD", soft.tvd, "half of sum |p - q|", EVERY_SCALE),
+    _soft("Manhattan", soft.manhattan, "sum |p - q|", EVERY_SCALE),
+    _soft("soft accuracy", soft.intersection, "sum min(p, q)", higher=True),
+    _soft(
+        "soft micro-F1",
+        of_sums(soft.soft_micro_f1),
+        "2 sum min(p, q) / sum (p + q), sums over all items; of sets over what is chosen",
+        higher=True,
+    ),
+    _soft("Chebyshev", soft.chebyshev, "max |p - q|"),
+    _soft("Clark", soft.clark, "root of sum ((p - q) / (p + q))^2"),
+    _soft("Canberra", soft.canberra, "sum |p - q| / (p + q)"),
+    _soft("cosine", soft.cosine, "of the angle between p and q", higher=True),
+    _soft("intersection", soft.intersection, "sum min(p, q)", higher=True),
+    _soft(
+        "entropy correlation",
+        of_sums(soft.entropy_correlation_sums, soft.entropy_correlation),
+        "Pearson's, of the entropies of p and q over items",
+        LABELS,
+        higher=True,
+    ),
+    _soft(
+        "entropy similarity",
+        of_sums(soft.entropy_similarity_sums, soft.entropy_similarity),
+        "cosine of the entropies of p and q over items",
+        LABELS,
+        higher=True,
+    ),
+    _soft(
+        "ECE",
+        Whole(soft.expected_calibration_error),
+        "gap between the mass on the most probable value and the share of annotators who gave it, "
+        "15 equal bins of [0, 1]",
+    ),
+    _soft("DistCE", soft.tvd, "half of sum |p - q|"),
+    Metric(
+        "cross-entropy of members",
+        OverItems(soft.members_cross_entropy),
+        CHOICES,
+        "members",
+        False,
+        "of the votes of an ensemble's members, one half added to each value",
+    ),
+    _soft(
+        "LeWiDi 2023 cross-entropy",
+        soft.lewidi2023_cross_entropy,
+        "-sum p ln(clip(q, 1e-12, 1 - 1e-12) + 1e-9)",
+    ),
+    _soft(
+        "LeWiDi 2025 soft",
+        of_shares(soft.lewidi2025_soft, on_scale=True),
+        "Manhattan; ordinal: Wasserstein in levels",
+    ),
+    Metric(
+        "LeWiDi 2025 perspectivist",
+        OverAnswers(annotators.lewidi2025_error, "items"),
+        CHOICES,
+        "annotators",
+        False,
+        "share of wrong answers (of sets: values) of an item; ordinal: distance over the number of "
+        "levels",
+    ),
+    *_of_answers(
+        "annotator accuracy",
+        annotators.hit,
+        LABELS,
+        True,
+        "share of an annotator's answers that equal the predicted ones",
+        short=True,
+    ),
     Metric(
         "annotator CCC",
         Whole(annotators.annotator_ccc, by_item=annotators.annotator_ccc_by_item),
@@ -188,102 +260,6 @@ _SHOWN = [  # what tables show by default, and what they lead with
         "distance to single answers, mean over answers",
         short=True,
     ),
-]
-_FURTHER = [
-    _label(
-        "micro-F1",
-        ByScale(
-            of_labels(hard.correct),
-            Whole(hard.micro_f1, by_item=by_common_item(hard.micro_f1_sums)),
-        ),
-        "F1 of all items together: of single values the accuracy; against gold the hard score of "
-        "LeWiDi 2023",
-    ),
-    _label(
-        "weighted F1",
-        Whole(hard.weighted_f1, by_item=by_common_item(hard.weighted_f1_sums)),
-        "F1 of the consensus, values weighted by how often they are observed",
-    ),
-    _near("KL", of_shares(soft.kl), "sum p ln(p / q)"),
-    _near(
-        "KL, reversed",
-        of_shares(soft.reverse_kl),
-        "sum q ln(q / p); p below 1e-12 counts as that",
-    ),
-    _near(
-        "JSD",
-        of_shares(soft.jsd),
-        "half of KL(p, m) + KL(q, m), m the average of p and q, in nats",
-        EVERY_SCALE,
-    ),
-    _near("JSD, base 2", of_shares(soft.jsd_base_2), "the same in bits", EVERY_SCALE),
-    _alike("PO-JSD", of_shares(soft.po_jsd), "1 - JSD in bits", EVERY_SCALE),
-    _near("TVD", of_shares(soft.tvd), "half of sum |p - q|", EVERY_SCALE),
-    _near("Manhattan", of_shares(soft.manhattan), "sum |p - q|", EVERY_SCALE),
-    _alike("soft accuracy", of_shares(soft.intersection), "sum min(p, q)"),
-    _alike(
-        "soft micro-F1",
-        Whole(soft.soft_micro_f1, by_item=by_common_item(soft.soft_micro_f1_sums)),
-        "2 sum min(p, q) / sum (p + q), sums over all items; of sets over what is chosen",
-    ),
-    _near("Chebyshev", of_shares(soft.chebyshev), "max |p - q|"),
-    _near("Clark", of_shares(soft.clark), "root of sum ((p - q) / (p + q))^2"),
-    _near("Canberra", of_shares(soft.canberra), "sum |p - q| / (p + q)"),
-    _alike("cosine", of_shares(soft.cosine), "of the angle between p and q"),
-    _alike("intersection", of_shares(soft.intersection), "sum min(p, q)"),
-    _alike(
-        "entropy correlation",
-        Whole(
-            uncertainty.entropy_correlation,
-            by_item=by_common_item(uncertainty.entropy_correlation_sums),
-        ),
-        "Pearson's, of the entropies of p and q over items",
-        LABELS,
-    ),
-    _alike(
-        "entropy similarity",
-        Whole(
-            uncertainty.entropy_similarity,
-            by_item=by_common_item(uncertainty.entropy_similarity_sums),
-        ),
-        "cosine of the entropies of p and q over items",
-        LABELS,
-    ),
-    _near(
-        "ECE",
-        Whole(expected_calibration_error),
-        "gap between the mass on the most probable value and the share of annotators who gave it, "
-        "15 equal bins of [0, 1]",
-    ),
-    _near("DistCE", of_shares(soft.tvd), "half of sum |p - q|"),
-    Metric(
-        "cross-entropy of members",
-        OverItems(votes.members_cross_entropy),
-        CHOICES,
-        "members",
-        False,
-        "of the votes of an ensemble's members, one half added to each value",
-    ),
-    _near(
-        "LeWiDi 2023 cross-entropy",
-        of_shares(soft.lewidi2023_cross_entropy),
-        "-sum p ln(clip(q, 1e-12, 1 - 1e-12) + 1e-9)",
-    ),
-    _near(
-        "LeWiDi 2025 soft",
-        of_shares_on_scale(soft.lewidi2025_soft),
-        "Manhattan; ordinal: Wasserstein in levels",
-    ),
-    Metric(
-        "LeWiDi 2025 perspectivist",
-        OverAnswers(annotators.lewidi2025_error, "items"),
-        CHOICES,
-        "annotators",
-        False,
-        "share of wrong answers (of sets: values) of an item; ordinal: distance over the number of "
-        "levels",
-    ),
-    *_ACCURACY[1:],
     *_of_answers(
         "annotator error rate",
         annotators.miss,
@@ -340,7 +316,7 @@ _FURTHER = [
     ),
     Metric(
         "DIC",
-        Whole(dic, by_item=dic_by_item, raised=True),
+        Whole(lambda p, a: dic_of(p, a).value, by_item=dic_by_item, raised=True),
         LABELS,
         "annotators",
         False,
@@ -348,7 +324,7 @@ _FURTHER = [
     ),
     Metric(
         "DIC, normalised",
-        Whole(normalised_dic, by_item=normalised_dic_by_item, raised=True),
+        Whole(lambda p, a: dic_of(p, a).normalised, by_item=normalised_dic_by_item, raised=True),
         LABELS,
         "annotators",
         False,
@@ -356,7 +332,7 @@ _FURTHER = [
     ),
     Metric(
         "DIC, all pairs",
-        Whole(dic_of_all_pairs, raised=True),
+        Whole(lambda p, a: dic_of(p, a, at_least=1).value, raised=True),
         LABELS,
         "annotators",
         False,
@@ -364,4 +340,6 @@ _FURTHER = [
     ),
 ]
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_SHOWN, *_FURTHER)}
+METRICS: dict[str, Metric] = {  # first those that tables show by default
+    metric.name: metric for metric in sorted(_ALL, key=lambda metric: not metric.short)
+}

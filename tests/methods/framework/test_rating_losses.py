@@ -17,7 +17,7 @@ from dissensus.methods.framework.rating_losses import (
     rating_losses,
     weighted_ccc,
 )
-from dissensus.metrics.continuous import concordance
+from dissensus.metrics import concordance
 from dissensus.scales import Interval, Nominal, Ordinal, Scale
 from dissensus.training import Batch, Outputs, Sizes
 from dissensus.training.batch import Rows
