@@ -32,7 +32,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from dissensus.methods import AnnotatorQueries
-from dissensus.methods.framework.query_net import QueryNet, Read, Rows
+from dissensus.methods.annotator_queries import QueryNet, QueryRows, Read
 from dissensus.networks import qformer
 from dissensus.networks.noise import draw_by_key, drawing
 from dissensus.scales import Nominal
@@ -46,8 +46,8 @@ COUNTED = 64  # items whose products are counted, which needs memory for gradien
 def network_of(device: torch.device, tiny: bool) -> tuple[QueryNet, int, int]:
     """The network, and the length and width of sequences."""
     length, width = (9, 16) if tiny else (257, 1408)
-    small: dict[str, Any] = {"layers": 2, "heads": 2, "width": 16, "inner": 8, "projection": 8}
-    model = AnnotatorQueries.published(**small | {"hidden": (8,)} if tiny else {})
+    small: dict[str, Any] = {"layers": 2, "heads": 2, "width": 16, "inner": 8}
+    model = AnnotatorQueries.published(**small if tiny else {})
     values = Nominal(tuple(f"v{number}" for number in range(N_VALUES)))
     torch.manual_seed(0)
     network = QueryNet(Sizes({"q": values}, N_ANNOTATORS, {"image": width}), model)
@@ -60,7 +60,7 @@ def together(network: QueryNet, vectors: Tensor, annotators: range) -> Tensor:
     mask = torch.ones(vectors.shape[:2], dtype=torch.bool, device=device)
     codes = torch.arange(annotators.start, annotators.stop, device=device)
     place = (torch.arange(n, device=device)[:, None] * N_ANNOTATORS + codes).flatten()
-    rows = Rows(place, codes.repeat(n), N_ANNOTATORS)
+    rows = QueryRows(place, codes.repeat(n), N_ANNOTATORS)
     features = network.features(network.seen(Read(vectors, mask, [mask.shape[1]]), rows).queries)
     return network.classifiers[0](features, rows, None)
 
@@ -76,7 +76,7 @@ def alone(network: QueryNet, vectors: Tensor) -> None:
         seen = network.qformer(network.queries[annotator : annotator + 1], vectors, mask).queries
         features = network.features(seen).expand(-1, N_ANNOTATORS, -1)
         place = torch.arange(len(vectors), device=vectors.device) * N_ANNOTATORS + annotator
-        rows = Rows(place, torch.full_like(place, annotator), N_ANNOTATORS)
+        rows = QueryRows(place, torch.full_like(place, annotator), N_ANNOTATORS)
         network.classifiers[0](features, rows, None)
 
 

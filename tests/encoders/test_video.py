@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dissensus import Annotations, Corpus
 from dissensus.contents import Contents
 from dissensus.encoders import encode, encoder
 from dissensus.encoders.framework.encoding import unreadable
 from dissensus.encoders.image import ImageEncoder
 from dissensus.encoders.video import VideoEncoder
 from dissensus.errors import DataError, InstallError
-from dissensus.methods import AnnotatorQueries
 
 av: Any = importlib.import_module("av")  # its types know no container that may be read or written
 FORMATS = {  # a container, its codec and its pixels
@@ -117,21 +114,6 @@ def test_the_cells_of_a_frame_have_its_mean_and_its_place(few: VideoEncoder) -> 
     means = cells.vectors.astype(np.float32).reshape(7, 16, -1).mean(axis=1)
     np.testing.assert_allclose(means, frames.vectors, atol=5e-3)
     np.testing.assert_array_equal(cells.places, np.repeat(frames.places, 16, axis=0))
-
-
-def test_queries_summarise_the_cells_of_frames() -> None:
-    answers = [(f"clip {i}", name, "ab"[i % 2]) for i in range(4) for name in ("ann", "bob")]
-    annotations = Annotations.from_rows(answers)
-    clips = Contents.distinct("video", [clip(4 + i, 5) for i in range(4)])
-    corpus = Corpus.build("clips", annotations.items, {"q": annotations}, contents={"see": clips})
-    model = AnnotatorQueries(
-        encoder="efficientnet-lite0:frames=4:positions=cell", frame_queries=2, frame_positions=16
-    )
-    model.training = replace(model.training, epochs=1)
-    (attention,) = model.fit(corpus).predict(corpus, attention=True)["q"].attention
-    assert np.diff(attention.offsets).tolist() == [64] * 8
-    sums = np.add.reduceat(attention.weight, attention.offsets[:-1])
-    np.testing.assert_allclose(sums, 1, rtol=1e-4)
 
 
 def test_a_clip_that_begins_late_begins_at_0(few: VideoEncoder, tmp_path: Path) -> None:

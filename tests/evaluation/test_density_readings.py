@@ -9,7 +9,7 @@ import pytest
 
 import dissensus as ds
 from dissensus.corpus import Corpus
-from dissensus.densities import rating_densities
+from dissensus.densities import RatingKde, rating_densities
 from dissensus.errors import DataError
 from dissensus.evaluation import compare, k_fold, tables
 from dissensus.methods import AnnotatorHeads, GridDensity, Prior
@@ -85,15 +85,15 @@ def test_a_density_metric_without_a_density_says_what_to_do(corpus: Corpus) -> N
 
 @pytest.mark.slow
 def test_a_reading_of_the_method_is_its_own(corpus: Corpus, tmp_path: Path) -> None:
-    plain = "plain:bins=3,observations=40"
-    settings = {"encoder": "characters", "training": QUICK, "readout": plain}
+    soft, kde = "soft:bins=3,observations=40", RatingKde(bins=3, observations=40)
+    settings = {"encoder": "characters", "training": QUICK, "objective": "both", "kde": kde}
     heads = {"heads": AnnotatorHeads(**settings)}  # type: ignore[arg-type]
     results = compare(
         corpus,
         heads,
         folds=k_fold(corpus, 2),
         seeds=1,
-        densities=["method:bins=3", plain],
+        densities=["method:bins=3", soft],
         processes=1,
         out=tmp_path / "a",
     )

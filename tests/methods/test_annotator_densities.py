@@ -170,7 +170,7 @@ def test_a_model_with_a_density_is_saved_and_loaded(corpus: Corpus, tmp_path: st
     from dissensus import load
 
     for method in (
-        heads(objective="both", question_hidden=(5,), hidden_dropout=0.1, standardise=False),
+        heads(objective="both", question_hidden=(5,)),
         GridDensity(encoder="characters", training=QUICK),
     ):
         method.fit(corpus).save(f"{tmp_path}/{method.name}")

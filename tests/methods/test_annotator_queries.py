@@ -13,7 +13,7 @@ from dissensus import Annotations, Corpus, Nominal
 from dissensus.contents import Contents
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorQueries
-from dissensus.methods.framework.query_net import QueryNet, Read, Rows
+from dissensus.methods.annotator_queries import QueryNet
 from dissensus.networks.qformer import QFormer
 from dissensus.testing import check_method
 from dissensus.training import Sizes, Training
@@ -41,9 +41,15 @@ def sequences(n_items: int = 40, n_annotators: int = 4, roles: tuple[str, ...] =
     return Corpus.build("sequences", answers.items, {"q": answers}, contents=contents)
 
 
-def method(**settings: Any) -> AnnotatorQueries:
+class Crowd(AnnotatorQueries):
+    """Three annotators are many."""
+
+    panel, rank = 2, 2
+
+
+def method(cls: type[AnnotatorQueries] = AnnotatorQueries, **settings: Any) -> AnnotatorQueries:
     quick: dict[str, Any] = {"encoder": "features", "training": QUICK}
-    return AnnotatorQueries(**quick | settings)
+    return cls(**quick | settings)
 
 
 def test_parameters_of_the_paper() -> None:
@@ -59,52 +65,16 @@ def test_parameters_of_the_paper() -> None:
     assert counts == {"all": 106_015_548, "qformer": 105_137_664, "heads": 673_340}
 
 
-def test_shapes_of_the_video_model() -> None:
-    """96 frames of 257 positions, 32 summaries each, 13 annotators, 8 values; nothing computed."""
-    sizes = Sizes({"q": Nominal(tuple("abcdefgh"))}, 13, {"video": 1408})
-    with torch.device("meta"):
-        network = QueryNet(sizes, AnnotatorQueries.published_video()).eval()
-        vectors = torch.zeros(2, 96 * 257, 1408)
-        mask = torch.ones(2, 96 * 257, dtype=torch.bool)
-        assert network.frames is not None
-        summaries = network.frames(Read(vectors, mask, [96 * 257]))
-        assert summaries.vectors.shape == (2, 96 * 32, 768)
-        place = torch.arange(26)
-        rows = Rows(place, place % 13, 13)
-        seen = network.seen(summaries, rows)
-        assert seen.queries.shape == (2, 13, 768)
-        assert len(seen.weights) == 6 and seen.weights[-1].shape == (2, 12, 13, 96 * 32)
-        features = network.features(seen.queries)
-        assert features.shape == (2, 13, 256)
-        assert network.classifiers[0](features, rows, None).shape == (26, 8)
-    frame = sum(p.numel() for p in network.frames.qformer.parameters())
-    assert frame == 105_137_664
-    # keys and values of six layers read vectors 768 wide instead of 1,408
-    video = sum(p.numel() for p in network.qformer.parameters())
-    assert video == frame - 6 * 2 * 768 * (1408 - 768)
-
-
-def test_a_video_model_attends_to_positions() -> None:
-    corpus = sequences()
-    sizes = {"frame_queries": 3, "frame_positions": 2, "most_frames": 1, "width": 8}
-    layers = {"layer_norms": True, "projection": 8, "projection_dropout": 0.1, "hidden": (4,)}
-    fitted = method(**sizes, **layers).fit(corpus)
-    attention = fitted.predict(corpus, attention=True)["q"].attention[0]
-    for pair in range(attention.n_pairs):
-        np.testing.assert_allclose(attention.of_pair(pair).sum(), 1, atol=1e-5)
-    with pytest.raises(ModelError, match="frame_queries need one role, found 'x', 'y'"):
-        method(frame_queries=3).fit(sequences(roles=("x", "y")))
-
-
 @pytest.mark.slow
 def test_a_crowd_keeps_the_promises() -> None:
-    check_method(method(panel=2, rank=2, layers=2, heads=2, width=16, inner=8, layer_dropout=0.1))
+    sizes = {"layers": 2, "heads": 2, "width": 16, "inner": 8, "positions": 3}
+    check_method(method(Crowd, **sizes, layer_dropout=0.1))
 
 
-@pytest.mark.parametrize("panel", [64, 3])
-def test_an_answer_does_not_depend_on_other_annotators(panel: int) -> None:
+@pytest.mark.parametrize("cls", [AnnotatorQueries, Crowd])
+def test_an_answer_does_not_depend_on_other_annotators(cls: type[AnnotatorQueries]) -> None:
     corpus = sequences(n_annotators=6)
-    fitted = method(panel=panel, layers=2, cross_every=1).fit(corpus)
+    fitted = method(cls, layers=2, cross_every=1, positions=2).fit(corpus)
     every = fitted.predict(corpus, annotators="all", attention=True)["q"]
     for annotators in (["p4"], ["p1", "p4", "p0"]):
         some = fitted.predict(corpus, annotators=annotators, attention=True)["q"]
@@ -189,10 +159,26 @@ def test_queries_find_where_annotators_look() -> None:
     assert np.mean(np.array(looked) == pairs.annotator) > 0.95
 
 
+def test_positions_tell_equal_vectors_apart() -> None:
+    """Contents of the same vectors in another order are answered alike without positions only."""
+    draw = np.random.default_rng(0)
+    vectors = draw.normal(size=(20, 3, 6)).astype(np.float32)
+    shown = [order for content in vectors for order in (content, content[::-1].copy())]
+    answers = [(f"i{i:02}", f"p{a}", "ab"[i % 2]) for i in range(40) for a in range(2)]
+    annotations = Annotations.from_rows(answers)
+    contents = {"x": Contents.distinct("features", shown)}
+    corpus = Corpus.build("orders", annotations.items, {"q": annotations}, contents=contents)
+    for positions in (0, 3):
+        fitted = method(positions=positions).fit(corpus)
+        pairs = fitted.predict(corpus)["q"].distribution.reshape(20, 2, 2)
+        assert (np.abs(pairs[:, 0] - pairs[:, 1]).max() > 1e-4) == (positions > 0)
+
+
 def test_losses_are_means_by_annotator() -> None:
     """As the paper sums them: an annotator with more answers in a batch does not count more."""
     corpus = sequences()
-    fitted = method(average="annotator", dropout=0.0, training=Training(epochs=1, device="cpu"))
+    training = Training(epochs=1, device="cpu")
+    fitted = method(independent=True, dropout=0.0, training=training)
     fitted.begin_fit(corpus, None, None)
     run = fitted.trainer(corpus, None)
     batch = run.examples.batch(
@@ -200,7 +186,7 @@ def test_losses_are_means_by_annotator() -> None:
         np.ones(40, np.float32),
     )  # fmt: skip
     batch.rows.weight["q"][::7] = 0
-    outputs = run.network(batch)
+    outputs = run.network.eval()(batch)
     raw, answer, weight = outputs.rows["q"], batch.rows.answer["q"], batch.rows.weight["q"]
     losses = torch.nn.functional.cross_entropy(raw, answer, reduction="none")
     own = [
@@ -208,25 +194,6 @@ def test_losses_are_means_by_annotator() -> None:
         for a in range(len(batch.annotators))
     ]
     torch.testing.assert_close(batch.loss(outputs, run.losses), torch.stack(own).sum())
-
-
-def test_majority_learned_is_the_same_for_all_annotators() -> None:
-    corpus = sequences()
-    prediction = method(learn="majority").fit(corpus).predict(corpus, annotators="all")["q"]
-    assert prediction.by_annotator is not None
-    by_pair = prediction.by_annotator.distribution
-    assert by_pair is not None
-    by_item = by_pair.reshape(corpus.n_items, 4, 2)
-    np.testing.assert_allclose(by_item, by_item[:, :1].repeat(4, axis=1), atol=1e-6)
-
-
-def test_votes_are_shares_of_answers() -> None:
-    corpus = sequences()
-    fitted = method(vote="majority").fit(corpus)
-    prediction = fitted.predict(corpus, annotators="all", consensus="all")["q"]
-    assert prediction.by_annotator is not None
-    votes = prediction.by_annotator.value.reshape(corpus.n_items, 4)
-    np.testing.assert_allclose(prediction.distribution[:, 1], votes.mean(axis=1))
 
 
 @pytest.mark.parametrize("reads", ["focus", "content"])
@@ -263,7 +230,7 @@ def test_pretrained_weights(tmp_path: Path) -> None:
     weights = {f"qformer.{k}": v.contiguous() for k, v in theirs.state_dict().items()}
     weights["query_tokens"] = torch.arange(4.0)[None, :, None].expand(1, 4, 8).contiguous()
     save_file(weights, tmp_path / "qformer.safetensors")
-    small = {"layers": 2, "heads": 2, "width": 8, "inner": 12, "common": False}
+    small: dict[str, Any] = {"layers": 2, "heads": 2, "width": 8, "inner": 12, "independent": True}
     fitted = method(pretrained=str(tmp_path / "qformer.safetensors"), **small)
     fitted.begin_fit(sequences(), None, None)
     fitted.trainer(sequences(), None)
@@ -279,10 +246,9 @@ def test_pretrained_weights(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"reads": "all"}, "reads must be one of 'focus', 'content', not 'all'"),
-        ({"panel": 0}, "settings out of range: panel = 0"),
-        ({"panel": 2, "classifier": "own", "hidden": (4,)}, "at most panel=2 annotators"),
-        ({"panel": 2, "learn": "majority"}, "learn=majority takes the mean of all queries"),
+        ({"reads": "all"}, "reads must be 'focus' or 'content', not 'all'"),
+        ({"positions": -1}, "settings out of range: positions = -1"),
+        ({"cls": Crowd, "independent": True}, "is for at most 2 annotators, sequences has 4"),
         ({"heads": 3}, "a width that is a multiple of the heads"),
         ({"pretrained": "nowhere.safetensors"}, "pretrained: no file nowhere.safetensors"),
     ],

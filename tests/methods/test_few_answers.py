@@ -20,7 +20,6 @@ from dissensus.methods import (
     AnnotatorHeads,
     AnnotatorQueries,
     Job,
-    SimLabel,
     fit_many,
 )
 from dissensus.methods.framework.base import Method
@@ -107,13 +106,6 @@ def test_heads_without_a_prior(few: Corpus, settings: dict[str, object]) -> None
     assert "n_answers_0" not in method.fit(few).weights()
 
 
-def test_other_kinds_of_heads_have_one_too(few: Corpus) -> None:
-    training = replace(QUICK, epochs=2)
-    for method in (heads(rank=2, training=training), SimLabel(training=training)):
-        assert method.has_prior
-        assert np.isfinite(method.fit(few).log_.train).all()
-
-
 @pytest.mark.parametrize("cls", [AnnotatorHeads, AnnotatorEmbedding, AnnotatorQueries])
 def test_a_spread_out_of_range(few: Corpus, cls: type[Method]) -> None:
     with pytest.raises(ModelError, match="spread must be above 0, or inf for no prior; found 0"):
@@ -141,8 +133,23 @@ def queries(**settings: Any) -> AnnotatorQueries:
     return AnnotatorQueries(**(FEATURES | settings))
 
 
-CROWD = {"panel": 4}  # with more annotators, heads are low-rank
-OTHERS = [(embedding, {}, "own"), (queries, {}, "queries"), (queries, CROWD, "queries")]
+class _CrowdQueries(AnnotatorQueries):
+    panel = 4  # with more annotators, heads are low-rank
+
+
+class _LowRankHeads(AnnotatorHeads):
+    rank = 2
+
+
+def crowd_queries(**settings: Any) -> AnnotatorQueries:
+    return _CrowdQueries(**(FEATURES | settings))
+
+
+OTHERS: list[tuple[Any, dict[str, Any], str]] = [
+    (embedding, {}, "own"),
+    (queries, {}, "queries"),
+    (crowd_queries, {}, "queries"),
+]
 
 
 def squares_of(parameters: dict[str, torch.Tensor], of_queries: float = 1) -> torch.Tensor:
@@ -204,7 +211,7 @@ def test_low_rank_heads_of_few_answers_are_close_to_the_common_one(few: Corpus) 
     """A prior of the embedding alone would have no effect: the basis could grow instead."""
     lengths = {}
     for spread in (0.1, math.inf):
-        weights = heads(rank=2, spread=spread).fit(few).weights()
+        weights = _LowRankHeads(spread=spread, **FEATURES).fit(few).weights()
         own = np.einsum("ar,row->aow", weights["embedding"], weights["heads_0.basis"])
         lengths[spread] = np.sqrt((own**2).sum(axis=(1, 2)))
     assert (lengths[0.1] < 0.5 * lengths[math.inf]).all()
@@ -250,9 +257,7 @@ def test_models_of_older_versions_have_no_prior(few: Corpus, tmp_path: Path, met
     "method",
     [
         embedding(spread=1.0, embeddings="annotations"),
-        queries(spread=1.0, common=False),
-        queries(spread=1.0, average="annotator"),
-        queries(spread=1.0, learn="majority"),
+        queries(spread=1.0, independent=True),
     ],
 )
 def test_others_without_a_prior(few: Corpus, method: Any) -> None:

@@ -11,7 +11,7 @@ from scipy.stats import entropy
 
 from dissensus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, BaseHeads, DLema, Padl, method
+from dissensus.methods import AnnotatorHeads, DLema, Padl, build
 from dissensus.methods.d_lema import certainty
 from dissensus.metrics import scores
 from dissensus.scales import MultiLabel, Nominal
@@ -129,7 +129,7 @@ def test_deviations_are_those_of_the_formula(kind: str) -> None:
 
 def test_base_is_annotator_heads_with_other_settings() -> None:
     corpus = feature_crowd()
-    base = quick(BaseHeads()).fit(corpus)
+    base = quick(build("base-heads")).fit(corpus)
     heads = quick(AnnotatorHeads(common=False, hidden=(256,))).fit(corpus)
     np.testing.assert_array_equal(_by_annotator(base, corpus), _by_annotator(heads, corpus))
     assert base.get_params() == heads.get_params()
@@ -142,8 +142,8 @@ def test_base_is_annotator_heads_with_other_settings() -> None:
 @pytest.mark.parametrize("name", ["d-lema", "padl", "base-heads"])
 def test_annotators_are_predicted_better_than_by_their_base_rates(name: str) -> None:
     train, test = feature_crowd(n_items=400).split(0.25, seed=0)
-    fitted = method(name)().set_params(encoder="features").fit(train)
-    floor = method("annotator-majority")().fit(train)
+    fitted = build(name).set_params(encoder="features").fit(train)
+    floor = build("annotator-majority").fit(train)
     metric = "annotator accuracy"
     result, least = (scores(m.predict(test)["q"], test["q"])[metric] for m in (fitted, floor))
     assert result > least + 0.1

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from dissensus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, AnnotatorOneHot, Job, SimLabel, fit_many
+from dissensus.methods import AnnotatorHeads, AnnotatorOneHot, Job, build, fit_many
 from dissensus.methods.framework.settings import seeded
 from dissensus.methods.framework.similar_annotators import (
     CELL,
@@ -80,7 +80,7 @@ def test_soft_targets_are_means_of_similar_annotators() -> None:
     np.testing.assert_allclose(labelled(certain).numpy(), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("method", [SimLabel(), AnnotatorOneHot(similar=0.5)], ids=str)
+@pytest.mark.parametrize("method", [build("sim-label"), AnnotatorOneHot(similar=0.5)], ids=str)
 def test_in_a_stack_as_alone(method: Any) -> None:
     corpora = [thinned(feature_crowd(n_items=n), 0.5, seed=n) for n in (50, 60)]
     methods = [seeded(quick(method), seed) for seed in range(2)]
@@ -122,9 +122,6 @@ def test_sparse_answers_are_learned_better() -> None:
          "similar=0"),
         (AnnotatorHeads(similar=1, loss="ccc"), "ordinal",
          "similar needs loss=likelihood and objective=answers; or set similar=0"),
-        (SimLabel(), "interval",
-         "sim-label learns nominal and ordinal answers, but 'q' is interval; use annotator-heads, "
-         "choose other questions, or declare the scale when reading"),
     ],
 )  # fmt: skip
 def test_what_is_refused(method: Any, kind: str, message: str) -> None:
@@ -135,7 +132,7 @@ def test_what_is_refused(method: Any, kind: str, message: str) -> None:
 
 def test_too_many_annotators_to_compare() -> None:
     with pytest.raises(ModelError) as error:
-        quick(SimLabel()).fit(feature_crowd(n_items=2, n_annotators=257))
+        quick(build("sim-label")).fit(feature_crowd(n_items=2, n_annotators=257))
     assert str(error.value) == (
         "similar compares all annotators with one another: 256 at most, made-up has 257; set "
         "similar=0"

@@ -46,8 +46,8 @@ TUNED = {
 }
 
 
-def _queries(title: str, **settings: Any) -> Model:
-    return Model(title, "annotator-queries", NO_PRIOR | settings)
+def _queries(title: str, method: str = "annotator-queries", **settings: Any) -> Model:
+    return Model(title, method, NO_PRIOR | settings)
 
 
 _COMPARED = {
@@ -66,10 +66,10 @@ _TUNED = {
     for name in (HEADS, QUERIES)
 }
 _ABLATIONS = {
-    "unified": _queries("w/ U-cls", classifier="shared"),
+    "unified": _queries("w/ U-cls", "qumatl_ablations:SharedClassifier"),
     "alone": _queries("w/o S-Attn", self_attention=False),
-    "pre-mv": _queries("Pre-mv", learn="majority"),
-    "post-mv": _queries("Post-mv", vote="majority"),
+    "pre-mv": _queries("Pre-mv", "qumatl_ablations:LearnedMajority"),
+    "post-mv": _queries("Post-mv", "qumatl_ablations:PredictedMajority"),
 }
 _FLOORS = {
     "prior": Model("Prior", "prior"),

@@ -53,8 +53,7 @@ def configured_methods(
     names: Sequence[str], encoder: str | None, settings: Sequence[str]
 ) -> tuple[dict[str, Method], dict[str, Choices]]:
     """Methods with their settings, and the choices to tune: those of settings not set here."""
-    from dissensus.methods import method as method_class
-    from dissensus.methods.framework.settings import configured, settings_of
+    from dissensus.methods import build, configured, settings_of
 
     options = [SettingOption.read(text, names) for text in settings]
     if encoder is not None:
@@ -63,13 +62,13 @@ def configured_methods(
     choices: dict[str, Choices] = {}
     used: set[SettingOption] = set()
     for name in names:
-        cls = method_class(name)
-        known = settings_of(cls())
+        default = build(name)
+        known = settings_of(default)
         own = [o for o in options if o.method == name or (o.method is None and o.name in known)]
         used.update(own)
-        methods[name] = configured(cls, [(option.name, option.value) for option in own])
+        methods[name] = configured(default, [(option.name, option.value) for option in own])
         fixed = {option.name for option in own}
-        choices[name] = {key: values for key, values in cls.choices.items() if key not in fixed}
+        choices[name] = {key: values for key, values in default.choices.items() if key not in fixed}
     unused = [o for o in options if o not in used and o.name != "encoder"]
     if unused:
         every = [key for method in methods.values() for key in settings_of(method)]

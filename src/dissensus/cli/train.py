@@ -136,14 +136,13 @@ def _advice(fitted: Method, nominal: bool) -> str:
 
 
 def _configured(method: str, encoder: str | None, seed: int, settings: list[str]) -> Method:
-    from dissensus.methods import method as method_class
-    from dissensus.methods.framework.settings import configured
+    from dissensus.methods import build, configured
 
-    cls = method_class(method)
+    default = build(method)
     common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}
-    known = cls().get_params()  # the floors have neither seeds nor an encoder
+    known = default.get_params()  # the floors have neither seeds nor an encoder
     typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
-    return configured(cls, typed + [_setting(text) for text in settings])
+    return configured(default, typed + [_setting(text) for text in settings])
 
 
 @contextmanager

@@ -33,8 +33,7 @@ from dissensus.evaluation.protocols import (
     choose_protocol,
 )
 from dissensus.evaluation.results import FRONT, About, Results, code_commit
-from dissensus.methods import METHODS, ON_REQUEST
-from dissensus.methods import method as method_class
+from dissensus.methods import METHODS, ON_REQUEST, build
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.search_space import Choices, choices_of_features
 from dissensus.methods.framework.settings import EPOCHS, changed, settings_of
@@ -225,7 +224,7 @@ def _methods(requested: Sequence[str] | Mapping[str, Method]) -> dict[str, Metho
         methods = dict(requested)
     else:
         names = [requested] if isinstance(requested, str) else list(requested)
-        methods = {name: method_class(name)() for name in names}
+        methods = {name: build(name) for name in names}
         if len(methods) < len(names):
             raise DataError(f"a method is listed twice: {listed(names, 40)}")
     if not methods:

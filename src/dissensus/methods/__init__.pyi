@@ -6,7 +6,6 @@ from .annotator_majority import AnnotatorMajority as AnnotatorMajority
 from .annotator_median import AnnotatorMedian as AnnotatorMedian
 from .annotator_onehot import AnnotatorOneHot as AnnotatorOneHot
 from .annotator_queries import AnnotatorQueries as AnnotatorQueries
-from .base_heads import BaseHeads as BaseHeads
 from .bayesian import Bayesian as Bayesian
 from .crowd_layer import CrowdLayer as CrowdLayer
 from .d_lema import DLema as DLema
@@ -33,11 +32,12 @@ from .padl import Padl as Padl
 from .prior import Prior as Prior
 from .registry import METHODS as METHODS
 from .registry import ON_REQUEST as ON_REQUEST
+from .registry import PRESETS as PRESETS
+from .registry import build as build
 from .registry import load as load
 from .registry import method as method
 from .repeated_label import RepeatedLabel as RepeatedLabel
 from .seed_ensemble import SeedEnsemble as SeedEnsemble
-from .sim_label import SimLabel as SimLabel
 from .single import Single as Single
 from .soft_label import SoftLabel as SoftLabel
 from .soft_label_mtl import SoftLabelMtl as SoftLabelMtl

@@ -26,9 +26,8 @@ from dissensus.methods.framework.attributes import (
 from dissensus.methods.framework.individual import StandIns
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
-from dissensus.methods.framework.trained import ExamplesCache
-from dissensus.methods.framework.trunk_method import TrunkMethod
-from dissensus.networks.heads import Head, hidden_layers
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.networks.heads import Head, Trunk, hidden_layers
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout, positions_in_batch, uniforms
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
@@ -71,13 +70,13 @@ class _EmbeddingNet(PriorNetwork):
 
     def __init__(self, sizes: Sizes, method: AnnotatorEmbedding) -> None:
         super().__init__()
-        self.vectors = method.trunk(sizes, ())
+        self.vectors = Trunk.over(sizes.widths, (), method.dropout)
         width, n, hidden = self.vectors.width, sizes.n_annotators, method.hidden
         self.first, self.layers = nn.Sequential(), nn.Sequential()
         if hidden:
             self.first.append(nn.Linear(width, hidden[0]))
-            further = hidden_layers(hidden[0], hidden[1:], method.further_dropout)
-            self.layers = nn.Sequential(nn.ReLU(), Dropout(method.further_dropout), *further)
+            further = hidden_layers(hidden[0], hidden[1:], method.dropout)
+            self.layers = nn.Sequential(nn.ReLU(), Dropout(method.dropout), *further)
             width = hidden[0]
         self.questions = tuple(sizes.scales)
         self.own: nn.Parameter | None = None
@@ -163,7 +162,7 @@ class _EmbeddingNet(PriorNetwork):
 
 
 @dataclass(eq=False)
-class AnnotatorEmbedding(TrunkMethod):
+class AnnotatorEmbedding(TrainedMethod):
     """Predicts each annotator's answer from the item's features plus an embedding of the annotator.
 
     The embedding is weighted by how it goes with the item (Deng et al. 2023). It can be one of the
@@ -179,6 +178,7 @@ class AnnotatorEmbedding(TrunkMethod):
     Args:
         hidden: widths of the hidden layers; embeddings are added before the activation of the first
             one, or to the vectors if there is none.
+        dropout: of the vectors and the hidden layers.
         embeddings: those of the "annotator", of their "annotations" (nominal and ordinal answers
             only), or "both".
         gated: whether embeddings are weighted by their product with the features.
@@ -196,6 +196,8 @@ class AnnotatorEmbedding(TrunkMethod):
     2311.09743.
     """
 
+    hidden: tuple[int, ...] = (64,)
+    dropout: float = 0.5
     embeddings: Embeddings = "annotator"
     gated: bool = True
     attributes: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,33 +11,28 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
-from dissensus.methods.framework.annotator_biases import annotator_biases
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
 from dissensus.methods.framework.annotator_prior import (
     PriorNetwork,
+    annotator_biases,
     check_spread,
     with_spread,
 )
-from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
 from dissensus.methods.framework.losses import PENALTY, penalised
-from dissensus.methods.framework.rating_losses import check_ratings, moments_loss, rating_losses
 from dissensus.networks import heads
-from dissensus.networks.heads import hidden_layers
+from dissensus.networks.heads import Trunk, hidden_layers
 from dissensus.networks.likelihoods import Likelihood, likelihood
-from dissensus.scales import Interval, Scale
+from dissensus.scales import Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
-
-COMMON = ", of all annotators"  # is added to the name of an output of the common head alone
 
 
 class _HeadsNet(PriorNetwork):
+    """Hidden layers that all share, and for each question a head of each annotator."""
+
     def __init__(self, sizes: Sizes, method: AnnotatorHeads) -> None:
         super().__init__()
-        self.temperature = LearnedTemperature() if method.learn_temperature else None
-        self.trunk = method.trunk(sizes)
+        self.trunk = Trunk.over(sizes.widths, method.hidden, method.dropout)
         self.questions = tuple(sizes.scales)
-        self.pretrains = method.pretrain > 0
         if method.rank:
             embedding = torch.randn(sizes.n_annotators, method.rank) / math.sqrt(method.rank)
             self.embedding = nn.Parameter(embedding)
@@ -54,7 +49,7 @@ class _HeadsNet(PriorNetwork):
                 method.rank,
             )
             if own:
-                layers = hidden_layers(self.trunk.width, own, method.further_dropout)
+                layers = hidden_layers(self.trunk.width, own, method.dropout)
                 self.add_module(f"layers_{number}", layers)
             self.add_module(f"heads_{number}", question_heads)
 
@@ -80,11 +75,7 @@ class _HeadsNet(PriorNetwork):
                 own_embedding = self._embedding(batch.annotators)
                 squares = of_question.squares(batch.annotators, own_embedding)
                 rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
-            if self.pretrains and self.training and of_question.common is not None:
-                rows[f"{question}{COMMON}"] = of_question.common(own)[item]
-        if self.temperature is None:
-            return Outputs(rows=rows)
-        return Outputs(rows=rows, items={TEMPERATURE: self.temperature(len(batch.items))})
+        return Outputs(rows=rows)
 
     def _embedding(self, annotators: Tensor) -> Tensor | None:
         """The weights of the basis heads of these annotators, if heads are low-rank."""
@@ -110,18 +101,9 @@ class AnnotatorHeads(AnnotatorMethod):
             annotator's head and the common one; inf for none. The fewer answers an annotator gave,
             the closer is the head to the common one. It has an effect with `common` and with the
             likelihood as loss.
-        rank: 0, or how many basis heads there are: each annotator's own head is a sum of them,
-            weighted by an embedding of the annotator that all questions share. With many annotators
-            of few answers, they share strength.
-        pretrain: the share of the epochs in which all annotators have the same head, the common
-            one; after it, each annotator's head begins as a copy of it.
-        components: how many normal densities an annotator's rating on an interval scale is a
-            mixture of. With 2, an annotator may rate an item high or low, but not in between.
-        item_spread: whether the spread of an annotator's ratings on an interval scale depends on
-            the item too.
-        moments: the weight of a further loss: the KL divergence of a normal distribution with the
-            mean and the variance of an item's predicted ratings from that of its given ratings;
-            0.1, for example.
+
+    A subclass may have another `family` of likelihoods, or heads of low `rank`: each annotator's
+    own head is then a sum of so many basis heads, weighted by an embedding of the annotator.
 
     Reference: Davani, Diaz & Prabhakaran (2022), doi 10.1162/tacl_a_00449; Tavernor, El-Tawil &
     Mower Provost (2024), arXiv 2408.11956.
@@ -129,44 +111,19 @@ class AnnotatorHeads(AnnotatorMethod):
 
     common: bool = True
     spread: float = 0.5
-    rank: int = 0
-    pretrain: float = 0.0
-    components: int = 1
-    item_spread: bool = False
-    moments: float = 0.0
+    rank: ClassVar[int] = 0
     name: ClassVar[str] = "annotator-heads"
+    retired: ClassVar[dict[str, Any]] = AnnotatorMethod.retired | {
+        "rank": 0, "pretrain": 0.0, "components": 1, "item_spread": False, "moments": 0.0,
+    }  # fmt: skip
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         check_spread(self.spread)
-        if self.rank < 0 or not 0 <= self.pretrain < 1:
-            raise ModelError(
-                f"rank must be at least 0, and pretrain at least 0 and below 1; found {self.rank} "
-                f"and {self.pretrain:g}"
-            )
-        if (self.rank or self.pretrain) and not self.common:
-            raise ModelError("rank and pretrain need a head that annotators share: common=True")
-        if self.components < 1 or self.moments < 0:
-            raise ModelError(
-                f"components must be at least 1, and moments at least 0; found {self.components} "
-                f"and {self.moments:g}"
-            )
-        if self.components > 1 and self.loss != "likelihood":
-            raise ModelError("a mixture is learned by its likelihood: set loss=likelihood")
-        names = super().check(corpus, questions)
-        for question in names:
-            scale = corpus[question].scale
-            if self.moments:
-                check_ratings(self.name, "moments", question, scale)
-            if (self.components > 1 or self.item_spread) and not isinstance(scale, Interval):
-                raise ModelError(
-                    f"components and item_spread need interval answers, but {question!r} is "
-                    f"{scale.kind}; leave them out, or declare the scale when reading"
-                )
-        return names
+        return super().check(corpus, questions)
 
     def family(self, scale: Scale) -> Likelihood:
         """The likelihood of the answers of an annotator."""
-        return likelihood(scale, self.components, self.item_spread)
+        return likelihood(scale)
 
     @property
     def has_prior(self) -> bool:
@@ -177,14 +134,7 @@ class AnnotatorHeads(AnnotatorMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         losses = super().losses(sizes)
-        if self.has_prior:
-            losses = tuple(penalised(loss) for loss in losses)
-        if self.moments:
-            losses = (*losses, moments_loss(sizes, self.moments, self._left_out(sizes)))
-        if not self.pretrain:
-            return losses
-        first = (_of_common_head(loss, self.pretrain) for loss in rating_losses(sizes, self.loss))
-        return (*first, *(replace(loss, during=(self.pretrain, 1.0)) for loss in losses))
+        return tuple(penalised(loss) for loss in losses) if self.has_prior else losses
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases to start from: one row for all annotators together, then one for each."""
@@ -195,14 +145,3 @@ class AnnotatorHeads(AnnotatorMethod):
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
         return super()._settings(with_spread(settings))
-
-
-def _of_common_head(loss: Loss, until: float) -> Loss:
-    """A loss of the answers, as the common head alone predicts them."""
-
-    def function(outputs: Outputs, batch: Batch) -> Tensor:
-        named = {name.removesuffix(COMMON): raw for name, raw in outputs.rows.items()
-                 if name.endswith(COMMON)}  # fmt: skip
-        return loss.function(Outputs(rows=named), batch)
-
-    return replace(loss, name=f"{loss.name}{COMMON}", function=function, during=(0.0, until))

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import AnnotatorMethod
-from dissensus.methods.framework.density_loss import TEMPERATURE, LearnedTemperature
-from dissensus.networks.heads import Head, hidden_layers
+from dissensus.networks.heads import Head, Trunk, hidden_layers
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import positions_in_batch
 from dissensus.training import Batch, Network, Outputs, Sizes
@@ -24,18 +23,17 @@ class _OneHotNet(Network):
 
     def __init__(self, sizes: Sizes, method: AnnotatorOneHot) -> None:
         super().__init__()
-        self.temperature = LearnedTemperature() if method.learn_temperature else None
-        self.vectors = method.trunk(sizes, hidden=())
+        self.vectors = Trunk.over(sizes.widths, (), method.dropout)
         width, (first, *rest) = self.vectors.width, method.hidden
         self.first = nn.Linear(width, first)
         limit = 1 / math.sqrt(width + sizes.n_annotators)  # as torch draws such a layer
         table = torch.empty(sizes.n_annotators, first).uniform_(-limit, limit)
         self.annotators = nn.Parameter(table)
-        self.layers = hidden_layers(first, rest, method.further_dropout)
+        self.layers = hidden_layers(first, rest, method.dropout)
         self.questions = tuple(sizes.scales)
         before, last = method.hidden[-1], [*method.hidden, *method.question_hidden][-1]
         for number, (question, scale) in enumerate(sizes.scales.items()):
-            own = hidden_layers(before, method.question_hidden, method.further_dropout)
+            own = hidden_layers(before, method.question_hidden, method.dropout)
             head = Head(last, likelihood(scale), sizes.start.get(question))
             self.add_module(f"question_{number}", nn.Sequential(*own, head))
 
@@ -54,9 +52,7 @@ class _OneHotNet(Network):
                 question: self.get_submodule(f"question_{number}")(features)
                 for number, question in enumerate(self.questions)
             }
-        if self.temperature is None:
-            return Outputs(rows=rows)
-        return Outputs(rows=rows, items={TEMPERATURE: self.temperature(len(batch.items))})
+        return Outputs(rows=rows)
 
 
 @dataclass(eq=False)

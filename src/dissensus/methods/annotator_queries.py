@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
+from dissensus.densities import RatingKde
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.annotator_biases import annotator_biases
-from dissensus.methods.framework.losses import penalised
-from dissensus.methods.framework.query_method import QueryMethod
-from dissensus.methods.framework.query_net import QueryNet
+from dissensus.methods.framework.annotator_prior import (
+    PriorNetwork,
+    annotator_biases,
+    check_spread,
+    with_spread,
+)
+from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
 from dissensus.methods.framework.search_space import Choices
-from dissensus.methods.framework.trained import ExamplesCache
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.networks.heads import AnnotatorHeads, Head
 from dissensus.networks.likelihoods import likelihood
+from dissensus.networks.noise import Dropout
+from dissensus.networks.qformer import QFormer, Seen, blip_weights, interpolated
 from dissensus.prediction import Attention, Predictions
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.examples import Table, batches
@@ -29,36 +38,398 @@ from dissensus.training.loop import Trainer
 
 NUMBERS_AT_ONCE = 1 << 26  # of the vectors of a batch, in a prediction
 ATTENTION_AT_ONCE = 256  # items
+TIMES_OF_QUERIES = 2  # the prior's spread, where contents have several positions
+PROJECTION = 256  # numbers of a query that independent classifiers read, and of their hidden layer
+HIDDEN_DROPOUT = 0.3  # of that layer
+CROWD_SPREAD = 0.1  # of first queries in a crowd: few answers change little of the common query
+
+
+DROPOUTS = ("dropout", "vector_dropout", "layer_dropout")
+ClassifierKind = Literal["own", "low-rank", "shared"]
 
 
 @dataclass(eq=False)
-class AnnotatorQueries(QueryMethod):
+class Read:
+    """What queries attend to: the positions of all roles, one role after another."""
+
+    vectors: Tensor  # (n_items, length, width)
+    mask: Tensor  # (n_items, length)
+    lengths: list[int]  # of each role
+
+
+class RoleVectors(nn.Module):
+    """The vectors of a role, standardised, in the width that all roles share.
+
+    Each dimension is standardised by the means of contents, which differ less than positions do;
+    then a vector x is divided by sqrt(1 + mean of x**2), so that long ones have about equal lengths
+    and short ones stay as they are.
+
+    Args:
+        several: whether other roles are read too; then a learned vector says which this is.
+        method: says whether a learned vector is added to the positions of an item's focus, and to
+            how many positions one for their place.
+    """
+
+    mean: Tensor
+    spread: Tensor
+
+    def __init__(self, width: int, source: int, several: bool, method: AnnotatorQueries) -> None:
+        super().__init__()
+        self.standardises = not method.independent
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("spread", torch.ones(width))
+        self.layer = nn.Linear(width, source) if width != source else None
+        self.role = nn.Parameter(0.02 * torch.randn(source)) if several else None
+        marks = method.reads == "content"
+        self.mark = nn.Parameter(torch.randn(source) / math.sqrt(source)) if marks else None
+        n = method.positions
+        self.places = nn.Parameter(0.02 * torch.randn(n, source)) if n else None
+
+    def standardise(self, pooled: Tensor) -> None:
+        """Standardise vectors from now on, by the mean and the standard deviation of these."""
+        if self.standardises:
+            spread = pooled.std(dim=0, correction=0)
+            self.mean.copy_(pooled.mean(dim=0))
+            self.spread.copy_(torch.where(spread > 1e-6, spread, torch.ones_like(spread)))
+
+    def forward(self, vectors: Tensor, focus: Tensor | None) -> Tensor:
+        """Vectors (n_items, length, source) of vectors (n_items, length, width).
+
+        Args:
+            focus: the positions to mark, booleans (n_items, length).
+        """
+        vectors = vectors.to(self.mean.dtype)
+        if self.standardises:
+            vectors = (vectors - self.mean) / self.spread
+            vectors = vectors * (1 + vectors.square().mean(dim=-1, keepdim=True)).rsqrt()
+        vectors = vectors if self.layer is None else self.layer(vectors)
+        vectors = vectors if self.role is None else vectors + self.role
+        if self.places is not None:
+            place = torch.arange(vectors.shape[1], device=vectors.device)
+            vectors = vectors + self.places[place.clamp(max=len(self.places) - 1)]
+        if self.mark is None or focus is None:
+            return vectors
+        return vectors + focus.unsqueeze(-1) * self.mark
+
+
+class OwnLayer(nn.Module):
+    """A hidden layer of each annotator, over the vectors of all annotators (n_items, n_annotators,
+    width)."""
+
+    def __init__(self, n_annotators: int, width: int, size: int, dropout: float) -> None:
+        super().__init__()
+        limit = 1 / math.sqrt(width)  # as torch draws a linear layer
+        self.weight = nn.Parameter(torch.empty(n_annotators, size, width).uniform_(-limit, limit))
+        self.bias = nn.Parameter(torch.zeros(n_annotators, size))
+        self.dropout = Dropout(dropout)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        products = torch.einsum("naw,asw->nas", vectors, self.weight)
+        hidden: Tensor = self.dropout((products + self.bias).relu())
+        return hidden
+
+
+class Classifier(nn.Module):
+    """The outputs of one question: a head of all annotators or of each, and with `independent`
+    annotators a hidden layer of each before it."""
+
+    def __init__(self, sizes: Sizes, question: str, method: AnnotatorQueries, width: int) -> None:
+        super().__init__()
+        n_annotators, family = sizes.n_annotators, likelihood(sizes.scales[question])
+        start, kind = sizes.start.get(question), method.classifier(n_annotators)
+        self.layer: nn.Module = nn.Identity()
+        if method.independent:
+            self.layer = OwnLayer(n_annotators, width, PROJECTION, HIDDEN_DROPOUT)
+            width = PROJECTION
+        self.head: Head | AnnotatorHeads
+        if kind == "shared":
+            self.head = Head(width, family, None if start is None else start[0])
+            return
+        rank, common = method.rank if kind == "low-rank" else 0, not method.independent
+        self.head = AnnotatorHeads(n_annotators, width, family, start, common, rank)
+
+    def forward(self, features: Tensor, rows: QueryRows, embedding: Tensor | None) -> Tensor:
+        """Raw outputs of rows, of features (n_items, n_queries, width)."""
+        of_rows = rows.of(self.layer(features))
+        if isinstance(self.head, Head):
+            return self.head(of_rows)
+        number = torch.arange(len(of_rows), device=of_rows.device)
+        raw: Tensor = self.head(of_rows, number, rows.annotator, embedding)
+        return raw
+
+
+@dataclass(eq=False)
+class QueryRows:
+    """Where each row's query is among those of all items, (n_rows,) each."""
+
+    place: Tensor  # the item's number times `n_queries`, and that of the query
+    annotator: Tensor  # codes
+    n_queries: int  # of each item
+    code: Tensor | None = None  # (n_items, n_queries) the annotator of each query, of a crowd
+
+    def of(self, queries: Tensor) -> Tensor:
+        """The row of each of the queries (n_items, n_queries, width)."""
+        return queries.flatten(0, 1)[self.place]
+
+
+class QueryNet(PriorNetwork):
+    """One query per annotator, a Q-Former, a projection and classifiers."""
+
+    def __init__(self, sizes: Sizes, method: AnnotatorQueries) -> None:
+        super().__init__()
+        self.roles, self.questions = tuple(sizes.widths), tuple(sizes.scales)
+        self.most, self.reads = method.most_, method.reads
+        self.averages = method.averages
+        source, several = max(sizes.widths.values()), len(sizes.widths) > 1
+        self.readers: list[RoleVectors] = nn.ModuleList(  # type: ignore[assignment]
+            RoleVectors(width, source, several, method) for width in sizes.widths.values()
+        )
+        n_annotators, width = sizes.n_annotators, method.width
+        self.is_crowd = n_annotators > method.panel
+        spread = CROWD_SPREAD if self.is_crowd and not method.independent else 1.0
+        first = 0.0 if method.has_prior else spread  # with a prior, all begin as the common query
+        self.queries = nn.Parameter(first * torch.randn(n_annotators, width))
+        self.add_prior(method)
+        self.common = nn.Parameter(torch.randn(width)) if not method.independent else None
+        landmarks = torch.randn(method.panel, width)
+        self.landmarks = (
+            nn.Parameter(landmarks) if self.is_crowd and method.self_attention else None
+        )
+        self.qformer = QFormer(
+            width, source, method.layers, method.heads, method.inner, method.cross_every,
+            method.self_attention, method.layer_dropout,
+        )  # fmt: skip
+        self.vector_dropout = Dropout(method.vector_dropout)
+        self.projection = nn.Linear(width, PROJECTION) if method.independent else None
+        self.dropout = Dropout(method.dropout)
+        if method.classifier(n_annotators) == "low-rank":
+            embedding = torch.randn(n_annotators, method.rank) / math.sqrt(method.rank)
+            self.embedding = nn.Parameter(embedding)
+        self.classifiers: list[Classifier] = nn.ModuleList(  # type: ignore[assignment]
+            Classifier(sizes, question, method, PROJECTION if method.independent else width)
+            for question in sizes.scales
+        )
+
+    def load_pretrained(self, weights: Mapping[str, Tensor]) -> None:
+        """Start from the Q-Former of BLIP-2 or InstructBLIP; its queries are interpolated."""
+        renamed = blip_weights(weights)
+        wrong = self.qformer.load_state_dict(renamed, strict=False) if renamed else None
+        if wrong is None or wrong.missing_keys or wrong.unexpected_keys:
+            names = [*wrong.missing_keys, *wrong.unexpected_keys] if wrong else []
+            raise ModelError(
+                "pretrained: not the weights of a Q-Former with these layers"
+                + (f" ({listed(names, 3)})" if names else "")
+            )
+        tokens = next((v for name, v in weights.items() if name.endswith("query_tokens")), None)
+        if tokens is not None:
+            with torch.no_grad():
+                self.queries.copy_(interpolated(tokens.float().squeeze(0), len(self.queries)))
+
+    def prepare(self, pooled: dict[str, Tensor]) -> None:
+        for role, reader in zip(self.roles, self.readers, strict=True):
+            reader.standardise(pooled[role])
+
+    def tables(self) -> list[nn.Parameter]:
+        if not self.is_crowd:
+            return []  # every annotator of a panel is read, whoever answers
+        own = [c.head.tables() for c in self.classifiers if isinstance(c.head, AnnotatorHeads)]
+        embeddings = [self.embedding] if hasattr(self, "embedding") else []
+        return [self.queries, *embeddings, *(table for tables in own for table in tables)]
+
+    def forward(self, batch: Batch) -> Outputs:
+        rows, read = self.rows_of(batch), self.read(batch)
+        features = self.features(self.seen(read, rows).queries)
+        embedding = self._embedding(rows.annotator)
+        answers = {
+            question: classifier(features, rows, embedding)
+            for question, classifier in zip(self.questions, self.classifiers, strict=True)
+        }
+        if self.precision and self.training:
+            for number, question in enumerate(self.questions):
+                squares = self._squares(number, batch.annotators, read.mask.shape[1])
+                answers[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
+        return Outputs(rows=answers)
+
+    def _embedding(self, annotators: Tensor) -> Tensor | None:
+        """The weights of the basis heads of these annotators, if heads are low-rank."""
+        return self.embedding[annotators] if hasattr(self, "embedding") else None
+
+    def _squares(self, number: int, annotators: Tensor, n_positions: int) -> Tensor:
+        """The squared deviations of these annotators from what all share, (n_annotators,): of
+        their heads for a question, and a share of those of their queries, which all questions
+        have in common. Queries that choose between positions may deviate more than those that
+        only shift the answers."""
+        squares = self.queries[annotators].square().sum(dim=-1) / len(self.questions)
+        if n_positions > 1:
+            squares = squares / TIMES_OF_QUERIES**2
+        head = self.classifiers[number].head
+        if not isinstance(head, AnnotatorHeads):
+            return squares
+        return squares + head.squares(annotators, self._embedding(annotators))
+
+    def features(self, queries: Tensor) -> Tensor:
+        """What classifiers read, (n_items, n_queries, width)."""
+        if self.averages:
+            queries = queries.mean(dim=1, keepdim=True).expand_as(queries)
+        if self.projection is not None:
+            queries = F.normalize(self.projection(queries), dim=-1)
+        return self.dropout(queries)
+
+    def seen(self, read: Read, rows: QueryRows) -> Seen:
+        """What the queries of each item see."""
+        queries = self.queries if rows.code is None else self.queries[rows.code]
+        if self.common is not None:
+            queries = queries + self.common
+        seen: Seen = self.qformer(queries, read.vectors, read.mask, self.landmarks)
+        return seen
+
+    def attention(self, batch: Batch) -> dict[str, Tensor]:
+        """By role, the weights of each row, (n_rows, length): the mean over the heads of the last
+        layer that attends to contents. They sum to 1 over the positions of a role, unless they are
+        all 0."""
+        read, rows = self.read(batch), self.rows_of(batch)
+        weight = self.seen(read, rows).weights[-1].mean(dim=1)  # (n_items, n_queries, length)
+        of_rows = torch.split(rows.of(weight), read.lengths, dim=1)
+        tiny = torch.finfo(weight.dtype).tiny
+        return {
+            role: part / part.sum(dim=1, keepdim=True).clamp(min=tiny)
+            for role, part in zip(self.roles, of_rows, strict=True)
+        }
+
+    def read(self, batch: Batch) -> Read:
+        """The vectors of all roles, one after another."""
+        vectors, masks = [], []
+        for role, reader in zip(self.roles, self.readers, strict=True):
+            sequence, content = batch.sequence[role], batch.content[role]
+            focus = batch.focus.get(role)
+            chosen = positions_of_items(sequence, content, focus)
+            mask = chosen
+            if self.reads == "content" and focus is not None:
+                mask = positions_of_items(sequence, content, None)
+            own = sequence.vectors[content.clamp(min=0)]
+            vectors.append(reader(own, None if focus is None else chosen))
+            masks.append(mask)
+        lengths = [mask.shape[1] for mask in masks]
+        joined, mask = vectors[0], masks[0]
+        if len(masks) > 1:
+            joined, mask = torch.cat(vectors, dim=1), torch.cat(masks, dim=1)
+        if self.training and self.vector_dropout.p:
+            joined = joined * self.vector_dropout(torch.ones_like(joined[:, 0])).unsqueeze(1)
+        return Read(joined, mask, lengths)
+
+    def rows_of(self, batch: Batch) -> QueryRows:
+        """Where each row's query is: among those of all annotators, or in a crowd, among those of
+        the annotators of its item."""
+        item, annotator = batch.rows.item, batch.annotators[batch.rows.annotator]
+        if not self.is_crowd:
+            n_annotators = len(self.queries)
+            return QueryRows(item * n_annotators + annotator, annotator, n_annotators)
+        number = torch.arange(len(item), device=item.device)
+        before = torch.cat([torch.full_like(item[:1], -1), item[:-1]])
+        first = torch.where(item != before, number, 0).cummax(dim=0).values
+        nth = number - first  # among the rows of an item, which are next to one another
+        if self.training:
+            n_queries = self.most
+            answered = torch.stack(list(batch.rows.weight.values())).sum(dim=0) > 0
+            nth = torch.where(answered, nth, n_queries)  # in a stack, the rest is padding
+        else:
+            n_queries = int(nth.max()) + 1
+        last = len(batch.items) * n_queries  # for what is left out
+        place = torch.where(nth < n_queries, item * n_queries + nth, last)
+        code = torch.zeros(last + 1, dtype=annotator.dtype, device=item.device)
+        code = code.scatter(0, place, annotator)[:-1].view(-1, n_queries)
+        return QueryRows(place.clamp(max=last - 1), annotator, n_queries, code)
+
+
+# ---- the method ----
+
+
+@dataclass(eq=False)
+class AnnotatorQueries(TrainedMethod):
     """Predicts the answer of each annotator from what the annotator's query sees of the item.
 
     Each annotator has a learned query, which attends to the positions of the item's contents
-    (tokens, cells of a picture, frames); a classifier reads what it has seen. So annotators may
-    look at different parts, and `predict(attention=True)` shows where: the mean over the heads of
-    the last layer that attends to contents. This is QuMATL by Zhang et al. (2025); `published` has
-    its sizes, and the defaults are small ones that a CPU trains. Prefer `AnnotatorHeads` if there
-    are few labels, or if contents have one vector each.
+    (tokens, cells of a picture, frames) in a Q-Former; a classifier reads what it has seen. So
+    annotators may look at different parts, and `predict(attention=True)` shows where: the mean over
+    the heads of the last layer that attends to contents. This is QuMATL by Zhang et al. (2025);
+    `published` has its sizes, and the defaults are small ones that a CPU trains. Prefer
+    `AnnotatorHeads` if there are few labels, or if contents have one vector each.
 
-    Up to `panel` annotators, queries attend to one another, all of them for each item. Beyond that
-    they attend to `panel` learned landmarks instead: the cost of an answer does not grow with the
-    crowd. In both cases an answer does not depend on the annotators that are predicted with it.
+    Up to 64 annotators (`panel`), queries attend to one another, all of them for each item, and
+    each annotator has a classifier. Beyond that queries attend to as many learned landmarks
+    instead, and classifiers are low-rank (a common one, plus a sum of `rank` basis heads, weighted
+    by an embedding of the annotator): the cost of an answer does not grow with the crowd. In both
+    cases an answer does not depend on the annotators that are predicted with it.
+
+    Args:
+        layers: of the Q-Former; `heads`, `width` and `inner` are those of each layer (an `inner` of
+            0 leaves out its linear layers).
+        cross_every: every so many layers attend to contents, from the first.
+        self_attention: whether queries attend to one another. With one layer they do so before
+            they have seen the item.
+        positions: how many positions of a content have a learned vector for their place, which is
+            added to what is attended to; later ones share the last. 0: there are none.
+        dropout: before the classifiers.
+        vector_dropout: of the dimensions of the vectors that are attended to, the same ones at all
+            positions of an item.
+        layer_dropout: of the Q-Former.
+        independent: whether annotators have nothing in common but the Q-Former, as published.
+            Otherwise, a query and a head that all annotators share are added to each one's own,
+            vectors are standardised by the mean vectors of the training items, and the loss is the
+            mean over answers. Independent annotators have a projection of the query to 256 numbers
+            of length 1 and a hidden layer before the head; vectors are as the encoder gives them,
+            and the loss is the sum of each annotator's mean over the answers in a batch.
+        spread: the standard deviation of a normal prior of the difference between an annotator's
+            query and head and the common ones; inf for none. The fewer answers an annotator gave,
+            the closer are they to the common ones. It is doubled for queries if contents have
+            several positions, to choose between them.
+        reads: what is attended to where an item is a part of its content: its "focus", or the whole
+            "content", in which the focus is marked.
+        pretrained: a file with the weights of a Q-Former of the same sizes, of BLIP-2 or
+            InstructBLIP, to start from.
 
     Reference: Zhang et al. (2025), arXiv 2503.15237 and 2507.17653; Li et al. (2023), arXiv
     2301.12597.
     """
 
+    layers: int = 1
+    heads: int = 1
+    width: int = 64
+    inner: int = 0
+    cross_every: int = 2
+    self_attention: bool = True
+    positions: int = 0
+    dropout: float = 0.3
+    vector_dropout: float = 0.1
+    layer_dropout: float = 0.0
+    independent: bool = False
+    spread: float = 0.25
+    reads: Literal["focus", "content"] = "focus"
+    pretrained: str = ""
     training: Training = Training(
         epochs=20, least_steps=1000, learning_rate=3e-3, max_rows_per_item=64
     )
+    panel: ClassVar[int] = 64  # annotators that attend to one another, or landmarks
+    rank: ClassVar[int] = 8  # basis heads of low-rank classifiers
+    averages: ClassVar[bool] = False  # whether all classifiers read the mean of all queries
     name: ClassVar[str] = "annotator-queries"
+    individual: ClassVar[bool] = True
+    needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = {  # one architecture, so that all trials run as one stack
         "training.learning_rate": (1e-4, 3e-4, 1e-3, 3e-3),
         "training.epochs": (5, 10, 20),
         "training.weight_decay": (0.0, 0.01, 0.1),
     }
+    retired: ClassVar[dict[str, Any]] = TrainedMethod.retired | {
+        "hidden": (), "question_hidden": (), "loss": "likelihood", "objective": "answers",
+        "kde": RatingKde(), "learn_temperature": False, "readout": "", "calibrate": "",
+        "calibrate_by": "cross-entropy", "held_out": 0.1, "aggregate": False, "similar": 0.0,
+        "projection": 0, "projection_dropout": 0.0, "layer_norms": False, "normalise": False,
+        "classifier": "auto", "common": True, "rank": 8, "panel": 64, "average": "answer",
+        "learn": "answers", "vote": "mean", "frame_queries": 0, "frame_positions": 1,
+        "most_frames": 96,
+    }  # fmt: skip
+    most_: int = field(init=False, repr=False, default=1)  # annotators of an item
 
     @classmethod
     def published(cls, **settings: Any) -> Self:
@@ -79,60 +450,56 @@ class AnnotatorQueries(QueryMethod):
             "inner": 3072,
             "vector_dropout": 0.0,
             "layer_dropout": 0.1,
-            "projection": 256,
-            "normalise": True,
-            "classifier": "own",
-            "common": False,
-            "average": "annotator",
-            "hidden": (256,),
             "dropout": 0.5,
-            "hidden_dropout": 0.3,
-            "standardise": False,
+            "independent": True,
             "training": training,
         }
         return cls(**of_paper | settings)
-
-    @classmethod
-    def published_video(cls, **settings: Any) -> Self:
-        """The video model of the paper: 32 queries summarise the 257 positions of each frame."""
-        of_paper: dict[str, Any] = {
-            "frame_queries": 32,
-            "frame_positions": 257,
-            "layer_norms": True,
-            "projection_dropout": 0.3,
-        }
-        model = cls.published(**of_paper | settings)
-        if "training" not in settings:
-            model.training = dataclasses.replace(model.training, batch_size=32)
-        return model
 
     @property
     def pools(self) -> bool:
         return False
 
+    @property
+    def has_prior(self) -> bool:
+        return not self.independent and math.isfinite(self.spread)
+
+    def classifier(self, n_annotators: int) -> ClassifierKind:
+        """Which kind of classifier so many annotators have."""
+        return "own" if n_annotators <= self.panel else "low-rank"
+
     # ---- fit ----
 
+    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        check_spread(self.spread)
+        if self.reads not in ("focus", "content"):
+            raise ModelError(f"reads must be 'focus' or 'content', not {self.reads!r}")
+        shares = {name: getattr(self, name) for name in DROPOUTS}
+        wrong = {name: value for name, value in shares.items() if not 0 <= value < 1}
+        wrong |= {"positions": self.positions} if self.positions < 0 else {}
+        if wrong:
+            values = ", ".join(f"{name} = {value}" for name, value in wrong.items())
+            raise ModelError(f"settings out of range: {values}")
+        if self.independent and corpus.n_annotators > self.panel:
+            raise ModelError(
+                f"independent=True is for at most {self.panel} annotators, {corpus.name} has "
+                f"{corpus.n_annotators}"
+            )
+        return super().check(corpus, questions)
+
     def network(self, sizes: Sizes) -> Network:
-        if self.frame_queries and len(sizes.widths) > 1:
-            raise ModelError(f"frame_queries need one role, found {listed(sizes.widths)}")
         return QueryNet(sizes, self)
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         family = likelihood(corpus[question].scale)
         spread = self.spread if self.has_prior else math.inf
-        return annotator_biases(corpus, question, family, self.name, self.aggregate, spread)
+        return annotator_biases(corpus, question, family, self.name, False, spread)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        losses = super().losses(sizes)
-        if self.has_prior:
-            return tuple(penalised(loss) for loss in losses)
-        if self.average == "answer":
-            return losses
-        return tuple(_by_annotator(loss) if loss.over == "row" else loss for loss in losses)
-
-    def rows(self, corpus: Corpus) -> Table:
-        rows = super().rows(corpus)
-        return _with_majority(rows, corpus) if self.learn == "majority" else rows
+        losses = answer_losses(sizes)
+        if self.independent:
+            return tuple(_by_annotator(loss) for loss in losses)
+        return tuple(penalised(loss) for loss in losses) if self.has_prior else losses
 
     def trainer(
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
@@ -140,6 +507,7 @@ class AnnotatorQueries(QueryMethod):
         most = int(np.bincount(self.rows(corpus).item).max())
         self.most_ = min(most, self.training.max_rows_per_item)
         run = super().trainer(corpus, validation, cache)
+        run.kind = repr((run.kind, self.most_))  # networks of a stack have one shape
         if self.pretrained:
             self._query_net.load_pretrained(_weights_of(Path(self.pretrained)))
         return run
@@ -170,9 +538,11 @@ class AnnotatorQueries(QueryMethod):
         codes = self.learned_.annotators.find(pairs.annotators)
         code = np.where(np.r_[self.learned_.any_answered, False][codes], codes, -1)
         attention = self._attention(corpus, pairs.item, code[pairs.annotator])
-        shown = {q: dataclasses.replace(p, attention=attention) for q, p in predictions.items()}
+        by_question = {
+            q: dataclasses.replace(p, attention=attention) for q, p in predictions.items()
+        }
         densities = predictions.densities.values()
-        return Predictions(shown, predictions.method, predictions.corpus, densities)
+        return Predictions(by_question, predictions.method, predictions.corpus, densities)
 
     def _attention(
         self, corpus: Corpus, item: np.ndarray, code: np.ndarray
@@ -214,6 +584,10 @@ class AnnotatorQueries(QueryMethod):
             for role in self.sizes_.widths
         )
 
+    @classmethod
+    def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        return super()._settings(with_spread(settings))
+
 
 def _attention_of(
     role: str,
@@ -251,21 +625,6 @@ def _by_annotator(loss: Loss) -> Loss:
         return (total / n.clamp(min=1e-12)).sum()
 
     return dataclasses.replace(loss, over="batch", function=function)
-
-
-def _with_majority(table: Table, corpus: Corpus) -> Table:
-    """The rows with the consensus of their item as the answer; all rows of an item count as one."""
-    changed = dataclasses.replace(table, answer={}, weight={})
-    for question, answer in table.answer.items():
-        labels = corpus[question].consensus()
-        target = likelihood(labels.scale).target(labels.answer)
-        of_items = np.zeros((corpus.n_items, *target.shape[1:]), target.dtype)
-        of_items[labels.item] = target
-        n = np.bincount(table.item, table.weight[question] > 0, corpus.n_items)
-        share = (table.weight[question] > 0) / np.maximum(n, 1)[table.item]
-        changed.answer[question] = of_items[table.item].astype(answer.dtype)
-        changed.weight[question] = share.astype(np.float32)
-    return changed
 
 
 def _weights_of(path: Path) -> dict[str, Tensor]:

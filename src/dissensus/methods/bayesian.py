@@ -70,7 +70,7 @@ class _BayesianNet(Network):
         super().__init__()
         self.passes = passes
         self.questions = tuple(sizes.scales)
-        self.trunk = Trunk(list(sizes.widths), sum(sizes.widths.values()), (), 0.0)
+        self.trunk = Trunk.over(sizes.widths, (), 0.0)
         widths = (self.trunk.width, *hidden)
         pairs = zip(widths, hidden, strict=False)
         self.shared = BayesianLayers(*(BayesianLayer(*pair, prior) for pair in pairs))

@@ -15,7 +15,8 @@ from dissensus.errors import ModelError
 from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.losses import answer_losses
 from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
-from dissensus.methods.framework.trunk_method import TrunkMethod
+from dissensus.methods.framework.trained import TrainedMethod
+from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Grouped, likelihood
 from dissensus.networks.noise import Dropout, positions_in_batch, uniforms
 from dissensus.scales import Interval, MultiLabel, Scale
@@ -46,7 +47,7 @@ class _IndependentNet(Network):
 
     def __init__(self, sizes: Sizes, method: DLema) -> None:
         super().__init__()
-        self.vectors = method.trunk(sizes, ())
+        self.vectors = Trunk.over(sizes.widths, (), method.dropout)
         families = {question: likelihood(scale) for question, scale in sizes.scales.items()}
         self.scales, self.families = sizes.scales, families
         self.n_outputs = [family.n_outputs for family in families.values()]
@@ -58,11 +59,10 @@ class _IndependentNet(Network):
             limit = 1 / math.sqrt(before)  # as torch draws a linear layer
             shape = (sizes.n_annotators, before, after)
             self.weights.append(torch.empty(shape).uniform_(-limit, limit))
-            share = method.further_dropout if self.masks else method.dropout
-            self.masks.append(_Masks(share, method.passes))
+            self.masks.append(_Masks(method.dropout, method.passes))
         for width in method.hidden:
             self.biases.append(torch.zeros(sizes.n_annotators, width))
-            self.dropouts.append(Dropout(method.further_dropout))
+            self.dropouts.append(Dropout(method.dropout))
         for number, (question, family) in enumerate(families.items()):
             start = sizes.start.get(question)
             bias = np.zeros((sizes.n_annotators, family.width)) if start is None else start
@@ -145,7 +145,7 @@ def _mean(scale: Scale, raw: Tensor) -> Tensor:
 
 
 @dataclass(eq=False)
-class DLema(TrunkMethod):
+class DLema(TrainedMethod):
     """Trains a network for each annotator, independent of the others; all at once (D-LEMA).
 
     The baseline of QuMATL. The original is an ensemble of Bayesian networks for masks of images,
@@ -158,6 +158,7 @@ class DLema(TrunkMethod):
 
     Args:
         hidden: widths of the hidden layers of each network.
+        dropout: of the vectors and the hidden layers.
         passes: dropout masks that a prediction is the mean of. They are the same for all items.
         fused: whether annotators are weighted by how certain they are, or equally.
 
@@ -165,6 +166,8 @@ class DLema(TrunkMethod):
     2012.07206; Zhang et al. (2025), QuMATL, arXiv 2503.15237.
     """
 
+    hidden: tuple[int, ...] = (64,)
+    dropout: float = 0.5
     passes: int = 10
     fused: bool = True
     training: Training = Training(epochs=20, least_steps=1000, learning_rate=3e-3)

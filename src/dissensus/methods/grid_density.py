@@ -19,7 +19,9 @@ from dissensus.methods.framework.density_loss import (
     density_targets,
     direct_density_loss,
 )
-from dissensus.methods.framework.trunk_method import TrunkMethod
+from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.trained import TrainedMethod
+from dissensus.networks.heads import Trunk
 from dissensus.prediction import JointDensity
 from dissensus.scales import Interval
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
@@ -28,7 +30,7 @@ from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 class _GridNet(Network):
     def __init__(self, sizes: Sizes, method: GridDensity) -> None:
         super().__init__()
-        self.trunk = method.trunk(sizes)
+        self.trunk = Trunk.over(sizes.widths, method.hidden, method.dropout)
         self.head = nn.Linear(self.trunk.width, method.bins ** len(sizes.scales))
         if method.base_rates and sizes.start:
             first = torch.as_tensor(next(iter(sizes.start.values())), dtype=torch.float32)
@@ -50,7 +52,7 @@ class _MarginalAnswers(Answers):
 
 
 @dataclass(eq=False)
-class GridDensity(TrunkMethod):
+class GridDensity(TrainedMethod):
     """Learns the density of the ratings of an item directly, as a softmax over the cells of a grid.
 
     The baseline of Tavernor et al. (2024). It does not know annotators; all of them are predicted
@@ -58,6 +60,8 @@ class GridDensity(TrunkMethod):
     annotators too.
 
     Args:
+        hidden: widths of the hidden layers.
+        dropout: of the vectors and the hidden layers.
         bins: cells for each question; one question or two are learned.
         base_rates: whether the biases of the output layer start at the mean density of the
             training items, or are drawn.
@@ -66,10 +70,13 @@ class GridDensity(TrunkMethod):
     Mower Provost (2024), arXiv 2408.11956.
     """
 
+    hidden: tuple[int, ...] = (64,)
+    dropout: float = 0.5
     bins: int = 4
     base_rates: bool = True
     name: ClassVar[str] = "grid-density"
     scales: ClassVar[tuple[str, ...]] = ("ordinal", "interval")
+    choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.bins < 2:

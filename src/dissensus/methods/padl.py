@@ -12,7 +12,6 @@ from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import positions_in_batch, uniforms
@@ -135,7 +134,6 @@ class Padl(TruthMethod):
     branch_hidden: int = 16
     name: ClassVar[str] = "padl"
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "multi-label")
-    choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.branch_hidden < 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dissensus.errors import ModelError, did_you_mean, listed
 
@@ -26,16 +26,20 @@ METHODS: dict[str, tuple[str, str]] = {
     "annotator-onehot": ("annotator_onehot", "AnnotatorOneHot"),
     "annotator-queries": ("annotator_queries", "AnnotatorQueries"),
     "annotator-embedding": ("annotator_embedding", "AnnotatorEmbedding"),
-    "base-heads": ("base_heads", "BaseHeads"),
+    "base-heads": ("annotator_heads", "AnnotatorHeads"),
     "d-lema": ("d_lema", "DLema"),
     "padl": ("padl", "Padl"),
-    "sim-label": ("sim_label", "SimLabel"),
+    "sim-label": ("annotator_heads", "AnnotatorHeads"),
     "crowd-layer": ("crowd_layer", "CrowdLayer"),
     "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
     "joint-em": ("joint_em", "JointEm"),
     "madl": ("madl", "Madl"),
     "annot-mix": ("annot_mix", "AnnotMix"),
     "grid-density": ("grid_density", "GridDensity"),
+}
+PRESETS: dict[str, dict[str, Any]] = {  # settings of methods that are another one with these:
+    "base-heads": {"common": False, "hidden": (256,)},  # Base of QuMATL (Zhang et al. 2025)
+    "sim-label": {"similar": 1.0},  # SimLabel (AAAI 2026), by the authors of QuMATL
 }
 ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
     *("bayesian", "annotator-embedding", "d-lema", "sim-label", "grid-density"),  # slow ones,
@@ -45,8 +49,18 @@ ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
 )
 
 
+def build(name: str) -> Method:
+    """A method by the name users type, with its default settings; not fitted.
+
+    Example:
+        >>> build("base-heads").hidden
+        (256,)
+    """
+    return method(name)(**PRESETS.get(name, {}))
+
+
 def method(name: str) -> type[Method]:
-    """The class of a method, by the name users type."""
+    """The class of a method, by the name users type; `build` also knows the settings of presets."""
     if name not in METHODS:
         raise ModelError(
             f"no method {name!r}{did_you_mean(name, METHODS)}; there are {listed(METHODS, 40)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dissensus.networks.attention import AttentionBlock, Norm
+from dissensus.networks.likelihoods import Likelihood, NormalLikelihood, likelihood
 from dissensus.networks.noise import Dropout
 
-__all__ = ["AttentionBlock", "Dropout", "Norm"]
+__all__ = ["AttentionBlock", "Dropout", "Likelihood", "Norm", "NormalLikelihood", "likelihood"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -46,6 +46,11 @@ class Trunk(nn.Module):
         further = dropout if hidden_dropout is None else hidden_dropout
         self.layers = nn.Sequential(Dropout(dropout), *hidden_layers(width, hidden, further))
         self.width = [width, *hidden][-1]
+
+    @classmethod
+    def over(cls, widths: Mapping[str, int], hidden: Sequence[int], dropout: float) -> Trunk:
+        """Over the vectors of all roles, by the width of each."""
+        return cls(list(widths), sum(widths.values()), hidden, dropout)
 
     def standardise(self, pooled: dict[str, Tensor]) -> None:
         """Standardise vectors from now on, by the mean and the standard deviation of these."""

@@ -22,7 +22,7 @@ from dissensus.evaluation.execution.jobs import seconds_of_fit
 from dissensus.evaluation.execution.scheduler import duration
 from dissensus.files.folders import read_json, write_json
 from dissensus.files.staging import staged
-from dissensus.methods import method
+from dissensus.methods import build
 from dissensus.progress import progress
 from dissensus.workflow.items import drawn_items, without_unreadable_contents
 from dissensus.workflow.plan import FASTEST, FEWEST_ITEMS, n_folds, n_seeds
@@ -172,7 +172,7 @@ def _training(corpus: Corpus, methods: Sequence[str], seeds: int | None) -> tupl
     each fold, and for the model and the report; almost none if no method is trained."""
     n_fits = (n_folds(corpus.n_items) - 1) * (seeds or n_seeds(_n_answers(corpus))) + TRAINED_AGAIN
     needed = {
-        name: n_fits * seconds_of_fit(method(name)(), corpus, corpus.n_items)
+        name: n_fits * seconds_of_fit(build(name), corpus, corpus.n_items)
         for name in methods or (FASTEST,)
     }
     trained = {name: seconds for name, seconds in needed.items() if seconds}

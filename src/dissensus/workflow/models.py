@@ -29,7 +29,7 @@ from dissensus.evaluation.comparison_table import FLOORS, higher_is_better
 from dissensus.evaluation.execution.scheduler import duration
 from dissensus.evaluation.result_tables import comparable_methods
 from dissensus.files.folders import writing
-from dissensus.methods import method as method_class
+from dissensus.methods import build
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import configured
 from dissensus.methods.framework.trained_items import save_trained_items
@@ -243,9 +243,10 @@ def files_line(paths: Sequence[Path], path: Path, what: str) -> str:
 def seeded_method(name: str, encoder: str | None, seed: int = 0) -> Method:
     """A method with a seed and an encoder, if it has any."""
     common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}
-    known = method_class(name)().get_params()
+    default = build(name)
+    known = default.get_params()
     typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
-    return configured(method_class(name), typed)
+    return configured(default, typed)
 
 
 def _add_figures_to_card(folder: Path, results: Results, method: str, n_items: int) -> None:

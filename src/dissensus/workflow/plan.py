@@ -13,7 +13,7 @@ from dissensus.encoders import DEFAULTS
 from dissensus.errors import counted
 from dissensus.evaluation import EvaluationProtocol, choose_protocol
 from dissensus.evaluation.best_method import predicts_annotators
-from dissensus.methods import method as method_class
+from dissensus.methods import build
 
 FEWEST_ITEMS = 30  # with answers, below which no method is compared
 MANY_ITEMS = 200  # from which five folds are used
@@ -113,7 +113,7 @@ def floors_for(corpus: Corpus) -> tuple[str, ...]:
 
 def needs_encoder(methods: Sequence[str]) -> bool:
     """Whether any of these methods encodes contents; without names, some do."""
-    return not methods or any(hasattr(method_class(name)(), "encoder") for name in methods)
+    return not methods or any(hasattr(build(name), "encoder") for name in methods)
 
 
 def _annotators_are_known(corpus: Corpus) -> bool:

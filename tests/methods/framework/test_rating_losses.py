@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from torch.distributions import Normal, kl_divergence
 
 from dissensus.errors import ModelError
-from dissensus.methods.framework.rating_losses import (
+from dissensus.methods.framework.losses import (
     RatingLoss,
     answer_positions,
     check_ratings,
-    moments_loss,
     positions,
     rating_losses,
     weighted_ccc,
@@ -108,48 +106,3 @@ def test_ordinal_answers_are_expected_levels() -> None:
 def test_answers_without_positions_are_refused() -> None:
     with pytest.raises(ModelError, match="loss=ccc needs ordinal or interval answers, but 'hate'"):
         check_ratings("annotator-heads", "loss=ccc", "hate", Nominal(("no", "yes")))
-
-
-# ---- mean and variance of an item's ratings ----
-
-
-def _items() -> tuple[torch.Tensor, Batch]:
-    """Outputs (6 rows, 2 questions, position and spread), and a batch: items with three ratings,
-    two and one."""
-    torch.manual_seed(0)
-    raw = torch.randn(6, 2, 2, dtype=torch.float64) * 0.3
-    answers = torch.rand(6, 2, dtype=torch.float64) * 2 - 1
-    batch = batch_of(answers, torch.ones(6))
-    batch.items, batch.share = torch.arange(3), torch.ones(3)
-    batch.rows.item = torch.tensor([0, 0, 0, 1, 1, 2])
-    return raw, batch
-
-
-def _divergence(raw: torch.Tensor, batch: Batch, left_out: int | None = None) -> torch.Tensor:
-    rows = {question: raw[:, k] for k, question in enumerate(SCALES)}
-    return moments_loss(SIZES, 0.5, left_out).function(Outputs(rows=rows), batch)
-
-
-def test_moments_are_compared_as_normal_distributions() -> None:
-    raw, batch = _items()
-    expected = 0.0
-    for k, question in enumerate(SCALES):
-        given, mean = batch.rows.answer[question][:3], raw[:3, k, 0]
-        variance = (2 * raw[:3, k, 1]).exp().mean() + mean.var(correction=0)
-        predicted = Normal(mean.mean(), variance.sqrt())
-        expected += float(kl_divergence(predicted, Normal(given.mean(), given.std(correction=0))))
-    assert float(_divergence(raw, batch)[0]) == pytest.approx(0.5 * expected, rel=1e-6)
-
-
-def test_moments_need_two_ratings() -> None:
-    _, batch = _items()
-    weight = moments_loss(SIZES, 1.0).weight
-    assert weight is not None and weight(batch).tolist() == [1, 1, 0]
-    without = moments_loss(SIZES, 1.0, left_out=1).weight  # rows 1 and 4 are of annotator 1
-    assert without is not None and without(batch).tolist() == [1, 0, 0]
-
-
-def test_the_gradient_of_moments_is_their_slope() -> None:
-    raw, batch = _items()
-    raw.requires_grad_()
-    assert torch.autograd.gradcheck(lambda x: _divergence(x, batch)[:2], (raw,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -85,7 +86,8 @@ class Model:
 
     Args:
         title: in tables.
-        method: its name in `METHODS`.
+        method: its name in `METHODS`; or the module and class of a method of this package, as
+            "individual.variants:VariantHeads", which is imported when it is first built.
         settings: where they are not the method's defaults.
     """
 
@@ -100,9 +102,14 @@ class Model:
             shared: settings of all models; those that the method does not have are left out.
             typed: the same, as typed; they replace all others.
         """
-        from dissensus.methods import changed, method
+        from dissensus.methods import build, changed
 
-        default = method(self.method)()
+        module, _, cls = self.method.partition(":")
+        default: Method
+        if cls:
+            default = getattr(importlib.import_module(f"dissensus_papers.{module}"), cls)()
+        else:
+            default = build(self.method)
         return with_typed(changed(default, known(default, shared) | dict(self.settings)), typed)
 
 
@@ -116,12 +123,10 @@ def known(method: Method, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def with_typed(method: Method, typed: Typed) -> Method:
     """A method with those of the typed settings that it has."""
-    from dissensus.methods import changed, configured, settings_of
+    from dissensus.methods import configured, settings_of
 
     names = settings_of(method)
-    usable = [(name, text) for name, text in typed if name in names]
-    values = settings_of(configured(type(method), usable))
-    return changed(method, {name: values[name] for name, _ in usable})
+    return configured(method, [(name, text) for name, text in typed if name in names])
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from dissensus_papers.individual.corpora import (
     nth_of,
     speaker_folds,
 )
-from dissensus_papers.individual.models import CONSENSUS, HEADS, INDIVIDUAL, MODELS, MT
+from dissensus_papers.individual.models import CONSENSUS, HEADS, MODELS, MT
 
 HEADS_MODEL = Model("Annotator heads", "annotator-heads")
 GRID_MODEL = Model("Distribution", "grid-density", {"base_rates": False})
@@ -123,7 +123,11 @@ def expert_tables(by_seed: Sequence[Measured]) -> list[Table | str]:
 # ---- annotators whom no model has seen ----
 
 MODELS_OF_NEWCOMERS = {
-    "mt": Model("MT", "annotator-heads", INDIVIDUAL | {"common": False, "aggregate": True}),
+    "mt": replace(
+        MODELS[f"{MT}-answers"],
+        title="MT",
+        settings={**MODELS[f"{MT}-answers"].settings, "aggregate": True},
+    ),
     "heads": Model("Annotator heads", "annotator-heads", {"aggregate": True}),
 }
 WAYS = {

@@ -10,10 +10,11 @@ from typing import Any
 
 from dissensus_papers.framework.declared import Model
 
+VARIANT, PUBLISHED_ONEHOT, PUBLISHED_GRID = (
+    f"individual.variants:{name}" for name in ("VariantHeads", "PublishedOneHot", "PublishedGrid")
+)
 PUBLISHED: dict[str, Any] = {  # network and optimisation, as in the released code
     "dropout": 0.2,
-    "hidden_dropout": 0.0,
-    "standardise": False,
     "training.epochs": 500,
     "training.batch_size": 32,
     "training.optimiser": "sgd",
@@ -36,29 +37,31 @@ CONSENSUS, HEADS, LEARNED = "consensus", "heads", "heads-learned"
 
 
 def _heads(title: str, **settings: Any) -> Model:
-    return Model(title, "annotator-heads", settings)
+    return Model(title, VARIANT, settings)
 
 
-_MT = INDIVIDUAL | {"common": False}
+_MT = INDIVIDUAL | {"common": False, "published": True}
 _OF_PAPER = {
-    GRID_BASELINE: Model("Distribution over cells (baseline)", "grid-density", GRID),
+    GRID_BASELINE: Model("Distribution over cells (baseline)", PUBLISHED_GRID, GRID),
     f"{GRID_BASELINE}-8": Model(
-        "Distribution, 8 cells a question", "grid-density", GRID | {"bins": 8}
+        "Distribution, 8 cells a question", PUBLISHED_GRID, GRID | {"bins": 8}
     ),
 } | {
     f"{name}-{objective}": Model(
         f"{name.upper()}, {words}", method, settings | {"objective": objective}
     )
     for name, method, settings in (
-        (MT, "annotator-heads", _MT),
-        (OH, "annotator-onehot", INDIVIDUAL),
+        (MT, VARIANT, _MT),
+        (OH, PUBLISHED_ONEHOT, INDIVIDUAL),
     )
     for objective, words in OBJECTIVES.items()
 }
 _OURS = {
     CONSENSUS: Model("Consensus alone", "single", {"hidden": (64,), "training.epochs": 20}),
-    HEADS: _heads("Annotator heads"),
-    f"{HEADS}-both": _heads("Annotator heads, answers and density", objective="both"),
+    HEADS: Model("Annotator heads", "annotator-heads"),
+    f"{HEADS}-both": Model(
+        "Annotator heads, answers and density", "annotator-heads", {"objective": "both"}
+    ),
     "onehot": Model("One-hot annotator", "annotator-onehot"),
     "grid-ours": Model(
         "Distribution, 8 cells a question, AdamW", "grid-density", {"bins": 8, "base_rates": False}
@@ -90,7 +93,7 @@ _FURTHER = {
 }
 _LAST = {
     LEARNED: _heads("Learned temperature", loss="ccc", objective="both", learn_temperature=True),
-    f"{GRID_BASELINE}-16": Model("Distribution, 16 cells", "grid-density", GRID | {"bins": 16}),
+    f"{GRID_BASELINE}-16": Model("Distribution, 16 cells", PUBLISHED_GRID, GRID | {"bins": 16}),
 }
 _FLOORS = {
     "prior": Model("Mean rating", "prior"),

@@ -65,6 +65,7 @@ class Method(ABC):
     scales: ClassVar[tuple[str, ...]] = tuple(SCALES)  # kinds of answers that it learns
     instead: ClassVar[str] = ""  # a similar method that learns all kinds
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
+    retired: ClassVar[dict[str, Any]] = {}  # settings of earlier versions, at their defaults
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
     _checkpoint: Path | None = dataclasses.field(init=False, repr=False, default=None)
@@ -500,6 +501,14 @@ _DAMAGE: tuple[type[Exception], ...] = (*DAMAGE, RuntimeError, SafetensorError)
 
 def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> Method:
     """The model in a folder whose config was read; no code in the folder is ever run."""
+    saved = config["settings"]
+    for name, default in cls.retired.items():
+        if saved.get(name, plain(default)) != plain(default):
+            raise ModelError(
+                f"{path}: trained by an earlier version with {name}={cut(repr(saved[name]))}, a "
+                "setting that is gone; train again without it, or load it with that version"
+            )
+    config = config | {"settings": {k: v for k, v in saved.items() if k not in cls.retired}}
     try:
         check_types(config["settings"], cls, Path(path) / "config.json", "settings")
         return cls.from_folder(Path(path), config)

@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde, n_uniforms, rating_densities
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.losses import item_weight
-from dissensus.methods.framework.rating_losses import positions
+from dissensus.methods.framework.losses import item_weight, positions
 from dissensus.networks.noise import drawing, positions_in_batch, uniforms
 from dissensus.training import Batch, Loss, Outputs, Sizes
 
 SMALLEST = 1e-8  # mass that is added to each cell before its logarithm is taken
 TARGET = "density"  # the name of the target; `density.weight` is 1 where an item has one
-TEMPERATURE = "temperature"  # an output of items: the logarithm of the factor of the temperature
-TEMPERATURE_RATE = 10.0  # how much faster than other weights that logarithm learns
-
-
-class LearnedTemperature(nn.Module):
-    """The factor of the temperature of a density, which is learned with the network: 1 at first."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.change = nn.Parameter(torch.zeros(()))
-
-    def forward(self, n_items: int) -> Tensor:
-        """Its logarithm, the same for all items."""
-        return (TEMPERATURE_RATE * self.change).expand(n_items)
-
-
-def learned_factor(network: nn.Module) -> float:
-    """The learned factor of the temperature; 1 if it is not learned."""
-    parts = [part for part in network.modules() if isinstance(part, LearnedTemperature)]
-    return float(parts[0](1).detach().exp()) if parts else 1.0
+TEMPERATURE = "temperature"  # an output of items, if a network has it: the logarithm of a factor
 
 
 def check_density(method: str, questions: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Losses that several methods minimise: of answers, of labels and of distributions.
+"""Losses that several methods minimise: of answers and ratings, of labels and of distributions.
 
 The targets of items are in `batch.targets` under the name of the question, and their weights under
 "QUESTION.weight".
@@ -7,14 +7,18 @@ The targets of items are in `batch.targets` under the name of the question, and 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from dissensus.networks.likelihoods import Divergence, Likelihood, likelihood
-from dissensus.scales import MultiLabel, Scale
+from dissensus.errors import ModelError
+from dissensus.networks.likelihoods import Divergence, Likelihood, NormalLikelihood, likelihood
+from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 from dissensus.training import Batch, Loss, Outputs, Sizes
 
+RatingLoss = Literal["likelihood", "ccc", "mse"]
+SMALLEST = 1e-8  # added to a concordance's denominator, which is 0 where all ratings are equal
 PENALTY = ", penalty"  # is added to the name of an output that `penalised` reads
 
 
@@ -114,3 +118,94 @@ def _soft_loss(question: str, scale: Scale, kind: Divergence) -> Loss:
         return family.soft_loss(outputs.items[question], batch.targets[question], kind)
 
     return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
+
+
+# ---- ratings, as positions on [-1, 1] ----
+
+
+def rating_losses(sizes: Sizes, kind: RatingLoss) -> tuple[Loss, ...]:
+    """The losses of the answers of annotators.
+
+    Args:
+        kind: "likelihood" of each answer, a loss for each question; "ccc", 1 - concordance of all
+            predicted and given ratings of a batch, or "mse", their squared error, each summed over
+            the questions as one loss.
+    """
+    if kind == "likelihood":
+        return answer_losses(sizes)
+    error = _one_minus_ccc if kind == "ccc" else _squared_error
+
+    def loss(outputs: Outputs, batch: Batch) -> Tensor:
+        total = torch.zeros((), device=batch.items.device)
+        for question, scale in sizes.scales.items():
+            raw, answer = outputs.rows[question], batch.rows.answer[question]
+            weight = batch.rows.weight[question]
+            total = total + error(positions(scale, raw), answer_positions(scale, answer), weight)
+            total = total + _spread_only(scale, raw, answer, weight)
+        return total
+
+    return (Loss(kind, "batch", loss, weight=_answers),)
+
+
+def check_ratings(method: str, setting: str, question: str, scale: Scale) -> None:
+    """Refuse answers that have no position between two ends."""
+    if not isinstance(scale, Interval | Ordinal):
+        raise ModelError(
+            f"{method}: {setting} needs ordinal or interval answers, but {question!r} is "
+            f"{scale.kind}; choose another setting, or declare the scale when reading"
+        )
+
+
+def positions(scale: Scale, raw: Tensor) -> Tensor:
+    """The predicted position on [-1, 1] of each row, (n_rows,): the mean, or the expected level."""
+    if isinstance(scale, Interval):
+        return NormalLikelihood(scale).mean(raw)
+    levels = torch.linspace(-1, 1, scale.n_columns, dtype=raw.dtype, device=raw.device)
+    return likelihood(scale).distribution(raw) @ levels
+
+
+def answer_positions(scale: Scale, answer: Tensor) -> Tensor:
+    """Answers in the form that the likelihood expects, as positions on [-1, 1], (n_rows,)."""
+    if isinstance(scale, Interval):
+        return answer
+    return answer.float() * (2 / max(scale.n_columns - 1, 1)) - 1
+
+
+def weighted_ccc(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+    """Lin's concordance of two vectors, with unbiased variances; rows of weight 0 do not count.
+
+    0 where both are constant.
+    """
+    n = weight.sum().clamp(min=SMALLEST)
+    mean_x, mean_y = (weight * x).sum() / n, (weight * y).sum() / n
+    of_x, of_y = x - mean_x, y - mean_y
+    freedom = (n - 1).clamp(min=SMALLEST)
+    covariance = (weight * of_x * of_y).sum() / freedom
+    variances = (weight * (of_x**2 + of_y**2)).sum() / freedom
+    return 2 * covariance / (variances + (mean_x - mean_y) ** 2 + SMALLEST)
+
+
+def _one_minus_ccc(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+    return 1 - weighted_ccc(x, y, weight)
+
+
+def _squared_error(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+    return (weight * (x - y) ** 2).sum() / weight.sum().clamp(min=SMALLEST)
+
+
+def _spread_only(scale: Scale, raw: Tensor, answer: Tensor, weight: Tensor) -> Tensor:
+    """0, with the gradient of the likelihood for the spread of ratings alone.
+
+    So annotators have a density although positions are learned by another loss.
+    """
+    if not isinstance(scale, Interval):
+        return raw.new_zeros(())
+    fixed = torch.cat([raw[:, :1].detach(), raw[:, 1:]], dim=1)
+    unlikely = NormalLikelihood(scale).loss(fixed, answer)
+    mean = (weight * unlikely).sum() / weight.sum().clamp(min=SMALLEST)
+    return mean - mean.detach()
+
+
+def _answers(batch: Batch) -> Tensor:
+    """How often each row counts: once for each question that it answers."""
+    return torch.stack(list(batch.rows.weight.values())).sum(dim=0)

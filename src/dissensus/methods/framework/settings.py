@@ -115,9 +115,10 @@ def draws(method: Configurable) -> bool:
     return any(name in settings_of(method) for name in SEEDS)
 
 
-def configured(cls: type[M], settings: Iterable[tuple[str, str]]) -> M:
-    """A method with these settings, each a name ("training.epochs" or "hidden") and a text."""
-    method = cls()
+def configured(method: M | type[M], settings: Iterable[tuple[str, str]]) -> M:
+    """A copy of a method, not fitted, with these settings changed, each a name ("training.epochs"
+    or "hidden") and a text; of a class, with the other settings at their defaults."""
+    method = method() if isinstance(method, type) else method
     known = settings_of(method)
     typed = dict(settings)
     _check_known(method.name, typed, known)

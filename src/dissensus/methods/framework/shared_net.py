@@ -128,7 +128,7 @@ def _trunk(
         raise ModelError(
             f"branch must be {' or '.join(map(repr, get_args(Branch)))}, not {branch!r}"
         )
-    plain = Trunk(list(sizes.widths), sum(sizes.widths.values()), hidden, dropout)
+    plain = Trunk.over(sizes.widths, hidden, dropout)
     if branch == "output":
         return plain
     if hidden:

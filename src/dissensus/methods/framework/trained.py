@@ -51,9 +51,7 @@ ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
 ON_GPU = 4  # times as many on a GPU
 LATER = ("least_steps", "plateau_factor", "smallest_gain")  # settings of training
-LATER_OF_METHOD = (
-    "aggregate", "similar", "components", "item_spread", "moments", "learn_temperature",
-)  # fmt: skip
+LATER_OF_METHOD = ("aggregate", "similar")
 ITEMS_TO_SEE = 1024  # to standardise the vectors of an encoder that is fine-tuned
 
 
@@ -84,6 +82,7 @@ class TrainedMethod(Method):
     )
     _identities: dict[str, str] = dataclasses.field(init=False, repr=False, default_factory=dict)
     needs_rows: ClassVar[bool] = False  # whether the losses use the answers of annotators
+    retired: ClassVar[dict[str, Any]] = {"hidden_dropout": None, "standardise": True}
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -212,7 +211,7 @@ class TrainedMethod(Method):
             training = dataclasses.replace(training, epochs=epochs)
         own = ("training", "init_seed")  # may differ between the trainings of a stack
         settings = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
-        kind = repr((self.name, questions, settings))
+        kind = repr((type(self), questions, settings))
         return Trainer(self.network_, losses, examples, training, judge, learned, kind)
 
     def validation_corpus(self, validation: Corpus | None) -> Corpus | None:

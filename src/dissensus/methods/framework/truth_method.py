@@ -11,8 +11,9 @@ from torch import Tensor
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.losses import answer_losses
-from dissensus.methods.framework.trunk_method import TrunkMethod
-from dissensus.networks.heads import Head
+from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.trained import TrainedMethod
+from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
@@ -26,7 +27,7 @@ class TruthNet(Network):
 
     def __init__(self, sizes: Sizes, method: TruthMethod) -> None:
         super().__init__()
-        self.trunk = method.trunk(sizes)
+        self.trunk = Trunk.over(sizes.widths, method.hidden, method.dropout)
         self.questions = tuple(sizes.scales)
         for number, (question, scale) in enumerate(sizes.scales.items()):
             head = Head(self.trunk.width, likelihood(scale), sizes.start.get(question))
@@ -56,19 +57,24 @@ class TruthNet(Network):
 
 
 @dataclass(eq=False)
-class TruthMethod(TrunkMethod):
+class TruthMethod(TrainedMethod):
     """A method with a model of the truth, from which the answers of annotators follow.
 
     Args:
+        hidden: widths of the hidden layers that all questions share.
+        dropout: of the vectors and the hidden layers.
         read: what an item's distribution is: that of the "truth", or the mean of its "annotators".
             It may be changed after the fit.
     """
 
+    hidden: tuple[int, ...] = (64,)
+    dropout: float = 0.5
     read: ReadOut = "truth"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
     instead: ClassVar[str] = "annotator-heads"
+    choices: ClassVar[Choices] = TRUNK_CHOICES
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.read not in get_args(ReadOut):
