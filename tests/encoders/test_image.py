@@ -23,7 +23,6 @@ from dissensus.encoders.image import ImageEncoder
 from dissensus.errors import DataError, InstallError, ModelError
 
 RED = (204, 51, 51)  # one of the colours of Pillow's own palette
-LAST = "last-block:efficientnet-lite0"
 CORNERS = [(12, 12), (84, 12), (12, 52), (84, 52)]  # column and row
 
 
@@ -102,21 +101,6 @@ def test_the_last_block_learns_alone(lite: ImageEncoder, discs: Contents) -> Non
     assert all(not p.requires_grad for b in network.blocks[: n_blocks - 1] for p in b.parameters())
     with pytest.raises(ModelError, match="^the encoder has 16 blocks to train, found 17$"):
         lite.trainable(17)
-
-
-def test_the_last_block_by_itself_makes_the_same(
-    lite: ImageEncoder, discs: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path))
-    whole, block = (encode(encoder(name, "image"), discs) for name in (lite.name, LAST))
-    np.testing.assert_allclose(block.vectors, whole.vectors, atol=0.02)  # float16 in between
-    np.testing.assert_array_equal(block.places, whole.places)
-    wrong = Contents.distinct("features", [[1.0, 2.0]])[0]
-    with pytest.raises(ModelError) as caught:
-        encode(encoder(LAST, "features"), wrong)
-    assert str(caught.value) == (
-        "the last block reads square grids of vectors 192 wide, found 2 wide, 1 to 1 per content"
-    )
 
 
 def test_a_size_that_leaves_an_edge_is_refused() -> None:
@@ -218,14 +202,6 @@ def test_the_last_layer_of_a_transformer_learns_alone(tiny: Path, discs: Content
     assert with_gradient == {name for name, p in network.named_parameters() if p.requires_grad}
     assert any(".1." in name for name in with_gradient)
     assert not any(".0." in name or "embeddings" in name for name in with_gradient)
-
-
-def test_a_model_that_is_not_there(
-    tmp_path: Path, discs: Contents, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(InstallError, match="cannot be loaded .*; choose an installed one"):
-        ImageEncoder(str(tmp_path / "nothing")).encode(discs)
 
 
 # ---- pictures of every kind ----

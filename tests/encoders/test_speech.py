@@ -15,15 +15,12 @@ import torch
 import transformers as untyped
 
 from dissensus import datasets
-from dissensus.annotations import Annotations
 from dissensus.contents import Contents
-from dissensus.corpus import Corpus
 from dissensus.encoders import EncoderNetwork, Prepared, encoder, encodings
 from dissensus.encoders.framework.media import sound
 from dissensus.encoders.framework.pretrained import weights_file
 from dissensus.encoders.speech import SpeechEncoder, read_tensors, whisper_encoder
 from dissensus.errors import DataError, InstallError, ModelError
-from dissensus.names import Names
 
 RATE = 16_000
 transformers: Any = untyped
@@ -65,6 +62,7 @@ def whisper() -> SpeechEncoder:
 # ---- Whisper-tiny ----
 
 
+@pytest.mark.slow
 def test_half_a_minute_is_what_transformers_makes_of_it(whisper: SpeechEncoder) -> None:
     clip = np.concatenate([_noise(15), _tone(15)])
     extractor = transformers.WhisperFeatureExtractor()
@@ -107,6 +105,7 @@ def test_silence_and_a_clip_of_ten_samples(whisper: SpeechEncoder) -> None:
 
 
 def test_no_more_than_whisper_can_read() -> None:
+    assert encoder("auto", "audio") == SpeechEncoder("whisper-tiny")
     with pytest.raises(ModelError) as error:
         SpeechEncoder(seconds=60).prepare(_clips(_tone(0.1)))
     assert str(error.value) == "encoder 'whisper-tiny' reads at most 30 seconds, found 60"
@@ -128,12 +127,6 @@ def test_the_last_blocks_learn_and_nothing_before_them(whisper: SpeechEncoder) -
     )
     with pytest.raises(ModelError, match="the encoder has 4 blocks to train, found 5"):
         whisper.trainable(5)
-
-
-def test_loading_draws_no_random_numbers() -> None:
-    before = torch.get_rng_state()
-    SpeechEncoder().load()
-    assert torch.equal(before, torch.get_rng_state())
 
 
 # ---- the file of Whisper-tiny ----
@@ -379,21 +372,6 @@ def test_a_model_that_does_not_hear(tmp_path: Path) -> None:
 
 
 # ---- in a corpus ----
-
-
-def test_audio_is_read_by_whisper_unless_another_is_named() -> None:
-    assert isinstance(encoder("auto", "audio"), SpeechEncoder)
-    assert encoder("auto", "audio") == SpeechEncoder("whisper-tiny")
-    rows = [("a", "ann", "yes"), ("b", "ann", "no"), ("c", "bob", "no")]
-    sounds = [_file(_tone(0.2)), _file(_noise(0.1)), _file(_tone(0.2))]
-    corpus = Corpus.build(
-        "sounds",
-        Names(["a", "b", "c"]),
-        {"answer": Annotations.from_rows(rows)},
-        contents={"speech": Contents.distinct("audio", sounds)},
-    )
-    store = encodings(corpus, "auto")["speech"].store()
-    assert np.diff(store.offsets).tolist() == [10, 5]  # what occurs twice is encoded once
 
 
 @pytest.mark.data

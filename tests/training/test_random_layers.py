@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dissensus.methods import SeedEnsemble, Single
+from dissensus.methods import Single
 from dissensus.networks.heads import Head
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Batch, Network, Outputs, Sizes, Training
@@ -82,15 +82,6 @@ def test_nn_dropout_in_a_new_method_gives_the_same_in_a_stack_and_alone(epochs: 
     assert_same(lambda: _trainers(nn.Dropout, epochs=epochs))
 
 
-def test_nn_dropout_drops_in_training() -> None:
-    """Without it the weights are others: it is not converted into nothing."""
-    dropped, whole = _trainers(nn.Dropout), _trainers(nn.Identity)
-    for trainer in (*dropped, *whole):
-        trainer.train()
-    key = "layers.0.weight"
-    assert not np.allclose(weights_of(dropped)[0][key], weights_of(whole)[0][key])
-
-
 LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "channels": (lambda: nn.Dropout1d(0.3), "layer 'layers.2' (Dropout1d)"),
     "alpha": (lambda: nn.AlphaDropout(0.3), "layer 'layers.2' (AlphaDropout)"),
@@ -122,13 +113,3 @@ def test_a_layer_that_vmap_does_not_know_is_trained_one_after_another() -> None:
     assert train_all(requested) == {} and all(len(trainer.log.train) == 3 for trainer in requested)
     reason = "layer 'layers.2' (RReLU) cannot run under vmap"
     assert requested[0].notes == [f"trained one after another, not as a stack: {reason}"]
-
-
-def test_an_ensemble_of_such_networks_has_the_note_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    crowd = feature_crowd("nominal", n_items=20)
-    network = lambda self, sizes: _PlainNet(sizes, _Noisy())  # noqa: E731
-    monkeypatch.setattr(Single, "network", network)
-    training = replace(TRAINING, epochs=1)
-    fitted = SeedEnsemble(n_members=2, encoder="features", pool="mean", training=training)
-    fitted.fit(crowd)
-    assert sum("(_Noisy) draws" in note for note in fitted.notes_) == 1

@@ -17,7 +17,6 @@ from dissensus import Annotations, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
-from dissensus.encoders import Prepared
 from dissensus.errors import ModelError
 from dissensus.methods import (
     AnnotatorHeads,
@@ -357,32 +356,6 @@ def test_dropout_alone_may_differ() -> None:
     first, second, third = weights_of(assert_same(make))
     assert all(np.allclose(first[name], third[name], rtol=0, atol=1e-10) for name in first)
     assert not np.allclose(first["head_0.weight"], second["head_0.weight"], atol=1e-6)
-
-
-def test_sequences_that_are_too_large_are_not_stacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    method = Single(encoder=tiny_bert(tmp_path / "bert"), pool="attention")
-    run = run_of(method, text_crowd(10, 0))
-    assert obstacle(run) == ""
-    monkeypatch.setattr("dissensus.training.stacking.stacked_examples.MOST", 100)
-    assert obstacle(run) == "sequences of 'text' are too large to stay in memory"
-
-
-def test_pictures_are_not_stacked() -> None:
-    """One unit becomes many positions there, so that no table of units serves both."""
-    pictures = Prepared(
-        np.zeros((3, 3, 8, 8), np.uint8),
-        np.arange(4),
-        np.zeros((48, 2, 2), np.float32),
-        np.arange(4) * 16,
-        np.zeros(3, bool),
-    )
-    assert not pictures.unit_by_unit
-    run = run_of(Single(encoder="features", training=Training(epochs=1)), feature_crowd())
-    stored = replace(run.examples, prepared={"x": pictures})
-    assert stackable(run)
-    assert not stackable(replace(run, examples=stored))
 
 
 class _Replayed:

@@ -9,7 +9,6 @@ import numpy as np
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework.base import Encoder
-from dissensus.encoders.framework.media import picture
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
 from dissensus.progress import progress
@@ -56,6 +55,8 @@ def _one_width(lengths: Any) -> int:
 
 
 def _pixels(contents: Contents) -> np.ndarray:
+    from dissensus.encoders.framework.media import picture
+
     pictures: list[np.ndarray] = []
     with progress("decoding pictures", len(contents)) as advance:
         for code in range(len(contents)):

@@ -2,8 +2,8 @@
 
 Three things hook into a step, and do nothing in most trainings. Each can be read later:
 `sparse_tables` (large tables with a row per annotator), `processes` (one training that several
-processes share) and `average` (weights averaged over the last steps). `checkpoint` saves and
-resumes a training. `stacking` runs many trainings as one.
+processes share) and `Average` (of the weights over the last steps). `checkpoint` has the file of a
+training that can be resumed. `stacking` runs many trainings as one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -24,13 +24,12 @@ from typing import Any
 import numpy as np
 import torch
 import torch.utils.deterministic
-from torch import Tensor
+from torch import Tensor, nn
 
 from dissensus.deadline import check_deadline
 from dissensus.errors import CheckpointError, ModelError, cut
 from dissensus.networks.noise import draw_by_key, noise_key
 from dissensus.progress import Advance, progress
-from dissensus.training.average import Average, share_of_step
 from dissensus.training.batch import Batch, Loss, Network
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import BatchIndex, Examples, batch_indices, plan_epoch
@@ -387,6 +386,65 @@ class Trainer:
             state.setdefault(int(number), {})[name] = value
         now = self.optimiser.state_dict()
         self.optimiser.load_state_dict({"state": state, "param_groups": now["param_groups"]})
+
+
+def share_of_step(averaged: float, n_steps: int, step: int) -> float:
+    """The share of the weights after a step (from 0) in the mean of all up to it.
+
+    Args:
+        averaged: the share of the steps, the last ones, that are averaged.
+
+    Example:
+        >>> [round(share_of_step(0.5, 6, step), 2) for step in range(6)]
+        [0.0, 0.0, 0.0, 1.0, 0.5, 0.33]
+    """
+    if not averaged:
+        return 0.0
+    first = n_steps - max(1, round(averaged * n_steps))
+    return 1 / (step - first + 1) if step >= first else 0.0
+
+
+@dataclass(eq=False)
+class Average:
+    """The mean of the weights over steps; empty before the first of them."""
+
+    parameters: Sequence[nn.Parameter]
+    means: list[Tensor] = field(default_factory=list)
+
+    def update(self, share: float) -> None:
+        """Add the weights after a step, with this share in the mean."""
+        if not share:
+            return
+        now = [parameter.detach() for parameter in self.parameters]
+        if not self.means:
+            self.means = [weights.clone() for weights in now]
+        else:
+            torch._foreach_lerp_(self.means, now, share)
+
+    def apply(self) -> None:
+        """Copy the mean into the network."""
+        for parameter, mean in zip(self.parameters, self.means, strict=False):
+            parameter.detach().copy_(mean)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Within the block, the weights of the network are the mean."""
+        before = [parameter.detach().clone() for parameter in self.parameters if self.means]
+        self.apply()
+        try:
+            yield
+        finally:
+            for parameter, weights in zip(self.parameters, before, strict=False):
+                parameter.detach().copy_(weights)
+
+    # ---- its state ----
+
+    def state(self) -> dict[str, Tensor]:
+        return {str(number): mean for number, mean in enumerate(self.means)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        devices = [parameter.device for parameter in self.parameters]
+        self.means = [state[str(number)].to(devices[number]) for number in range(len(state))]
 
 
 def _raise_if(stopped: Callable[[], bool]) -> None:

@@ -193,16 +193,6 @@ def test_a_damaged_piece_is_made_again(cache: Path, damage: str) -> None:
     assert encode(Letters(), texts_of("ab", "cde")).n_cut == 0
 
 
-def test_other_users_may_read_the_cache(cache: Path) -> None:
-    before = os.umask(0o022)
-    try:
-        encode(Letters(), texts_of("ab"))
-    finally:
-        os.umask(before)
-    for path in cache.rglob("*"):
-        assert path.stat().st_mode & 0o777 == (0o755 if path.is_dir() else 0o644)
-
-
 def test_leftovers_of_earlier_versions_are_removed_after_an_hour(cache: Path) -> None:
     encode(Letters(), texts_of("ab"))
     (folder,) = cache.glob("*")
@@ -308,16 +298,6 @@ def test_the_cache_knows_whose_pieces_it_holds(cache: Path) -> None:
     assert (second.name, second.contents) == ("second", 3)
     assert first.bytes + second.bytes == sum(_sizes(cache))
     assert abs(second.used - time.time()) < 60
-
-
-def test_a_folder_that_does_not_say_whose_it_is(cache: Path) -> None:
-    encode(Letters(), texts_of("ab"))
-    (folder,) = cache.glob("*")
-    (folder / "encoder.json").write_text("{")
-    (stored,) = module.cached_encoders()
-    assert (stored.name, stored.identity, stored.contents) == (folder.name, "", 1)
-    assert module.clear(folder.name[:8]) == stored.bytes
-    assert module.cached_encoders() == []
 
 
 def test_clearing_leaves_others_alone(cache: Path) -> None:

@@ -10,6 +10,7 @@ together exceed the limit, the least recently used ones are deleted.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -259,48 +260,26 @@ def _joined(folder: Path, keys: np.ndarray, pieces: list[Piece]) -> Store:
     for piece in pieces:
         if np.array_equal(piece.keys, keys):
             return piece.store
-    piece_of, code_of = _locations(keys, pieces)
-    lengths, cut = np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=bool)
-    for number, piece in enumerate(pieces):
-        here = piece_of == number
-        lengths[here] = np.diff(piece.store.offsets)[code_of[here]]
-        cut[here] = 0 if piece.store.cut is None else piece.store.cut[code_of[here]]
+    every = np.concatenate([piece.keys for piece in pieces])  # of all contents of all pieces
+    order = np.argsort(every, kind="stable")
+    at = order[np.searchsorted(every, keys, sorter=order)]  # where each key is among them
+    number = np.repeat(np.arange(len(pieces)), [len(piece.keys) for piece in pieces])[at]
+    start = np.concatenate([piece.store.offsets[:-1] for piece in pieces])[at]
+    lengths = np.concatenate([np.diff(piece.store.offsets) for piece in pieces])[at]
+    cut = np.concatenate([np.asarray(piece.store.cut) for piece in pieces])[at]
     offsets = np.r_[0, np.cumsum(lengths)]
     first = pieces[0].store
     vectors = _empty(folder, (int(offsets[-1]), first.width), first.vectors.dtype)
     places = np.empty((int(offsets[-1]), *first.places.shape[1:]), dtype=first.places.dtype)
-    for number, piece in enumerate(pieces):
-        codes = np.flatnonzero(piece_of == number)
-        for target, source in _runs(codes, code_of[codes], offsets, piece.store.offsets):
-            vectors[target] = piece.store.vectors[source]
-            places[target] = piece.store.places[source]
+    stores = [piece.store for piece in pieces]
+    breaks = np.flatnonzero((np.diff(number) != 0) | (start[1:] != start[:-1] + lengths[:-1])) + 1
+    edges = np.r_[0, breaks, len(keys)]  # contents that follow one another in a piece as well
+    for a, b in itertools.pairwise(edges.tolist()):
+        target = slice(offsets[a], offsets[b])
+        source = slice(start[a], start[a] + offsets[b] - offsets[a])
+        vectors[target] = stores[number[a]].vectors[source]
+        places[target] = stores[number[a]].places[source]
     return Store(vectors, places, offsets, cut)
-
-
-def _locations(keys: np.ndarray, pieces: list[Piece]) -> tuple[np.ndarray, np.ndarray]:
-    """The piece that contains each key, and the position there, (n_keys,) each."""
-    all_keys = np.concatenate([piece.keys for piece in pieces])
-    sizes = [len(piece.keys) for piece in pieces]
-    order = np.argsort(all_keys, kind="stable")
-    at = order[np.searchsorted(all_keys, keys, sorter=order)]
-    first = np.cumsum(sizes) - sizes
-    piece_of = np.repeat(np.arange(len(pieces)), sizes)[at]
-    return piece_of, at - first[piece_of]
-
-
-def _runs(
-    codes: np.ndarray, sources: np.ndarray, offsets: np.ndarray, source_offsets: np.ndarray
-) -> Iterator[tuple[slice, slice]]:
-    """Slices of the result and of a piece, for contents that are consecutive in both."""
-    if not len(codes):
-        return
-    breaks = np.flatnonzero((np.diff(codes) != 1) | (np.diff(sources) != 1)) + 1
-    edges = np.r_[0, breaks, len(codes)]
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
-        yield (
-            slice(offsets[codes[a]], offsets[codes[b - 1] + 1]),
-            slice(source_offsets[sources[a]], source_offsets[sources[b - 1] + 1]),
-        )
 
 
 def _empty(folder: Path, shape: tuple[int, int], dtype: Any) -> np.ndarray:
