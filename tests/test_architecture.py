@@ -149,7 +149,7 @@ def test_the_reading_of_imports_sees_every_way_to_write_one(tmp_path: Path) -> N
     source = """
 import dissensus.names
 from dissensus import corpus, Names
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from . import prior
 from .. import prediction
 def later():
@@ -165,6 +165,6 @@ def later():
         "dissensus.methods.prior",
         "dissensus.names",
         "dissensus.prediction",
-        "dissensus.readers.options",
+        "dissensus.readers.layout",
         "dissensus.training.loop",
     ]

@@ -30,6 +30,7 @@ from .methods import load as load
 from .names import Names as Names
 from .prediction import Prediction as Prediction
 from .prediction import Predictions as Predictions
+from .readers.layout import Layout as Layout
 from .scales import Interval as Interval
 from .scales import MultiLabel as MultiLabel
 from .scales import Nominal as Nominal

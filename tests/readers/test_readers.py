@@ -17,7 +17,7 @@ from dissensus import datasets
 from dissensus.errors import DataError, DissensusError
 from dissensus.readers import READERS, read, recognise
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 from .conftest import Write
 
@@ -54,10 +54,11 @@ def test_recognising_never_fails(reader: str, write: Write, tmp_path: Path) -> N
 
 
 def test_every_option_of_read_reaches_the_readers() -> None:
-    joined = {"items", "annotator_attributes"}  # tables of their own
+    joined = {"items", "annotator_attributes", "layout"}  # tables of their own
     parameters = set(inspect.signature(datasets.read).parameters) - {"source"} - joined
     internal = {"item_parts", "columns_only"}
-    options = set(inspect.signature(Options).parameters) - internal
+    internal |= {"delimiter", "quotes", "skip", "comment", "columns"}  # in a layout alone
+    options = set(inspect.signature(Layout).parameters) - internal - joined
     assert parameters == options | {"max_unpacked"}
 
 

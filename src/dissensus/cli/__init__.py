@@ -27,6 +27,7 @@ from dissensus.cli.demo import demo
 from dissensus.cli.describe import describe
 from dissensus.cli.draw import draw
 from dissensus.cli.evaluate import evaluate
+from dissensus.cli.layout import layout
 from dissensus.cli.options import HelpedCommand, documentation, with_options
 from dissensus.cli.outputs import reservations
 from dissensus.cli.papers import papers
@@ -47,6 +48,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "demo": demo,
     "serve": serve,
     "describe": describe,
+    "layout": layout,
     "agreement": agreement,
     "aggregate": aggregate,
     "convert": convert,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import typing
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -16,8 +15,6 @@ import typer
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, NoAnswersError, counted
-from dissensus.files.checked_json import check_types, parse_json
-from dissensus.files.plain import plain_bytes
 from dissensus.files.staging import staged
 
 if TYPE_CHECKING:
@@ -115,11 +112,28 @@ MergeVariants = Annotated[
     bool, _option("--merge-variants", help="Treat 'Yes', 'yes ' and 'yes' as the same answer.")
 ]
 
+CellsOption = Annotated[
+    str | None,
+    _option(
+        "--answer-cells",
+        help="What a cell of --answer contains: lists, keys (of annotators), counts, records or "
+        "digits (default: values).",
+    ),
+]
+Header = Annotated[int | None, _option("--header", help="Rows of column names: 0, 1 or 2.")]
+LayoutFile = Annotated[
+    Path | None,
+    _option(
+        "--layout",
+        help="File that says how to read FILE, as dissensus layout prints it (default: "
+        "FILE.dissensus.toml, if there is one).",
+    ),
+]
 Remember = Annotated[
     bool,
     _option(
         "--remember",
-        help="Keep these options next to FILE, in FILE.dissensus.json; later commands use them.",
+        help="Keep these options next to FILE, in FILE.dissensus.toml; later commands use them.",
     ),
 ]
 FromDisk = Annotated[
@@ -131,7 +145,11 @@ FromDisk = Annotated[
     ),
 ]
 TO_CHOOSE = "; to choose: dissensus describe "  # in the note on several columns of answers
-EXPLAINING = ("describe", "convert")  # commands that also explain how each column was recognised
+EXPLAINING = (
+    "describe",
+    "convert",
+    "layout",
+)  # commands that also explain how each column was recognised
 _explains = ContextVar("explains", default=True)
 
 
@@ -157,6 +175,9 @@ class Source:
     gold: Gold = None
     features: FeaturesOption = None
     annotator_attributes: AnnotatorAttributes = None
+    answer_cells: CellsOption = None
+    header: Header = None
+    layout: LayoutFile = None
     max_unpacked: MaxUnpacked = None
     remember: Remember = False
 
@@ -167,7 +188,7 @@ class Source:
             value, option = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
             if value is True:
                 arguments.append(option)
-            elif value:
+            elif value is not None and value is not False:
                 for part in value if isinstance(value, list) else [value]:
                     arguments += [option, str(part)]
         return arguments
@@ -208,35 +229,41 @@ class Source:
         """
         from dissensus import datasets
 
-        typed, kept = self._typed(), self._remembered()
-        options = self._options(typed, kept)
+        typed, options = self._typed(), self.options()
         try:
             corpus = datasets.read(self.file, **options)
         except NoAnswersError:
             if not unanswered:
                 raise
             corpus = datasets.read(self.file, **options | {"answer": ()})
-        if kept is not None and not typed:
+        if not typed and not self.remember and self.settings_file.is_file():
             say(_short(corpus, self.settings_file))
         else:
             for note in corpus.notes if _explains.get() or typed else self._short_notes(corpus):
                 if _explains.get() or "\n" not in note:
                     say(note)
         if self.remember:
-            self._keep(typed)
+            self._keep(options)
         return corpus
 
-    def _options(self, typed: dict[str, Any], kept: dict[str, Any] | None) -> dict[str, Any]:
-        """The options as arguments of `read`: those that are typed, and those that are kept."""
+    def options(self) -> dict[str, Any]:
+        """The options that the user typed, as arguments of `read`."""
         from dissensus.names import split_names
 
-        options: dict[str, Any] = dict.fromkeys(f.name for f in fields(self)[1:-1])
-        options |= (kept or {}) | typed
-        options["question"] = options.pop("question_column")
-        columns = options.pop("annotator_columns")
-        options["annotators"] = columns and split_names(columns)
-        options["scale"] = scales_of(options["scale"] or [])
-        return {name: value for name, value in options.items() if value}
+        options = self._typed()
+        names = {
+            "question_column": "question",
+            "annotator_columns": "annotators",
+            "answer_cells": "cells",
+        }
+        options = {names.get(name, name): value for name, value in options.items()}
+        if "annotators" in options:
+            options["annotators"] = split_names(options["annotators"])
+        if "scale" in options:
+            options["scale"] = scales_of(options["scale"])
+        if self.remember and self.layout is None:
+            options["layout"] = {}  # what is kept now is not read
+        return options
 
     def _short_notes(self, corpus: Corpus) -> list[str]:
         """The notes, with a short first line instead of one on each column of a table."""
@@ -254,34 +281,31 @@ class Source:
     @property
     def settings_file(self) -> Path:
         """Where --remember keeps the options for FILE."""
-        return self.file.with_name(f"{self.file.name}.dissensus.json")
+        from dissensus.readers.layout import file_beside
+
+        return file_beside(self.file)
 
     def _typed(self) -> dict[str, Any]:
         """The options for reading that the user typed."""
-        names = [field.name for field in fields(self)[1:-1]]
-        return {name: getattr(self, name) for name in names if getattr(self, name)}
-
-    def _remembered(self) -> dict[str, Any] | None:
-        """The options that --remember kept; None if there are none, or new ones are to be kept."""
-        if self.remember:
-            return None
-        try:
-            content = plain_bytes(self.settings_file)
-        except (OSError, ValueError):  # none, or FILE has no name, such as "."
-            return None
-        known = {field.name for field in fields(self)[1:-1]}
-        try:
-            options = parse_json(content, self.settings_file)
-            if not isinstance(options, dict) or not options.keys() <= known:
-                raise DataError(f"{self.settings_file}: does not say how to read {self.file.name}")
-            check_types(options, Source, self.settings_file)
-        except DataError as error:
-            raise DataError(f"{error}; delete it, or write it again with --remember") from None
-        return dict(options)
+        values = {field.name: getattr(self, field.name) for field in fields(self)[1:-1]}
+        return {
+            name: value
+            for name, value in values.items()
+            if value is not None and value is not False
+        }
 
     def _keep(self, options: dict[str, Any]) -> None:
-        paths = {name: str(v.resolve()) for name, v in options.items() if isinstance(v, Path)}
-        text = json.dumps(options | paths, ensure_ascii=False, indent=1)
+        """Write the layout that is typed, or in --layout, next to FILE."""
+        from dissensus.readers.layout import Layout, layout_of
+
+        layout = layout_of(options.pop("layout"))
+        options.pop("max_unpacked", None)
+        paths = {
+            name: str(Path(value).resolve())
+            for name, value in options.items()
+            if isinstance(value, Path) or (name in ("gold", "features") and Path(value).is_file())
+        }
+        text = Layout(**{**layout.stated(), **options, **paths}).to_toml()
         with staged(self.settings_file) as path:
             path.write_text(text + "\n", encoding="utf-8")
         say(f"{self.settings_file}: remembers how to read {self.file.name}")

@@ -22,7 +22,7 @@ from dissensus.datasets.catalogue import DATASETS, Dataset
 from dissensus.datasets.clip_ratings import usable_clips
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import unpacking_up_to
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Cells, Layout
 from dissensus.scales import Scale
 
 __all__ = [
@@ -153,6 +153,9 @@ def read(
     items: Any = None,
     features: Any = None,
     annotator_attributes: Any = None,
+    cells: Cells = "values",
+    header: int | None = None,
+    layout: Layout | str | Path | Mapping[str, Any] | None = None,
     max_unpacked: int | str | None = None,
 ) -> Corpus:
     """Read annotations as a Corpus: from a file, a folder or a table in memory.
@@ -199,6 +202,11 @@ def read(
         features: columns of numbers, such as "x*"; or a file: an array (.npy) with a row per item
             in the order of `items`, or a table, joined by item.
         annotator_attributes: a table with a row per annotator, such as gender and age.
+        cells: what a cell of answers contains, if that is not one value: "lists", "keys", "counts",
+            "records" or "digits", as in `Layout`.
+        header: rows of column names: 0, 1 or 2.
+        layout: all of this as a `Layout`, or as a file of TOML; by default the one next to the
+            file, if there is one. What is stated besides overrules it.
         max_unpacked: the size that a compressed file may unpack to, such as "8GB"; if left out,
             2 GB, and 200 times its own size if that is more than 50 MB.
 
@@ -223,7 +231,7 @@ def _read(source: Any, corpus: str | None, options: dict[str, Any]) -> Corpus:
     known = recognise(source) if isinstance(source, str | Path) else None
     if known is None:
         return readers.read(source, corpus=corpus, **options)
-    usual = vars(Options())
+    usual = vars(Layout())
     refused = [f"{k}=" for k, v in options.items() if v is not None and v != usual.get(k)]
     if refused:
         raise DataError(

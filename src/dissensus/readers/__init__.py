@@ -7,7 +7,7 @@ or `votes.py` finds the roles of its columns and assembles the corpus. A format 
 functions:
 
     recognise(head: Head) -> bool               a look at the first bytes; never raises on content
-    read(path: Path, options: Options) -> Corpus     raises nothing but DissensusError
+    read(path: Path, options: Layout) -> Corpus     raises nothing but DissensusError
 
 and one line in `READERS`, from the name that users type to the module. The order of `READERS` is
 the order in which formats are tried.
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from dissensus.readers.joins import (
     with_gold,
     with_items,
 )
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout, kept_layout, layout_of
 from dissensus.readers.tables.shapes import SHAPES
 
 READERS: dict[str, str] = {
@@ -74,6 +74,7 @@ def read(
     items: Any = None,
     features: Any = None,
     annotator_attributes: Any = None,
+    layout: Layout | str | Path | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Corpus:
     """Read a corpus from a file, a corpus folder or a table in memory.
@@ -89,62 +90,50 @@ def read(
         table: long table; item = task, annotator = worker, answer = label (nominal: 0, 1);
         2 answers by 2 annotators on 1 item
     """
-    gold_file, gold = (gold, None) if is_file(gold) else (None, gold)
-    feature_file, features = (features, None) if is_file(features) else (None, features)
-    file_format = options.get("format")
-    own = _options(gold=gold, features=features, **options)
-    corpus = _read(source, own, None if file_format in SHAPES else file_format)
+    files = {"gold": gold, "features": features}
+    own = {part: value for part, value in files.items() if not is_file(value)}
+    laid_out = _with_layout(source, Layout(**options, **own), layout)
+    if is_file(laid_out.gold):
+        gold, laid_out = laid_out.gold, laid_out.with_changes(gold=None)
+    if len(laid_out.features) == 1 and is_file(laid_out.features[0]):
+        features, laid_out = laid_out.features[0], laid_out.with_changes(features=())
+    items = laid_out.items if items is None else items
+    corpus = _read(source, laid_out, None if laid_out.format in SHAPES else laid_out.format)
+    if annotator_attributes is None:
+        annotator_attributes = laid_out.annotator_attributes
     if annotator_attributes is not None:
         columns = _columns(annotator_attributes)
         corpus = with_annotator_attributes(corpus, annotator_attributes, columns)
-    return _joined(corpus, items, gold_file, feature_file, _name(options.get("item")))
+    return _joined(corpus, items, gold if is_file(gold) else None,
+                   features if is_file(features) else None, laid_out.item)  # fmt: skip
 
 
-def _options(
-    format: str | None = None,
-    item: Any = None,
-    annotator: Any = None,
-    annotators: Any = None,
-    answer: Any = None,
-    text: Any = None,
-    question: Any = None,
-    gold: Any = None,
-    missing: Any = (),
-    features: Any = (),
-    **others: Any,
-) -> Options:
-    """Options from the arguments of `read`; an unknown format is refused."""
+def _with_layout(source: Any, stated: Layout, layout: Any) -> Layout:
+    """What is stated, and for the rest the layout that is given, or kept next to the file."""
+    is_path = isinstance(source, str | os.PathLike)
+    if layout is None and is_path:
+        layout = kept_layout(Path(source))
+    if layout is not None:
+        stated = layout_of(layout).with_changes(**stated.stated())
     formats = (*READERS, *SHAPES)
-    if format is not None and format not in formats:
+    if stated.format is not None and stated.format not in formats:
         raise DataError(
-            f"no format {format!r}{did_you_mean(format, formats)}; there are {', '.join(formats)}"
+            f"no format {stated.format!r}{did_you_mean(stated.format, formats)}; there are "
+            f"{', '.join(formats)}"
         )
-    return Options(
-        format=format,
-        item=None if item is None else " + ".join(_names(item) or ()),
-        item_parts=_parts(item),
-        annotator=_name(annotator),
-        annotators=_names(annotators),
-        answer=_names(answer),
-        text=_names(text),
-        question=_name(question),
-        gold=_name(gold),
-        missing=_names(missing) or (),
-        features=_names(features) or (),
-        **others,
-    )
+    return stated
 
 
-def _read(source: Any, options: Options, file_format: str | None = None) -> Corpus:
+def _read(source: Any, layout: Layout, file_format: str | None = None) -> Corpus:
     """Read a file of this format, or of the one that is recognised, or a table in memory."""
     if not isinstance(source, str | os.PathLike):
         from dissensus.readers.formats.memory import read_table
 
-        return read_table(source, options)
+        return read_table(source, layout)
     path = Path(source)
     check_plain(path)
     module = importlib.import_module(READERS[file_format or recognise(path)])
-    return module.read(path, options)
+    return module.read(path, layout)
 
 
 def _columns(source: Any) -> dict[str, Any]:
@@ -153,7 +142,7 @@ def _columns(source: Any) -> dict[str, Any]:
     if isinstance(source, str | os.PathLike):
         file_format = recognise(Path(source))
         file_format = file_format if file_format in TABLES else "csv"
-    return _read(source, Options(columns_only=True), file_format).item_attributes
+    return _read(source, Layout(columns_only=True), file_format).item_attributes
 
 
 def _joined(corpus: Corpus, items: Any, gold: Any, features: Any, item: str | None) -> Corpus:
@@ -181,25 +170,3 @@ def recognise(path: Path) -> str:
         raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")
     read_bytes(path)  # refuses one that is empty or may not be read
     refuse_binary(path)
-
-
-def _name(column: Any) -> str | None:
-    return None if column is None else str(column)
-
-
-def _parts(item: Any) -> tuple[str, ...]:
-    """The columns that name the item together, if there are several."""
-    names = _names(item) or ()
-    return names if len(names) > 1 else ()
-
-
-def _names(columns: Any) -> tuple[str, ...] | None:
-    """Columns as a tuple of names; numbers may be names too."""
-    if columns is None:
-        return None
-    if isinstance(columns, str) or not isinstance(columns, Sequence):
-        columns = (columns,)
-    names = tuple(str(column) for column in columns)
-    if len(set(names)) != len(names):
-        raise DataError(f"a column is named twice in {list(names)}")
-    return names

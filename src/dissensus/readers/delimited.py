@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted, listed
 from dissensus.readers.files import (
     WESTERN,
     LargeText,
     LongLineError,
     NotUtf8Error,
+    as_utf8,
+    has_few_odd_letters,
     is_large,
     is_text,
     read_bytes,
     read_utf8,
     western_word,
 )
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import n_recognised
 from dissensus.readers.tables.column_parts import ColumnParts
 from dissensus.readers.tables.rows import Column, Rows, make_rows
+from dissensus.scales import as_numbers
 
 DELIMITERS = (",", "\t", ";", "|")
 MOST_HEADER = 8 << 20  # bytes of the first line
 BLOCK = 1 << 20  # bytes that are parsed together
 MOST_RECORD = 64 << 20  # bytes of a row of a file that is read in parts
+NO_NAMES = "no line of column names"  # begins a note
+COMMENT = b"#"  # what lines above the column names may begin with
+LOOKED_AT = 200  # rows below a first line that may be data
+FEWEST_UNNAMED = 3  # columns, as under two lines of names
+_ABOUT_TEXT = frozenset(("delimiter", "quotes", "skip", "comment", "header", "columns"))
 END = "\x04"  # a row of these is added, to see whether a quote was left open before it
 
 
@@ -51,33 +62,43 @@ def names_of(start: bytes) -> list[str]:
         return []
 
 
-def delimited_cells(path: Path, encoding: str | None) -> list[list[str | None]]:
+def delimited_cells(path: Path, layout: Layout) -> list[list[str | None]]:
     """All cells of a file, names included; None where one is blank."""
-    data = read_utf8(path, encoding)
+    data, _ = _western_or_utf8(path, layout.encoding)
+    text = _as_laid_out(_Text(path, data, lambda: iter((data,)), 0), layout)
     try:
-        records = list(_records(data, find_delimiter(data)))
+        records = list(_records(text.start, text.delimiter, text.quotes))
     except csv.Error as error:
         raise DataError(f"{path}: not a table ({error})") from None
     return [[cell if cell.strip() else None for cell in record] for record in records]
 
 
-def delimited_rows(path: Path, encoding: str | None, short_rows: bool = False) -> Rows:
+def delimited_rows(path: Path, layout: Layout, short_rows: bool = False) -> Rows:
     """The table in a file.
 
-    The delimiter is recognised from the first lines, not from the ending of the file.
+    The delimiter is recognised from the first lines, not from the ending of the file, and so are
+    comments above the column names, and a first line that is no line of names.
 
     Args:
         short_rows: whether rows may lack their last fields, which are blank then.
     """
-    if is_large(path) and not short_rows:
-        text = LargeText(path, encoding)
+    if is_large(path) and not short_rows and not _ABOUT_TEXT & layout.stated().keys():
+        large = LargeText(path, layout.encoding)
         with suppress(NotUtf8Error):
-            return _rows(_Text(path, _first_lines(text), text.chunks, MOST_RECORD, text.shown))
-    data, notes = _western_or_utf8(path, encoding)
+            return _rows(_Text(path, _first_lines(large), large.chunks, MOST_RECORD, large.shown))
+    data, notes = _western_or_utf8(path, layout.encoding)
     _check_bytes(data, path)
+    text = _Text(path, data, lambda: iter((data,)), min(2 * len(data), 2**31 - 2), notes=notes)
+    text = _as_laid_out(text, layout)
     if short_rows:
-        data = _filled_up(data, find_delimiter(data))
-    return _rows(_Text(path, data, lambda: iter((data,)), min(2 * len(data), 2**31 - 2)), notes)
+        text = text.with_data(_filled_up(text.start, text.delimiter))
+    try:
+        return _rows(text)
+    except OpenQuoteError:
+        if text.delimiter != "\t" or not text.quotes:
+            raise
+    note = "a quote is never closed, so quotes are read as letters"
+    return _rows(replace(text, quotes=False, notes=(*text.notes, note)))
 
 
 @dataclass(frozen=True)
@@ -89,16 +110,27 @@ class _Text:
     chunks: Callable[[], Iterator[bytes]]
     most: int  # bytes that are parsed together where a row is long
     shown: Callable[[Any], Any] = iter  # its record batches, with a progress bar if it is large
+    given_delimiter: str | None = None
+    quotes: bool = True
+    above: int = 0  # lines of the file before the first one here
+    notes: tuple[str, ...] = ()
+
+    def with_data(self, data: bytes, above: int = 0, note: str = "") -> _Text:
+        """Other bytes, where so many more lines are above them."""
+        notes = (*self.notes, note) if note else self.notes
+        above += self.above
+        return replace(self, start=data, chunks=lambda: iter((data,)), above=above, notes=notes)
 
     @cached_property
     def delimiter(self) -> str:
-        return find_delimiter(self.start)
+        return self.given_delimiter or find_delimiter(self.start)
 
     @cached_property
     def width(self) -> int:
         """How many fields the first record has."""
         try:
-            record = next((one for one in _records(self.start, self.delimiter) if one), None)
+            records = _records(self.start, self.delimiter, self.quotes)
+            record = next((one for one in records if one), None)
         except csv.Error as error:
             raise DataError(
                 f"{self.path}: the first line does not contain column names ({error})"
@@ -113,19 +145,18 @@ class _Text:
 
     def line(self, record: int) -> int:
         """The line in which a record begins; quoted fields may run over several lines."""
-        reader = csv.reader(
-            io.TextIOWrapper(self.opened(), "utf-8", newline=""), delimiter=self.delimiter
-        )
-        seen, begins = -1, 1
+        lines = io.TextIOWrapper(self.opened(), "utf-8", newline="")
+        reader = csv.reader(lines, delimiter=self.delimiter, quoting=_quoting(self.quotes))
+        seen, begins = -1, 1 + self.above
         try:
             for fields in reader:
                 seen += bool(fields)
                 if seen == record:
                     return begins
-                begins = reader.line_num + 1
+                begins = reader.line_num + 1 + self.above
         except csv.Error:  # a field of more than 128 kB: count records, one per line
             pass
-        return record + 1
+        return record + 1 + self.above
 
 
 class _Chunks(io.RawIOBase):
@@ -150,8 +181,16 @@ def _first_lines(text: LargeText) -> bytes:
     return first[: first.rfind(b"\n") + 1] or first
 
 
-def _rows(text: _Text, notes: tuple[str, ...] = ()) -> Rows:
+def _rows(text: _Text) -> Rows:
     header, columns = _parsed(text)
+    unnamed = [at for at, name in enumerate(header) if not name.strip() and len(columns[at].values)]
+    few_named = len(header) / 4 < len(unnamed) < len(header)
+    if len(unnamed) >= FEWEST_UNNAMED and few_named:
+        raise DataError(
+            f"{text.path}: {len(unnamed)} of {len(header)} columns have cells, but no name; if two "
+            "rows contain the column names, as in a survey, use header=2 (--header 2), and "
+            "header=0 (--header 0) if none does"
+        )
     return make_rows(
         header,
         columns,
@@ -160,7 +199,7 @@ def _rows(text: _Text, notes: tuple[str, ...] = ()) -> Rows:
         place=lambda row: f"line {text.line(row + 1)}",
         folder=text.path.resolve().parent,
         commas=text.delimiter == ";",
-        notes=notes,
+        notes=text.notes,
     )
 
 
@@ -171,14 +210,130 @@ def _western_or_utf8(path: Path, encoding: str | None) -> tuple[bytes, tuple[str
     except LongLineError:
         raise
     except DataError:
-        data = b"" if encoding is not None else read_bytes(path)
-        if not is_text(data[:4096]) or (word := western_word(data)) is None:
+        if encoding is not None:
             raise
-    note = (
-        f"not UTF-8, read as Windows-1252: {word!r}; if letters are wrong, name its encoding "
-        "(encoding=, --encoding)"
+        data = read_bytes(path)
+        if data.startswith(codecs.BOM_UTF8) or not is_text(data[:4096]):
+            raise
+        advice = "if letters are wrong, name its encoding (encoding=, --encoding)"
+        if (word := western_word(data)) is not None:
+            note = f"not UTF-8, read as Windows-1252: {word!r}; {advice}"
+            return read_utf8(path, WESTERN), (note,)
+        if not has_few_odd_letters(data):
+            raise
+    lines = [as_utf8(line) for line in data.split(b"\n")]
+    n_odd = sum(changed for _, changed in lines)
+    note = f"{counted(n_odd, 'line')} not in UTF-8, read as Windows-1252; {advice}"
+    return b"\n".join(line for line, _ in lines), (note,)
+
+
+# ---- lines that are no rows, and lines of names ----
+
+
+def _as_laid_out(text: _Text, layout: Layout) -> _Text:
+    """The text with one line of names above its rows, whatever the file has."""
+    text = replace(text, given_delimiter=layout.delimiter, quotes=layout.quotes)
+    text = _without_comments(text, layout)
+    header = layout.header
+    if header is None and layout.columns is None and _begins_with_data(text):
+        header = 0
+        note = f"{NO_NAMES}: the first line is read as data; if not, use header=1 (--header 1)"
+        text = replace(text, notes=(*text.notes, note))
+    if layout.columns is not None or header in (0, 2):
+        return _with_names(text, layout.columns, 1 if header is None else header)
+    return text
+
+
+def _without_comments(text: _Text, layout: Layout) -> _Text:
+    """The text without lines above the names, and without comments."""
+    if layout.skip or layout.comment:
+        lines = text.start.split(b"\n")
+        sign = (layout.comment or "\0").encode()
+        kept = [line for line in lines[layout.skip :] if not line.lstrip(b' "').startswith(sign)]
+        return text.with_data(b"\n".join(kept), len(lines) - len(kept))
+    if not text.start[:2].lstrip(b'"').startswith(COMMENT):
+        return text
+    lines = text.start.split(b"\n")
+    above = 0
+    while above < len(lines) and _is_comment(lines[above], text):
+        above += 1
+    below = b"\n".join(lines[above:])
+    if not below.strip() or (above == 1 and _n_fields(lines[0], text) == _n_fields(lines[1], text)):
+        return text  # a line of names that begins so
+    what = counted(above, "line")
+    return text.with_data(below, above, f"{what} of comments above the column names left out")
+
+
+def _is_comment(line: bytes, text: _Text) -> bool:
+    blank = not line.replace(text.delimiter.encode(), b"").strip(b' \r"')
+    return blank or line.lstrip(b' "').startswith(COMMENT)
+
+
+def _n_fields(line: bytes, text: _Text) -> int:
+    fields: list[str] = next(_records(line, text.delimiter, text.quotes), [])
+    return sum(bool(field.strip()) for field in fields)
+
+
+def _begins_with_data(text: _Text) -> bool:
+    """Whether the first line is a row: each cell occurs again below, or is a number, as there.
+
+    A line of which all cells are numbers may be names of annotators.
+    """
+    try:
+        records = [one for one in islice(_records(text.start, text.delimiter), LOOKED_AT) if one]
+    except csv.Error:
+        return False
+    first, below = (records[0], records[1:]) if records else ([], [])
+    if len(first) < 2 or len(below) < 4 or n_recognised(first) or len(set(first)) < len(first):
+        return False
+    columns = [[row[at] for row in below if len(row) > at] for at in range(len(first))]
+    again = [cell.strip() and cell in column for cell, column in zip(first, columns, strict=True)]
+    numbers = [
+        as_numbers([cell, *(one for one in column if one.strip())]) is not None
+        for cell, column in zip(first, columns, strict=True)
+    ]
+    words = [yes for yes, number in zip(again, numbers, strict=True) if not number]
+    return bool(words) and all(words)
+
+
+def _with_names(text: _Text, names: tuple[str, ...] | None, header: int) -> _Text:
+    """The text under one line of names, which replaces `header` lines of the file."""
+    records: list[list[str]] = (
+        [] if header else [next(_records(text.start, text.delimiter, text.quotes), [])]
     )
-    return read_utf8(path, WESTERN), (note,)
+    reader = _records(text.start, text.delimiter, text.quotes)
+    while len(records) < max(header, 1):
+        record = next(reader, None)
+        if record is None:
+            raise DataError(f"{text.path}: no rows below {header} lines of column names")
+        records += [record] if any(record) else []
+    if names is None:
+        numbered = [f"column {at}" for at in range(1, len(records[0]) + 1)]
+        names = tuple(_of_two_rows(*records) if header == 2 else numbered)
+    if len(names) != len(records[0]):
+        raise DataError(
+            f"{text.path}: {len(records[0])} columns, but {len(names)} names: {listed(names)}"
+        )
+    line = io.StringIO()
+    csv.writer(line, delimiter=text.delimiter, lineterminator="\n").writerow(names)
+    n_above = reader.line_num if header else 0
+    below = b"\n".join(text.start.split(b"\n")[n_above:])
+    return text.with_data(line.getvalue().encode() + below, n_above - 1)
+
+
+def _of_two_rows(first: list[str], second: list[str]) -> list[str]:
+    """The names in two rows: a blank cell of the first is that before it."""
+    names: list[str] = []
+    group = ""
+    for upper, lower in zip_longest(first, second, fillvalue=""):
+        group = upper.strip() or group
+        parts = [group, "" if lower.strip().casefold() == "response" else lower.strip()]
+        names.append(" ".join(" | ".join(part for part in parts if part).split()))
+    seen: Counter[str] = Counter()
+    for at, name in enumerate(names):
+        seen[name] += 1
+        names[at] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return names
 
 
 def _check_bytes(data: bytes, path: Path) -> None:
@@ -232,9 +387,14 @@ def _fit(data: bytes, delimiter: str) -> tuple[int, float, int]:
     return n_recognised(records[0]), even, len(records[0])
 
 
-def _records(data: bytes, delimiter: str) -> Any:
+def _records(data: bytes, delimiter: str, quotes: bool = True) -> Any:
     """Python's own reader: slow, but it reads no more of the file than is needed."""
-    return csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=delimiter)
+    lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
+    return csv.reader(lines, delimiter=delimiter, quoting=_quoting(quotes))
+
+
+def _quoting(quotes: bool) -> Any:
+    return csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
 
 
 def _parsed(text: _Text) -> tuple[list[str], list[Column]]:
@@ -305,7 +465,10 @@ def _batches(text: _Text, block: int, ragged: list[Any]) -> Any:
             column_names=names, use_threads=False, block_size=block
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=text.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+            delimiter=text.delimiter,
+            quote_char='"' if text.quotes else False,
+            newlines_in_values=text.quotes,
+            invalid_row_handler=refuse,
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
@@ -313,8 +476,12 @@ def _batches(text: _Text, block: int, ragged: list[Any]) -> Any:
     )
 
 
-def _open_quote(text: _Text, record: int) -> DataError:
-    return DataError(
+class OpenQuoteError(DataError):
+    """A quote that is opened and never closed."""
+
+
+def _open_quote(text: _Text, record: int) -> OpenQuoteError:
+    return OpenQuoteError(
         f"{text.path}, line {text.line(record)}: a quote is opened and never closed; is the file "
         "cut off?"
     )

@@ -46,6 +46,7 @@ CHUNK = 1 << 22  # bytes that are read together
 LARGE = 256 << 20  # bytes of a file that is read in parts
 UNPACKED = 6  # how many times its size a compressed file is expected to be
 OTHER = "; was it written in another encoding?"
+FEW_ODD = 0.002  # of the bytes of a text
 MOST_LINE = 512 << 20  # bytes of a line of text
 
 
@@ -159,6 +160,21 @@ def western_word(data: bytes) -> str | None:
 
 def _is_partly_utf8(data: bytes) -> bool:
     return any(not line.isascii() and _is_utf8(line) for line in data.split(b"\n"))
+
+
+def has_few_odd_letters(data: bytes) -> bool:
+    """Whether hardly any byte is no ASCII, so that a wrong guess of the encoding changes little."""
+    return sum(map(data.count, map(bytes, zip(range(128, 256))))) <= FEW_ODD * len(data)
+
+
+def as_utf8(line: bytes) -> tuple[bytes, bool]:
+    """A line as UTF-8, and whether it was none, but Windows-1252 or Latin-1."""
+    if line.isascii() or _is_utf8(line):
+        return line, False
+    try:
+        return line.decode(WESTERN).encode("utf-8"), True
+    except UnicodeDecodeError:
+        return line.decode("latin-1").encode("utf-8"), True
 
 
 def read_bytes(path: Path) -> bytes:

@@ -12,7 +12,7 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError
 from dissensus.readers.formats.lewidi2023 import conversations, read, recognise
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.scales import Nominal, Ordinal
 from tests.datasets.folders import conversation_item, lewidi_item
 
@@ -26,13 +26,13 @@ def written(folder: Path, content: Any, name: str = "HS-Brexit_train.json") -> P
 
 def corpus_of(folder: Path, **items: Any) -> Corpus:
     """The corpus in a file of these items, whose keys are k1, k2, ..."""
-    return read(written(folder, items), Options())
+    return read(written(folder, items), Layout())
 
 
 def refusal(folder: Path, content: Any, **options: Any) -> str:
     """The message for a file, without the path of its folder."""
     with pytest.raises(DataError) as caught:
-        read(written(folder, content), Options(**options))
+        read(written(folder, content), Layout(**options))
     message = str(caught.value)
     assert "\n" not in message
     return message.replace(f"{folder}/", "")
@@ -155,7 +155,7 @@ def test_a_text_that_only_looks_like_json_stays_a_text(tmp_path: Path) -> None:
 
 def test_options_name_the_corpus_and_rule_on_repeats(tmp_path: Path) -> None:
     path = written(tmp_path, {"1": lewidi_item(annotators="Ann1,Ann1")})
-    corpus = read(path, Options(name="mine", repeats="last"))
+    corpus = read(path, Layout(name="mine", repeats="last"))
     assert corpus.name == "mine" and corpus["hate"].answers() == ["1"]
 
 
@@ -190,16 +190,16 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b'{"1": "\xff"}')
     with pytest.raises(DataError, match=r"a.json, line 1: byte 0xff at position 7 is not UTF-8; "):
-        read(path, Options())
+        read(path, Layout())
     with pytest.raises(DataError, match=r"none.json: cannot be read: No such file or directory$"):
-        read(tmp_path / "none.json", Options())
+        read(tmp_path / "none.json", Layout())
 
 
 def test_a_file_in_another_encoding_is_read_when_told(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     text = json.dumps({"1": lewidi_item(text="Grüße")}, ensure_ascii=False)
     path.write_text(text, encoding="latin-1")
-    assert read(path, Options(encoding="latin-1")).text_of(0) == "Grüße"
+    assert read(path, Layout(encoding="latin-1")).text_of(0) == "Grüße"
 
 
 def test_json_nested_too_deeply_is_refused(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_an_annotator_who_answers_twice_is_refused(tmp_path: Path) -> None:
 def test_a_real_file_by_itself(data_folder: Path) -> None:
     path = data_folder / "lewidi2023" / "HS-Brexit_dev.json"
     assert recognise(Head.of(path))
-    corpus = read(path, Options())
+    corpus = read(path, Layout())
     assert (corpus.n_items, corpus["hate"].n_rows, corpus.parts()) == (168, 1008, ["dev"])
 
 

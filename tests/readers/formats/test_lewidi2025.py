@@ -14,7 +14,7 @@ from dissensus.errors import DataError
 from dissensus.readers.formats import lewidi2023
 from dissensus.readers.formats.lewidi2025 import read, recognise
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.scales import MultiLabel, Nominal, Ordinal
 from tests.datasets.folders import (
     inference_item,
@@ -34,13 +34,13 @@ def written(folder: Path, content: Any, name: str = "MP_dev.json") -> Path:
 
 def corpus_of(folder: Path, **items: Any) -> Corpus:
     """The corpus in a file of these items, whose keys are k1, k2, ..."""
-    return read(written(folder, items), Options())
+    return read(written(folder, items), Layout())
 
 
 def refusal(folder: Path, content: Any, **options: Any) -> str:
     """The message for a file, without the path of its folder."""
     with pytest.raises(DataError) as caught:
-        read(written(folder, content), Options(**options))
+        read(written(folder, content), Layout(**options))
     message = str(caught.value)
     assert "\n" not in message
     return message.replace(f"{folder}/", "")
@@ -262,5 +262,5 @@ def test_every_real_file_is_recognised_and_no_other(data_folder: Path) -> None:
 
 @pytest.mark.data
 def test_a_real_file_by_itself(data_folder: Path) -> None:
-    corpus = read(data_folder / "lewidi2025" / "VariErrNLI_dev.json", Options())
+    corpus = read(data_folder / "lewidi2025" / "VariErrNLI_dev.json", Layout())
     assert (corpus.n_items, corpus.n_annotators, corpus.parts()) == (50, 4, ["dev"])

@@ -52,9 +52,7 @@ def test_the_same_keys_in_a_column_of_annotations(write: Write) -> None:
     path = write(lines(ANSWERS[:2]), "labels.jsonl")
     corpus = read(path)
     assert read_rows(corpus) == ROWS[:4]
-    assert corpus.notes[-1].endswith(
-        f"if these are questions: dissensus describe {path} --answer ann --answer bob"
-    )
+    assert corpus.notes[-1].endswith("if these are questions, name them (answer=, --answer)")
     assert list(read(path, answer=["ann", "bob"]).questions) == ["ann", "bob"]
 
 
@@ -71,10 +69,11 @@ def test_the_same_keys_everywhere_may_be_questions(write: Write) -> None:
     assert str(refusal.value) == (
         f"{path}: 'labels' contains objects with the keys 'toxic', 'insult', which may be "
         "annotators, questions, or values with their counts; use dissensus describe "
-        f"{path} --annotator-columns toxic,insult if they are annotators, dissensus describe "
-        f"{path} --answer toxic --answer insult if they are questions; for counts, write a column "
-        "for each value"
+        f"{path} --answer labels --answer-cells keys if they are annotators, dissensus describe "
+        f"{path} --answer labels --answer-cells counts if they are values, dissensus describe "
+        f"{path} --answer toxic --answer insult if they are questions"
     )
+    assert list(read(path, answer="labels", cells="keys").annotators) == ["toxic", "insult"]
     assert list(read(path, annotators=["toxic", "insult"]).annotators) == ["toxic", "insult"]
     questions = read(path, answer=["toxic", "insult"]).questions
     assert {name: one.answers() for name, one in questions.items()} == {

@@ -18,7 +18,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, counted, listed
 from dissensus.readers.exports.file_names import short_names
 from dissensus.readers.exports.surveys import is_survey, survey_corpus
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import find_annotators
 from dissensus.readers.tables.assignments import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
@@ -44,6 +44,7 @@ class Grid:
     cells: list[Cells]  # as wide as the header
     first_row: int  # the number of the row that `cells` begins with
     above: int = 0  # rows before the column names
+    document: str = ""  # what its items are part of, if several tables have the same annotator
 
     @property
     def columns(self) -> frozenset[str]:
@@ -127,7 +128,7 @@ def rows_of(
 # ---- several tables ----
 
 
-def grids_corpus(path: Path, grids: Sequence[Grid], options: Options, unit: str) -> Corpus:
+def grids_corpus(path: Path, grids: Sequence[Grid], options: Layout, unit: str) -> Corpus:
     """The corpus in one or several tables.
 
     Args:
@@ -168,7 +169,7 @@ def _without_copies(grids: Sequence[Grid], unit: str) -> tuple[list[Grid], list[
     return kept, notes
 
 
-def _one(path: Path, one: Grid, options: Options, notes: Sequence[str] = ()) -> Corpus:
+def _one(path: Path, one: Grid, options: Layout, notes: Sequence[str] = ()) -> Corpus:
     if one.above:
         notes = [*notes, f"{one.name}: the column names are in row {one.first_row - 1}"]
     if options.format is None and is_survey(one.header, one.cells):
@@ -179,7 +180,7 @@ def _one(path: Path, one: Grid, options: Options, notes: Sequence[str] = ()) -> 
 
 
 def _readable(
-    path: Path, grids: Sequence[Grid], options: Options, unit: str, notes: list[str]
+    path: Path, grids: Sequence[Grid], options: Layout, unit: str, notes: list[str]
 ) -> Corpus:
     """The one table that contains answers; refused if there are none or several."""
     corpora: dict[str, Corpus] = {}
@@ -234,7 +235,7 @@ def _joined(
     path: Path,
     alike: list[Grid],
     others: list[Grid],
-    options: Options,
+    options: Layout,
     unit: str,
     notes: list[str],
 ) -> Corpus:
@@ -253,7 +254,7 @@ def _joined(
 
 
 def _names_annotators(
-    path: Path, alike: Sequence[Grid], header: Sequence[str], options: Options
+    path: Path, alike: Sequence[Grid], header: Sequence[str], options: Layout
 ) -> bool:
     """Whether the tables have annotators themselves, as a column or as several."""
     if options.annotator is not None or options.annotators is not None:
@@ -295,18 +296,29 @@ def _by_annotator(
     alike: list[Grid],
     others: list[Grid],
     header: list[str],
-    options: Options,
+    options: Layout,
     unit: str,
     notes: list[str],
 ) -> Corpus:
     """A table per annotator: the name of the sheet or file is the annotator."""
-    item = options.item or _item_column(alike, header)
+    in_documents = any(one.document for one in alike)
+    item = options.item or (None if in_documents else _item_column(alike, header))
     annotator = _free("annotator", header)
-    names = short_names([one.name for one in alike])
+    names = short_names(list(dict.fromkeys(one.name for one in alike)))
     columns = [*header, annotator]
     cells = [[*_ordered(one, header, row), names[one.name]] for one in alike for row in one.cells]
     others = list(others)
-    if item is None:
+    if item is None and in_documents:
+        item = _free("item", header)
+        columns = [*columns, item, _free("document", header)]
+        places = [(one.document, n) for one in alike for n in range(1, len(one.cells) + 1)]
+        cells = [
+            [*row, f"{document}:{n}", document]
+            for row, (document, n) in zip(cells, places, strict=True)
+        ]
+        _check_documents(path, alike)
+        notes = [*notes, f"no column names the items: row 1 of every {unit} is item 1 of its name"]
+    elif item is None:
         sizes = {one.name: len(one.cells) for one in alike}
         if len(set(sizes.values())) > 1:
             sized = ", ".join(f"{name} {n}" for name, n in sizes.items())
@@ -343,6 +355,19 @@ def _by_annotator(
     notes = [*notes, f"an annotator in each {unit}: {shown}"]
     notes += [f"not read: {', '.join(one.name for one in others)}"] if others else []
     return _noted(corpus, path, notes)
+
+
+def _check_documents(path: Path, grids: Sequence[Grid]) -> None:
+    """Refuse a document of which annotators have different numbers of rows."""
+    first: dict[str, Grid] = {}
+    for one in grids:
+        other = first.setdefault(one.document, one)
+        if len(other.cells) != len(one.cells):
+            raise DataError(
+                f"{path}: {one.document!r} has {len(other.cells)} rows by {other.name!r}, but "
+                f"{len(one.cells)} by {one.name!r}, so rows are not the same items; write a table "
+                "with a row for each answer (item, annotator, answer)"
+            )
 
 
 def _compares(corpus: Corpus) -> bool:

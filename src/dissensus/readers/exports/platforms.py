@@ -22,7 +22,7 @@ from dissensus.readers.exports.responses import (
     shown_content,
 )
 from dissensus.readers.json_text import set_text
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.assignments import Status, reasons_of
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.item_rows import cells_of
@@ -52,11 +52,11 @@ class Platform:
         return self.annotator in names and any(name.startswith(self.answer) for name in names)
 
 
-def read_batch(path: Path, options: Options, platform: Platform) -> Corpus:
+def read_batch(path: Path, options: Layout, platform: Platform) -> Corpus:
     """Read a table; options may name the answers and the content."""
     check_options(path, options, platform.tool, ("answer", "text"), "csv")
     notes: list[str] = []
-    rows = _unfolded(delimited_rows(path, options.encoding, short_rows=True), platform, notes)
+    rows = _unfolded(delimited_rows(path, options, short_rows=True), platform, notes)
     columns = {name: column.array() for name, column in rows.columns.items()}
     answers = _answers(rows, options, platform, notes)
     kept, left = _kept(rows, answers, platform)
@@ -166,7 +166,7 @@ def _numbers(names: Iterable[str]) -> set[str]:
 
 
 def _answers(
-    rows: Rows, options: Options, platform: Platform, notes: list[str]
+    rows: Rows, options: Layout, platform: Platform, notes: list[str]
 ) -> dict[str, pa.Array]:
     """The answers by question; check boxes of one question are joined, free texts left out."""
     prefix = platform.answer
@@ -272,7 +272,7 @@ def _roles(
     batch: Rows,
     answers: dict[str, pa.Array],
     named: dict[str, str],
-    options: Options,
+    options: Layout,
     platform: Platform,
 ) -> tuple[ColumnRoles, list[str]]:
     """The roles of the columns, and the columns of media files that do not exist."""

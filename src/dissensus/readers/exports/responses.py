@@ -16,7 +16,7 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.readers.exports.spans import Span, with_spans
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import half_letter, objects, set_text, unit_of
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import described
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.column_names import kind_of
@@ -29,7 +29,7 @@ Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not re
 
 
 def check_options(
-    path: Path, options: Options, tool: str, may: Iterable[str] = (), plain: str = "jsonl"
+    path: Path, options: Layout, tool: str, may: Iterable[str] = (), plain: str = "jsonl"
 ) -> None:
     """Refuse options about columns whose meaning is fixed in this export.
 
@@ -86,7 +86,7 @@ def table(
 def export_corpus(
     rows: Rows,
     roles: ColumnRoles,
-    options: Options,
+    options: Layout,
     tool: str,
     left: Left,
     notes: Iterable[str] = (),
@@ -134,7 +134,7 @@ def responses_corpus(
     path: Path,
     responses: list[Response],
     questions: Mapping[str, bool],
-    options: Options,
+    options: Layout,
     tool: str,
     notes: Iterable[str],
     fields: Iterable[str] = (),
@@ -211,7 +211,7 @@ def _cell(answers: list[str] | None, is_set: bool) -> str | None:
 
 
 def shown_content(
-    rows: Rows, options: Options, item: str | None, may: list[str], fields: Sequence[str] = ()
+    rows: Rows, options: Layout, item: str | None, may: list[str], fields: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[str]]:
     """Role -> content column, from the options, the export or the names of columns; and the
     columns that name media files, none of which exists.

@@ -20,7 +20,7 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.readers.exports.responses import Left, check_options, export_corpus
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import NAMES, plain
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import make_rows
@@ -73,7 +73,7 @@ def _repeated(header: Sequence[str]) -> bool:
 
 
 def survey_corpus(
-    path: Path, header: Sequence[str], cells: Sequence[Row], options: Options
+    path: Path, header: Sequence[str], cells: Sequence[Row], options: Layout
 ) -> Corpus:
     """Read a survey; options may name the participants' column and the questions."""
     check_options(path, options, "a survey", ("annotator", "answer"), "csv")
@@ -174,7 +174,7 @@ def _is_free(values: Sequence[str | None]) -> bool:
 
 
 def _participants(
-    path: Path, header: Sequence[str], rows: Sequence[Row], options: Options
+    path: Path, header: Sequence[str], rows: Sequence[Row], options: Layout
 ) -> tuple[list[str], str | None]:
     """The name of each row's participant, and the column that says it."""
     names = [plain(name) for name in header]
@@ -201,7 +201,7 @@ def _corpus(
     columns: dict[int, _Cell],
     annotators: list[str],
     named: str | None,
-    options: Options,
+    options: Layout,
     n_previews: int,
 ) -> Corpus:
     questions = list(dict.fromkeys(cell.question for cell in columns.values()))

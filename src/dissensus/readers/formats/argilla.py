@@ -28,7 +28,7 @@ from dissensus.readers.exports.responses import (
 )
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import value_text
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 TOOL = "Argilla"
 NO_ANSWER, NO_RESPONSE = "no answer", "no response"  # reasons why something is not read
@@ -41,7 +41,7 @@ def recognise(head: Head) -> bool:
     return head.opens_with(*nested) or head.opens_with(r'"[^"]+\.responses\.users"\s*:')
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every response; a scale may be declared, and what was shown."""
     check_options(path, options, TOOL, may=("text",))
     records = _Records(str(path))
@@ -146,7 +146,7 @@ def _is_marks(value: Any) -> bool:
     )
 
 
-def _corpus(path: Path, records: _Records, options: Options) -> Corpus:
+def _corpus(path: Path, records: _Records, options: Layout) -> Corpus:
     marks = counts(records.unread)
     notes = [f"marks and rankings are not read: {marks}"] if marks else []
     if records.questions and (bare := sum(row.reason == NO_RESPONSE for row in records.rows)):

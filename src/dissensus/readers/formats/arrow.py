@@ -10,7 +10,7 @@ from dissensus.files.arrow import arrow_table
 from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import ending, read_bytes
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import file_rows
 from dissensus.readers.tables.shapes import table_corpus
 
@@ -25,7 +25,7 @@ def recognise(head: Head) -> bool:
     return head.start.startswith((MAGIC, STREAM, OLD)) or ending(head.path) in ENDINGS
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read a table; numbers and dates are written out as texts."""
     data = read_bytes(path)
     if data.startswith(OLD):

@@ -25,7 +25,7 @@ from dissensus.readers.exports.responses import Response, check_options, counts,
 from dissensus.readers.exports.spans import Span
 from dissensus.readers.files import first_bytes, read_utf8
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 TOOL = "brat"
 QUESTION = "span"
@@ -52,7 +52,7 @@ def recognise(head: Head) -> bool:
     return any(file.stem in texts for file in files)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read the spans of every annotator."""
     check_options(path, options, TOOL, plain="csv")
     files = _files(path)
@@ -97,7 +97,7 @@ def _texts(path: Path) -> dict[str, Path]:
     return {file.stem: file for file in sorted(folder.rglob(f"*{TEXT_ENDING}"), reverse=True)}
 
 
-def _text_of(file: Path, places: dict[str, Path], options: Options) -> str:
+def _text_of(file: Path, places: dict[str, Path], options: Layout) -> str:
     """The document that a file annotates: next to it, or elsewhere in the folder."""
     own = file.with_suffix(TEXT_ENDING)
     if not own.is_file():
@@ -107,7 +107,7 @@ def _text_of(file: Path, places: dict[str, Path], options: Options) -> str:
     return read_utf8(own, options.encoding).decode("utf-8") if own.stat().st_size else ""
 
 
-def _spans(file: Path, options: Options, unread: Counter[str]) -> list[Span]:
+def _spans(file: Path, options: Layout, unread: Counter[str]) -> list[Span]:
     """The spans of a file; what else it has is counted by kind."""
     if not file.stat().st_size:
         return []

@@ -8,7 +8,7 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 
 def recognise(head: Head) -> bool:
@@ -16,11 +16,11 @@ def recognise(head: Head) -> bool:
     return (head.path / "corpus.json").is_file()
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read a saved corpus; only its name can be changed."""
-    default = Options()
+    default = Layout()
     changed_options = [
-        f.name for f in fields(Options) if getattr(options, f.name) != getattr(default, f.name)
+        f.name for f in fields(Layout) if getattr(options, f.name) != getattr(default, f.name)
     ]
     useless = [name for name in changed_options if name not in ("name", "format")]
     if useless:

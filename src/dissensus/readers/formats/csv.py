@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.corpus import Corpus
-from dissensus.readers.delimited import delimited_rows
+from dissensus.errors import DataError
+from dissensus.readers.delimited import NO_NAMES, delimited_rows
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.shapes import table_corpus
 
 
@@ -16,6 +17,13 @@ def recognise(head: Head) -> bool:
     return head.is_text
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read a table; every field is a text, "007" stays "007"."""
-    return table_corpus(delimited_rows(path, options.encoding), options)
+    rows = delimited_rows(path, options)
+    try:
+        return table_corpus(rows, options)
+    except DataError as error:
+        about = [note for note in rows.notes if note.startswith(NO_NAMES)]
+        if not about:
+            raise
+        raise type(error)(f"{error} ({about[0]})") from None

@@ -25,7 +25,7 @@ from dissensus.readers.exports.spans import Span
 from dissensus.readers.files import first_bytes, read_utf8
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, value_text
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 TOOL = "doccano"
 QUESTION = "label"
@@ -65,7 +65,7 @@ def _decoded(start: bytes) -> str:
     return start.decode("utf-8-sig", errors="replace")
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read the labels of all annotators; a scale may be declared."""
     check_options(path, options, TOOL)
     responses: list[Response] = []

@@ -22,7 +22,7 @@ from dissensus.readers.exports.responses import Response, check_options, respons
 from dissensus.readers.exports.spans import MARKED, Span
 from dissensus.readers.files import first_bytes, read_bytes
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 TOOL = "ELAN"
 ENDING = ".eaf"
@@ -50,7 +50,7 @@ def recognise(head: Head) -> bool:
     return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files[:3])
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read the intervals of every annotator."""
     check_options(path, options, TOOL, plain="csv")
     files = _files(path)

@@ -28,7 +28,7 @@ from dissensus.readers.exports.responses import (
 )
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import set_text
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.separators import separator_name, separator_of, split_cell
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Column, Rows
@@ -50,10 +50,10 @@ def _is_aggregated(names: list[str]) -> bool:
     return any(name.endswith(":confidence") for name in names)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every judgment that is not tainted; options may name the answers and the content."""
     check_options(path, options, TOOL, ("answer", "text"), "csv")
-    rows = delimited_rows(path, options.encoding)
+    rows = delimited_rows(path, options)
     if ANNOTATOR not in rows.columns:
         raise DataError(
             f"{path}: an aggregated report of {TOOL}, with one answer for each unit; export the "
@@ -111,7 +111,7 @@ def _untainted(rows: Rows) -> tuple[Rows, int]:
     )
 
 
-def _answers(rows: Rows, options: Options) -> tuple[str, ...]:
+def _answers(rows: Rows, options: Layout) -> tuple[str, ...]:
     """The columns that depend neither on the unit nor on the worker alone."""
     if options.answer is not None:
         rows.check(options.answer)

@@ -20,13 +20,14 @@ from dissensus.errors import DataError, listed
 from dissensus.files.arrow import arrow_table, parquet_table
 from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.delimited import delimited_cells
-from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named
+from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named, rows_of
 from dissensus.readers.files import ending, read_bytes, read_utf8, stem
 from dissensus.readers.formats import spreadsheet
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, value_text
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import file_rows
+from dissensus.readers.tables.item_rows import free_name
 from dissensus.readers.tables.shapes import table_corpus
 
 TEXTS = (".csv", ".tsv", ".tab", ".txt")
@@ -54,7 +55,7 @@ def recognise(head: Head) -> bool:
     return len(files) > 1 or any(ending(file) in COLUMNS for file in files)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read the tables of all files as one corpus; `corpus` names one file."""
     if not path.is_dir():
         raise DataError(f"{path}: not a folder")
@@ -64,7 +65,10 @@ def read(path: Path, options: Options) -> Corpus:
     shards = [file for file in files if ending(file) in COLUMNS]
     if shards:
         return _shards(path, shards, options)
-    return grids_corpus(path, _grids(path, files, options), options, "file")
+    grids = _grids(path, files, options)
+    if len(grids) > 2 and all(len(one.cells) == 1 for one in grids) and options.item is None:
+        return _objects_corpus(path, grids, options)
+    return grids_corpus(path, grids, options, "file")
 
 
 def _files(path: Path) -> list[Path]:
@@ -85,7 +89,7 @@ def _files(path: Path) -> list[Path]:
 # ---- a table in each file ----
 
 
-def _grids(path: Path, files: list[Path], options: Options) -> list[Grid]:
+def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
     names = _names(path, files)
     cells = {
         file: list(_cells(file, options))
@@ -101,7 +105,30 @@ def _grids(path: Path, files: list[Path], options: Options) -> list[Grid]:
     for file, grids_of_file in sheets.items():
         largest = max(grids_of_file, key=lambda one: len(one.cells), default=None)
         grids[file] = None if largest is None else replace(largest, name=names[file])
+    for file, (annotator, document) in _documents(path, files).items():
+        if (one := grids[file]) is not None:
+            grids[file] = replace(one, name=annotator, document=document)
     return [one for one in (grids[file] for file in files) if one is not None]
+
+
+def _objects_corpus(path: Path, grids: list[Grid], options: Layout) -> Corpus:
+    """Files with one object each, which is an item called as the file is."""
+    header = list(dict.fromkeys(name for one in grids for name in one.header))
+    named = free_name("file", header)
+    rows = [{named: one.name, **dict(zip(one.header, one.cells[0], strict=True))} for one in grids]
+    cells = [[row.get(name) for name in (named, *header)] for row in rows]
+    table = rows_of(path, [named, *header], cells, [one.name for one in grids])
+    corpus = table_corpus(table, replace(options, item=named))
+    return replace(corpus, notes=(*corpus.notes, f"{path.name}: an item in each file"))
+
+
+def _documents(path: Path, files: list[Path]) -> dict[Path, tuple[str, str]]:
+    """The annotator and the document of each file: a folder for each annotator, with several files
+    that are called as those in others; empty if there are none."""
+    named = {file: (file.parent.relative_to(path).as_posix(), stem(file.name)) for file in files}
+    folders, stems = ({one[at] for one in named.values()} for at in (0, 1))
+    several = 1 < len(stems) < len(files) and 1 < len(folders) < len(files)
+    return named if several and len(set(named.values())) == len(files) else {}
 
 
 def _names(path: Path, files: list[Path]) -> dict[Path, str]:
@@ -115,11 +142,12 @@ def _names(path: Path, files: list[Path]) -> dict[Path, str]:
     return {file: file.relative_to(path).as_posix() for file in files}
 
 
-def _cells(file: Path, options: Options) -> Iterable[Cells]:
+def _cells(file: Path, options: Layout) -> Iterable[Cells]:
     """All cells of a file, the column names first."""
     if ending(file) in LINES:
         return _of_objects(read_utf8(file, options.encoding), file)
-    return delimited_cells(file, options.encoding)
+    named = options if options.header is not None else replace(options, header=1)
+    return delimited_cells(file, named)  # `looks_named` sees whether all files have names
 
 
 def _of_objects(data: bytes, file: Path) -> Iterator[Cells]:
@@ -133,7 +161,7 @@ def _of_objects(data: bytes, file: Path) -> Iterator[Cells]:
 # ---- parts of one table ----
 
 
-def _shards(path: Path, files: list[Path], options: Options) -> Corpus:
+def _shards(path: Path, files: list[Path], options: Layout) -> Corpus:
     """Parquet or Arrow files with the same columns, as one table with a column of splits."""
     splits = [_split(path, file) for file in files]
     if options.corpus is not None:

@@ -32,7 +32,7 @@ from dissensus.readers.json_text import (
     unit_of,
     value_text,
 )
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_parts import ColumnParts
 from dissensus.readers.tables.rows import Rows, make_rows
 from dissensus.readers.tables.shapes import table_corpus
@@ -48,7 +48,7 @@ def recognise(head: Head) -> bool:
     return head.is_text and (ending(head.path) in ENDINGS or head.opens_with())
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read a table of objects; a list as an answer is a set of values."""
     if is_large(path):
         with suppress(NotUtf8Error, _NotInPartsError):

@@ -30,7 +30,7 @@ from dissensus.readers.exports.responses import (
 from dissensus.readers.exports.spans import Span
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import value_text, value_texts
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 TOOL = "Label Studio"
 LABELLED = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels", "rectanglelabels")
@@ -52,7 +52,7 @@ def recognise(head: Head) -> bool:
     return head.opens_with(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every annotation; a scale may be declared, and which part of the data was shown."""
     check_options(path, options, TOOL, may=("text",))
     export = _Export()
@@ -229,7 +229,7 @@ def marked_spans(question: str, value: dict[str, Any], result: dict[str, Any]) -
 # ---- as a corpus ----
 
 
-def _corpus(path: Path, export: _Export, options: Options) -> Corpus:
+def _corpus(path: Path, export: _Export, options: Layout) -> Corpus:
     notes, sets = _unread(export), export.sets
     for question in sets:
         nothing = [row for row in export.read if question not in row.answers]

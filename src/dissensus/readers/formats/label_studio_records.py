@@ -32,7 +32,7 @@ from dissensus.readers.files import first_bytes
 from dissensus.readers.formats.label_studio import LABELLED, TOOL, marked_spans
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import DECODER, value_text, value_texts
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 KEY = "annotation_id"
 TIMES = ("lead_time", "created_at", "updated_at")
@@ -51,7 +51,7 @@ def recognise(head: Head) -> bool:
     return KEY in head.names and any(time in head.names for time in TIMES)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every annotation; options may name the item, the answers and what was shown."""
     check_options(path, options, TOOL, ("item", "annotator", "answer", "text"), "csv")
     records, columns, ordered = _records(path, options)
@@ -77,12 +77,12 @@ class _Record:
     content: dict[str, Any]
 
 
-def _records(path: Path, options: Options) -> tuple[list[_Record], list[str], bool]:
+def _records(path: Path, options: Layout) -> tuple[list[_Record], list[str], bool]:
     """The records, their keys, and whether the order of keys says which are answers."""
     if first_bytes(path, 1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
         records = [_Record(*entry) for entry in entries(path, options.encoding)]
         return records, list(dict.fromkeys(key for one in records for key in one.content)), True
-    rows = delimited_rows(path, options.encoding)
+    rows = delimited_rows(path, options)
     columns = {name: column.array().to_pylist() for name, column in rows.columns.items()}
     records = []
     for number in range(rows.n_rows):
@@ -109,7 +109,7 @@ class _Table:
     records: list[_Record]
     columns: list[str]
     item: str
-    options: Options
+    options: Layout
 
     @property
     def names(self) -> list[str]:
@@ -217,7 +217,7 @@ def _answer(question: str, value: Any) -> tuple[list[str], list[Span], bool]:
 # ---- as a corpus ----
 
 
-def _corpus(path: Path, table: _Table, questions: list[str], why: str, options: Options) -> Corpus:
+def _corpus(path: Path, table: _Table, questions: list[str], why: str, options: Layout) -> Corpus:
     seen: set[str] = set()
     sets: Counter[str] = Counter()
     blank: Counter[str] = Counter()

@@ -14,7 +14,7 @@ from dissensus.files.checked_json import kind
 from dissensus.readers.files import read_utf8
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, parsed
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 T = TypeVar("T")  # an item, as the reader of an edition represents it
 REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
@@ -27,7 +27,7 @@ def opens_with(head: Head, *keys: str) -> bool:
 
 
 def read_alone(
-    path: Path, options: Options, edition: str, read_parts: Callable[..., Corpus]
+    path: Path, options: Layout, edition: str, read_parts: Callable[..., Corpus]
 ) -> Corpus:
     """One file by itself, with a note about its content; options about columns are refused."""
     stated = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)

@@ -34,7 +34,7 @@ from dissensus.readers.formats.lewidi import (
 )
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.scales import Nominal, Ordinal, Scale, infer_scale
 
 QUESTIONS = {  # the annotation task, as the files spell it
@@ -62,7 +62,7 @@ def recognise(head: Head) -> bool:
     return opens_with(head, *_PARALLEL)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """One file by itself; `datasets` puts the parts of a corpus together."""
     return read_alone(path, options, "LeWiDi 2023", read_parts)
 

@@ -34,7 +34,7 @@ from dissensus.readers.formats.lewidi import (
 )
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, infer_scale, sorted_values
 
 QUESTIONS = {"natural language inference": "inference"}  # others: the task without "detection"
@@ -52,7 +52,7 @@ def recognise(head: Head) -> bool:
     return opens_with(head, r'"annotators"\s*:\s*"', r'"annotations"\s*:\s*\{')
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """One file by itself; `datasets` joins the parts of a corpus and the facts about annotators."""
     return read_alone(path, options, "LeWiDi 2025", read_parts)
 

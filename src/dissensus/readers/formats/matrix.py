@@ -19,7 +19,7 @@ from dissensus.errors import DataError
 from dissensus.files.plain import numpy_array
 from dissensus.readers.files import read_bytes, read_utf8
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import described
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.column_roles import ColumnRoles
@@ -55,7 +55,7 @@ def recognise(head: Head) -> bool:
     return not (b"\t" in lines[0] and header)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read a matrix; items and annotators are numbered from 0. nan means the same as -1."""
     if options.columns_named:
         raise DataError(
@@ -77,7 +77,7 @@ def _array(data: bytes, path: Path) -> tuple[np.ndarray, Callable[[int], str]]:
     return values, lambda row: f"row {row + 1}"
 
 
-def _text(path: Path, options: Options) -> tuple[np.ndarray, Callable[[int], str]]:
+def _text(path: Path, options: Layout) -> tuple[np.ndarray, Callable[[int], str]]:
     text = read_utf8(path, options.encoding).decode("utf-8")
     if not text.strip():
         raise DataError(f"{path}: the file is empty")
@@ -125,9 +125,7 @@ def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) ->
         )
 
 
-def _corpus(
-    values: np.ndarray, path: Path, place: Callable[[int], str], options: Options
-) -> Corpus:
+def _corpus(values: np.ndarray, path: Path, place: Callable[[int], str], options: Layout) -> Corpus:
     n_items, n_annotators = values.shape
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), MISSING, values).astype(np.int64)

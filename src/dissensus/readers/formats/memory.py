@@ -9,13 +9,13 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.json_text import value_text
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import arrow_rows, as_texts
 from dissensus.readers.tables.rows import IN_MEMORY
 from dissensus.readers.tables.shapes import table_corpus
 
 
-def read_table(table: Any, options: Options) -> Corpus:
+def read_table(table: Any, options: Layout) -> Corpus:
     """Read a table that is in memory already."""
     return table_corpus(arrow_rows(*_columns(table), path=IN_MEMORY, name=IN_MEMORY), options)
 

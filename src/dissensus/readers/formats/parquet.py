@@ -16,7 +16,7 @@ from dissensus.progress import progress
 from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import ending, is_large, read_bytes
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import as_texts, damage_named, file_rows
 from dissensus.readers.tables.column_parts import ColumnParts
 from dissensus.readers.tables.rows import Rows, make_rows
@@ -31,7 +31,7 @@ def recognise(head: Head) -> bool:
     return head.start.startswith(MAGIC) or ending(head.path) in (".parquet", ".pq")
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read a table; numbers and dates are written out as texts."""
     rows = _rows_in_parts(path) if is_large(path) else None
     if rows is not None:

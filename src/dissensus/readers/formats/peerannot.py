@@ -19,7 +19,7 @@ from dissensus.readers.exports.responses import Left, check_options, export_corp
 from dissensus.readers.files import read_utf8
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, parsed
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.scales import Nominal
 
@@ -36,7 +36,7 @@ def recognise(head: Head) -> bool:
     return bool(_OPENING.match(head.text))
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every label; a scale may be declared."""
     path = path / ANSWERS if path.is_dir() else path
     check_options(path, options, TOOL)

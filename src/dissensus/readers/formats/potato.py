@@ -27,7 +27,7 @@ from dissensus.readers.exports.spans import MARKED, Span
 from dissensus.readers.files import read_utf8
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, parsed, value_text
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.scales import Scale, infer_scale
 
 TOOL = "potato"
@@ -48,7 +48,7 @@ def recognise(head: Head) -> bool:
     return USER in names and ITEM in names and any(PARTS in name for name in names)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every annotator's answers; a scale may be declared, and what was shown."""
     check_options(path, options, TOOL, may=("text",), plain="csv")
     instances = list(_in_folder(path, options) if path.is_dir() else _in_table(path, options))
@@ -111,7 +111,7 @@ def _user_files(path: Path) -> list[Path]:
     return sorted(by_user.values())
 
 
-def _in_folder(path: Path, options: Options) -> Iterator[_Instance]:
+def _in_folder(path: Path, options: Layout) -> Iterator[_Instance]:
     for file in _user_files(path):
         user = file.parent.name
         text = read_utf8(file, options.encoding).decode("utf-8")
@@ -210,8 +210,8 @@ def _seconds(time: str) -> str | None:
 # ---- tables ----
 
 
-def _in_table(path: Path, options: Options) -> Iterator[_Instance]:
-    rows = delimited_rows(path, options.encoding)
+def _in_table(path: Path, options: Layout) -> Iterator[_Instance]:
+    rows = delimited_rows(path, options)
     rows.check([USER, ITEM])
     columns = {name: column.array().to_pylist() for name, column in rows.columns.items()}
     schemes = [name for name in columns if PARTS in name]

@@ -36,7 +36,7 @@ from dissensus.readers.exports.responses import (
 from dissensus.readers.exports.spans import MARKED, Span
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import set_text, value_text, value_texts
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Rows
 from dissensus.scales import MultiLabel, Scale, infer_scale
@@ -59,7 +59,7 @@ def recognise(head: Head) -> bool:
     )
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every example; a scale may be declared."""
     check_options(path, options, TOOL)
     examples = [_example(path, *entry) for entry in entries(path, options.encoding)]
@@ -244,7 +244,7 @@ def _left_out(one: _Example, named: bool) -> str | None:
 # ---- as a corpus ----
 
 
-def _built(path: Path, judged: _Judged, options: Options) -> Corpus:
+def _built(path: Path, judged: _Judged, options: Layout) -> Corpus:
     kept = judged.kept
     short_names, named = _short_names(one.annotator for one in kept)
     rows = _rows(path, judged, short_names)

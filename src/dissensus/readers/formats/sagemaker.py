@@ -24,7 +24,7 @@ from dissensus.readers.exports.spans import Span
 from dissensus.readers.files import read_utf8
 from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, objects, parsed, value_text, value_texts
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 TOOL = "SageMaker Ground Truth"
 RESPONSES, MANIFEST = "worker-response", "output.manifest"
@@ -40,7 +40,7 @@ def recognise(head: Head) -> bool:
     return head.path.suffix.lower() == ".manifest" and bool(_JOB.search(head.start))
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every worker's answers, with what the manifest shows."""
     check_options(path, options, TOOL, may=("text",))
     if not path.is_dir():
@@ -83,7 +83,7 @@ def _object_id(file: Path) -> str:
     return file.parent.name
 
 
-def _answers(file: Path, options: Options) -> list[dict[str, Any]]:
+def _answers(file: Path, options: Layout) -> list[dict[str, Any]]:
     content = parsed(read_utf8(file, options.encoding), file)
     answers = as_object(content, str(file), "answers").get("answers")
     if not isinstance(answers, list):
@@ -91,7 +91,7 @@ def _answers(file: Path, options: Options) -> list[dict[str, Any]]:
     return [as_object(one, f"{file}, answer {n}", "a worker") for n, one in enumerate(answers, 1)]
 
 
-def _manifest(path: Path, options: Options) -> tuple[dict[str, dict[str, str]], str | None]:
+def _manifest(path: Path, options: Layout) -> tuple[dict[str, dict[str, str]], str | None]:
     """What was shown, by the number of the object; and the name of the label, if there is one."""
     files = [file for file in sorted(path.rglob("*.manifest")) if file.is_file()]
     files.sort(key=lambda file: file.name != MANIFEST)

@@ -17,7 +17,7 @@ from dissensus.files.plain import check_zip
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus
 from dissensus.readers.files import ending, first_bytes
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
@@ -29,7 +29,7 @@ def recognise(head: Head) -> bool:
     return packed or head.start.startswith(OLE)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read the sheet or sheets of answers; `corpus` names one sheet."""
     return grids_corpus(path, sheets(path), options, "sheet")
 

@@ -13,7 +13,7 @@ from dissensus.errors import DataError
 from dissensus.readers.delimited import delimited_cells
 from dissensus.readers.exports.surveys import is_survey, survey_corpus
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 
 def recognise(head: Head) -> bool:
@@ -21,9 +21,9 @@ def recognise(head: Head) -> bool:
     return is_survey(head.names, ())
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every participant's answers."""
-    header, *cells = delimited_cells(path, options.encoding) or [[]]
+    header, *cells = delimited_cells(path, options) or [[]]
     if not header:
         raise DataError(f"{path}: the file is empty")
     width = len(header)

@@ -13,7 +13,7 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.readers.exports.platforms import Platform, read_batch
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables import assignments
 
 TOLOKA = Platform(
@@ -33,6 +33,6 @@ def recognise(head: Head) -> bool:
     return TOLOKA.fits(head.names)
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read every assignment that counts."""
     return read_batch(path, options, TOLOKA)

@@ -25,7 +25,7 @@ from dissensus.readers.exports.responses import Response, check_options, respons
 from dissensus.readers.exports.spans import Span
 from dissensus.readers.files import first_bytes, read_utf8
 from dissensus.readers.head import Head
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 
 TOOL = "WebAnno TSV"
 FORMAT = b"#FORMAT=WebAnno TSV 3"
@@ -43,7 +43,7 @@ def recognise(head: Head) -> bool:
     return bool(files) and all(first_bytes(file, 64).startswith(FORMAT) for file in files[:3])
 
 
-def read(path: Path, options: Options) -> Corpus:
+def read(path: Path, options: Layout) -> Corpus:
     """Read the spans of every annotator."""
     check_options(path, options, TOOL, plain="csv")
     files = _files(path)
@@ -114,7 +114,7 @@ class _Column:
     question: str | None  # None: a relation or a link
 
 
-def _document(file: Path, options: Options) -> _Document:
+def _document(file: Path, options: Layout) -> _Document:
     lines = read_utf8(file, options.encoding).decode("utf-8").split("\n")
     document = _Document()
     columns = _columns(lines, document)

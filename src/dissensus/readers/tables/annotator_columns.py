@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, listed
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import (
     NAMES,
@@ -43,7 +43,9 @@ MOST_COMPARED = 200  # columns, or different sets of values, that are compared w
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 
 _WORDS = sorted({word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]})
-ANNOTATOR_WORDS = "|".join([*_WORDS, "ann", "anno", "human", "turker", "subject", "student"])
+ANNOTATOR_WORDS = "|".join(
+    [*_WORDS, "ann", "anno", "annot", "human", "turker", "subject", "student"]
+)
 _ANNOTATOR = ANNOTATOR_WORDS
 _ANSWER = "label|answer|rating|annotation|judgment|judgement|vote"
 _SURE = re.compile(rf"({_ANSWER})?({_ANNOTATOR})(id)?\d+({_ANSWER})?")  # ann_1, worker851_label
@@ -51,6 +53,7 @@ _SLOT = re.compile(rf"({_ANSWER})({_ANNOTATOR})?\d+|({_ANNOTATOR})\d+({_ANSWER})
 _LETTERED = re.compile(
     rf"(?i:{_ANNOTATOR})([ _.-]+[A-Za-z]|[A-Z])"
 )  # Rater A, coder_b; not "raters"
+_CALLED = re.compile(rf"(?i:{_ANNOTATOR})[ _.-]+\w+")  # Annot-Peter
 _LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+")  # label_1, w851, 17
 _ADDRESS = re.compile(r"A[0-9A-Z]{9,}|\S+@\S+")  # of a worker of Mechanical Turk, of a letter
 _DERIVED = frozenset(
@@ -62,7 +65,7 @@ _DERIVED = frozenset(
 _OTHER_ROLES = ("item", "text", "image", "audio", "video", "gold", "seconds", "count", "split")
 
 
-def find_annotators(rows: Rows, options: Options) -> tuple[str, ...] | None:
+def find_annotators(rows: Rows, options: Layout) -> tuple[str, ...] | None:
     """The columns that are an annotator each; None if this is a long table.
 
     Columns that may be either are refused, and so are annotators of whom some answer in numbers and
@@ -92,19 +95,26 @@ def find_annotators(rows: Rows, options: Options) -> tuple[str, ...] | None:
     return annotators
 
 
-def names_annotators(rows: Rows, options: Options) -> bool:
+def names_annotators(rows: Rows, options: Layout) -> bool:
     """Whether columns are annotators by their names, or one column contains their names."""
     sure = _surely_annotators(rows, _free(rows, options))
     return len(sure) > 1 or first_named("annotator", rows, sure) is not None
 
 
-def _free(rows: Rows, options: Options) -> list[str]:
+def _free(rows: Rows, options: Layout) -> list[str]:
     """The columns that may belong to an annotator."""
     return [name for name in rows.columns if name not in _named(options) and not is_derived(name)]
 
 
 def _surely_annotators(rows: Rows, free: Iterable[str]) -> list[str]:
-    return [name for name in free if _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)]
+    free = list(free)
+    sure = [name for name in free if _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)]
+    if len(sure) > 1:  # and those that are called like them: Annot1, Annot-Peter
+        values = set().union(*(_values(rows, name) for name in sure))
+        called = [name for name in free if name not in sure and _CALLED.fullmatch(name)]
+        also = {name for name in called if _values(rows, name) and _values(rows, name) <= values}
+        sure = [name for name in free if name in sure or name in also]
+    return sure
 
 
 def is_named_like_an_annotator(name: str) -> bool:
@@ -130,7 +140,7 @@ def is_derived(name: str) -> bool:
     return any(word.lower() in _DERIVED for word in words)
 
 
-def _recognised_annotators(rows: Rows, options: Options) -> tuple[str, ...] | None:
+def _recognised_annotators(rows: Rows, options: Layout) -> tuple[str, ...] | None:
     """The columns that are annotators by their names."""
     free = _free(rows, options)
     sure = _surely_annotators(rows, free)
@@ -224,7 +234,7 @@ class AlikeColumns:
     majority: str | None = None  # the column that is always their majority
 
 
-def columns_alike(rows: Rows, options: Options) -> AlikeColumns:
+def columns_alike(rows: Rows, options: Layout) -> AlikeColumns:
     """The columns with the same values, and what shows that they are annotators.
 
     They are if they are called like persons, if all agree with gold labels, if another column is
@@ -328,7 +338,7 @@ def _is_numbered(names: list[str]) -> bool:
     return names in (numbers[:-1], numbers[1:])
 
 
-def _wide_columns(rows: Rows, options: Options) -> tuple[str, ...]:
+def _wide_columns(rows: Rows, options: Layout) -> tuple[str, ...]:
     """The annotators of a table that is known to be wide, by their names or by their answers."""
     known = {name for role in _OTHER_ROLES for name in candidates(role, rows)} | _named(options)
     free = [name for name in rows.columns if name not in known and not is_derived(name)]
@@ -346,7 +356,7 @@ def _wide_columns(rows: Rows, options: Options) -> tuple[str, ...]:
     return tuple(annotators)
 
 
-def _named(options: Options) -> set[str]:
+def _named(options: Layout) -> set[str]:
     single = {name for name in (options.item, options.gold) if name is not None}
     return single | set(options.text or ())
 
@@ -362,7 +372,7 @@ def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
     return any(not own.isdisjoint(rows.columns[other].words) for other in others if other != name)
 
 
-def _check_kinds(rows: Rows, annotators: tuple[str, ...], options: Options) -> None:
+def _check_kinds(rows: Rows, annotators: tuple[str, ...], options: Layout) -> None:
     """Refuse annotators of whom some answer in numbers only and some in words only."""
     first: dict[str, str] = {}
     for name in annotators:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.column_names import candidates, first_named
 from dissensus.readers.tables.column_roles import ColumnRoles
@@ -56,7 +56,7 @@ def _names_rows(column: Column) -> bool:
     return not column.is_bytes and len(column.values) == len(column) > 1
 
 
-def annotator_rows_table(rows: Rows, table: AnnotatorRows, options: Options) -> Corpus:
+def annotator_rows_table(rows: Rows, table: AnnotatorRows, options: Layout) -> Corpus:
     """Turn a table with a row per annotator into a corpus of one question, "answer".
 
     The names of columns are the items; a blank cell means that there is no answer. Other columns

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dissensus.errors import DataError, listed
 from dissensus.names import split_names
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import cell_values
 from dissensus.readers.tables.inferred_scales import (
     as_classes,
@@ -61,7 +61,7 @@ def answers_of(
     column: str,
     question: str,
     chosen: np.ndarray,
-    options: Options,
+    options: Layout,
     gold: bool = False,
 ) -> Answers:
     """Read the answers in these rows of a column.
@@ -133,7 +133,7 @@ def _checked(
 
 
 def _decimal_points(
-    values: list[str], declared: Scale | str | None, rows: Rows, options: Options
+    values: list[str], declared: Scale | str | None, rows: Rows, options: Layout
 ) -> tuple[list[str], tuple[str, ...]]:
     """Numbers with a decimal comma with a point instead, and a note; others as they are.
 
@@ -158,14 +158,14 @@ def _no_sets(texts: list[str]) -> bool:
     return any(len(second) > 1 or int(first) >= int(second) for first, second in pairs)
 
 
-def declared_scale(question: str, options: Options) -> Scale | str | None:
+def declared_scale(question: str, options: Layout) -> Scale | str | None:
     """The scale that the user declared for this question."""
     if isinstance(options.scale, Mapping):
         return options.scale.get(question)
     return options.scale
 
 
-def declared_values(options: Options) -> tuple[str, ...]:
+def declared_values(options: Layout) -> tuple[str, ...]:
     """The values that the declared scale lists, if one is declared for all questions."""
     return () if isinstance(options.scale, Mapping) else _values_named(options.scale)
 
@@ -221,13 +221,13 @@ def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -
     return (f"{', '.join(words)} read as no answer",) if words else ()
 
 
-def _named_missing(values: list[str], options: Options) -> np.ndarray:
+def _named_missing(values: list[str], options: Layout) -> np.ndarray:
     """Which values the user named as missing answers, in any case."""
     words = _missing_words(options)
     return np.array([value.strip().casefold() in words for value in values], dtype=bool)
 
 
-def _missing_words(options: Options) -> frozenset[str]:
+def _missing_words(options: Layout) -> frozenset[str]:
     return frozenset(word.strip().casefold() for word in options.missing)
 
 
@@ -271,7 +271,7 @@ def _notes(
     groups: list[list[int]],
     declared: Scale | str | None,
     scale: Scale,
-    options: Options,
+    options: Layout,
 ) -> tuple[str, ...]:
     """Notes about values that are spelled in several ways."""
     if not groups:

@@ -16,7 +16,7 @@ from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
 from dissensus.readers.files import stem
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import Answers, answers_of
 from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
@@ -34,7 +34,7 @@ class Assembled:
     others: dict[str, list[str]]  # "item", "annotator" or "answer" -> its further columns
 
 
-def assemble(rows: Rows, roles: ColumnRoles, options: Options) -> Assembled:
+def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
     """Build a corpus from columns whose roles are known."""
     if options.corpus is not None:
         raise DataError(f"{rows.path}: contains one corpus; leave out corpus={options.corpus!r}")
@@ -77,7 +77,7 @@ def _role_columns(roles: ColumnRoles) -> dict[str, str]:
     return {part: name for part, name in named.items() if not name.startswith("(")}
 
 
-def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answers]:
+def _answers(rows: Rows, roles: ColumnRoles, options: Layout) -> dict[str, Answers]:
     """Question -> its answers: a question per column, or per value of the question column."""
     every = np.arange(rows.n_rows, dtype=np.int32 if rows.n_rows < 1 << 31 else np.int64)
     if roles.question is None:
@@ -104,7 +104,7 @@ def _answers(rows: Rows, roles: ColumnRoles, options: Options) -> dict[str, Answ
     }
 
 
-def _check_scales(path: str, questions: Iterable[str], options: Options) -> None:
+def _check_scales(path: str, questions: Iterable[str], options: Layout) -> None:
     """Refuse scales for questions that are not there."""
     strange = []
     if isinstance(options.scale, Mapping):
@@ -134,7 +134,7 @@ def _check_annotators(
 def _annotations(
     rows: Rows,
     roles: ColumnRoles,
-    options: Options,
+    options: Layout,
     name: str,
     answers: Answers,
     items: Column,
@@ -194,7 +194,7 @@ def _left_out(
 
 
 def _gold(
-    rows: Rows, roles: ColumnRoles, options: Options, answers: dict[str, Answers], items: Column
+    rows: Rows, roles: ColumnRoles, options: Layout, answers: dict[str, Answers], items: Column
 ) -> tuple[dict[str, Annotations], tuple[str, ...]]:
     """Gold labels, one per item, on the question's scale if they are on it; and their notes."""
     gold = {}
@@ -224,14 +224,14 @@ def _gold_labels(
     question: str,
     scale: Scale,
     chosen: np.ndarray,
-    options: Options,
+    options: Layout,
 ) -> Answers:
     """The gold labels in these rows, on the scale of the answers if they are on it."""
-    same = Options(scale=scale, merge_variants=options.merge_variants)
+    same = Layout(scale=scale, merge_variants=options.merge_variants)
     try:
         return answers_of(rows, column, question, chosen, same, gold=True)
     except DataError:  # values that no annotator gave: a scale of their own
-        return answers_of(rows, column, question, chosen, Options(), gold=True)
+        return answers_of(rows, column, question, chosen, Layout(), gold=True)
 
 
 def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndarray]:

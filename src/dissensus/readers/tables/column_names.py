@@ -16,9 +16,10 @@ _NAMES = {  # the likelier first, written plain: no case, no spaces, no signs
     "annotator": "annotator annotatorid annotatorname worker workerid rater raterid coder coderid "
     "performer performerid judge judgeid labeler labelerid labeller labellerid annotatedby "
     "completedby participant participantid respondent respondentid reviewer reviewerid assessor "
-    "assessorid evaluator evaluatorid expert expertid user userid username person personid "
-    "prolificpid prolificid subjectid observer listener kodierer bewerter annotateur évaluateur "
-    "codeur anotador evaluador annotatore valutatore proband versuchsperson",
+    "assessorid evaluator evaluatorid expert expertid user userid username person personid turk "
+    "turkid turker turkerid prolificpid prolificid subjectid observer listener kodierer "
+    "bewerter annotateur évaluateur codeur anotador evaluador annotatore valutatore proband "
+    "versuchsperson",
     "answer": "answer answers label labels rating annotation annotations judgment judgement vote "
     "value output score choice class category grade decision opinion "
     "bewertung urteil kategorie antwort étiquette jugement catégorie réponse etiqueta juicio "

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import (
     PAIR,
     WEAK,
@@ -55,7 +55,7 @@ class ColumnRoles:
 
 def named_roles(
     rows: Rows,
-    options: Options,
+    options: Layout,
     item: str | None,
     annotator: str | None,
     answer: tuple[str, ...],
@@ -121,7 +121,7 @@ def joined(rows: Rows, names: list[str]) -> Column:
     return Column.of(pc.if_else(pa.array(blank), pa.scalar(None, pa.string()), joined))
 
 
-def named_columns(options: Options) -> set[str]:
+def named_columns(options: Layout) -> set[str]:
     """Every column that the user named."""
     parts = (options.item, options.annotator, options.question, options.gold)
     named = {part for part in parts if part is not None}
@@ -141,14 +141,19 @@ def item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
     shown = first_named("text", rows, taken)
 
     def fits(column: Column) -> bool:
-        whole = len(column.values) > 1 and column.first_blank is None
+        whole = len(column.values) > 1 and column.first_blank is None and not _is_object(column)
         return whole and (shown is None or one_each(rows.columns[shown], column))
 
     return first_named("item", rows, taken, fits) or first_named("item", rows, taken)
 
 
+def _is_object(column: Column) -> bool:
+    """Whether the first value is a JSON object, which names nothing."""
+    return not column.is_bytes and str(column.values[0].as_py()).startswith("{")
+
+
 def shown_columns(
-    rows: Rows, options: Options, item: str | None, taken: set[str | None]
+    rows: Rows, options: Layout, item: str | None, taken: set[str | None]
 ) -> dict[str, str]:
     """Role -> column; a single text has the role "text", a single picture "image"."""
     if options.text is not None:
@@ -188,7 +193,7 @@ def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers:
 
 def _gold(
     rows: Rows,
-    options: Options,
+    options: Layout,
     answer: tuple[str, ...],
     taken: Iterable[str | None],
     groups: Column,
@@ -214,7 +219,7 @@ def _gold(
 
 
 def _count(
-    rows: Rows, options: Options, answer: tuple[str, ...], taken: set[str | None], items: Column
+    rows: Rows, options: Layout, answer: tuple[str, ...], taken: set[str | None], items: Column
 ) -> str | None:
     """The column that says how often each row's answer was given.
 

@@ -1,13 +1,16 @@
-"""Extra rows: blank rows, totals and copies of a row, which spreadsheets have and which no answers
-are.
-"""
+"""Extra rows and columns: blank ones, totals and copies of a row, which are no answers."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from dissensus.errors import DataError, counted
+from dissensus.errors import DataError, counted, listed
+from dissensus.readers.layout import Layout
+from dissensus.readers.tables.annotator_columns import is_named_like_an_annotator
 from dissensus.readers.tables.assignments import take_rows
+from dissensus.readers.tables.column_names import NAMES, plain
 from dissensus.readers.tables.rows import Rows
 
 MOST_TOTALS = 5  # rows at the end of a table that are looked at
@@ -29,6 +32,26 @@ def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
     first = rows.place(int(blank.argmax()))
     note = f"{rows.name}: {counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"
     return take_rows(rows, ~blank), [note]
+
+
+def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
+    """The columns that have a filled cell, or a known name, and a note about the others."""
+    named = layout.columns_named.values()
+    kept = {name for one in named for name in ([one] if isinstance(one, str) else one)}
+    known = {name for part in NAMES.values() for name in part}
+    blank = [
+        name
+        for name, column in rows.columns.items()
+        if not len(column.values)
+        and name not in kept
+        and plain(name) not in known
+        and not is_named_like_an_annotator(name)
+    ]
+    if not blank:
+        return rows, []
+    columns = {name: column for name, column in rows.columns.items() if name not in blank}
+    note = f"{rows.name}: {counted(len(blank), 'blank column')} left out: {listed(blank, 5)}"
+    return replace(rows, columns=columns), [note]
 
 
 def without_totals(rows: Rows) -> tuple[Rows, list[str]]:

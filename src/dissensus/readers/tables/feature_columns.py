@@ -17,7 +17,7 @@ import pyarrow as pa
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.rows import FEATURES, Column, Rows
 
 FEWEST = (
@@ -34,7 +34,7 @@ class Features:
     columns: tuple[str, ...]
 
 
-def without_features(rows: Rows, options: Options) -> tuple[Rows, Features | None]:
+def without_features(rows: Rows, options: Layout) -> tuple[Rows, Features | None]:
     """The table with its features as one column that numbers them, and the features."""
     names = _chosen(rows, options.features) if options.features else _recognised(rows)
     if not names:

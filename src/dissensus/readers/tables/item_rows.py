@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import WEAK, candidates, first_named, plain
 from dissensus.readers.tables.column_roles import (
     BY_NAME,
@@ -22,7 +22,7 @@ from dissensus.readers.tables.rows import Column, Rows
 
 
 def item_roles(
-    rows: Rows, options: Options, taken: set[str], added: str
+    rows: Rows, options: Layout, taken: set[str], added: str
 ) -> tuple[ColumnRoles, Column]:
     """The roles of the columns once each cell of `taken` has its own row, and the items.
 
@@ -61,7 +61,7 @@ def item_roles(
     return roles, items
 
 
-def _why_item(rows: Rows, item: str, options: Options) -> str:
+def _why_item(rows: Rows, item: str, options: Layout) -> str:
     by_name = item == options.item or item in candidates("item", rows)
     return BY_NAME if by_name else "another value in every row"
 
@@ -117,7 +117,7 @@ def repeated(names: Sequence[str], n_rows: int) -> Column:
     return Column(pa.array(names, pa.string()), codes)
 
 
-def _items(rows: Rows, taken: set[str], options: Options) -> tuple[str | None, Column]:
+def _items(rows: Rows, taken: set[str], options: Layout) -> tuple[str | None, Column]:
     """The column that names the items, and its content: one with a known name, the unnamed index,
     one that never repeats, or row numbers."""
     name = options.item or next(

@@ -8,7 +8,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import counted
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.assignments import take_rows
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of
@@ -20,7 +20,7 @@ from dissensus.readers.tables.structure import find_roles
 from dissensus.readers.tables.unanswered import with_items
 
 
-def long_table(rows: Rows, options: Options) -> Corpus:
+def long_table(rows: Rows, options: Layout) -> Corpus:
     """Turn a table with a row per answer into a corpus; its first note says what was recognised.
 
     A column without a role becomes an attribute of the items or annotators if it is constant for
@@ -32,7 +32,7 @@ def long_table(rows: Rows, options: Options) -> Corpus:
         return _corpus(*find_roles(rows, options), options)
 
 
-def _corpus(rows: Rows, roles: ColumnRoles, options: Options) -> Corpus:
+def _corpus(rows: Rows, roles: ColumnRoles, options: Layout) -> Corpus:
     repeated = np.zeros(rows.n_rows, dtype=bool)
     if options.repeats == "error" and _repeats_pairs(rows, roles):
         repeated = copies(rows)

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import ANNOTATOR_WORDS, is_derived
 from dissensus.readers.tables.column_names import NAMES, first_named, plain
 from dissensus.readers.tables.dependence import agreement_beyond_chance
@@ -30,17 +30,27 @@ _SHORT = re.compile(r"(?i)[aprwju]\d+")  # r1, P2
 _NUMBERED = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
 
 
-def find_grid(rows: Rows, options: Options) -> Grid | None:
+def find_grid(rows: Rows, options: Layout) -> Grid | None:
     """The columns by question and annotator; None if this is no such table."""
     chosen = (options.annotator, options.answer, options.question)
     if any(part is not None for part in chosen) or options.format not in (None, "wide"):
         return None
     free = [name for name in rows.columns if name not in _named(options) and not is_derived(name)]
+    free = [name for name in free if len(rows.columns[name].values)]
     if options.annotators is not None:
         return None if set(options.annotators) & set(free) else _by_names(free, options.annotators)
     if first_named("annotator", rows) is not None:
         return None
     return _first(free, _is_annotator) or _by_answers(rows, free)
+
+
+def find_single_question(rows: Rows, options: Layout) -> Grid | None:
+    """Columns of one question, each with an annotator in its name: rater1_score, rater2_score."""
+    if options.columns_named.keys() - {"item", "text", "gold"} or options.format is not None:
+        return None
+    filled = [name for name, column in rows.columns.items() if len(column.values)]
+    free = [name for name in filled if name not in _named(options) and not is_derived(name)]
+    return _first(free, lambda annotator, _: bool(_ANNOTATOR.fullmatch(annotator)), fewest=1)
 
 
 def _by_names(names: Iterable[str], annotators: Iterable[str]) -> Grid | None:
@@ -58,10 +68,12 @@ def _by_names(names: Iterable[str], annotators: Iterable[str]) -> Grid | None:
     return best or None
 
 
-def _first(names: Iterable[str], is_annotator: Callable[[str, str], bool]) -> Grid | None:
+def _first(
+    names: Iterable[str], is_annotator: Callable[[str, str], bool], fewest: int = 2
+) -> Grid | None:
     """The first way to part the names of columns that gives a grid."""
     for questions_first, at_end in itertools.product((True, False), repeat=2):
-        grid = _grid(names, questions_first, at_end, is_annotator)
+        grid = _grid(names, questions_first, at_end, is_annotator, fewest)
         if grid is not None:
             return grid
     return None
@@ -79,7 +91,7 @@ def _by_answers(rows: Rows, names: Iterable[str]) -> Grid | None:
     return None
 
 
-def possible_annotators(rows: Rows, options: Options) -> tuple[str, ...]:
+def possible_annotators(rows: Rows, options: Layout) -> tuple[str, ...]:
     """The second parts of the names of columns, if they may be annotators; () if there are none."""
     free = [name for name in rows.columns if name not in _named(options) and not is_derived(name)]
     grid = next(iter(_possible_grids(rows, free)), {})
@@ -103,7 +115,7 @@ def _has_few_values(column: Column) -> bool:
     return not column.is_bytes and 0 < len(column.values) <= max(FEW_VALUES, n_filled // 10)
 
 
-def _named(options: Options) -> set[str]:
+def _named(options: Layout) -> set[str]:
     single = {name for name in (options.item, options.gold) if name is not None}
     return single | set(options.text or ())
 
@@ -113,12 +125,14 @@ def _grid(
     questions_first: bool,
     at_end: bool,
     is_annotator: Callable[[str, str], bool],
+    fewest: int = 2,
 ) -> Grid | None:
     """Columns whose names have two parts, if one of both is an annotator.
 
     Args:
         is_annotator: of the part that may be the annotator, and the other.
         at_end: whether names are parted at the last separator, otherwise at the first.
+        fewest: questions.
     """
     grid: Grid = {}
     for name in names:
@@ -130,7 +144,7 @@ def _grid(
             grid.setdefault(question, {})[annotator] = name
     annotators = {annotator for columns in grid.values() for annotator in columns}
     grid = {q: columns for q, columns in grid.items() if len(columns) >= COMPLETE * len(annotators)}
-    if len(grid) < 2 or len(annotators) < 2 or any(_ANNOTATOR.fullmatch(q) for q in grid):
+    if len(grid) < fewest or len(annotators) < 2 or any(_ANNOTATOR.fullmatch(q) for q in grid):
         return None
     return grid
 

@@ -70,6 +70,11 @@ class Column:
         return not (pa.types.is_string(self.values.type) or _is_large(self.values.type))
 
     @property
+    def is_like_lists(self) -> bool:
+        """Whether the first value may be a list."""
+        return bool(len(self.values)) and not self.is_bytes and self.values[0].as_py()[:1] == "["
+
+    @property
     def first_blank(self) -> int | None:
         """The first row without an entry."""
         blank = self.codes < 0

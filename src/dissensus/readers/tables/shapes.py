@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import NoAnswersError, listed
 from dissensus.names import Names
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout, take
 from dissensus.readers.tables.annotator_columns import columns_alike, find_annotators
 from dissensus.readers.tables.annotator_rows import annotator_rows_table, find_annotator_rows
 from dissensus.readers.tables.assignments import with_left_out, without_rejected
-from dissensus.readers.tables.extra_rows import without_blank_rows, without_totals
+from dissensus.readers.tables.extra_rows import (
+    without_blank_columns,
+    without_blank_rows,
+    without_totals,
+)
 from dissensus.readers.tables.feature_columns import with_features, without_features
-from dissensus.readers.tables.list_columns import with_rows_of_lists
+from dissensus.readers.tables.forms import in_long_form
 from dissensus.readers.tables.long import long_table
-from dissensus.readers.tables.object_columns import with_rows_of_objects
-from dissensus.readers.tables.question_columns import find_grid, possible_annotators
-from dissensus.readers.tables.rows import IN_MEMORY, Rows
+from dissensus.readers.tables.proposals import with_proposal
+from dissensus.readers.tables.question_columns import (
+    find_grid,
+    find_single_question,
+    possible_annotators,
+)
+from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows
 from dissensus.readers.tables.structure import UnclearRolesError, with_joined
 from dissensus.readers.tables.vote_columns import find_votes
 from dissensus.readers.tables.votes import votes_table
@@ -29,17 +39,20 @@ MOST_NAMED = 30  # columns that a command in a message names
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
 
 
-def table_corpus(rows: Rows, options: Options) -> Corpus:
+def table_corpus(rows: Rows, options: Layout) -> Corpus:
     """Read a table of any shape: the one that the options name, or the one its columns show.
 
     Rows that a crowdsourcing platform marks as rejected, skipped or expired are left out.
     """
     if options.columns_only:
         return _columns_only(rows)
-    rows = with_rows_of_objects(with_rows_of_lists(rows, options), options)
+    columns, stated = rows.columns, options
+    rows, options, proposal = with_proposal(*in_long_form(rows, options))
     rows, blank_notes = without_blank_rows(rows)
     rows, notes = without_totals(rows)
     notes = [*(f"{rows.name}: {note}" for note in rows.notes), *blank_notes, *notes]
+    rows, column_notes = without_blank_columns(rows, options)
+    notes += column_notes
     rows, features = without_features(rows, options)
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
@@ -47,6 +60,8 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
     grid = find_grid(rows, options)
     votes = None if grid else find_votes(rows, options)
     annotators = None if votes or grid else find_annotators(rows, options)
+    if votes is None and grid is None and annotators is None:
+        grid = find_single_question(rows, options)
     if grid is not None:
         corpus = grid_table(rows, grid, options)
     elif votes is not None:
@@ -57,7 +72,36 @@ def table_corpus(rows: Rows, options: Options) -> Corpus:
         corpus = _long_or_wide(rows, options)
     corpus = replace(corpus, notes=(*corpus.notes, *notes)) if notes else corpus
     corpus = with_features(corpus, features, rows)
+    found: dict[str, Any] = {}
+    if votes is not None:
+        found = {"format": "votes", "answer": votes.counts}
+    elif annotators is not None:
+        found = {"annotators": annotators}
+    elif grid is not None:
+        found = {"annotators": tuple(dict.fromkeys(n for of in grid.values() for n in of))}
+    take(_layout(stated if proposal is None else proposal, found, corpus, columns))
     return with_left_out(corpus, left, rows.name)
+
+
+def _layout(
+    base: Layout, found: dict[str, Any], corpus: Corpus, columns: Mapping[str, Column]
+) -> Layout:
+    """The layout that a table was read with, which reads it again."""
+    changes = dict(found)
+    roles = {part: name for part, name in corpus.columns.items() if part not in base.stated()}
+    named = {part: tuple(name.split(" + ")) for part, name in roles.items()}
+    named = {part: names for part, names in named.items() if columns.keys() >= set(names)}
+    for part, names in named.items():
+        if part == "item":
+            changes[part] = names
+        elif part == "annotator":
+            changes |= {} if found else {part: names[0]}
+        else:
+            changes["text"] = (*changes.get("text", ()), *names)
+    asked = tuple(corpus.questions)
+    if not found and base.answer is None and columns.keys() >= set(asked):
+        changes["answer"] = asked
+    return base.with_changes(**{**changes, **base.stated()})
 
 
 def _columns_only(rows: Rows) -> Corpus:
@@ -70,7 +114,7 @@ def _columns_only(rows: Rows) -> Corpus:
     return Corpus.build(rows.name, Names.range(rows.n_rows), {}, item_attributes=attributes)
 
 
-def _long_or_wide(rows: Rows, options: Options) -> Corpus:
+def _long_or_wide(rows: Rows, options: Layout) -> Corpus:
     """A long table; if it has no answers, a wide one whose annotators have any name."""
     try:
         return long_table(rows, options)

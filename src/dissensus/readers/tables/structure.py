@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dissensus.errors import NoAnswersError, counted
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import (
     NAMES,
     answer_named,
@@ -44,7 +44,7 @@ class UnclearRolesError(NoAnswersError):
     """A long table whose items and annotators are recognised, but not its answers."""
 
 
-def find_roles(rows: Rows, options: Options) -> tuple[Rows, ColumnRoles]:
+def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     """The roles of the columns of a long table, and the table, where two columns that name the item
     together are joined to one."""
     named = named_columns(options)
@@ -85,7 +85,7 @@ def _annotator_named(rows: Rows, item: str, taken: set[str | None]) -> str | Non
 
 def _key(
     rows: Rows,
-    options: Options,
+    options: Layout,
     item: str | None,
     annotator: str | None,
     shown: dict[str, str],
@@ -126,7 +126,7 @@ def _cannot_name(column: Column) -> bool:
 
 
 def _structured(
-    rows: Rows, options: Options, key: Key, answer: tuple[str, ...], shown: dict[str, str]
+    rows: Rows, options: Layout, key: Key, answer: tuple[str, ...], shown: dict[str, str]
 ) -> tuple[Rows, ColumnRoles]:
     """The roles once the item and the annotator are known and the other columns are explained."""
     explained = key.explained
@@ -194,7 +194,7 @@ def _one_more(rows: Rows, name: str) -> str:
 
 
 def _reasons(
-    rows: Rows, options: Options, key: Key, roles: ColumnRoles
+    rows: Rows, options: Layout, key: Key, roles: ColumnRoles
 ) -> dict[str, tuple[str, str]]:
     """Column -> what it is taken for, and why."""
     reasons = {name: ("item", key.why_item) for name in key.item}

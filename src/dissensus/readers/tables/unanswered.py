@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import candidates
 from dissensus.readers.tables.column_roles import shown_columns
 from dissensus.readers.tables.rows import Column, Rows
 
 
-def with_items(rows: Rows, options: Options) -> tuple[Rows, Options]:
+def with_items(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
     """The table with a column that names each row, and the options that name this column.
 
     It is the one that is called like items, or the first column if its entries are distinct. If

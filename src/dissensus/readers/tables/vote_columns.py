@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from dissensus.errors import DataError, NoAnswersError, listed
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import names_annotators
 from dissensus.readers.tables.answers import declared_values
 from dissensus.readers.tables.column_names import NAMES, answer_named, plain
@@ -55,7 +55,7 @@ class Votes:
     n_other: int = 0  # rows where the majority is not the value with the largest count
 
 
-def find_votes(rows: Rows, options: Options) -> Votes | None:
+def find_votes(rows: Rows, options: Layout) -> Votes | None:
     """The columns of counts; None if this is not a vote table.
 
     Shares with a majority column are refused: they do not say how many answers there are.
@@ -138,7 +138,7 @@ def _are_votes(cells: np.ndarray) -> bool:
     return not ranks or len(np.unique(cells, axis=0)) < 2
 
 
-def _by_total(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
+def _by_total(rows: Rows, table: _Numbers, options: Layout) -> Votes | None:
     """Votes whose sum is another column: the number of answers, by its name or as all are alike,
     or next to a majority."""
     candidates = []
@@ -187,7 +187,7 @@ def _refuse_sums(rows: Rows, table: _Numbers) -> None:
             )
 
 
-def _by_constant(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
+def _by_constant(rows: Rows, table: _Numbers, options: Layout) -> Votes | None:
     """Votes without a column of their sum, which is the same in every row, up to a few."""
     if rows.n_rows < FEW_ROWS:
         return None
@@ -208,7 +208,7 @@ def _by_constant(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
     return None
 
 
-def _by_majority(rows: Rows, table: _Numbers, options: Options) -> Votes | None:
+def _by_majority(rows: Rows, table: _Numbers, options: Layout) -> Votes | None:
     """Votes whose values are named by another column, the majority."""
     for name in sorted(rows.columns):
         if rows.columns[name].is_bytes or len(rows.columns[name].values) > len(table.names):
@@ -259,7 +259,7 @@ def _refuse_percentages(rows: Rows, names: Sequence[str], majority: str | None) 
     )
 
 
-def _named_votes(rows: Rows, options: Options) -> Votes:
+def _named_votes(rows: Rows, options: Layout) -> Votes:
     """The columns of a table that is known to contain votes."""
     if options.annotator or options.annotators or options.question:
         raise DataError(
@@ -296,7 +296,7 @@ def _votes(
     rows: Rows,
     table: _Numbers,
     counts: Sequence[str],
-    options: Options,
+    options: Layout,
     total: str | None,
     majority: str | None,
     n_other: int,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dissensus.corpus import Corpus
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.item_rows import cells_of, item_roles, repeated, spread
 from dissensus.readers.tables.notes import votes_notes, with_notes
@@ -17,7 +17,7 @@ from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.vote_columns import Votes
 
 
-def votes_table(rows: Rows, votes: Votes, options: Options) -> Corpus:
+def votes_table(rows: Rows, votes: Votes, options: Layout) -> Corpus:
     """Turn a vote table into a corpus of one question, "answer", with a count for each value.
 
     Columns that are neither counts nor the item, its content, gold or a split become attributes of

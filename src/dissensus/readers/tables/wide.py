@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.options import Options
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import AlikeColumns, alike_by_values, is_derived
 from dissensus.readers.tables.assembly import Assembled, assemble
 from dissensus.readers.tables.column_names import plain
@@ -28,7 +28,7 @@ from dissensus.readers.tables.rows import Column, Rows
 
 
 def wide_table(
-    rows: Rows, annotators: tuple[str, ...], options: Options, alike: AlikeColumns | None = None
+    rows: Rows, annotators: tuple[str, ...], options: Layout, alike: AlikeColumns | None = None
 ) -> Corpus:
     """Turn a table with a column per annotator into a corpus of one question, "answer".
 
@@ -73,7 +73,7 @@ def _reasons(
     return reasons
 
 
-def grid_table(rows: Rows, grid: Grid, options: Options) -> Corpus:
+def grid_table(rows: Rows, grid: Grid, options: Layout) -> Corpus:
     """Turn a table with a column per question and annotator into a corpus."""
     used = [column for columns in grid.values() for column in columns.values()]
     _check_columns(rows, tuple(used), options)
@@ -127,7 +127,7 @@ def _long_form(rows: Rows, annotators: tuple[str, ...], items: Column, roles: Co
     )
 
 
-def _check_columns(rows: Rows, annotators: tuple[str, ...], options: Options) -> None:
+def _check_columns(rows: Rows, annotators: tuple[str, ...], options: Layout) -> None:
     named = {name for name in (options.item, options.gold) if name} | set(options.text or ())
     rows.check(sorted(named))
     both = sorted(named & set(annotators))

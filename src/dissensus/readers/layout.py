@@ -1,0 +1,286 @@
+"""Layout: how a file is laid out, as a person says it or a reader proposes it.
+
+    item = "Id"                     # scores beside the ids of those who gave them
+    annotator = "TurkId{k}"
+    answer = "Score{k}"
+
+What is left out is recognised. A layout is written as TOML, next to the file that it is about.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from dissensus.annotations import Repeats
+from dissensus.errors import DataError, did_you_mean, listed
+from dissensus.files.plain import plain_bytes
+from dissensus.scales import Scale
+
+ENDING = ".dissensus.toml"  # of a layout, after the name of its file
+Cells = Literal["values", "lists", "keys", "counts", "records", "digits"]
+_SEVERAL = ("annotators", "answer", "text", "missing", "features", "columns")
+_SINGLE = ("annotator", "question", "gold")
+_INSIDE = ("item_parts", "columns_only", "name")  # not written into a file
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the items, annotators and answers of a file are; what is None is recognised.
+
+    Names of columns may have parts in braces: `{k}` is any text that the columns of an annotator
+    and an answer have in common, `{annotator}`, `{item}`, `{question}` and `{value}` say what the
+    text is: answer="rater{annotator}_{question}".
+
+    Args:
+        format: of the file, or "long", "wide" or "votes".
+        corpus: the sheet, the file in a folder, or the corpus, if there are several.
+        encoding: of a text file.
+        delimiter: between the fields of a text file; "," or "\\t", for example.
+        quotes: whether fields may stand in double quotes.
+        skip: lines above the column names.
+        comment: what lines that are no rows begin with, "#" for example.
+        header: rows of column names: 0, 1 or 2.
+        columns: names of the columns, instead of those in the file.
+        item: the column that names the item, or the columns that name it together.
+        annotator: the column that names the annotator, or a pattern such as "TurkId{k}".
+        annotators: the columns that contain the answers of one annotator each.
+        answer: the columns of answers, each a question, or a pattern such as "Score{k}".
+        cells: what a cell of an answer contains: "values"; "lists", an entry for each annotator;
+            "keys", an object with an answer for each annotator; "counts", an object with a number
+            for each value; "records", a list of objects, whose keys are questions; "digits", an
+            answer each.
+        text: the columns shown to annotators.
+        question: the column that names the question.
+        gold: the column of gold labels.
+        features: columns of numbers, such as "x*".
+        scale: of the answers, or by question.
+        repeats: what to do with several answers of one annotator to one item.
+        missing: words for a missing answer.
+        merge_variants: whether spellings of one value are the same answer.
+        items: a table of items to join: contents, attributes, split.
+        annotator_attributes: a table with a row for each annotator to join.
+        name: of the corpus.
+
+    Example:
+        >>> layout = Layout(item=["term", "token"], annotator="coder", answer="label")
+        >>> print(layout.to_toml())
+        item = ["term", "token"]
+        annotator = "coder"
+        answer = "label"
+        >>> Layout.from_toml(layout.to_toml()) == layout
+        True
+    """
+
+    format: str | None = None
+    corpus: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    quotes: bool = True
+    skip: int = 0
+    comment: str | None = None
+    header: int | None = None
+    columns: tuple[str, ...] | None = None
+    item: Any = None  # a name; several are joined, and in `item_parts`
+    annotator: str | None = None
+    annotators: tuple[str, ...] | None = None
+    answer: tuple[str, ...] | None = None
+    cells: Cells = "values"
+    text: tuple[str, ...] | None = None
+    question: str | None = None
+    gold: str | None = None
+    features: tuple[str, ...] = ()
+    scale: Scale | str | Mapping[str, Scale | str] | None = None
+    repeats: Repeats = "error"
+    missing: tuple[str, ...] = ()
+    merge_variants: bool = False
+    items: str | None = None
+    annotator_attributes: str | None = None
+    name: str | None = None
+    item_parts: tuple[str, ...] = ()
+    columns_only: bool = False  # no roles: a row is an item, and every column an attribute
+
+    def __post_init__(self) -> None:
+        """One name may be given instead of several, and numbers as names."""
+        for part in _SEVERAL:
+            object.__setattr__(self, part, _names(getattr(self, part)))
+        for part in ("missing", "features"):
+            object.__setattr__(self, part, getattr(self, part) or ())
+        for part in _SINGLE:
+            value = getattr(self, part)
+            object.__setattr__(self, part, None if value is None else str(value))
+        names = _names(self.item)
+        if names is not None:
+            object.__setattr__(self, "item", " + ".join(names))
+            if len(names) > 1:
+                object.__setattr__(self, "item_parts", names)
+        for part, allowed in (("cells", get_args(Cells)), ("header", (None, 0, 1, 2))):
+            value = getattr(self, part)
+            if value not in allowed:
+                known = ", ".join(str(one) for one in allowed if one is not None)
+                raise DataError(f"{part} is one of {known}, found {value!r}")
+        if self.delimiter in ("\\t", "tab"):
+            object.__setattr__(self, "delimiter", "\t")
+        if self.delimiter is not None and len(self.delimiter.encode()) != 1:
+            raise DataError(f"delimiter is one letter or sign, found {self.delimiter!r}")
+
+    @property
+    def columns_named(self) -> dict[str, str | tuple[str, ...]]:
+        """The columns that the user named, by what they are.
+
+        Example:
+            >>> Layout(item="task", answer=("label",)).columns_named
+            {'item': 'task', 'answer': ('label',)}
+        """
+        parts = ("item", "annotator", "annotators", "answer", "text", "question", "gold")
+        return {part: getattr(self, part) for part in parts if getattr(self, part) is not None}
+
+    def stated(self) -> dict[str, Any]:
+        """The fields that are not as usual, as arguments of `Layout`."""
+        usual = Layout.__dataclass_fields__
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        changed = {name: v for name, v in values.items() if v != usual[name].default}
+        if "item_parts" in changed:
+            changed["item"] = changed.pop("item_parts")
+        return changed
+
+    def with_changes(self, **changes: Any) -> Layout:
+        """The layout with other fields."""
+        return Layout(**{**self.stated(), **changes})
+
+    def to_toml(self) -> str:
+        """The layout as TOML, a line for each field that is stated."""
+        stated = {name: v for name, v in self.stated().items() if name not in _INSIDE}
+        return "\n".join(f"{name} = {_toml(value)}" for name, value in stated.items())
+
+    @classmethod
+    def from_toml(cls, text: str, where: str = "layout") -> Layout:
+        """The layout in a text of TOML.
+
+        Args:
+            where: what messages begin with.
+        """
+        try:
+            content = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise DataError(f"{where}: not TOML ({error})") from None
+        return cls.of(content, where)
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], where: str = "layout") -> Layout:
+        """The layout with these fields; unknown ones and values of another type are refused."""
+        known = [one.name for one in fields(cls) if one.name not in _INSIDE]
+        for name, value in content.items():
+            if name not in known:
+                raise DataError(
+                    f"{where}: no field {name!r}{did_you_mean(name, known)}; there are "
+                    f"{listed(known, 30)}"
+                )
+            if not _fits(name, value):
+                raise DataError(f"{where}: {name} cannot be {json.dumps(value, default=str)}")
+        try:
+            return cls(**content)
+        except DataError as error:
+            raise DataError(f"{where}: {error}") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Layout:
+        """The layout in a file of TOML."""
+        try:
+            text = plain_bytes(path).decode("utf-8")
+        except UnicodeDecodeError:
+            raise DataError(f"{path}: not UTF-8") from None
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+        return cls.from_toml(text, str(path))
+
+
+_taken: ContextVar[list[Layout] | None] = ContextVar("layouts taken", default=None)
+
+
+@contextmanager
+def layouts_taken() -> Iterator[list[Layout]]:
+    """A list that the layouts of tables are added to while they are read, the last one at last."""
+    layouts: list[Layout] = []
+    token = _taken.set(layouts)
+    try:
+        yield layouts
+    finally:
+        _taken.reset(token)
+
+
+def take(layout: Layout) -> None:
+    """Say that a table is read with this layout."""
+    layouts = _taken.get()
+    if layouts is not None:
+        layouts.append(layout)
+
+
+def layout_of(source: Layout | str | Path | Mapping[str, Any]) -> Layout:
+    """A layout as it is, from the file that is named, or from its fields."""
+    if isinstance(source, Layout):
+        return source
+    return Layout.of(source) if isinstance(source, Mapping) else Layout.load(source)
+
+
+def file_beside(path: Path) -> Path:
+    """Where the layout of a file is kept."""
+    return path.with_name(path.name + ENDING) if path.name else path / ENDING
+
+
+def kept_layout(path: Path) -> Layout | None:
+    """The layout that is kept next to a file; None if there is none."""
+    beside = file_beside(path)
+    if not beside.is_file():
+        return None
+    try:
+        layout = Layout.load(beside)
+    except DataError as error:
+        raise DataError(f"{error}; delete it, or write it again with --remember") from None
+    files = {part: getattr(layout, part) for part in ("items", "annotator_attributes")}
+    return layout.with_changes(
+        **{part: str(path.parent / file) for part, file in files.items() if file is not None}
+    )
+
+
+def _names(columns: Any) -> tuple[str, ...] | None:
+    """Columns as a tuple of names; numbers may be names too."""
+    if columns is None:
+        return None
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        columns = (columns,)
+    names = tuple(str(column) for column in columns)
+    if len(set(names)) != len(names):
+        raise DataError(f"a column is named twice in {list(names)}")
+    return names
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Whether a value of TOML has the type of a field."""
+    if name in ("quotes", "merge_variants"):
+        return isinstance(value, bool)
+    if name in ("skip", "header"):
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if name == "scale" and isinstance(value, dict):
+        return all(isinstance(one, str) for one in value.values())
+    several = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, str) or (several and name in (*_SEVERAL, "item"))
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML."""
+    if isinstance(value, bool | int):
+        return json.dumps(value)
+    if isinstance(value, Mapping):
+        inner = (f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items())
+        return f"{{ {', '.join(inner)} }}"
+    if isinstance(value, tuple | list):
+        texts = [_toml(one) for one in value]
+        return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,322 @@
+"""Proposals: the layouts of tables that have more than one answer in a row, with reasons.
+
+    {"id": "t1", "annotators": ["ann", "bob"], "labels": ["yes", "no"]}       lists
+    {"id": "t1", "annotations": [{"annotator": "ann", "label": "yes"}, ...]}  records
+    {"id": "t1", "annotations": {"ann": "yes", "bob": "no"}}                  keys
+    {"id": "t1", "label_counter": {"yes": 70, "no": 30}}                      counts
+    id,Score1,Score2,TurkId1,TurkId2                                          slots
+
+A proposal is taken if names say what it is; otherwise the table is refused, with a command for
+each way to read it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from dissensus.errors import DataError, listed
+from dissensus.readers.json_text import value_text
+from dissensus.readers.layout import Layout
+from dissensus.readers.tables.annotator_columns import is_named_like_an_annotator
+from dissensus.readers.tables.column_names import NAMES, ends_in_annotator, is_about_answers, plain
+from dissensus.readers.tables.forms import as_records, in_long_form, parsed_cell
+from dissensus.readers.tables.item_rows import free_name
+from dissensus.readers.tables.rows import Column, Rows
+from dissensus.scales import as_numbers
+
+Cells = dict[str, list[Any]]  # column -> the list or object of each row, None for a blank
+Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
+PLACES = frozenset(("start", "end", "startoffset", "endoffset"))  # keys of spans
+FEW_VALUES = 20  # so many are the values of a scale, whatever their share
+SHARE = 0.1  # of the answers: so many different ones are the values of a scale, too
+SHARED = 0.9  # of the keys: so many have an answer that another key has
+FEWEST_SUMS = 5  # rows in which numbers with the same sum are counts
+MOST_NAMED = 30  # keys that a command in a message names
+COUNTS = frozenset("count counts counter votes vote distribution freq".split())
+ZOONIVERSE = frozenset(("classificationid", "subjectids", "annotations"))
+LIMESURVEY = frozenset(("submitdate", "lastpage", "startlanguage"))
+_NUMBERED = re.compile(r"(?P<before>.*?)(?P<k>\d+)(?P<after>\D*)")
+
+
+def with_proposal(rows: Rows, layout: Layout) -> tuple[Rows, Layout, Layout | None]:
+    """The table with a row for each answer if its rows contain several, and the proposal."""
+    refuse_known_tools(rows, layout)
+    rows = _with_keys_named(rows, layout)
+    proposal = _of_cells(rows, layout) or _of_slots(rows, layout)
+    if proposal is None:
+        return rows, layout, None
+    long_rows, proposed = in_long_form(rows, proposal)
+    stated = layout.stated()
+    return long_rows, proposed.with_changes(**stated), proposal.with_changes(**stated)
+
+
+# ---- columns in numbered pairs ----
+
+
+def _of_slots(rows: Rows, layout: Layout) -> Layout | None:
+    """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
+    if _states_answers(layout):
+        return None
+    groups: dict[str, dict[str, str]] = {}
+    for name, column in rows.columns.items():
+        match = _NUMBERED.fullmatch(name)
+        if match is not None and len(column.values) and not column.is_bytes:
+            pattern = f"{match['before']}{{k}}{match['after']}"
+            groups.setdefault(pattern, {})[match["k"]] = name
+    groups = {pattern: group for pattern, group in groups.items() if len(group) > 1}
+    for people, named in groups.items():
+        word = plain(people.replace("{k}", ""))
+        if word not in NAMES["annotator"] or not _are_names(rows, list(named.values())):
+            continue
+        answers = [
+            pattern
+            for pattern, group in groups.items()
+            if group.keys() == named.keys() and pattern != people and not is_about_answers(pattern)
+        ]
+        if answers:
+            return Layout(annotator=people, answer=tuple(answers))
+    return None
+
+
+def _are_names(rows: Rows, columns: Sequence[str]) -> bool:
+    """Whether cells are names: different in each row, and more of them than a scale has."""
+    values = {value for name in columns for value in rows.columns[name].words}
+    cells = [rows.columns[name].array().slice(0, 200).to_pylist() for name in columns]
+    different = all(
+        len(set(row)) == len(row)
+        for row in ([cell for cell in row if cell] for row in zip(*cells, strict=True))
+    )
+    return different and len(values) > len(columns)
+
+
+# ---- lists and objects in cells ----
+
+
+def _of_cells(rows: Rows, layout: Layout) -> Layout | None:
+    """The layout of lists or objects that contain the answers of several annotators."""
+    cells: Cells = {}
+    for name, column in rows.columns.items():
+        values = _parsed(column)
+        if values is not None:
+            cells[name] = values
+    for name, values in cells.items():
+        records = [as_records(value) for value in values if value is not None]
+        keys = [] if None in records else _keys_of([e for one in records for e in one or ()])
+        if PLACES & set(map(plain, keys)):
+            continue
+        if any(is_named(key, "annotator") for key in keys) or (
+            len(keys) > 1 and not _states_answers(layout) and _are_anonymous(rows, name, records)
+        ):
+            return Layout(answer=(name,), cells="records")
+    lists = {name: v for name, v in cells.items() if all(isinstance(c, list | None) for c in v)}
+    for name, values in lists.items():
+        named = name == layout.annotator or is_named(name, "annotator")
+        texts = [[value_text(entry) for entry in cell or ()] for cell in values]
+        if named and all(len(set(row)) == len(row) for row in texts) and len(lists) > 1:
+            return Layout(annotator=name, cells="lists")
+    answer = _anonymous(rows, lists, layout)
+    if answer is not None:
+        return Layout(answer=(answer,), cells="lists")
+    return _of_objects(rows, layout, cells)
+
+
+def _states_answers(layout: Layout) -> bool:
+    stated = (layout.annotator, layout.annotators, layout.answer, layout.question, layout.format)
+    return any(part is not None for part in stated)
+
+
+def _are_anonymous(rows: Rows, name: str, records: list[Any]) -> bool:
+    """Whether lists of records contain answers of unknown people: nothing else can."""
+    others = [one for one in rows.columns if one != name]
+    elsewhere = any(is_named(one, part) for one in others for part in ("annotator", "answer"))
+    return not elsewhere and sum(len(one or ()) > 1 for one in records) > len(records) / 3
+
+
+def _parsed(column: Column) -> list[Any] | None:
+    """The list or object of each row; None unless every value is one."""
+    if column.is_bytes or not len(column.values):
+        return None
+    if not str(column.values[0].as_py()).lstrip().startswith(("[", "{")):
+        return None
+    values = []
+    for text in column.values.to_pylist():
+        value = parsed_cell(text)
+        if value is None:
+            return None
+        values.append(value)
+    return [(*values, None)[code] for code in column.codes.tolist()]
+
+
+def _keys_of(entries: list[Any]) -> list[str]:
+    """The keys of all entries; none unless every entry is an object of plain values and lists."""
+    if not entries or not all(isinstance(entry, dict) for entry in entries):
+        return []
+    for entry in entries:
+        for value in entry.values():
+            inner = value if isinstance(value, list) else [value]
+            if any(isinstance(one, dict | list) for one in inner):
+                return []
+    return list(dict.fromkeys(str(key) for entry in entries for key in entry))
+
+
+def is_named(column: str, part: str) -> bool:
+    """Whether a column has a known name of annotators, answers and so on, one or several."""
+    singular = re.sub("[sS]$", "", column)
+    known = plain(column) in NAMES[part] or plain(singular) in NAMES[part]
+    return known or (part == "annotator" and ends_in_annotator(singular))
+
+
+def _anonymous(rows: Rows, lists: Cells, layout: Layout) -> str | None:
+    """A column of answers in whose lists a value occurs twice, in a table without annotators."""
+    if any(is_named(name, "annotator") for name in rows.columns):
+        return None
+    for name, cells in lists.items():
+        named = name in layout.answer if layout.answer else is_named(name, "answer")
+        flat = all(not isinstance(e, dict | list) for cell in cells for e in cell or ())
+        if named and flat and any(len(set(cell)) < len(cell) for cell in cells if cell):
+            return name
+    return None
+
+
+def _of_objects(rows: Rows, layout: Layout, cells: Cells) -> Layout | None:
+    """Objects with an answer for each annotator, or a count for each value; others are refused."""
+    if layout.annotator or layout.annotators or layout.answer:
+        return None
+    for name in cells:
+        objects = _objects(cells[name])
+        others = [plain(other) for other in rows.columns if other != name]
+        if objects is None or any(
+            other in NAMES[role] for other in others for role in ("annotator", "answer")
+        ):
+            continue
+        keys = list(dict.fromkeys(key for one in objects for key in one))
+        if len(keys) < 2:
+            continue
+        if _are_annotators(name, keys, objects):
+            return Layout(answer=(name,), cells="keys")
+        if _are_counts(name, objects):
+            return Layout(answer=(name,), cells="counts")
+        if is_named(name, "answer") or is_named(name, "annotator"):
+            raise DataError(_refusal(rows, name, keys))
+    return None
+
+
+def _objects(cells: list[Any]) -> Objects | None:
+    """The object of each row; None unless all are objects of texts, numbers and the like."""
+    objects: Objects = []
+    for cell in cells:
+        plain_values = isinstance(cell, dict) and not any(
+            isinstance(value, dict | list) for value in cell.values()
+        )
+        if cell is not None and not plain_values:
+            return None
+        texts = {key: value_text(value) for key, value in (cell or {}).items()}
+        objects.append({key: text for key, text in texts.items() if text is not None})
+    return objects
+
+
+def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
+    """Whether keys repeat, have the same few answers, and something says that they are names.
+
+    Numbers may be counts of the values that the keys are, so they need keys or a column with the
+    name of annotators.
+    """
+    answers = [(key, value) for one in objects for key, value in one.items()]
+    if len(answers) < 2 * len(keys) or not _are_of_one_scale(answers):
+        return False
+    if is_named(name, "annotator"):
+        return True
+    numeric = as_numbers([value for _, value in answers]) is not None
+    if all(is_named_like_an_annotator(key) and not (numeric and key.isdigit()) for key in keys):
+        return True
+    different = all(len(one) < len(keys) for one in objects)
+    return not numeric and (different or plain(name).startswith("annotation"))
+
+
+def _are_of_one_scale(answers: Sequence[tuple[str, str]]) -> bool:
+    keys_of: dict[str, set[str]] = {}
+    for key, value in answers:
+        keys_of.setdefault(value, set()).add(key)
+    if len(keys_of) > max(FEW_VALUES, SHARE * len(answers)):
+        return False
+    sharing = {key for keys in keys_of.values() if len(keys) > 1 for key in keys}
+    return len(sharing) >= SHARED * len({key for key, _ in answers})
+
+
+def _are_counts(name: str, objects: Objects) -> bool:
+    """Whether whole numbers are counts: their column is called so, or all have the same sum."""
+    if not all(value.isdecimal() for one in objects for value in one.values()):
+        return False
+    words = {word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+    sums = {sum(map(int, one.values())) for one in objects if one}
+    return bool(words & COUNTS) or (len(sums) == 1 and len(objects) >= FEWEST_SUMS)
+
+
+def _refusal(rows: Rows, name: str, keys: Sequence[str]) -> str:
+    message = (
+        f"{rows.path}: {name!r} contains objects with the keys {listed(keys, 5)}, which may be "
+        "annotators, questions, or values with their counts; "
+    )
+    questions = [part for key in keys[:MOST_NAMED] for part in ("--answer", key)]
+    cells = ["--answer", name, "--answer-cells"]
+    return message + (
+        f"use {command(rows, [*cells, 'keys'])} if they are annotators, "
+        f"{command(rows, [*cells, 'counts'])} if they are values, "
+        f"{command(rows, questions)} if they are questions"
+    )
+
+
+def command(rows: Rows, options: Sequence[str]) -> str:
+    """A command that reads the table with these options, as it can be typed."""
+    return shlex.join(["dissensus", "describe", rows.path, *options])
+
+
+def _with_keys_named(rows: Rows, layout: Layout) -> Rows:
+    """The table with a column for each key of its objects, if the layout names keys as columns."""
+    named = {*(layout.annotators or ()), *(layout.answer or ())} - set(rows.columns)
+    for name, column in rows.columns.items() if named else ():
+        cells = _parsed(column)
+        objects = None if cells is None else _objects(cells)
+        keys = list(dict.fromkeys(key for one in objects or () for key in one))
+        if objects is not None and named <= set(keys):
+            columns = {other: one for other, one in rows.columns.items() if other != name}
+            for key in keys:
+                texts = pa.array([one.get(key) for one in objects], pa.string())
+                columns[free_name(key, columns)] = Column.of(texts)
+            return replace(rows, columns=columns)
+    return rows
+
+
+# ---- tools whose tables are known, but not read by themselves ----
+
+
+def refuse_known_tools(rows: Rows, layout: Layout) -> None:
+    """Refuse a table of a tool in which nothing names items and answers."""
+    if layout.columns_named or layout.format is not None:
+        return
+    names = {plain(name): name for name in rows.columns}
+    if ZOONIVERSE <= names.keys():
+        raise DataError(
+            f"{rows.path}: classifications of Zooniverse: {names['annotations']!r} contains JSON "
+            f"with the answers to all tasks; write a table with {names['subjectids']!r} as item, "
+            "the user as annotator and a column of answers for each task"
+        )
+    if LIMESURVEY <= names.keys():
+        numbered: dict[str, int] = {}
+        for name in rows.columns:
+            if match := _NUMBERED.fullmatch(name):
+                pattern = f"{match['before']}{{item}}{match['after']}"
+                numbered[pattern] = numbered.get(pattern, 0) + 1
+        pattern = max(numbered, key=lambda one: numbered[one], default="Q{item}")
+        person = next(iter(rows.columns))
+        raise DataError(
+            f"{rows.path}: a survey of LimeSurvey, with a row for each respondent; if "
+            f"{pattern!r} are the items that all of them answered, use "
+            f"{command(rows, ['--annotator', person, '--answer', pattern])}"
+        )
