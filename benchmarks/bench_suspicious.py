@@ -130,11 +130,11 @@ def measured(
         seed = (first, number, n_annotators, n_answers, len(bad or ""), list(SCALES).index(kind))
         annotations, names = crowd(kind, n_annotators, n_answers, bad, seed)
         findings = compare_annotators(annotations)
-        by_name = {row.annotator: row for row in findings.rows}
+        by_name = {row.annotator: row for row in findings.by_annotator}
         hits += sum(bool(set(by_name[name].suspicious) & set(wanted)) for name in names)
         planted_ones += len(names)
         copied = {f"a{n_annotators - 1 - int(name[1:])}" for name in names if bad == "copying"}
-        for row in findings.rows:
+        for row in findings.by_annotator:
             kinds = set(row.suspicious) - ({"duplicated"} if row.annotator in copied else set())
             if row.annotator not in names and kinds:
                 wrong += 1

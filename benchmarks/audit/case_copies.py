@@ -39,7 +39,7 @@ def named(answers: np.ndarray, scale: Scale) -> set[int]:
         items=Names.range(answers.shape[0]),
         annotators=Names.range(answers.shape[1]),
     )
-    rows = compare_annotators(annotations).rows
+    rows = compare_annotators(annotations).by_annotator
     return {int(row.annotator) for row in rows if "duplicated" in row.suspicious}
 
 

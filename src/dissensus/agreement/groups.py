@@ -415,36 +415,36 @@ def _conclusion(result: GroupComparison) -> str:
     if all(math.isnan(p) for p in tests):
         return "not tested: no item was answered by annotators of two groups"
     views, level, reliability = (p < 0.05 for p in tests)
-    shown = []
+    sentences = []
     if views:
         names = [group.group for group in result.groups]
         who = _listed(names) if len(names) == 2 else "the groups"
         most = ", ".join(item.item for item in result.dividing[:3])
         where = f", most of all {most}" if most else ""
-        shown.append(
+        sentences.append(
             f"{who} answer some items differently (p = {p_text(tests[0])}){where}: read them "
             "before you average over groups"
         )
     if level:
-        shown.append(
+        sentences.append(
             f"{_level_sentence(result)}, p = {p_text(tests[1])}): ask as many of each group "
             "about each item, or labels depend on who answered"
         )
     if reliability:
         known = [group for group in result.groups if not math.isnan(group.reliability)]
         low, high = (end(known, key=lambda group: group.reliability) for end in (min, max))
-        shown.append(
+        sentences.append(
             f"{low.group} follows the consensus less closely than {high.group} (correlation "
             f"{low.reliability:.2f} against {high.reliability:.2f}, p = {p_text(tests[2])}), "
         )
         if views or level:
-            shown[-1] += "which the difference above may explain"
+            sentences[-1] += "which the difference above may explain"
         else:
             also = any(abs(more) >= 0.05 for group in known for more in group.level.values())
             why = f", and that may be why {_level_sentence(result)})" if also else ""
             advice = "check their answers, and weight annotators when you aggregate"
-            shown[-1] += f"as less careful annotators do{why}: {advice}"
-    return "; ".join(shown) or "no difference is shown"
+            sentences[-1] += f"as less careful annotators do{why}: {advice}"
+    return "; ".join(sentences) or "no difference is shown"
 
 
 def _listed(names: list[str]) -> str:

@@ -356,7 +356,7 @@ class _Crowds:
         n_imagined = int(np.clip(MOST_PAIRS / (several * (several - 1) / 2).mean(), *IMAGINED))
         imagined = ImaginedItems(annotations.take(n[annotations.item] > 1))
         tables = annotations, imagined.chance(n_imagined), imagined.agreed(n_imagined)
-        estimate = prepare(joined(*tables))
+        estimate = prepare(one_table(*tables))
         weights = np.zeros((4, len(n) + 2 * n_imagined))
         weights[0, : len(n)], weights[1, : len(n)] = n == 1, n > 1
         weights[2, len(n) : -n_imagined] = weights[3, -n_imagined:] = len(several) / n_imagined
@@ -461,7 +461,7 @@ class ImaginedItems:
         return values, np.sqrt(counts + 1)
 
 
-def joined(*tables: Annotations) -> Annotations:
+def one_table(*tables: Annotations) -> Annotations:
     """The items of several tables, one table after another."""
     first = np.cumsum([0, *(table.n_items for table in tables)])
     item = [table.item + begin for table, begin in zip(tables, first, strict=False)]

@@ -321,9 +321,9 @@ def negative_agreement(annotations: Annotations) -> np.ndarray:
     As `positive_agreement`; nan for a value that everybody gives.
     """
     chosen, n, undecided = _counts(annotations)
-    rest = n - chosen
-    both = rest * (rest - 1) + undecided
-    return ratio(both.sum(axis=0), (rest * (n - 1)).sum(axis=0))
+    not_chosen = n - chosen
+    both = not_chosen * (not_chosen - 1) + undecided
+    return ratio(both.sum(axis=0), (not_chosen * (n - 1)).sum(axis=0))
 
 
 def alpha_of_values(annotations: Annotations) -> np.ndarray:

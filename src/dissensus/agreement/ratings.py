@@ -196,9 +196,9 @@ def _interval_of_icc2(annotations: Annotations, squares: MeanSquares) -> tuple[f
     n, k = squares.n_items, squares.k
     value = icc(annotations, "icc2")
     ratio_of_judges = judges / error
-    rest = n * (1 + (k - 1) * value) - k * value
-    above = (k - 1) * (n - 1) * (k * value * ratio_of_judges + rest) ** 2
-    df = above / ((n - 1) * (k * value * ratio_of_judges) ** 2 + rest**2)
+    remainder = n * (1 + (k - 1) * value) - k * value
+    above = (k - 1) * (n - 1) * (k * value * ratio_of_judges + remainder) ** 2
+    df = above / ((n - 1) * (k * value * ratio_of_judges) ** 2 + remainder**2)
     upper, lower = fdtri(n - 1, df, 0.975), fdtri(df, n - 1, 0.975)
     others = k * judges + (k * n - k - n) * error
     low = n * (between - upper * error) / (upper * others + n * between)

@@ -191,8 +191,8 @@ def _without_offsets(annotations: Annotations, number: np.ndarray) -> np.ndarray
     size = np.maximum(annotations.per_item(), 1)
     offset = np.zeros(annotations.n_annotators)
     for _ in range(FITS):
-        rest = number - offset[annotator]
-        middle = np.bincount(item, rest, minlength=len(size)) / size
+        centred = number - offset[annotator]
+        middle = np.bincount(item, centred, minlength=len(size)) / size
         offset = np.bincount(annotator, number - middle[item], minlength=len(own)) / own
     return np.asarray(number - offset[annotator])
 

@@ -64,7 +64,7 @@ def permutation_tests(
         annotations: answers of annotators who have a group, at most one for an item.
         code: the group of each annotator, (n_annotators,); -1: none.
     """
-    rows = _Rows.of(annotations)
+    rows = _Answers.of(annotations)
     chosen = _chosen(code[rows.active][None], n_groups)  # (n, 1, n_groups)
     cell = rows.item * n_groups + code[rows.active][rows.annotator]
     if len(np.unique(cell)) == len(np.unique(rows.item)):  # no item was answered by two groups
@@ -91,7 +91,7 @@ def permutation_tests(
     )
 
 
-def _levels(rows: _Rows, cell: np.ndarray, n_groups: int) -> np.ndarray:
+def _levels(rows: _Answers, cell: np.ndarray, n_groups: int) -> np.ndarray:
     """Mean differences of each group from the others on the same items, (n_groups, width)."""
     shape = (rows.n_items, n_groups)
     size = np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
@@ -110,7 +110,7 @@ def _levels(rows: _Rows, cell: np.ndarray, n_groups: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _Answers:
     """Answers to items with two answers or more, by annotators 0 to n - 1."""
 
     vectors: Vectors
@@ -123,7 +123,7 @@ class _Rows:
     n_items: int
 
     @classmethod
-    def of(cls, annotations: Annotations) -> _Rows:
+    def of(cls, annotations: Annotations) -> _Answers:
         row = np.flatnonzero(annotations.per_item()[annotations.item] >= 2)
         codes = annotations.annotator_codes("groups")[row]
         active, annotator = np.unique(codes, return_inverse=True)
@@ -181,7 +181,7 @@ class _Fit:
     signal: float  # mean covariance of answers with the consensus
 
     @classmethod
-    def of(cls, rows: _Rows, consensus: Callable[[np.ndarray], np.ndarray]) -> _Fit:
+    def of(cls, rows: _Answers, consensus: Callable[[np.ndarray], np.ndarray]) -> _Fit:
         level = np.zeros((rows.n, rows.vectors.width))
         squares, products, rests = np.zeros((3, rows.n))
         for dimension, number in zip(rows.dimensions, rows.numbers(), strict=True):
@@ -232,7 +232,9 @@ def _shrunk(total: np.ndarray, size: np.ndarray) -> np.ndarray:
     return np.asarray((total + PRIOR * mean) / (size + PRIOR))
 
 
-def _balanced(rows: _Rows, cell: np.ndarray, n_groups: int) -> Callable[[np.ndarray], np.ndarray]:
+def _balanced(
+    rows: _Answers, cell: np.ndarray, n_groups: int
+) -> Callable[[np.ndarray], np.ndarray]:
     """A consensus of the others in which every group has the same weight.
 
     So a minority with other views is not less reliable.
@@ -252,7 +254,7 @@ def _balanced(rows: _Rows, cell: np.ndarray, n_groups: int) -> Callable[[np.ndar
 
 
 def _level_beyond_guesses(
-    rows: _Rows, fit: _Fit, chosen: np.ndarray
+    rows: _Answers, fit: _Fit, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Levels, (n, width), less what guesses explain, and their error variances, (n,).
 
@@ -280,7 +282,7 @@ def _level_beyond_guesses(
 # ---- two annotators ----
 
 
-def _pair_sums(rows: _Rows, fit: _Fit) -> tuple[Any, Any]:
+def _pair_sums(rows: _Answers, fit: _Fit) -> tuple[Any, Any]:
     """Of each two annotators: how much more they go together than expected, and their items.
 
     Products of standardised answers, summed over items, less the product of the slopes times what
@@ -337,7 +339,7 @@ def _pair_sums(rows: _Rows, fit: _Fit) -> tuple[Any, Any]:
     return (together if abs(together).max() > 1e-6 * most else 0.0 * together), shared
 
 
-def _products(rows: _Rows, left: np.ndarray, right: np.ndarray | None = None) -> Any:
+def _products(rows: _Answers, left: np.ndarray, right: np.ndarray | None = None) -> Any:
     """Sums over items of left times right, for each two annotators, (n, n); sparse if large."""
     from scipy.sparse import csc_array
 

@@ -25,7 +25,7 @@ from dissensus.agreement.intervals import (
     interval_over_annotators,
     interval_over_items,
     jackknife_from,
-    joined,
+    one_table,
 )
 from dissensus.agreement.registry import (
     MEASURES,
@@ -497,7 +497,7 @@ class BlockAgreement:
     @cached_property
     def _whole(self) -> Annotations:
         """All answers at once."""
-        return joined(*(block for _, block in self.blocks))
+        return one_table(*(block for _, block in self.blocks))
 
     def _why_nan(self, measure: Measure) -> str:
         """The first reason that holds for all blocks."""

@@ -101,7 +101,7 @@ def cluster_annotators(
     answers = first_answers(annotations)
     if left_out is None:
         findings = compare_annotators(_chosen(answers, (), generator))
-        left_out = no_members(findings.rows, findings.duplicated)
+        left_out = no_members(findings.by_annotator, findings.duplicated)
     answers = _chosen(answers, left_out, generator)
     if answers.n_annotators < FEWEST_ANNOTATORS or not answers.n_rows:
         return None

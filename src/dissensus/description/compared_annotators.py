@@ -95,9 +95,10 @@ def compare_with_rest(
             "view: look at the answers."
         )
     if alone.any():
-        shown = some_names([str(names[code]) for code in np.flatnonzero(alone)])
+        alone_names = some_names([str(names[code]) for code in np.flatnonzero(alone)])
         sentences.append(
-            f"Fewer than {FEW} items in common with the rest, so not compared with it: {shown}."
+            f"Fewer than {FEW} items in common with the rest, so not compared with it: "
+            f"{alone_names}."
         )
     return Comparison(
         first & ~named, same, against, contrary, at_chance, different, views, comparable, sentences

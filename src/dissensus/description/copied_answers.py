@@ -95,7 +95,7 @@ def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np
 
     Reference: Dawid and Skene (1979), doi:10.2307/2346806.
     """
-    rows = _Rows.of(annotations)
+    rows = _Answers.of(annotations)
     same = np.arange(annotations.n_annotators)
     pairs = [
         pair
@@ -134,7 +134,7 @@ class _Pair:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _Answers:
     """Rows sorted by annotator, then by item; one for each annotator and item."""
 
     annotator: np.ndarray  # (n_rows,)
@@ -151,7 +151,7 @@ class _Rows:
     ordered: bool  # whether answers are levels or ratings
 
     @classmethod
-    def of(cls, annotations: Annotations) -> _Rows:
+    def of(cls, annotations: Annotations) -> _Answers:
         annotator = annotations.annotator_codes("finding copies").astype(np.int64)
         item = annotations.item.astype(np.int64)
         _, answer = np.unique(annotations.answer, return_inverse=True)

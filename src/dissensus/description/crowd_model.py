@@ -151,11 +151,11 @@ class CrowdModel:
         by_profile = (tables @ self.places).transpose(1, 0, 2).reshape(tables.shape[1], -1)
         expected = posterior @ by_profile.astype(np.float32)
         expected = expected.reshape(self.n_items, n_annotators, n_dimensions)
-        rest = np.zeros((self.n_items, n_dimensions, n_annotators))
+        deviation = np.zeros((self.n_items, n_dimensions, n_annotators))
         deviations = self.places[code] - expected[self.item, self.annotator]
-        rest[self.item, :, self.annotator] = deviations
-        variance = (rest**2).sum(axis=(0, 1)) / np.maximum(np.diag(self.common), 1)
-        by_item = rest.reshape(-1, n_annotators)
+        deviation[self.item, :, self.annotator] = deviations
+        variance = (deviation**2).sum(axis=(0, 1)) / np.maximum(np.diag(self.common), 1)
+        by_item = deviation.reshape(-1, n_annotators)
         scale = np.outer(variance, variance) * np.maximum(self.common, 1)
         values = (by_item.T @ by_item) / np.sqrt(scale + 1e-12)
         np.fill_diagonal(values, 0.0)
@@ -220,9 +220,9 @@ class CrowdModel:
         usual, weak = np.array([0.0] * n + [1.0]), np.array([0.01] * n + [0.05])
         gradient = (own.mean(axis=0) - own) / spread**2 + weak * (usual - own)
         expected = counts.sum(axis=2, keepdims=True) * table
-        rest = counts - expected
-        gradient[:, :n] += rest.sum(axis=1) @ self.features
-        gradient[:, n] += (rest * self.profiles).sum(axis=(1, 2))
+        residual = counts - expected
+        gradient[:, :n] += residual.sum(axis=1) @ self.features
+        gradient[:, n] += (residual * self.profiles).sum(axis=(1, 2))
         centred = self.profiles - (table * self.profiles).sum(axis=2, keepdims=True)
         values = -(expected.transpose(0, 2, 1) @ table)  # (n_annotators, n_values, n_values)
         values[:, range(self.n_values), range(self.n_values)] += expected.sum(axis=1)

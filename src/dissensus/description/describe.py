@@ -52,8 +52,9 @@ def describe(
         >>> rude.loaded, rude.per_item, [item.item for item in rude.disputed]
         (3, {'min': 1, 'mean': 1.5, 'max': 2}, ['t1'])
     """
-    corpus.check_questions(list(corpus.questions if questions is None else questions))
-    groups = [group_annotators(corpus, name) for name in chosen_attributes(corpus, by)]
+    groups = (
+        [group_annotators(corpus, name) for name in chosen_attributes(corpus, by)] if by else []
+    )
 
     def details(question: str) -> dict[str, Any]:
         answers = corpus[question]
@@ -66,11 +67,9 @@ def describe(
         if answers.annotator is None:
             return facts
         findings = compare_annotators(answers)
-        suspicious = {row.annotator for row in findings.rows if row.suspicious}
+        suspicious = {row.annotator for row in findings.by_annotator if row.suspicious}
         described = [row for by in groups for row in _describe_groups(answers, by, suspicious)]
-        facts |= {**vars(findings), "by_annotator": findings.rows, "groups": described}
-        del facts["rows"]
-        return facts
+        return facts | vars(findings) | {"groups": described}
 
     return _described(
         corpus,
@@ -137,10 +136,12 @@ def _counts(corpus: Corpus | StoredCorpus, question: str) -> dict[str, Any]:
     gold = corpus.gold.get(question)
     per_item = answers.per_item()
     answered = per_item[per_item > 0]
+    if isinstance(answers, Annotations):
+        is_anonymous = answers.annotator is None
+    else:
+        is_anonymous = answers.is_anonymous
     active = None
-    if getattr(answers, "annotator", None) is not None or not getattr(
-        answers, "is_anonymous", True
-    ):
+    if not is_anonymous:
         active = answers.per_annotator()
         active = active[active > 0]
     left_out: dict[str, int] = {}

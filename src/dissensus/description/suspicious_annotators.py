@@ -88,7 +88,7 @@ class AnnotatorDescription:
 class AnnotatorFindings:
     """All annotators with answers, the suspicious ones first, then the least agreement."""
 
-    rows: list[AnnotatorDescription]
+    by_annotator: list[AnnotatorDescription]
     checked: int  # annotators with enough answers
     constant: list[Constant]
     fast: list[Fast]
