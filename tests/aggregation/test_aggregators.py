@@ -131,8 +131,10 @@ def test_the_order_of_rows_does_not_matter(aggregator: Aggregator) -> None:
         distribution, answer = first.distribution_, first.consensus_.answer
         for _ in range(2):
             again = aggregator.fit(annotations.take(generator.permutation(annotations.n_rows)))
-            np.testing.assert_allclose(again.distribution_, distribution, atol=1e-9)
             np.testing.assert_allclose(again.consensus_.answer, answer, atol=1e-9)
+            # two starts of mace may have the same objective to 1e-14: either may be kept
+            tolerance = 1e-6 if isinstance(aggregator, Mace) else 1e-9
+            np.testing.assert_allclose(again.distribution_, distribution, atol=tolerance)
 
 
 def test_an_item_nobody_answered_has_no_consensus(aggregator: Aggregator) -> None:
