@@ -324,18 +324,6 @@ def test_rationales_that_do_not_fit_together(column: str, values: Any, expected:
     assert message(Corpus.build, "mine", rows.items, {"q": rows}, rationales=spans) == expected
 
 
-def test_selected_annotators_bring_their_answers_facts_and_rationales() -> None:
-    corpus = whole().select(annotators=["eve", "ann"])
-    assert list(corpus.annotators) == ["eve", "ann"]
-    assert triples(corpus["offensive"]) == [
-        ("t1", "ann", "yes"), ("t2", "ann", "no"), ("t4", "eve", "yes")
-    ]  # fmt: skip
-    assert corpus.annotator_attributes["name"].to_pylist() == ["Eve", "Ann"]
-    assert corpus.n_items == 6 and corpus["emotions"].n_rows == 2  # anonymous answers stay
-    assert corpus.rationales is not None
-    assert corpus.rationales.annotator.tolist() == [1, -1, 0]  # as does what nobody marked
-
-
 def test_nothing_of_what_is_taken_out_stays() -> None:
     corpus = whole().without(annotators="ann")
     assert "ann" not in corpus.annotators and corpus.n_annotators == 2
@@ -346,13 +334,6 @@ def test_nothing_of_what_is_taken_out_stays() -> None:
     corpus = whole()
     assert corpus.without(items=["t1", "t6"]).equals(corpus.select(items=ITEMS[1:5]))
     assert corpus.without().equals(whole())  # nothing is changed in place
-
-
-def test_selected_questions_bring_their_gold_rationales_and_what_was_left_out() -> None:
-    corpus = whole().select(questions=["valence"])
-    assert list(corpus.questions) == ["valence"] and corpus.gold == {}
-    assert corpus.rationales is not None and corpus.rationales.item.tolist() == [3]
-    assert corpus.left_out == (LeftOut("valence", "outside the scale", 1),)
 
 
 @pytest.mark.parametrize(
@@ -441,13 +422,6 @@ def test_equal_groups_come_as_near_to_the_share_as_they_can() -> None:
     assert test.n_items == 21 and train.n_items == 77  # 14 would be further from 19.6
 
 
-def test_a_split_is_seeded() -> None:
-    corpus = crowd()
-    one, other = corpus.split(0.2, seed=3)[1], corpus.split(0.2, seed=3)[1]
-    assert one.equals(other)
-    assert not one.equals(corpus.split(0.2, seed=4)[1])
-
-
 def test_a_corpus_is_shown_in_a_line() -> None:
     one = Corpus.build("mine", ["t1"], {"q": Annotations.from_rows([("t1", "ann", "yes")])})
     assert repr(one) == (
@@ -500,15 +474,6 @@ def pairs(annotations: Annotations) -> set[tuple[int, int]]:
     )
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25, 0.333, 0.9])
-def test_the_share_dropped_is_exact_for_every_annotator(share: float) -> None:
-    corpus = crowd(n_items=200, n_annotators=7)
-    kept = corpus.drop_labels(share)
-    expected = 200 - round(share * 200)
-    assert kept["one"].per_annotator().tolist() == [expected] * 7
-    assert pairs(kept["one"]) == pairs(kept["two"])
-
-
 def test_a_rationale_is_dropped_with_its_answer() -> None:
     full = crowd(n_items=20, n_annotators=3)
     item, who = np.divmod(np.arange(60), 3)
@@ -537,14 +502,9 @@ def test_dropping_is_seeded_and_random() -> None:
     assert 0.4 < len(first & second) / len(first) < 0.6  # as independent draws would
     dropped_per_item = 10 - corpus.drop_labels(0.5, seed=1)["one"].per_item()
     assert 3 < dropped_per_item.mean() < 7 and dropped_per_item.std() > 1
-
-
-def test_dropping_does_not_depend_on_row_order() -> None:
-    corpus = crowd(n_items=50)
     order = np.random.default_rng(0).permutation(corpus["one"].n_rows)
     shuffled = replace(corpus, questions={q: a.take(order) for q, a in corpus.questions.items()})
-    kept, other = corpus.drop_labels(0.3), shuffled.drop_labels(0.3)
-    assert pairs(kept["one"]) == pairs(other["one"])
+    assert pairs(shuffled.drop_labels(0.5, seed=1)["one"]) == first  # in any order of rows
 
 
 def test_anonymous_answers_are_dropped_one_by_one() -> None:
