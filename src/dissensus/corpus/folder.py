@@ -174,15 +174,20 @@ def front_of(folder: Path) -> dict[str, Any]:
 
 def names_of(folder: Path, front: dict[str, Any]) -> tuple[Names, Names]:
     """The names of items and annotators, as they were written."""
-    names = []
-    for kind in ("items", "annotators"):
-        written = Names.range(front[f"n_{kind}"])
-        if kind in front["tables"]:
-            table = read_table(folder / f"{kind}.parquet")
-            if "name" in table.column_names:
-                written = Names.distinct(table["name"].combine_chunks())
-        names.append(written)
-    return names[0], names[1]
+    tables = _name_tables(folder, front)
+    items, annotators = (
+        Names.distinct(table["name"]) if "name" in table else Names.range(front[f"n_{kind}"])
+        for kind, table in tables.items()
+    )
+    return items, annotators
+
+
+def _name_tables(folder: Path, front: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The columns about items and annotators; without a table, names are a range."""
+    return {
+        kind: _columns(folder / f"{kind}.parquet") if kind in front["tables"] else {}
+        for kind in ("items", "annotators")
+    }
 
 
 def gold_of(folder: Path, front: dict[str, Any], items: Names) -> dict[str, Annotations]:
@@ -200,15 +205,10 @@ def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
 
 
 def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> AnyCorpus:
-    table, annotator_table = (  # without a table, names are a range
-        _columns(folder / f"{name}.parquet") if name in front["tables"] else {}
-        for name in ("items", "annotators")
-    )
-    items = Names(table["name"]) if "name" in table else Names.range(front["n_items"])
-    annotators = (
-        Names(annotator_table["name"])
-        if "name" in annotator_table
-        else Names.range(front["n_annotators"])
+    table, annotator_table = _name_tables(folder, front).values()
+    items, annotators = (
+        Names(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
+        for kind, columns in (("items", table), ("annotators", annotator_table))
     )
     role = front["focus"]
     return make(
@@ -216,7 +216,12 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         items=items,
         annotators=annotators,
         questions=_read_questions(folder, "question", front["questions"], items, annotators),
-        contents=_read_contents(folder, front["contents"]),
+        contents={
+            entry["role"]: Contents(
+                entry["kind"], _columns(folder / f"content-{number}.parquet")["value"]
+            )
+            for number, entry in enumerate(front["contents"])
+        },
         content={
             entry["role"]: table[f"content.{entry['role']}"].to_numpy()
             for entry in front["contents"]
@@ -244,25 +249,11 @@ def _read_questions(
     }
 
 
-def _read_contents(folder: Path, fronts: list[dict[str, Any]]) -> dict[str, Contents]:
-    return {
-        entry["role"]: Contents(entry["kind"], _columns(folder / f"content-{n}.parquet")["value"])
-        for n, entry in enumerate(fronts)
-    }
-
-
 def _read_rationales(folder: Path) -> Rationales:
     spans = _columns(folder / "rationales.parquet")
+    item, annotator = (spans[name].to_numpy() for name in ("item", "annotator"))
     start, stop = _ends(spans, "")
-    return Rationales(
-        spans["item"].to_numpy(),
-        spans["annotator"].to_numpy(),
-        spans["question"],
-        spans["role"],
-        start,
-        stop,
-        spans["kind"],
-    )
+    return Rationales(item, annotator, spans["question"], spans["role"], start, stop, spans["kind"])
 
 
 def _read_answers(

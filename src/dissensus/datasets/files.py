@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +54,9 @@ class Table:
         with self.errors():
             return Names(self[column])
 
-    @contextmanager
-    def errors(self) -> Iterator[None]:
+    def errors(self) -> AbstractContextManager[None]:
         """Errors about data inside the block name the file."""
-        with errors_in(self.path):
-            yield
+        return errors_in(self.path)
 
     def of(self, items: Names, key: str = "item_id", what: str | None = None) -> Any:
         """The row of each item, by the column of names; an item without one has nulls.
@@ -87,8 +85,8 @@ class Table:
         answer: Any,
         scale: Scale,
         items: Names,
-        item: str = "item_id",
-        annotator: str | None = "annotator_id",
+        item: str | np.ndarray = "item_id",
+        annotator: str | np.ndarray | None = "annotator_id",
         *,
         annotators: Names | None = None,
         what: str = "item",
@@ -98,23 +96,21 @@ class Table:
 
         Args:
             answer: the column of answers, or the answers themselves.
-            item, annotator: the columns of names; annotators are in their order (`names_in_order`)
-                if they are not given, and unknown if there is no column.
+            item, annotator: the columns of names, or codes; annotators are in their order
+                (`names_in_order`) if they are not given, and unknown if there is no column.
             what: what an item is called in an error.
             options: further arguments of `Annotations.from_arrays`.
         """
         column = self[answer] if isinstance(answer, str) else answer
         if isinstance(scale, Interval) and not isinstance(column, np.ndarray):
             column = column.to_numpy()
-        who = None
-        if annotator is not None:
-            annotators = names_in_order(self[annotator]) if annotators is None else annotators
         with self.errors():
-            where = items.codes(self[item], what)
-            if annotator is not None and annotators is not None:
-                who = annotators.codes(self[annotator], "annotator")
+            item = items.codes(self[item], what) if isinstance(item, str) else item
+            if isinstance(annotator, str):
+                annotators = annotators or names_in_order(self[annotator])
+                annotator = annotators.codes(self[annotator], "annotator")
             return Annotations.from_arrays(
-                where, who, column, scale, items=items, annotators=annotators, **options
+                item, annotator, column, scale, items=items, annotators=annotators, **options
             )
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import csv_table, errors_in, labels, names_in_order, present
+from dissensus.datasets.files import csv_table, errors_in, labels, present
 from dissensus.errors import DataError, counted, listed
 from dissensus.files.plain import numpy_array, zip_members
 from dissensus.names import Names
@@ -73,16 +73,9 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
 def _annotations(folder: Path, items: Names) -> Annotations:
     """The crowd's answers; item_id is the row among the training vectors."""
     rows = csv_table(folder, "annotations.csv", ("item_id", "annotator_id"), label=pa.int32())
-    annotators = names_in_order(rows["annotator_id"])
     with rows.errors():
-        return Annotations.from_arrays(
-            items.codes([f"train-{item}" for item in rows.list("item_id")], "item"),
-            annotators.codes(rows["annotator_id"]),
-            rows.array("label"),
-            SCENES,
-            items=items,
-            annotators=annotators,
-        )
+        item = items.codes([f"train-{row}" for row in rows.list("item_id")], "item")
+    return rows.annotations(rows.array("label"), SCENES, items, item)
 
 
 def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:

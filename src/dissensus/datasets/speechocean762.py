@@ -125,22 +125,18 @@ def _questions(
     scores: Table, item: np.ndarray, items: Names, scales: dict[str, Scale]
 ) -> dict[str, Annotations]:
     annotators = names_in_order(scores["annotator_id"])
-    annotator = annotators.codes(scores["annotator_id"])
-    questions = {}
-    for question, scale in scales.items():
-        column = scores[question.removeprefix("word ")]
-        with scores.errors():
-            questions[question] = Annotations.from_arrays(
-                item,
-                annotator,
-                column.to_numpy() if isinstance(scale, Interval) else column,
-                scale,
-                items=items,
-                annotators=annotators,
-                response=np.arange(len(item)),
-                extra={"phones": scores["phones"]} if question == "word accuracy" else {},
-            )
-    return questions
+    return {
+        question: scores.annotations(
+            question.removeprefix("word "),
+            scale,
+            items,
+            item,
+            annotators=annotators,
+            response=np.arange(len(item)),
+            extra={"phones": scores["phones"]} if question == "word accuracy" else {},
+        )
+        for question, scale in scales.items()
+    }
 
 
 def _shown(folder: Path, utterances: Table, of_item: np.ndarray) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.datasets.files import csv_table, numbered, pictures, present_folder
 from dissensus.names import Names
@@ -38,14 +37,9 @@ def load(folder: Path, corpus: str) -> Corpus:
         video = known.codes(scores["video"], "video")
         items, item = Names.encode(numbered(scores["video"], scores[place]))
         annotators, annotator = Names.encode(numbered(scores["video"], scores["annotator_slot"]))
-        answers = Annotations.from_arrays(
-            item,
-            annotator,
-            scores.array("score_1_5"),
-            Interval(1, 5),
-            items=items,
-            annotators=annotators,
-        )
+    answers = scores.annotations(
+        "score_1_5", Interval(1, 5), items, item, annotator, annotators=annotators
+    )
     first = np.unique(item, return_index=True)[1]  # a row of each item
     about, places = videos.columns.take(video[first]), scores[place].take(first)
     own = videos.columns.take(video[np.unique(annotator, return_index=True)[1]])
