@@ -239,7 +239,7 @@ def test_annotator_heads_end_the_same(
     dense = run_of(_method(**settings), _crowd())
     monkeypatch.setattr(sparse_tables, "LARGE", 1)
     by_rows = run_of(_method(**settings), _crowd())
-    assert not dense.tables.tables and len(by_rows.tables.tables) == 2
+    assert not dense.sparse_tables.tables and len(by_rows.sparse_tables.tables) == 2
     assert stackable(dense) and not stackable(by_rows)
     for run in (dense, by_rows):
         run.train()

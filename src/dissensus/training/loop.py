@@ -85,8 +85,8 @@ class Trainer:
     def __post_init__(self) -> None:
         training = self.training
         draw_by_key(self.network)
-        self.tables = SparseTables.of(self.network, training, self.examples.device)
-        by_rows = {id(table) for table in self.tables.tables}
+        self.sparse_tables = SparseTables.of(self.network, training, self.examples.device)
+        by_rows = {id(table) for table in self.sparse_tables.tables}
         learning = [p for p in self.network.parameters() if p.requires_grad]
         self.parameters = [p for p in learning if id(p) not in by_rows]
         self.groups = training.groups(self.parameters, self.network.pretrained())
@@ -120,7 +120,7 @@ class Trainer:
         for group, max_rate in zip(self.optimiser.param_groups, self.max_rates, strict=True):
             group["lr"] = max_rate * rate
         self.optimiser.zero_grad()
-        with self.tables.rows_of(batch) as rows:  # of large tables; usually there are none
+        with self.sparse_tables.rows_of(batch) as rows:  # of large tables; usually there are none
             loss = self.loss(batch, losses)
             loss.backward()  # type: ignore[no-untyped-call]
         parameters = [*self.parameters, *rows]
@@ -128,7 +128,7 @@ class Trainer:
         if self.training.clip < math.inf:
             torch.nn.utils.clip_grad_norm_(parameters, self.training.clip)
         self.optimiser.step()
-        self.tables.step(rows, self.max_rates[0] * rate)
+        self.sparse_tables.step(rows, self.max_rates[0] * rate)
         self.average.update(self.average_share(self.step))
         self.step += 1
 
@@ -202,7 +202,7 @@ class Trainer:
         n_steps = self.n_batches * len(self.losses_of_steps(self.epoch))
         loss = float(self.loss_sum) / max(n_steps, 1)
         self.consistent = False
-        self.tables.catch_up()
+        self.sparse_tables.catch_up()
         self.end_epoch(loss, self.optimiser.param_groups[0]["lr"])
         self.consistent = True
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
@@ -319,7 +319,7 @@ class Trainer:
             for name, value in moments.items():
                 if value is not None:
                     tensors[f"optimiser.{number}.{name}"] = value
-        tensors |= {f"tables.{k}": v for k, v in self.tables.state().items()}
+        tensors |= {f"tables.{k}": v for k, v in self.sparse_tables.state().items()}
         tensors |= {f"average.{k}": v for k, v in self.average.state().items()}
         tensors["sum"] = self.loss_sum
         tensors["random.cpu"] = torch.get_rng_state()
@@ -358,7 +358,7 @@ class Trainer:
             )
 
     def _restore(self, tensors: dict[str, Tensor], facts: dict[str, Any], folder: Path) -> None:
-        if bool(_under("tables.", tensors)) != bool(self.tables.tables):
+        if bool(_under("tables.", tensors)) != bool(self.sparse_tables.tables):
             raise CheckpointError(
                 f"{folder}: saved on another device, or by another version of dissensus, which "
                 "steps large tables of annotators in another way; resume there, or remove it and "
@@ -367,7 +367,7 @@ class Trainer:
         self.network.load_state_dict(_under("network.", tensors))
         self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
         self._restore_optimiser(_under("optimiser.", tensors))
-        self.tables.restore(_under("tables.", tensors))
+        self.sparse_tables.restore(_under("tables.", tensors))
         self.average.restore(_under("average.", tensors))
         self.loss_sum.copy_(tensors["sum"])
         self.epoch, self.batches_done, self.step = facts["epoch"], facts["done"], facts["step"]

@@ -17,7 +17,7 @@ from dissensus.encoders import encoder
 from dissensus.encoders.framework.pretrained import (
     MINILM,
     WEIGHTS,
-    joined,
+    join_parts,
     minilm_folder,
     weights_file,
 )
@@ -43,23 +43,23 @@ def parts(tmp_path: Path) -> list[Path]:
 
 def refusal(parts: list[Path], target: Path) -> str:
     with pytest.raises((ModelError, DataError)) as error:
-        joined(parts, target, SHA256, "whisper-base")
+        join_parts(parts, target, SHA256, "whisper-base")
     assert not target.is_file()
     return str(error.value)
 
 
 def test_parts_are_joined_once(parts: list[Path], tmp_path: Path) -> None:
     target = tmp_path / "cache" / "models" / "whisper.bin"
-    assert joined(parts, target, SHA256, "whisper-base") == target
+    assert join_parts(parts, target, SHA256, "whisper-base") == target
     assert target.read_bytes() == WHOLE
     assert list(target.parent.iterdir()) == [target]
     written = target.stat().st_mtime_ns
     parts[0].unlink()  # no longer needed
-    joined(parts, target, SHA256, "whisper-base")
+    join_parts(parts, target, SHA256, "whisper-base")
     assert target.stat().st_mtime_ns == written
     parts[0].write_bytes(WHOLE[:9])
     target.write_bytes(WHOLE[:-1])  # damaged
-    assert joined(parts, target, SHA256, "whisper-base").read_bytes() == WHOLE
+    assert join_parts(parts, target, SHA256, "whisper-base").read_bytes() == WHOLE
 
 
 def test_damaged_and_missing_parts_are_refused(parts: list[Path], tmp_path: Path) -> None:

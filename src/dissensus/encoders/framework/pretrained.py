@@ -79,7 +79,7 @@ def weights_file(encoder: str) -> Path:
     extra, sha256, parts = WEIGHTS[encoder]
     paths = [_path(encoder, *part) for part in parts]
     if len(paths) > 1:
-        return joined(paths, cache_folder() / "models" / f"{encoder}.bin", sha256, extra)
+        return join_parts(paths, cache_folder() / "models" / f"{encoder}.bin", sha256, extra)
     if not _is_original(paths[0], sha256):
         raise _changed(paths[0], extra)
     return paths[0]
@@ -126,7 +126,7 @@ def _path(encoder: str, package: str, inside: str) -> Path:
     return Path(spec.submodule_search_locations[0]) / inside
 
 
-def joined(parts: Sequence[Path], target: Path, sha256: str, extra: str) -> Path:
+def join_parts(parts: Sequence[Path], target: Path, sha256: str, extra: str) -> Path:
     """Join the parts of a file, unless they are joined already; returns the target.
 
     A target with another SHA-256 is written again. If the parts are damaged or missing, no

@@ -221,8 +221,9 @@ def _padded(values: np.ndarray, offsets: np.ndarray, codes: np.ndarray) -> tuple
 
     lengths = np.diff(offsets)[codes]
     padded = np.zeros((len(codes), int(lengths.max(initial=0)), *values.shape[1:]), values.dtype)
-    for row, (code, n) in enumerate(zip(codes, lengths, strict=True)):
-        padded[row, :n] = values[offsets[code] : offsets[code] + n]
+    starts, ends = offsets[codes].tolist(), (offsets[codes] + lengths).tolist()
+    for row, (first, last) in enumerate(zip(starts, ends, strict=True)):
+        padded[row, : last - first] = values[first:last]
     return torch.from_numpy(padded), torch.from_numpy(lengths)
 
 
