@@ -169,6 +169,10 @@ def test_reasons_in_words() -> None:
     gaps = Annotations.from_rows(rows, Interval(0, 9))
     assert why_undefined("icc2", gaps) == "not every annotator rated every item once"
     assert why_undefined("icc1k", gaps) == "items have different numbers of ratings"
+    twice = Annotations.from_rows([*rows, ("t2", "ann", 4)], Interval(0, 9), repeats="keep")
+    assert why_undefined("icc2", twice) == (
+        "not every annotator rated every item once; read one with --repeats first, last or mean"
+    )
     with pytest.raises(DataError) as error:
         why_undefined("kappa", gaps)
     assert str(error.value).startswith("no measure 'kappa'; there are 'percent', 'krippendorff-")

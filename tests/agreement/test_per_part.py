@@ -108,13 +108,6 @@ def test_confusion_against_the_consensus() -> None:
     )
 
 
-def test_sets_are_compared_whole() -> None:
-    rows = [("t1", "ann", "joy, fear"), ("t1", "bob", "joy"), ("t1", "cleo", "joy")]
-    sets = Annotations.from_rows(rows, MultiLabel(("joy", "fear")))
-    assert agreement_with_rest(sets).tolist() == [0, 0.5, 0.5]
-    assert agreement_with_consensus(sets).tolist() == [0, 1, 1]
-
-
 SCALE = Nominal(("a", "b", "c"))
 
 

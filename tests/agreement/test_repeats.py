@@ -126,13 +126,6 @@ def test_percent_is_that_of_pairs_of_different_annotators(kind: str) -> None:
     assert MEASURES["percent"].function(annotations) == pytest.approx(expected, abs=1e-12)
 
 
-def test_differences_are_those_of_different_annotators() -> None:
-    annotations = crowd("interval", 4)
-    pairs = by_item(annotations, lambda a, b: abs(a - b))
-    expected = np.mean([np.mean(far) for far in pairs])
-    assert MEASURES["mean-difference"].function(annotations) == pytest.approx(expected, abs=1e-12)
-
-
 def test_pairs_of_values_are_of_different_annotators() -> None:
     annotations = crowd("nominal", 5)
     expected = np.zeros((3, 3))
@@ -228,14 +221,6 @@ def test_icc_of_repeats_is_that_of_single_ratings() -> None:
         )
         differences.append(icc(kept, "icc1") - icc(first, "icc1"))
     assert abs(np.mean(differences)) < 3 * np.std(differences) / np.sqrt(len(differences))
-
-
-def test_two_way_icc_needs_one_rating_each() -> None:
-    rows = [(f"t{n}", a, n + k) for n in range(3) for a in "ab" for k in range(2)]
-    ratings = Annotations.from_rows(rows, Interval(0, 9), repeats="keep")
-    assert why_undefined("icc2", ratings) == (
-        "not every annotator rated every item once; read one with --repeats first, last or mean"
-    )
 
 
 def test_annotators_are_compared_with_others_only() -> None:
