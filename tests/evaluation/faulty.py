@@ -14,8 +14,8 @@ import torch
 
 from dissensus import Corpus
 from dissensus.evaluation.fit import Job, Key
-from dissensus.methods.framework.answers import Answers
-from dissensus.methods.framework.search_space import Choices
+from dissensus.methods.framework.learned import Answers
+from dissensus.methods.framework.settings import Choices
 from dissensus.methods.prior import Prior
 
 

@@ -22,7 +22,7 @@ from dissensus.methods import (
     fit_many,
 )
 from dissensus.methods.framework.density_loss import by_item
-from dissensus.methods.framework.individual import predicting_once
+from dissensus.methods.framework.pairs import predicting_once
 from dissensus.training import Training
 from dissensus.training.stacking.groups import obstacle
 

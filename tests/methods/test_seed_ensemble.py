@@ -17,10 +17,9 @@ from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import ModelError
 from dissensus.methods import Job, SeedEnsemble, Single, fit_many
-from dissensus.methods.framework.answers import Answers
-from dissensus.methods.framework.calibration import held_out_items
+from dissensus.methods.framework.calibration import best_temperature, held_out_items, tempered
+from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import member_seed
-from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.methods.seed_ensemble import bag
 from dissensus.training import Training
 from dissensus.training.examples import batch_indices

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dissensus.methods.framework.base import Method
-    from dissensus.methods.framework.search_space import Choices
+    from dissensus.methods.framework.settings import Choices
 
 
 def typed_settings(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, counted, listed
-from dissensus.methods.framework.trained_items import trained_items
+from dissensus.methods.framework.model_folder import trained_items
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus

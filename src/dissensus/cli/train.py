@@ -17,7 +17,7 @@ from dissensus.cli.parts import readable, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 from dissensus.files.folders import writing
-from dissensus.methods.framework.trained_items import save_trained_items
+from dissensus.methods.framework.model_folder import save_trained_items
 
 if TYPE_CHECKING:
     from dissensus.methods.framework.base import Method

@@ -35,8 +35,13 @@ from dissensus.evaluation.protocols import (
 from dissensus.evaluation.results import FRONT, About, Results, code_commit
 from dissensus.methods import METHODS, ON_REQUEST, build
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.search_space import Choices, choices_of_features
-from dissensus.methods.framework.settings import EPOCHS, changed, settings_of
+from dissensus.methods.framework.settings import (
+    EPOCHS,
+    Choices,
+    changed,
+    choices_of_features,
+    settings_of,
+)
 from dissensus.metrics import DENSITY_METRICS, GOLD, divided_names, metric_name
 
 NOTES = 5  # notes on folds that are shown

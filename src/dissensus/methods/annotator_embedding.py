@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.annotator_prior import (
+from dissensus.methods.framework.annotator_method import (
     PriorNetwork,
     check_spread,
     with_spread,
@@ -23,9 +23,9 @@ from dissensus.methods.framework.attributes import (
     KnownByAttributes,
     no_attributes,
 )
-from dissensus.methods.framework.individual import StandIns
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.pairs import StandIns
+from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.networks.heads import Head, Trunk, hidden_layers
 from dissensus.networks.likelihoods import likelihood

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
-from dissensus.methods.framework.annotator_method import AnnotatorMethod
-from dissensus.methods.framework.annotator_prior import (
+from dissensus.methods.framework.annotator_method import (
+    AnnotatorMethod,
     PriorNetwork,
     annotator_biases,
     check_spread,

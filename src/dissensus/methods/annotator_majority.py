@@ -9,8 +9,8 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.learned import Answers
 from dissensus.scales import Ordinal, Scale, most_probable
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.methods.annotator_majority import annotator_distributions
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.learned import Answers
 from dissensus.scales import Interval
 
 

@@ -17,14 +17,14 @@ from torch.nn import functional as F
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.annotator_prior import (
+from dissensus.methods.framework.annotator_method import (
     PriorNetwork,
     annotator_biases,
     check_spread,
     with_spread,
 )
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
-from dissensus.methods.framework.search_space import Choices
+from dissensus.methods.framework.settings import Choices
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.networks.heads import AnnotatorHeads, Head
 from dissensus.networks.likelihoods import likelihood

@@ -12,18 +12,17 @@ from torch import Tensor, nn
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.calibration import Calibrated, check_held_out
 from dissensus.methods.framework.labels import (
     check_labels,
     first_biases,
     item_labels,
-    items_of,
     label_targets,
 )
+from dissensus.methods.framework.learned import Answers, items_of
 from dissensus.methods.framework.losses import item_weight
 from dissensus.methods.framework.members import TEMPERED_VOTES, ReadOut, joint_answers
-from dissensus.methods.framework.search_space import TRAINING_CHOICES, Choices
+from dissensus.methods.framework.settings import TRAINING_CHOICES, Choices
 from dissensus.networks.bayesian import (
     PRIORS,
     BayesianLayer,

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.training import Batch, Network, Sizes, Training
 

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.answers import Answers
+from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import answer_losses
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Grouped, likelihood

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from dissensus.corpus import Corpus
 from dissensus.densities import Grid, RatingKde, expectation, pool
 from dissensus.errors import ModelError
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.density_loss import (
     TARGET,
     check_density,
     density_targets,
     direct_density_loss,
 )
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.learned import Answers
+from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.heads import Trunk
 from dissensus.prediction import JointDensity

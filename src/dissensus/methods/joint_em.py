@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dissensus.aggregation import DawidSkene
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.networks.confusions import seen_through

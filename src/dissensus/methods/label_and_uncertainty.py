@@ -13,7 +13,6 @@ from dissensus.agreement import item_entropy, item_variance, majority_share
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.calibration import Calibrated, check_held_out
 from dissensus.methods.framework.labels import (
     check_labels,
@@ -21,8 +20,9 @@ from dissensus.methods.framework.labels import (
     item_labels,
     label_targets,
 )
+from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import item_weight, label_losses
-from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import SharedNet
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.scales import Interval, MultiLabel

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.learned import Answers
 
 
 @dataclass(eq=False)

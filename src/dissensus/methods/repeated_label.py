@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dissensus.methods.framework.losses import repeated_losses
-from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Loss, Network, Sizes, Training

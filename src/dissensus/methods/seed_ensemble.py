@@ -11,14 +11,15 @@ import numpy as np
 from dissensus.annotations import Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.attribution import PositionWeights, position_weights
 from dissensus.methods.framework.calibration import (
     check_held_out,
     temperature_notes,
     temperatures,
+    tempered,
     without_held_out,
 )
+from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import (
     TEMPERED_VOTES,
     MemberAnswers,
@@ -27,10 +28,9 @@ from dissensus.methods.framework.members import (
     member_seed,
 )
 from dissensus.methods.framework.pairs import Pairs
-from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import redraw_last_layer
 from dissensus.methods.framework.stacked_fits import worth_stacking
-from dissensus.methods.framework.temperature import tempered
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.methods.single import Single
 from dissensus.prediction import JointDensity, MemberAttention, Predictions
@@ -281,7 +281,7 @@ class SeedEnsemble(TrainedMethod):
         with_attention = {}
         for question, prediction in predictions.items():
             attention = tuple(
-                _joined(role, [weights[question, role] for weights in by_member])
+                _member_attention(role, [weights[question, role] for weights in by_member])
                 for of_question, role in by_member[0]
                 if of_question == question
             )
@@ -370,7 +370,7 @@ def _one_by_one(runs: list[Trainer], checkpoint: Checkpoint | None) -> None:
             run.save(own)
 
 
-def _joined(role: str, by_member: list[list[PositionWeights]]) -> MemberAttention:
+def _member_attention(role: str, by_member: list[list[PositionWeights]]) -> MemberAttention:
     """The weights of all batches and members; positions are the same for all members."""
     weight = np.stack([np.concatenate([part.weight for part in parts]) for parts in by_member])
     first = by_member[0]

@@ -16,11 +16,11 @@ from dissensus.methods.framework.labels import (
     check_labels,
     first_biases,
     item_labels,
-    items_of,
     label_targets,
 )
+from dissensus.methods.framework.learned import items_of
 from dissensus.methods.framework.losses import label_losses, soft_losses
-from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.networks.likelihoods import DIVERGENCES, Divergence
 from dissensus.training import Loss, Network, Sizes, Training

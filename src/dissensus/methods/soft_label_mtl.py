@@ -13,9 +13,10 @@ from dissensus.aggregation import AGGREGATORS
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.labels import check_labels, item_labels, items_of, label_targets
+from dissensus.methods.framework.labels import check_labels, item_labels, label_targets
+from dissensus.methods.framework.learned import items_of
 from dissensus.methods.framework.losses import item_weight, label_losses
-from dissensus.methods.framework.search_space import PROBE_CHOICES, Choices
+from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.likelihoods import likelihood

@@ -15,8 +15,8 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DissensusError, ModelError
 from dissensus.methods import load
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import MultiLabel

@@ -31,8 +31,8 @@ from dissensus.evaluation.result_tables import comparable_methods
 from dissensus.files.folders import writing
 from dissensus.methods import build
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.model_folder import save_trained_items
 from dissensus.methods.framework.settings import configured
-from dissensus.methods.framework.trained_items import save_trained_items
 from dissensus.prediction import Predictions
 from dissensus.prediction.answer_files import answers_table, write_answers
 from dissensus.report.sections.densities import is_rating

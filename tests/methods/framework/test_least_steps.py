@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dissensus import simulate
 from dissensus.methods import AnnotatorHeads, Job, Single, fit_many
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, choices_of_features
-from dissensus.methods.framework.settings import changed, configured
+from dissensus.methods.framework.settings import (
+    TRUNK_CHOICES,
+    changed,
+    choices_of_features,
+    configured,
+)
 from dissensus.training import Training
 from tests.crowds import feature_crowd
 

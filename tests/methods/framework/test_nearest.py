@@ -13,8 +13,8 @@ import dissensus as ds
 from dissensus import Annotations, Corpus, Interval, Names, Nominal, Ordinal
 from dissensus.errors import DataError
 from dissensus.methods import AnnotatorHeads
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.learned import Answers
 from dissensus.metrics import concordance
 from dissensus.scales import MultiLabel, Scale
 from dissensus.training import Training

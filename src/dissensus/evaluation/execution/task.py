@@ -32,9 +32,8 @@ from dissensus.files.checked_json import parse_json
 from dissensus.files.plain import plain_bytes
 from dissensus.files.staging import staged
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.individual import predicting_once
-from dissensus.methods.framework.search_space import Choices
-from dissensus.methods.framework.settings import changed, draws, seeded, settings_of
+from dissensus.methods.framework.pairs import predicting_once
+from dissensus.methods.framework.settings import Choices, changed, draws, seeded, settings_of
 from dissensus.metrics import (
     DENSITY_METRICS,
     GOLD,

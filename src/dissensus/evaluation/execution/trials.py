@@ -14,8 +14,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.evaluation.fit import number
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.search_space import Choices
-from dissensus.methods.framework.settings import changed, settings_of
+from dissensus.methods.framework.settings import Choices, changed, settings_of
 from dissensus.metrics import GOLD, METRICS
 from dissensus.metrics.annotators import surprise
 from dissensus.metrics.soft import SMALLEST

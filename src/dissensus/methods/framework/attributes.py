@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, listed
-from dissensus.methods.framework.individual import StandIns
+from dissensus.methods.framework.pairs import StandIns
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,16 +19,16 @@ from dissensus.densities import RatingKde
 from dissensus.errors import DataError, DissensusError, ModelError, cut, listed
 from dissensus.files.checked_json import check_types
 from dissensus.files.folders import DAMAGE, writing
-from dissensus.methods.framework.aggregate import AggregateAnnotator
-from dissensus.methods.framework.answers import Answers
 from dissensus.methods.framework.attributes import no_attributes
-from dissensus.methods.framework.individual import PairPredictor, StandIns, training_notes
-from dissensus.methods.framework.learned import Learned
+from dissensus.methods.framework.learned import Answers, Learned, training_notes
 from dissensus.methods.framework.model_folder import plain, read_weights, write_model
 from dissensus.methods.framework.nearest import nearest_annotators
 from dissensus.methods.framework.pairs import (
+    AggregateAnnotator,
+    PairPredictor,
     Pairs,
     Selection,
+    StandIns,
     TrainingAnnotators,
     Unknown,
     consensus_pairs,
@@ -39,9 +39,8 @@ from dissensus.methods.framework.predicted_densities import (
     density_of_annotators,
     density_of_items,
 )
-from dissensus.methods.framework.raw_contents import Source, corpus_of, index_of
-from dissensus.methods.framework.search_space import Choices
-from dissensus.methods.framework.settings import changed, completed, settings_of
+from dissensus.methods.framework.raw_contents import ItemSource, corpus_of, index_of
+from dissensus.methods.framework.settings import Choices, changed, completed, settings_of
 from dissensus.prediction import ByAnnotator, JointDensity, Prediction, Predictions
 from dissensus.scales import SCALES
 
@@ -234,7 +233,7 @@ class Method(ABC):
 
     def predict(
         self,
-        source: Source,
+        source: ItemSource,
         *,
         annotators: Selection = "own",
         consensus: Literal["own", "all"] = "own",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -53,16 +53,6 @@ def check_labels(corpus: Corpus, question: str, labels: Annotations) -> None:
     """Refuse a question without labels."""
     if not labels.n_rows:
         raise DataError(f"{corpus.name}: no item has a label for {question!r}")
-
-
-def items_of(tables: Iterable[Annotations]) -> np.ndarray:
-    """The items (codes) that have a row in one of these tables."""
-    return np.unique(np.concatenate([rows.item for rows in tables])).astype(np.int64)
-
-
-def has_answers(corpus: Corpus, questions: Iterable[str]) -> bool:
-    """Whether an annotator answered one of the questions; a part may have gold labels only."""
-    return any(corpus[question].n_rows for question in questions)
 
 
 def label_targets(labels: Mapping[str, Annotations], n_items: int) -> dict[str, np.ndarray]:

@@ -1,17 +1,41 @@
-"""Learned: what a fitted method remembers about its training corpus."""
+"""Learned: what a fitted method remembers about its training corpus; Answers: what it predicts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Scale, scale_from_dict
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Predicted answers: a distribution and one value for each item or pair."""
+
+    distribution: np.ndarray  # (n, n_columns)
+    value: np.ndarray  # (n,) as the scale stores answers
+
+    @staticmethod
+    def concatenated(parts: Sequence[Answers]) -> Answers:
+        """The answers of all parts, concatenated."""
+        return Answers(
+            np.concatenate([part.distribution for part in parts]),
+            np.concatenate([part.value for part in parts]),
+        )
+
+    def take(self, rows: np.ndarray) -> Answers:
+        return Answers(self.distribution[rows], self.value[rows])
+
+    def extra_fields(self) -> dict[str, Any]:
+        """Additional fields of the `Prediction` of these items, by name."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,3 +123,24 @@ def _n_answers(corpus: Corpus, question: str) -> np.ndarray:
     if annotator is None:
         return np.ones(corpus.n_annotators, np.int64)
     return np.bincount(annotator, minlength=corpus.n_annotators)
+
+
+def training_notes(learned: Learned) -> list[str]:
+    """Which annotators gave no answer to learn from, a line per question."""
+    n, several = len(learned.annotators), len(learned.questions) > 1
+    return [
+        f"{len(names)} of {n} annotators gave no answer"
+        + (f" to {question!r}" if several else "")
+        + f" to learn from ({listed(names, 5)}): they are left out of the consensus of all"
+        for question, names in learned.without_answers().items()
+    ]
+
+
+def items_of(tables: Iterable[Annotations]) -> np.ndarray:
+    """The items (codes) that have a row in one of these tables."""
+    return np.unique(np.concatenate([rows.item for rows in tables])).astype(np.int64)
+
+
+def has_answers(corpus: Corpus, questions: Iterable[str]) -> bool:
+    """Whether an annotator answered one of the questions; a part may have gold labels only."""
+    return any(corpus[question].n_rows for question in questions)

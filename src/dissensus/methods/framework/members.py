@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dissensus.methods.framework.answers import Answers
+from dissensus.methods.framework.learned import Answers
 from dissensus.scales import Interval, Scale
 
 ReadOut = Literal["mean", "votes"]

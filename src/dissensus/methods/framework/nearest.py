@@ -11,9 +11,8 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.methods.framework.answers import Answers
-from dissensus.methods.framework.individual import PairPredictor, StandIns
-from dissensus.methods.framework.pairs import crossed
+from dissensus.methods.framework.learned import Answers
+from dissensus.methods.framework.pairs import PairPredictor, StandIns, crossed
 from dissensus.names import Names
 from dissensus.scales import Interval, Ordinal, Scale
 

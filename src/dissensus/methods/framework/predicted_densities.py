@@ -11,9 +11,8 @@ from dissensus.corpus import Corpus
 from dissensus.densities import Grid, RatingKde, n_uniforms, pool
 from dissensus.densities.rating_noise import KNOTS, N_POINTS, quantiles
 from dissensus.errors import DataError, listed
-from dissensus.methods.framework.answers import Answers
-from dissensus.methods.framework.individual import PairPredictor
-from dissensus.methods.framework.pairs import Pairs
+from dissensus.methods.framework.learned import Answers
+from dissensus.methods.framework.pairs import PairPredictor, Pairs
 from dissensus.prediction import JointDensity
 from dissensus.scales import Interval, Ordinal, Scale
 

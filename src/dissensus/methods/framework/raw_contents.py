@@ -19,7 +19,7 @@ from dissensus.readers.tables.column_names import NAMES, candidates, first_named
 from dissensus.readers.tables.rows import Column, Rows
 
 Raw = Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray]
-Source = Corpus | Raw | IntoDataFrame
+ItemSource = Corpus | Raw | IntoDataFrame
 
 
 def corpus_of(source: Any, roles: Sequence[str], kinds: Mapping[str, str]) -> Corpus:

@@ -136,3 +136,21 @@ def labelled(target: Tensor) -> Tensor:
     most, answer = target.max(dim=-1)
     label = F.one_hot(answer, n_values).to(target.dtype)
     return torch.where((most * (1 - entropy) > CONFIDENT).unsqueeze(-1), label, target)
+
+
+def with_aggregate(table: Table, corpus: Corpus, code: int) -> Table:
+    """The rows of a corpus, and one more for each item: its consensus as the answer of `code`."""
+    consensus = {question: corpus[question].consensus() for question in table.answer}
+    items = np.unique(np.concatenate([labels.item for labels in consensus.values()]))
+    order = np.argsort(np.r_[table.item, items], kind="stable")
+    annotator = np.r_[table.annotator, np.full(len(items), code)]
+    both = Table(np.r_[table.item, items][order], annotator[order], {}, {})
+    for question, labels in consensus.items():
+        target = likelihood(labels.scale).target(labels.answer)
+        answer = np.zeros((len(items), *target.shape[1:]), target.dtype)
+        weight = np.zeros(len(items), np.float32)
+        rows = np.searchsorted(items, labels.item)
+        answer[rows], weight[rows] = target, 1
+        both.answer[question] = np.concatenate([table.answer[question], answer])[order]
+        both.weight[question] = np.r_[table.weight[question], weight][order]
+    return both

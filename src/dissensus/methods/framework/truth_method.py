@@ -11,7 +11,7 @@ from torch import Tensor
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.losses import answer_losses
-from dissensus.methods.framework.search_space import TRUNK_CHOICES, Choices
+from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
