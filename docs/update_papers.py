@@ -32,11 +32,11 @@ from dissensus_papers.seedbert.hypothesis import interval as looked
 from dissensus_papers.seedbert.outcomes import DISTANCES
 from dissensus_papers.seedbert.protocol import MODELS as SEEDBERT_MODELS
 from dissensus_papers.seedbert.protocol import SINGLE, TABLE
-from dissensus_papers.seedbert.tables import claims as seedbert_claims
-from dissensus_papers.seedbert.tables import mean, over_points
+from dissensus_papers.seedbert.report_text import claims as seedbert_claims
+from dissensus_papers.seedbert.report_text import mean, over_points
 from dissensus_papers.soft_labels import CONDITIONS, report
 from dissensus_papers.soft_labels.protocol import MODELS, NEAR, TABLES
-from dissensus_papers.soft_labels.tables import claims
+from dissensus_papers.soft_labels.report_text import claims
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"

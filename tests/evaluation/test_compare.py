@@ -87,18 +87,6 @@ def test_figures_are_those_of_fit_predict_and_scores(crowd: Corpus, tmp_path: Pa
     assert fit.rows("q", "cross-entropy")["item"].to_pylist() == list(test.items)
 
 
-def test_floors_stand_in_the_table(tmp_path: Path) -> None:
-    crowd = feature_crowd(n_items=80)
-    results = run(crowd, tmp_path / "out", ["prior", "annotator-majority"])
-    people = crowd["q"].distribution()
-    entropy = -np.where(people > 0, people * np.log(np.maximum(people, 1e-12)), 0).sum(axis=1)
-    floors = results.about.floors["q"]
-    assert floors["cross-entropy"]["perfect prediction"] == pytest.approx(entropy.mean())
-    assert 0 < floors["DIC, normalised"]["noise floor"] < 1
-    shown = [row.name for row in table(results).rows]
-    assert shown == ["prior", "annotator-majority", "perfect prediction", "noise floor"]
-
-
 def test_each_metric_has_its_strongest_floor(tmp_path: Path) -> None:
     """On levels the error of an annotator's median is smaller than that of the mode, while the
     most probable level is the same; a method below either is named."""

@@ -148,16 +148,6 @@ def test_what_was_left_out_or_ended_badly_is_said() -> None:
     )
 
 
-def test_without_scores_of_items_there_is_no_interval() -> None:
-    results = comparison(n_seeds=1, k=2)
-    results = replace(results, fits=tuple(replace(fit, items=None) for fit in results.fits))
-    cell = table(results, metrics=["DIC"])["single"].cells["DIC"]
-    assert cell.n_fits == 2 and not np.isnan(cell.spread) and np.isnan(cell.low)
-    first = replace(results, fits=results.fits[:1], folds=results.folds[:1])
-    lone = table(first, metrics=["DIC"])["prior"].cells["DIC"]
-    assert np.isnan([lone.spread, lone.low, lone.high]).all() and lone.mean > 0
-
-
 @pytest.mark.parametrize(
     ("metric", "scores", "limits"),
     [
@@ -239,27 +229,6 @@ def test_text() -> None:
     ]
 
 
-def test_metrics_that_do_not_fit_stand_below(comparison_table: ComparisonTable) -> None:
-    narrow = to_text(comparison_table, width=80)
-    assert max(map(len, narrow.split("Mean ±")[0].splitlines())) <= 80
-    wide, closing = to_text(comparison_table), narrow.split("Mean ±")[1]
-    assert (
-        closing.split() == wide.split("Mean ±")[1].split()
-        and to_text(comparison_table, width=1000) == wide
-    )
-    for metric in comparison_table.metrics:
-        assert sum(metric in line for line in narrow.splitlines()) >= 2
-    assert to_text(SMALL, width=45).splitlines()[5:12] == [
-        "",
-        "hate         accuracy ↑",
-        "-----------------------",
-        "soft_label        0.500",
-        "-----------------------",
-        "50 % & more       0.400",
-        "",
-    ]
-
-
 def test_markdown() -> None:
     assert (
         to_markdown(SMALL)
@@ -328,11 +297,3 @@ def test_csv_holds_every_figure_unrounded(comparison_table: ComparisonTable) -> 
     assert (result["p (Holm)"], result["test"]) == (repr(cell.against.adjusted), "seeds and items")
     floor = next(r for r in rows if r["method"] == "perfect prediction")
     assert (floor["kind"], floor["mean"], floor["low"], floor["p"]) == ("floor", "0.0", "", "")
-
-
-def test_differences_lead_with_the_effect(comparison_table: ComparisonTable) -> None:
-    result = comparison_table["prior"].cells["accuracy"].against
-    assert result is not None
-    cell = f"{result.effect:+.3f} [{result.low:+.3f}, {result.high:+.3f}], p "
-    assert cell in to_text(comparison_table) and cell in to_markdown(comparison_table)
-    assert f"${result.effect:+.3f}$ [${result.low:+.3f}$" in to_latex(comparison_table)

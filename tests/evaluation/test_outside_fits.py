@@ -13,7 +13,7 @@ import pytest
 
 from dissensus import Corpus, Prediction
 from dissensus.errors import DataError, Unfinished
-from dissensus.evaluation import Results, compare, evaluate, k_fold, over_items, table
+from dissensus.evaluation import Results, compare, k_fold, over_items, table
 from dissensus.methods import AnnotatorMajority
 from dissensus.methods.prior import Prior
 from dissensus.prediction import ByAnnotator, Predictions
@@ -116,28 +116,6 @@ def test_a_file_is_scored_on_the_test_items_and_tested_over_items(
         "llm: predictions from elsewhere, without seeds: intervals and tests are over items, and "
         "over the seeds of a method that is compared with them"
     )
-
-
-def test_scores_on_one_test_part_are_those_of_evaluate(crowd: Corpus, tmp_path: Path) -> None:
-    [first, _] = k_fold(crowd, 2, stratify="q")
-    copy = floor_of_every_fold(crowd)
-    results = run(crowd, tmp_path / "out", folds=[first], predictions={"copy": copy})
-    test = first.parts(crowd)[1]
-    inside = np.isin(list(copy["q"].items), list(test.items))
-    kept = Prediction(
-        copy["q"].scale,
-        test.items.take(
-            test.items.codes([n for n, i in zip(copy["q"].items, inside, strict=True) if i])
-        ),
-        copy["q"].distribution[inside],
-        copy["q"].consensus[inside],
-    )
-    [scored] = evaluate(
-        Predictions({"q": kept}, "copy", "x"), test, metrics=["cross-entropy", "macro-F1"]
-    ).results
-    [fit] = results.of("copy")
-    for metric in ("cross-entropy", "macro-F1"):
-        assert fit.score("q", metric) == pytest.approx(scored.scores[metric])
 
 
 def test_rows_are_added_to_a_comparison_that_is_done_or_stopped(

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus import Annotations, Corpus, Nominal, Ordinal, Prediction
+from dissensus import Annotations, Corpus, Nominal, Prediction
 from dissensus.errors import DataError
-from dissensus.evaluation import evaluate, read_predictions, write_submission
-from dissensus.prediction import ByAnnotator
+from dissensus.evaluation import read_predictions
 from dissensus.prediction.prediction import prediction_from_table
-from dissensus.scales import MultiLabel, Scale
 from dissensus.testing import example_corpus
 
 YES = Nominal(("no", "yes"))
@@ -88,47 +86,6 @@ def test_what_does_not_match_is_counted() -> None:
     ]
     with pytest.raises(DataError, match="no column of items such as 'item' or 'id'"):
         Prediction.from_table({"text": ["t1"], "label": ["yes"]}, YES)
-
-
-@pytest.mark.parametrize(
-    "scale", [YES, Ordinal(tuple("012345")), MultiLabel(("joy", "fear", "anger"))]
-)
-def test_a_lewidi_submission_is_scored_by_the_formulas_of_the_task(
-    tmp_path: Path, scale: Scale
-) -> None:
-    draw, n = np.random.default_rng(0), 30
-    item, annotator = np.repeat(np.arange(n), 3), np.tile(np.arange(3), n)
-    highest = 2**3 if isinstance(scale, MultiLabel) else scale.n_columns
-    answer, other = (draw.integers(0, highest, 3 * n).astype(scale.dtype) for _ in range(2))
-    rows = Annotations.from_arrays(item, annotator, answer, scale)
-    corpus = Corpus.build("task", rows.items, {"q": rows}, annotators=rows.annotators)
-    observed, multi = corpus["q"].distribution(), isinstance(scale, MultiLabel)
-    soft = draw.dirichlet(np.ones(scale.n_columns), n)
-    pairs = ByAnnotator(item, annotator, corpus.annotators, other)
-    prediction = Prediction(scale, corpus.items, soft, scale.consensus(soft), pairs)
-
-    write_submission(prediction, corpus, "q", tmp_path / "soft.tsv")
-    [scored] = evaluate(read_predictions(tmp_path / "soft.tsv", corpus)[0], corpus,
-                        metrics=["LeWiDi 2025 soft"]).results  # fmt: skip
-    if isinstance(scale, Ordinal):
-        expected = np.abs(np.cumsum(observed - soft, axis=1)).sum(axis=1).mean()
-    else:
-        expected = np.abs(observed - soft).sum(axis=1).mean() * (2 / 3 if multi else 1)
-    assert scored.scores["LeWiDi 2025 soft"] == pytest.approx(expected)
-
-    write_submission(prediction, corpus, "q", tmp_path / "pe.tsv", "2025-perspectivist")
-    [scored] = evaluate(read_predictions(tmp_path / "pe.tsv", corpus)[0], corpus,
-                        metrics=["LeWiDi 2025 perspectivist"]).results  # fmt: skip
-    if isinstance(scale, Ordinal):
-        each = np.abs(answer.astype(int) - other) / scale.n_columns
-    else:
-        each = (scale.one_hot(answer) != scale.one_hot(other)).mean(axis=1)
-    assert scored.scores["LeWiDi 2025 perspectivist"] == pytest.approx(each.mean())
-    if scale is YES:
-        write_submission(prediction, corpus, "q", tmp_path / "2023.tsv", "2023")
-        again, notes = read_predictions(tmp_path / "2023.tsv", corpus)
-        np.testing.assert_allclose(again["q"].distribution, soft)
-        assert notes[1].endswith("matched by order with the items of all items")
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import pytest
 from dissensus import Names
 from dissensus.errors import DataError
 from dissensus.evaluation import results as results_module
-from dissensus.evaluation.fit import Fit, Key, fits_in, folder_name, item_table, keys_in
+from dissensus.evaluation.fit import Fit, folder_name, item_table
 from dissensus.evaluation.protocols import k_fold
 from dissensus.evaluation.results import Results
 from tests.error_texts import error_text
-from tests.evaluation.comparisons import comparison, corpus, diverged, fit
+from tests.evaluation.comparisons import comparison, corpus, fit
 from tests.saved_folders import without_checksums
 
 # ---- one fit ----
@@ -32,21 +32,6 @@ def test_a_fit_is_read_back(tmp_path: Path) -> None:
     assert read.items.equals(model.items)
     assert read.score("hate", "accuracy") == model.scores["hate"]["accuracy"]
     assert np.isnan(read.score("hate", "TVD"))
-
-
-def test_fits_are_written_one_by_one_and_found_again(tmp_path: Path) -> None:
-    crowd = corpus()
-    first, second = k_fold(crowd, 2)
-    assert keys_in(tmp_path / "fits") == set()
-    fit(crowd, "single", 0, first).save(tmp_path / "fits")
-    diverged("single", 0, second).save(tmp_path / "fits")
-    (tmp_path / "fits" / ".single@1@fold%201.x").mkdir()  # one that was killed
-    assert keys_in(tmp_path / "fits") == {"single@0@fold%201", "single@0@fold%202"}
-    assert [(f.status, f.reason) for f in fits_in(tmp_path / "fits")] == [
-        ("ok", ""),
-        ("diverged", "loss is nan in epoch 3"),
-    ]
-    assert folder_name(Key("single", 0, "fold 1")) in keys_in(tmp_path / "fits")
 
 
 def test_the_scores_of_items_by_question_and_metric() -> None:

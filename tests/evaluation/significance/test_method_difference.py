@@ -117,14 +117,6 @@ def test_fits_saved_without_scores_on_items_are_not_left_out() -> None:
     assert (against.n_runs, against.test) == (3, "none") and np.isnan(against.p)
 
 
-def test_a_score_by_itself_has_an_interval() -> None:
-    built = comparison()
-    alone = compared(built, "hate", "accuracy", "single")
-    assert alone.low < scores(built, "accuracy", "single").mean() < alone.high
-    f1 = compared(built, "hate", "macro-F1", "single", resamples=200)
-    assert 0.5 < f1.low < f1.effect < f1.high < 0.9
-
-
 def test_items_of_one_group_are_drawn_together() -> None:
     built = comparison()
     groups = {f"t{k}": f"g{k // 2}" for k in range(100)}  # the last 20 stand alone

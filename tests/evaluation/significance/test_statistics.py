@@ -153,16 +153,6 @@ def test_what_is_undefined(first: Statistic, reason: str) -> None:
     assert difference.reason == reason and np.isnan(difference.p)
 
 
-def test_one_seed_and_one_draw() -> None:
-    one = macro_f1(PEOPLE, PREDICTED[:1]), macro_f1(PEOPLE, PREDICTED[1:])
-    difference = statistic_over_both(*one, resamples=10)
-    assert difference.reason == "one seed: the variance over seeds is unknown; test over items"
-    two = macro_f1(PEOPLE, PREDICTED), macro_f1(PEOPLE, PREDICTED[::-1] * 0)
-    assert statistic_over_both(*two, resamples=1).reason == (
-        "one resample has no variance; use more resamples"
-    )
-
-
 def test_statistics_of_other_items_are_refused() -> None:
     assert (
         error_text(lambda: statistic_over_items(mean(np.ones((1, 3))), mean(np.ones((1, 4)))))

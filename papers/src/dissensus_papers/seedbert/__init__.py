@@ -28,7 +28,7 @@ from dissensus_papers.seedbert.protocol import (
     kappas,
     ready,
 )
-from dissensus_papers.seedbert.tables import shown
+from dissensus_papers.seedbert.report_text import shown
 
 
 class SeedBert(Paper):

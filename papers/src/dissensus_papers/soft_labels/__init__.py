@@ -24,7 +24,7 @@ from dissensus_papers.soft_labels.protocol import (
     saved_settings,
     with_automatic,
 )
-from dissensus_papers.soft_labels.tables import shown
+from dissensus_papers.soft_labels.report_text import shown
 
 
 class SoftLabels(Paper):
