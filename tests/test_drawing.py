@@ -261,18 +261,6 @@ def test_frames_have_bars_and_answers_beside_them() -> None:
     assert output[8:11] == ["0", f"{n_frames / 2:g}", f"{n_frames} frames"]
 
 
-def test_the_strip_shows_the_numbers() -> None:
-    from PIL import Image
-
-    corpus = sequence(n_items=1, n_annotators=1, labels_per_item=1)
-    (strip,) = parsed(draw(corpus, 0)).iter(f"{SVG}image")
-    file = base64.b64decode(strip.attrib["href"].partition(",")[2])
-    shown = np.asarray(Image.open(io.BytesIO(file)), dtype=float)
-    values = np.array(corpus.contents["clip"][0]).T
-    dark = (values - values.min()) / (values.max() - values.min())
-    np.testing.assert_allclose(shown, 255 - 225 * dark, atol=1)
-
-
 @pytest.mark.parametrize("values", [[0.0, 1.0, 2.0], [5.0, 5.0], [[1.0, float("nan")]]])
 def test_odd_features_are_drawn(values: list[Any]) -> None:
     answers = Annotations.from_rows([("t1", "ann", "yes")])

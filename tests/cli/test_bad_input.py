@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -178,24 +177,6 @@ def test_silence_is_read_and_no_sound_at_all_is_refused(run: Run, tmp_path: Path
     assert said(run(*train, "--skip-bad"))[1] == (
         "1 item left out: its recording cannot be read: that of item 'i7' (it has no samples)"
     )
-
-
-def test_grey_cmyk_and_moving_pictures_are_read(run: Run, tmp_path: Path) -> None:
-    from PIL import Image
-
-    frames = [Image.new("P", (24, 24), k) for k in range(3)]
-    frames[0].save(buffer := io.BytesIO(), "GIF", save_all=True, append_images=frames[1:])
-    shown = [
-        *[picture(k) for k in range(4)],
-        picture(4, "L"),
-        picture(5, "CMYK", "JPEG"),
-        picture(6, "1"),
-        buffer.getvalue(),
-    ]
-    crowd({"see": ("image", shown)}).save(tmp_path / "crowd")
-    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
-    ended = run(*train)
-    assert (ended.code, len(said(ended))) == (0, 2)
 
 
 # ---- texts ----

@@ -44,12 +44,12 @@ def _total(cache: Path) -> str:
     return f"{values / 1000:.1f} kB"
 
 
-def test_one_encoder(run: Run, cache: Path) -> None:
-    lines = run("cache", "first").out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == ["encoder", "first"]
+def cached(run: Run) -> list[str]:
+    """The encoders with cached features."""
+    return [entry["name"] for entry in json.loads(run("cache", "--json").out)["encoders"]]
 
 
-def test_json(run: Run, cache: Path) -> None:
+def test_json_and_one_encoder(run: Run, cache: Path) -> None:
     fields = json.loads(run("cache", "--json").out)
     assert fields["folder"] == str(cache) and fields["limit"] == 20 * 10**9
     second, first = fields["encoders"]
@@ -57,40 +57,26 @@ def test_json(run: Run, cache: Path) -> None:
     assert (cache / first["folder"] / "encoder.json").is_file()
     assert first["used"].startswith("2024-05-17T12:30:00")
     assert second["bytes"] > first["bytes"] > 0
+    lines = run("cache", "first").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["encoder", "first"]
+    assert run("cache", "third").out == f"{cache}: no cached features of encoder 'third'\n"
 
 
-def test_clear_one(run: Run, cache: Path) -> None:
+def test_clear_one_and_all(run: Run, cache: Path) -> None:
     ended = run("cache", "--clear", "first")
     assert re.fullmatch(rf"{re.escape(str(cache))}: \d+ B deleted, \S+ kB left\n", ended.out)
-    assert [fields["name"] for fields in json.loads(run("cache", "--json").out)["encoders"]] == [
-        "second"
-    ]
-
-
-def test_clear_everything(run: Run, cache: Path) -> None:
+    assert cached(run) == ["second"]
     done = json.loads(run("cache", "--clear", "--json").out)
     assert done["freed"] > 0 and done["bytes"] == 0
-    assert run("cache").out == f"{cache}: no cached features\n"
+    assert run("cache").out == f"{cache}: no cached features\n" and cached(run) == []
+    assert run("cache", "--clear").out == f"{cache}: 0 B deleted, 0 B left\n"
 
 
 def test_limit_throws_the_oldest_away(run: Run, cache: Path) -> None:
     assert run("cache", "--limit", "1 GB").out.endswith(f": 0 B deleted, {_total(cache)} left\n")
     run("cache", "--limit", "33kB")
-    assert [fields["name"] for fields in json.loads(run("cache", "--json").out)["encoders"]] == [
-        "second"
-    ]
+    assert cached(run) == ["second"]
     assert run("cache", "--limit", "0").out.endswith(" deleted, 0 B left\n")
-
-
-def test_a_cache_that_is_not_there(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "none"))
-    missing = tmp_path / "none"
-    assert run("cache").out == f"{missing}: no cached features\n"
-    assert json.loads(run("cache", "--json").out)["encoders"] == []
-    assert run("cache", "--clear").out == f"{missing}: 0 B deleted, 0 B left\n"
-    assert not missing.exists()
 
 
 @pytest.mark.parametrize(
@@ -110,8 +96,3 @@ def test_what_cannot_be_done(
     ended = run("cache", *arguments)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err == f"Error: {message.format(cache)}\n"
-
-
-def test_an_encoder_it_has_nothing_of(run: Run, cache: Path) -> None:
-    expected = f"{cache}: no cached features of encoder 'third'\n"
-    assert run("cache", "third").out == expected

@@ -108,24 +108,7 @@ def test_a_stranger_rebuilds_the_table(run: Run, crowd: Path, tmp_path: Path) ->
     assert run(*typed(crowd, out)) == first and found(out) == before
 
 
-def test_results_are_shown_again_in_every_style(run: Run, crowd: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    ran = run(*typed(crowd, out))
-    assert run("compare", "--show", out).out == ran.out
-    picture = tmp_path / "picture.svg"
-    shown = run("compare", "--show", out, "--as", "markdown", "--plot", picture)
-    assert shown.out.startswith("| q | cross-entropy ↓ |")
-    assert shown.err == f"{picture}: plot saved\n" and picture.read_text().startswith("<svg")
-    latex = run("compare", "--show", out, "--as", "latex", "--metric", "accuracy")
-    assert latex.out.splitlines()[4] == "\\begin{tabular}{lr}"
-    for name in ("picture.png", "picture.pdf"):
-        shown = run("compare", "--show", out, "--compact", "--plot", tmp_path / name)
-        assert max(map(len, shown.out.split("Mean over fits")[0].splitlines())) <= 80
-        assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"%PDF")
-    csv = run("compare", "--show", out, "--as", "csv", "--reference", "prior").out.splitlines()
-    assert csv[1].startswith("made-up,q,single,method,cross-entropy,") and ",prior," in csv[1]
-
-
+@pytest.mark.slow
 def test_unasked_every_method_that_can_learn(run: Run, tmp_path: Path) -> None:
     anonymous(feature_crowd(n_items=40)).save(tmp_path / "votes")
     ended = run("compare", tmp_path / "votes", "--folds", 2, *QUICK, "-o", tmp_path / "out")

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.csv as csv
-import pyarrow.parquet as pq
 import pytest
 
 from dissensus.annotations import Annotations
@@ -95,26 +93,6 @@ def test_json_holds_the_scores(run: Run, folders: tuple[Path, Path]) -> None:
             }
         ],
     }
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_output_writes_a_table(
-    run: Run, folders: tuple[Path, Path], tmp_path: Path, ending: str
-) -> None:
-    output = tmp_path / f"scores.{ending}"
-    ended = run("evaluate", *folders, "--intervals", "--json", "-o", output)
-    table = csv.read_csv(output) if ending == "csv" else pq.read_table(output)
-    results = {result["question"]: result for result in json.loads(ended.out)["results"]}
-    assert table.num_rows == sum(len(result["scores"]) for result in results.values())
-    for row in table.to_pylist():
-        result, metric = results[row["question"]], row["metric"]
-        assert row["method"] == "single" and not row["part"]
-        interval = result["intervals"].get(metric, [None, None])
-        bound = result["bounds"].get(metric, {"perfect": None, "constant": None})
-        expected = [result["scores"][metric], *interval, bound["perfect"], bound["constant"]]
-        columns = ("score", "low", "high", "perfect", "constant")
-        for column, value in zip(columns, expected, strict=True):
-            assert row[column] == (None if value is None else pytest.approx(value))
 
 
 def test_undefined_scores_are_null(run: Run, tmp_path: Path) -> None:

@@ -108,23 +108,6 @@ def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path:
     assert "from annotator 'zoe'; predicted as the annotator who agrees best with" in enrolled.err
 
 
-def test_a_long_table_goes_the_whole_way(run: Run, tmp_path: Path) -> None:
-    generator = np.random.default_rng(0)
-    lines = ["item,annotator,answer,text"]
-    for item in range(30):
-        mood = "wonderful" if item % 2 else "terrible"
-        for person in ("ann", "bob", "cy"):
-            answer = "good" if (item % 2) ^ (generator.random() < 0.1) else "bad"
-            lines.append(f"{item:03d},{person},{answer},this day number {item} was {mood}")
-    table = tmp_path / "days.csv"
-    table.write_text("\n".join(lines) + "\n")
-    model, answers = tmp_path / "model", tmp_path / "predictions"
-    assert run("train", table, "-o", model, "--hold-out", 0.3).code == 0
-    assert run("predict", model, table, "-o", answers).code == 0
-    (result,) = json.loads(run("evaluate", answers, table, "--json").out)["results"]
-    assert result["scores"]["accuracy"] == 1.0
-
-
 @pytest.mark.slow
 @pytest.mark.data
 def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: Path) -> None:
@@ -175,15 +158,6 @@ def test_a_corpus_that_changed_since_training(run: Run, tmp_path: Path) -> None:
     )
     again = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "p", "--split", "all")
     assert again.code == 0
-
-
-def test_convert_reads_back_as_it_was(run: Run, crowd: Path, tmp_path: Path) -> None:
-    from dissensus import Corpus
-
-    assert run("convert", crowd, tmp_path / "copy").err.splitlines()[-1] == (
-        f"{tmp_path / 'copy'}: 60 items, 240 answers to q"
-    )
-    assert Corpus.load(tmp_path / "copy").equals(Corpus.load(crowd))
 
 
 def test_convert_does_not_write_over_what_is_not_ours(

@@ -36,9 +36,11 @@ def cache(
     if clear or limit is not None:
         freed = features.clear(encoder) if clear else features.trim(features.size(limit or ""))
         left = sum(one.bytes for one in features.cached_encoders())
-        _print_deleted(
-            {"folder": str(features.cache_folder()), "freed": freed, "bytes": left}, json
-        )
+        folder = str(features.cache_folder())
+        if json:
+            print_json({"folder": folder, "freed": freed, "bytes": left})
+        else:
+            print(f"{folder}: {readable(freed)} deleted, {readable(left)} left")
         return
     entries = [one for one in features.cached_encoders() if encoder is None or one.matches(encoder)]
     if json:
@@ -48,14 +50,6 @@ def cache(
         print(f"{features.cache_folder()}: no cached features{of}")
     else:
         _show(str(features.cache_folder()), features.cache_limit(), entries)
-
-
-def _print_deleted(done: dict[str, Any], json: bool) -> None:
-    if json:
-        print_json(done)
-    else:
-        freed, left = readable(done["freed"]), readable(done["bytes"])
-        print(f"{done['folder']}: {freed} deleted, {left} left")
 
 
 def _content(folder: str, limit: int, entries: list[CachedEncoder]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, ModelError, Unfinished, did_you_mean, listed
 
 if TYPE_CHECKING:
-    from dissensus.evaluation import EvaluationProtocol, Results
+    from dissensus.evaluation import Results
 
 UNFINISHED = 3  # exit code if the time limit was reached
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -136,7 +136,8 @@ def compare(
     chosen = evaluation.choose_protocol(
         corpus, protocol, folds=folds, times=times, by=by, scheme=scheme, test=test
     )
-    other = "; use --protocol k-fold for cross-validation" if _by_default(protocol, chosen) else ""
+    official = protocol is None and chosen.facts["kind"] == "official"
+    other = "; use --protocol k-fold for cross-validation" * official
     console.say(chosen.description + other)
     try:
         results = evaluation.compare(
@@ -168,10 +169,6 @@ def compare(
             f"{output} has the fits done so far; run the same command again to resume"
         ) from None
     _print(results, None, metric, reference, as_, compact, plot)
-
-
-def _by_default(protocol: str | None, chosen: EvaluationProtocol) -> bool:
-    return protocol is None and chosen.facts["kind"] == "official"
 
 
 def _check_some_fitted(results: Results) -> None:

@@ -258,5 +258,7 @@ def time_axis(y: float, length: float, unit: str) -> list[str]:
     for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         label = f"{length * share:.4g}" + (f" {unit}" if share == 1 else "")
         shapes.append(plain_line(ACROSS * share, y, ACROSS * share, y + 5))
-        shapes.append(letters(ACROSS * share, y + 18, label, size=12, fill=GREY, anchor=anchor))
+        shapes.append(
+            letters(ACROSS * share, y + 18, label, size=12, fill="#444444", anchor=anchor)
+        )
     return shapes

@@ -50,35 +50,22 @@ def labelled(svg: str, alt: str) -> str:
     return svg.replace("<svg ", label, 1).strip()
 
 
-def bars(
-    names: Sequence[str],
-    values: Sequence[float],
-    alt: str,
-    *,
-    colours: bool = False,
-    percent: bool = False,
-) -> str:
-    """Horizontal bars, each with its number.
-
-    Args:
-        colours: whether each bar has the colour of its value, else all have the same.
-    """
+def bars(names: Sequence[str], shares: Sequence[float], alt: str) -> str:
+    """Horizontal bars in the colours of values, each with its share."""
     names = brief_names(names)
     shown = [short(name, 34) for name in names]
     left = 14 + LETTER * max([len(name) for name in shown] + [1])
     across, line = 230.0, 22.0
-    most = max([value for value in values if math.isfinite(value)] + [0.0]) or 1.0
+    most = max([share for share in shares if math.isfinite(share)] + [0.0]) or 1.0
     shapes = []
-    for at, (name, value) in enumerate(zip(shown, values, strict=True)):
+    for at, (name, share) in enumerate(zip(shown, shares, strict=True)):
         y = 6 + line * at
-        length = across * max(value, 0.0) / most if math.isfinite(value) else 0.0
-        number = f"{100 * value:.1f} %" if percent else f"{value:,.4g}"
-        fill = colour(at) if colours else colour(0)
+        length = across * max(share, 0.0) / most if math.isfinite(share) else 0.0
+        number = f"{100 * share:.1f} %"
+        box = rect(left, y + 2, max(length, 0.5), line - 6, fill=colour(at))
         shapes += [
             text(left - 8, y + 14, name, "end"),
-            titled(
-                rect(left, y + 2, max(length, 0.5), line - 6, fill=fill), f"{names[at]}: {number}"
-            ),
+            titled(box, f"{names[at]}: {number}"),
             text(left + length + 6, y + 14, number, quiet=True),
         ]
     return picture(left + across + 70, 10 + line * len(names), shapes, alt)
@@ -139,57 +126,47 @@ def matrix(
     values: np.ndarray,
     alt: str,
     *,
-    rows: Sequence[str] | None = None,
     diverging: bool = True,
     annotators: bool = False,
-    digits: int = 2,
     widest: float = 620.0,
     title: str = "",
 ) -> str:
     """A table of numbers as coloured cells; undefined cells are empty.
 
     Args:
-        names: of the columns, and of the rows if `rows` is left out.
+        names: of the rows and columns.
         diverging: colours for -1 to 1, else for 0 to the largest value.
         annotators: whether rows and columns are annotators, who can be picked by a click.
         widest: all columns together, in pixels.
     """
     names = [brief(name, MOST_NAME) for name in names]
-    side_names = names if rows is None else [brief(name, MOST_NAME) for name in rows]
-    n_rows, n_columns = values.shape
-    side = max(8.0, min(34.0, widest / max(n_columns, 1)))
-    shown = [short(name, 22) for name in side_names]
-    left = 12 + LETTER * max([len(name) for name in shown] + [1])
+    shown = [short(name, 22) for name in names]
+    n = len(names)
+    side = max(8.0, min(34.0, widest / max(n, 1)))
+    longest = LETTER * max([len(name) for name in shown] + [1])
     angle = 50 if side >= 22 else 75  # of the names of columns
-    top = 12 + LETTER * math.sin(math.radians(angle)) * max(
-        len(short(n, 22)) for n in [*names, "-"]
-    )
-    top += 22 * bool(title)
-    numbered = side >= 30
+    left, top = 12 + longest, 12 + longest * math.sin(math.radians(angle)) + 22 * bool(title)
     finite = values[np.isfinite(values)]
     most = float(finite.max()) if finite.size and not diverging else 1.0
     shapes = [text(left, 14, title)] if title else []
-    for column, name in enumerate(names):
+    for column, name in enumerate(shown):
         x = left + (column + 0.6) * side
-        label = text(0, 0, short(name, 22))
-        shapes.append(moved(x, top - 6, [label], turned=-angle))
+        shapes.append(moved(x, top - 6, [text(0, 0, name)], turned=-angle))
     for row, name in enumerate(shown):
         y = top + row * side
         if side >= 10:
             shapes.append(text(left - 6, y + side / 2 + 4, name, "end"))
-        for column in range(n_columns):
+        for column in np.flatnonzero(np.isfinite(values[row])).tolist():
             value = float(values[row, column])
-            if not math.isfinite(value):
-                continue
             fill, ink = shade(value if diverging else value / (most or 1.0), diverging)
-            cell = rect(left + column * side, y, side - 1, side - 1, fill=fill)
-            if numbered:
-                number = f"{round(value, digits) + 0.0:.{digits}f}"
-                cell += letters(left + (column + 0.5) * side - 0.5, y + side / 2 + 4, number,
-                                size=10, fill=ink, anchor="middle")  # fmt: skip
-            words = f"{side_names[row]}, {names[column]}: {round(value, digits) + 0.0:.{digits}f}"
-            shapes.append(titled(cell, words, side_names[row] if annotators else None))
-    return picture(left + n_columns * side + 60, top + n_rows * side + 8, shapes, alt)
+            x, number = left + column * side, f"{round(value, 2) + 0.0:.2f}"
+            cell = rect(x, y, side - 1, side - 1, fill=fill)
+            if side >= 30:
+                middle = x + side / 2 - 0.5, y + side / 2 + 4
+                cell += letters(*middle, number, size=10, fill=ink, anchor="middle")
+            words = f"{names[row]}, {names[column]}: {number}"
+            shapes.append(titled(cell, words, names[row] if annotators else None))
+    return picture(left + n * side + 60, top + n * side + 8, shapes, alt)
 
 
 def side_by_side(pictures: Sequence[str], alt: str) -> str:
@@ -295,11 +272,6 @@ def sparkline(cell: Sparkline) -> str:
     )
 
 
-def rows_of(
-    names: Sequence[str], values: np.ndarray, rows: Sequence[str] | None = None
-) -> list[Any]:
+def rows_of(names: Sequence[str], values: np.ndarray) -> list[Any]:
     """A matrix as rows of a table, the name first."""
-    return [
-        [name, *row]
-        for name, row in zip(names if rows is None else rows, values.tolist(), strict=True)
-    ]
+    return [[name, *row] for name, row in zip(names, values.tolist(), strict=True)]

@@ -76,7 +76,8 @@ class Report:
         content = json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
         paths = [path, path.with_suffix(".json")]
         for target, text in zip(paths, (self.to_html(), content + "\n"), strict=True):
-            _write(target, text)
+            with staged(target) as new:
+                new.write_text(text, encoding="utf-8", errors="replace")
         return paths
 
     def _repr_html_(self) -> str:
@@ -146,9 +147,3 @@ def make_report(
         [section for section in sections if section is not None and section.blocks],
         date or datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a whole file or none."""
-    with staged(path) as new:
-        new.write_text(text, encoding="utf-8", errors="replace")

@@ -155,7 +155,10 @@ def to_save(results: Results, budget: Budget, methods: Sequence[str]) -> tuple[B
         return best, ""
     if best is None:
         return _floor(results)
-    needed = {name: _seconds_to_train(results, name) for name in comparable_methods(results)}
+    needed = {  # to train on all items that were compared, about
+        name: SINGLE * max((f.seconds for f in results.of(name) if f.seconds >= 0), default=0.0)
+        for name in comparable_methods(results)
+    }
     left = budget.end - time.monotonic()
     in_time = [name for name in needed if needed[name] <= left] or [
         min(needed, key=needed.__getitem__)
@@ -177,12 +180,6 @@ def _floor(results: Results) -> tuple[Best | None, str]:
         f"the model is {name}, which ignores the content, because no other method was fitted "
         "within the time; give a longer budget"
     )
-
-
-def _seconds_to_train(results: Results, method: str) -> float:
-    """About how long it takes to train a method on all items that were compared."""
-    seconds_of_fits = [fit.seconds for fit in results.of(method) if not math.isnan(fit.seconds)]
-    return SINGLE * max(seconds_of_fits, default=0.0)
 
 
 def _saved(steps: Steps, best: Best, corpus: Corpus, results: Results, name: str) -> Method:
@@ -240,9 +237,9 @@ def files_line(paths: Sequence[Path], path: Path, what: str) -> str:
     return f"{pattern}: {what} ({len(paths)} files, one for each question)"
 
 
-def seeded_method(name: str, encoder: str | None, seed: int = 0) -> Method:
+def seeded_method(name: str, encoder: str | None) -> Method:
     """A method with a seed and an encoder, if it has any."""
-    common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}
+    common = {"init_seed": "0", "training.seed": "0", "encoder": encoder}
     default = build(name)
     known = default.get_params()
     typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
@@ -288,19 +285,21 @@ def _add_figures_to_card(folder: Path, results: Results, method: str, n_items: i
     card.write_text(text, encoding="utf-8")
 
 
-def held_out(corpus: Corpus, method: Method, seed: int = 0) -> tuple[Corpus, Predictions]:
+def held_out(corpus: Corpus, method: Method) -> tuple[Corpus, Predictions]:
     """Items that a method was not trained on, and what it predicts for them.
 
     The official test or development part if it has answers, else a fifth of the items.
     """
     parts = corpus.parts()
-    test = next(
-        (part for part in ("test", "dev") if part in parts and _answers(corpus, part)), None
-    )
-    if test is not None and "train" in parts:
-        train, tested = corpus.part("train"), corpus.part(test)
+    answered = [
+        part
+        for part in ("test", "dev")
+        if part in parts and any(a.n_rows for a in corpus.part(part).questions.values())
+    ]
+    if answered and "train" in parts:
+        train, tested = corpus.part("train"), corpus.part(answered[0])
     else:
-        train, tested = corpus.split(HOLD_OUT, seed=seed)
+        train, tested = corpus.split(HOLD_OUT, seed=0)
     method.fit(train)
     n_answers = sum(answers.n_rows for answers in tested.questions.values())
     shown = method.shows_attention and n_answers <= MOST_WITH_ATTENTION
@@ -317,7 +316,3 @@ def _with_densities(predictions: Predictions, tested: Corpus, method: Method) ->
     few = tested.select(items=np.sort(most_rated[:WITH_DENSITY]))
     densities = method.predict(few, unknown="drop", density="soft:bins=16").densities.values()
     return Predictions(dict(predictions.items()), predictions.method, predictions.corpus, densities)
-
-
-def _answers(corpus: Corpus, part: str) -> bool:
-    return any(answers.n_rows for answers in corpus.part(part).questions.values())

@@ -76,7 +76,7 @@ def answers_given(annotations: Annotations, question: str) -> list[Figure]:
     if len(shares) > MOST_VALUES:
         alt += f" The {MOST_VALUES} most frequent of {len(shares):,} values."
         shares = dict(sorted(shares.items(), key=lambda entry: -entry[1])[:MOST_VALUES])
-    svg = bars(list(shares), list(shares.values()), alt, colours=True, percent=True)
+    svg = bars(list(shares), list(shares.values()), alt)
     columns = ("value", "share")
     return [Figure(f"Answers to {question}", alt, svg, columns, list(shares.items()))]
 
