@@ -29,7 +29,6 @@ Example:
 
 from __future__ import annotations
 
-from dissensus.densities.distances import cross_entropy, jsd, tvd, wasserstein
 from dissensus.densities.grid import Grid
 from dissensus.densities.histogram import histogram
 from dissensus.densities.kde import Estimate, diffusion_kde, fixed_kde
@@ -41,7 +40,17 @@ from dissensus.densities.observations import (
 )
 from dissensus.densities.rating_densities import rating_densities, unit_positions
 from dissensus.densities.rating_kde import RatingKde
-from dissensus.densities.readouts import expectation, marginal, pool, region_levels, sample
+from dissensus.densities.readouts import (
+    cross_entropy,
+    expectation,
+    jsd,
+    marginal,
+    pool,
+    region_levels,
+    sample,
+    tvd,
+    wasserstein,
+)
 
 __all__ = [
     "Estimate",

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dissensus.densities.arrays import numbers, table
-from dissensus.densities.cosine import decay
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -214,3 +213,46 @@ def _root(
         previous, error_before = at, error
         at = torch.where(bracketed, inside, climbed)
     return at, (low < highest) & (bracketed | (at < low + REACHED))
+
+
+# ---- the cosine transform as a product with a matrix: for many small grids faster than an FFT ----
+
+
+def cosines(n: int, n_frequencies: int) -> np.ndarray:
+    """Row k has the values of the k-th cosine in the n cells: (n_frequencies, n)."""
+    return np.cos(math.pi * np.arange(n_frequencies)[:, None] * (np.arange(n) + 0.5) / n)
+
+
+def inverse_cosines(n: int, n_frequencies: int) -> np.ndarray:
+    """The inverse of `cosines`: (n, n_frequencies)."""
+    return (
+        cosines(n, n_frequencies) * np.where(np.arange(n_frequencies) > 0, 2 / n, 1 / n)[:, None]
+    ).T
+
+
+def coefficients(masses: Tensor, n_frequencies: tuple[int, ...]) -> Tensor:
+    """Cosine coefficients of masses on a grid: (..., n) -> (..., K), (..., n, m) -> (..., K, L)."""
+    along = masses @ table(masses, cosines, masses.shape[-1], n_frequencies[-1]).T  # (..., n, L)
+    if len(n_frequencies) == 1:
+        return along
+    return table(masses, cosines, masses.shape[-2], n_frequencies[0]) @ along
+
+
+def masses(coefficients: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Masses on a grid of this shape from cosine coefficients: the inverse of `coefficients`."""
+    n_last = coefficients.shape[-1]
+    along = coefficients @ table(coefficients, inverse_cosines, shape[-1], n_last).T
+    if len(shape) == 1:
+        return along
+    return table(coefficients, inverse_cosines, shape[0], coefficients.shape[-2]) @ along
+
+
+def decay(exponents: Tensor) -> Tensor:
+    """exp of numbers that are not positive; 0 below the square of the machine epsilon.
+
+    Numbers near the smallest that a type has are ten times as slow to compute with.
+    """
+    import torch
+
+    least = torch.finfo(exponents.dtype).eps ** 2
+    return torch.threshold(exponents.clamp(min=math.log(least) - 1).exp(), least, 0)

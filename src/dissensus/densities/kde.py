@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dissensus.densities.arrays import floats, is_tensor, namespace, numbers, table
-from dissensus.densities.cosine import coefficients, decay, masses
-from dissensus.densities.diffusion import diffusion_times
+from dissensus.densities.diffusion import coefficients, decay, diffusion_times, masses
 from dissensus.densities.grid import Grid
 from dissensus.densities.histogram import histogram
 from dissensus.densities.readouts import marginal
