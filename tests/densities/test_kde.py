@@ -200,7 +200,7 @@ def test_many_at_once_agree_with_scipy(n_dimensions: int, temperature: float | N
     "temperature", [8.0, *(pytest.param(t, marks=SLOW) for t in (None, 2.0, 30.0, 100.0))]
 )
 def test_the_search_for_a_root_ends_in_time(temperature: float | None) -> None:
-    values = torch.from_numpy(np.concatenate([observations(150, 20), observations(150)[:, 5:25]]))
+    values = torch.from_numpy(np.concatenate([observations(60, 20), observations(60)[:, 5:25]]))
     grid = Grid((64, 64))
     short = diffusion_kde(values, grid, temperature=temperature, n_observations=200)
     long = diffusion_kde(values, grid, temperature=temperature, n_observations=200, iterations=60)
@@ -296,26 +296,22 @@ def test_gradients_through_the_smallest_of_two_roots_are_finite_differences() ->
     torch.autograd.gradcheck(of, [each.requires_grad_() for each in inputs], eps=1e-6, atol=1e-6)
 
 
-def test_gradients_of_a_given_bandwidth_are_finite_differences() -> None:
+def test_gradients_without_a_search_are_finite_differences() -> None:
+    """Of a given bandwidth, and of the normal reference rule where there is no root."""
     values = torch.from_numpy(observations(2, 5, 2)).requires_grad_()
     bandwidth = torch.tensor([[0.2, 0.3], [0.4, 0.1]], dtype=torch.float64).requires_grad_()
+    grid = Grid((12, 12))
 
-    def of(values: Tensor, bandwidth: Tensor) -> Tensor:
-        density = fixed_kde(values, Grid((12, 12)), bandwidth, temperature=8.0)
-        return loss(density, bandwidth)
+    def fixed(values: Tensor, bandwidth: Tensor) -> Tensor:
+        return loss(fixed_kde(values, grid, bandwidth, temperature=8.0), bandwidth)
 
-    torch.autograd.gradcheck(of, [values, bandwidth], eps=1e-6, atol=1e-6)
-
-
-def test_where_there_is_no_root_gradients_are_finite_differences() -> None:
-    values = torch.from_numpy(observations(2, 5, 2)).requires_grad_()
-
-    def of(values: Tensor) -> Tensor:
-        estimate = diffusion_kde(values, Grid((12, 12)), temperature=1.0, n_observations=2)
+    def without_root(values: Tensor) -> Tensor:
+        estimate = diffusion_kde(values, grid, temperature=1.0, n_observations=2)
         assert not bool(estimate.has_root.any())
         return loss(estimate.density, estimate.bandwidth)
 
-    torch.autograd.gradcheck(of, [values], eps=1e-6, atol=1e-6)
+    torch.autograd.gradcheck(fixed, [values, bandwidth], eps=1e-6, atol=1e-6)
+    torch.autograd.gradcheck(without_root, [values], eps=1e-6, atol=1e-6)
 
 
 def test_a_batch_is_what_its_densities_are_alone() -> None:
