@@ -100,7 +100,8 @@ Missing = Annotated[
 Repeats = Annotated[
     str | None,
     _option(
-        help="What to do if an annotator answered an item twice: error, keep, first, last or mean."
+        help="What to do if an annotator answered an item twice: error, keep, first, last, mean or "
+        "set (of values)."
     ),
 ]
 Encoding = Annotated[str | None, _option(help="Character encoding of FILE if it is not UTF-8.")]

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dissensus import readers
 from dissensus.annotations import Repeats
@@ -144,7 +144,7 @@ def read(
     question: str | None = None,
     gold: str | Path | None = None,
     scale: Scale | str | Mapping[str, Scale | str] | None = None,
-    repeats: Repeats = "error",
+    repeats: Repeats | Literal["set"] = "error",
     encoding: str | None = None,
     name: str | None = None,
     corpus: str | None = None,
@@ -190,7 +190,7 @@ def read(
             "multi-label:joy,fear", or a scale object; or a dictionary with one for each question.
             Inferred if left out.
         repeats: what to do with several answers of one annotator to one item: "error", "keep",
-            "first", "last" or "mean".
+            "first", "last", "mean", or "set", which makes one answer of them, a set of values.
         encoding: of a text file, such as "latin-1"; UTF-8, or what its byte order mark says, if
             left out.
         name: the name of the corpus; the name of the file without its ending if left out.

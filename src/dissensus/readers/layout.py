@@ -61,7 +61,8 @@ class Layout:
         gold: the column of gold labels.
         features: columns of numbers, such as "x*".
         scale: of the answers, or by question.
-        repeats: what to do with several answers of one annotator to one item.
+        repeats: what to do with several answers of one annotator to one item: "error", "keep",
+            "first", "last", "mean", or "set", which makes one answer of them, a set of values.
         missing: words for a missing answer.
         merge_variants: whether spellings of one value are the same answer.
         items: a table of items to join: contents, attributes, split.
@@ -97,7 +98,7 @@ class Layout:
     gold: str | None = None
     features: tuple[str, ...] = ()
     scale: Scale | str | Mapping[str, Scale | str] | None = None
-    repeats: Repeats = "error"
+    repeats: Repeats | Literal["set"] = "error"
     missing: tuple[str, ...] = ()
     merge_variants: bool = False
     items: str | None = None

@@ -192,8 +192,10 @@ def test_neither_a_path_nor_a_table(source: Any, kind: str) -> None:
 
 def test_a_repeated_answer_names_the_table() -> None:
     message = (
-        "table: label: annotator '7' answered item 't1' 2 times (1 such pairs); "
-        "keep one row each, or say what to do with repeats (--repeats): keep, first, last"
+        "table: item = task, annotator = worker: label: annotator '7' answered item 't1' 2 times "
+        "(1 such pairs); "
+        "keep one row each, or say what to do with repeats (--repeats): keep, first, last; "
+        "or set, if they are several values of one answer"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(pd.DataFrame(COLUMNS | {"worker": [7, 7, 7]}))

@@ -614,8 +614,10 @@ REPEATED = HEADER + "t1,ann,yes\nt1,ann,no\nt2,ann,no\n"
 def test_the_same_annotator_twice(write: Write) -> None:
     path = write(REPEATED)
     message = (
-        f"{path}: label: annotator 'ann' answered item 't1' 2 times (1 such pairs); "
-        "keep one row each, or say what to do with repeats (--repeats): keep, first, last"
+        f"{path}: item = task, annotator = worker: label: annotator 'ann' answered item 't1' "
+        "2 times (1 such pairs); "
+        "keep one row each, or say what to do with repeats (--repeats): keep, first, last; "
+        "or set, if they are several values of one answer"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
@@ -752,3 +754,19 @@ def test_a_total_is_an_item_if_its_row_is_complete(write: Write) -> None:
 def test_signs_are_missing_among_numbers_only(write: Write, cells: str, n: int) -> None:
     rows = [f"t{k},ann,{cell}" for k, cell in enumerate(cells.split(","))]
     assert read(write("\n".join(["item,annotator,label", *rows])))["label"].n_rows == n
+
+
+def test_repeats_that_are_one_answer(write: Write) -> None:
+    header = "doc,seg,rater,category\n"
+    path = write(header + "d1,1,ann,a\nd1,1,ann,b\nd1,2,ann,a\nd2,1,ann,c\n" * 2)
+    corpus = read(path, item=["doc", "seg"], annotator="rater", answer="category", repeats="set")
+    assert corpus["category"].answers() == [("a", "b"), ("a",), ("c",)]
+    path = write(header + "".join(f"d{n % 2},{n % 5},ann,{n % 3}\n" for n in range(12)))
+    with pytest.raises(DataError, match=r"item = doc, annotator = rater: .*--item doc --item seg"):
+        read(path, item="doc", annotator="rater", answer="category")
+
+
+def test_a_column_that_looks_like_answers_is_named(write: Write) -> None:
+    rows = "".join(f"t{n // 4},w{n % 4},{'ab'[n % 2]},{'xyz'[n * 7 % 3]}\n" for n in range(80))
+    notes = read(write("task,worker,label,verdict\n" + rows)).notes
+    assert any("'verdict' looks like answers, too, but only 'label' is read" in n for n in notes)

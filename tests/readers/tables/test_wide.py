@@ -349,12 +349,18 @@ def test_an_item_on_two_rows(write: Write) -> None:
     assert rows_of(read(path))[:2] == [("t1", "ann1", "x"), ("t1", "ann2", "y")]
     path = write("item,ann1,ann2\nt1,x,y\nt1,y,y\nt2,x,x\n")
     message = (
-        f"{path}: answer: annotator 'ann1' answered item 't1' 2 times (2 such pairs); "
-        "keep one row each, or say what to do with repeats (--repeats): keep, first, last"
+        f"{path}: item = item, annotator = annotator: answer: annotator 'ann1' answered item "
+        "'t1' 2 times (2 such pairs); "
+        "keep one row each, or say what to do with repeats (--repeats): keep, first, last; "
+        "or set, if they are several values of one answer"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(path)
     assert rows_of(read(path, repeats="last"))[0] == ("t1", "ann1", "y")
+    assert rows_of(read(path, repeats="set"))[:2] == [
+        ("t1", "ann1", ("x", "y")),
+        ("t1", "ann2", ("y",)),
+    ]
 
 
 # ---- bad input ----

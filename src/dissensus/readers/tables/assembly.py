@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
-from dissensus.annotations import Annotations
+from dissensus.annotations import Annotations, Repeats
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
 from dissensus.readers.files import stem
+from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import Answers, answers_of
-from dissensus.readers.tables.column_names import kind_of
+from dissensus.readers.tables.assignments import take_rows
+from dissensus.readers.tables.column_names import is_about_answers, kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
 from dissensus.readers.tables.dependence import is_function, usual_codes
 from dissensus.readers.tables.rows import Column, Rows, at_rows
 from dissensus.scales import Scale
+
+LONG = 40  # letters of a text, which is no part of an item's name
+MOST_PARTS = 3  # further columns that name an item
+LESS_REPEATED = 1.1  # pairs, as a multiple of those before, that a further column must give
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +45,8 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
     """Build a corpus from columns whose roles are known."""
     if options.corpus is not None:
         raise DataError(f"{rows.path}: contains one corpus; leave out corpus={options.corpus!r}")
+    if options.repeats == "set":
+        rows, options = _with_sets(rows, roles), replace(options, repeats="error")
     items = items_of(rows, roles.item, roles.shown)
     annotators = None if roles.annotator is None else rows.columns[roles.annotator]
     answers = _answers(rows, roles, options)
@@ -68,6 +77,30 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
         columns=_role_columns(roles),
     )
     return Assembled(corpus, answers, others)
+
+
+def _with_sets(rows: Rows, roles: ColumnRoles) -> Rows:
+    """The table with a row for each item and annotator, whose answers to a question are a set."""
+    if roles.annotator is None:
+        raise DataError(f'{rows.path}: repeats="set" (--repeats set) needs annotators')
+    items, people = items_of(rows, roles.item, roles.shown), rows.columns[roles.annotator]
+    groups = items.codes.astype(np.int64) * (len(people.values) + 1) + people.codes
+    if roles.question is not None:
+        asked = rows.columns[roles.question]
+        groups = groups * (len(asked.values) + 1) + asked.codes
+    first, groups = np.unique(groups, return_index=True, return_inverse=True)[1:]
+    sets = {}
+    for name in roles.answer:
+        members: list[dict[str, None]] = [{} for _ in first]
+        cells = rows.columns[name].array().to_pylist()
+        for group, value in zip(groups.reshape(-1), cells, strict=True):
+            if value is not None:
+                members[group][value.strip()] = None
+        ordered = [members[group] for group in np.argsort(first)]  # as their first rows stand
+        texts = [set_text(list(one)) if one else None for one in ordered]
+        sets[name] = Column.of(pa.array(texts, pa.string()))
+    short = take_rows(rows, np.isin(np.arange(rows.n_rows), first))
+    return replace(short, columns={**short.columns, **sets}, sets=rows.sets | set(roles.answer))
 
 
 def _role_columns(roles: ColumnRoles) -> dict[str, str]:
@@ -162,10 +195,46 @@ def _annotations(
             response=None if response is None else response[kept],
             seconds=None if seconds is None else seconds[kept],
             extra={name: rows.columns[name].array().take(at) for name in extra},
-            repeats=options.repeats,
+            repeats=cast(Repeats, options.repeats),
         )
     except DataError as error:
-        raise DataError(f"{rows.path}: {name}: {error}") from None
+        if annotators is None or "--repeats" not in str(error):
+            raise DataError(f"{rows.path}: {name}: {error}") from None
+        taken = f"item = {roles.item or ' + '.join(roles.shown.values())}"
+        raise DataError(
+            f"{rows.path}: {taken}, annotator = {roles.annotator}: {name}: {error}; or set, if "
+            f"they are several values of one answer{_finer_items(rows, roles, items, annotators)}"
+        ) from None
+
+
+def _finer_items(rows: Rows, roles: ColumnRoles, items: Column, annotators: Column) -> str:
+    """Advice to name the item by several columns, if that leaves many fewer repeated pairs."""
+    if roles.item not in rows.columns:
+        return ""
+    pairs = items.codes.astype(np.int64) * len(annotators.values) + annotators.codes
+    taken = {*roles.used, roles.item}
+    free = {
+        name: column.codes
+        for name, column in rows.columns.items()
+        if name not in taken and not column.is_bytes and column.first_blank is None
+        if 1 < len(column.values) < rows.n_rows and not is_about_answers(name)
+        if float(np.mean([len(text) for text in column.values.slice(0, 200).to_pylist()])) < LONG
+    }
+    chosen: list[str] = []
+    n_pairs = n_first = len(np.unique(pairs))
+    while free and len(chosen) < MOST_PARTS:
+        crossed = {name: pairs * (codes.max() + 1) + codes for name, codes in free.items()}
+        sizes = {name: len(np.unique(codes)) for name, codes in crossed.items()}
+        best = max(sizes, key=lambda name: sizes[name])
+        if sizes[best] < LESS_REPEATED * n_pairs:
+            break
+        pairs, n_pairs = np.unique(crossed[best], return_inverse=True)[1].reshape(-1), sizes[best]
+        chosen.append(best)
+        del free[best]
+    if n_pairs < 2 * n_first or not chosen:
+        return ""
+    named = " ".join(f"--item {shlex.quote(name)}" for name in (str(roles.item), *chosen))
+    return f". But first look at the item: it may be several columns together ({named})"
 
 
 def _responses(rows: Rows, roles: ColumnRoles, items: Column) -> np.ndarray | None:

@@ -44,6 +44,7 @@ class ColumnRoles:
     split: str | None = None
     reasons: dict[str, tuple[str, str]] = field(default_factory=dict)  # column -> (taken for, why)
     choose: str = ""  # the command that reads one of several answers
+    unread: tuple[str, ...] = ()  # columns that look like answers, too
 
     @property
     def used(self) -> set[str]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.errors import counted
+from dissensus.errors import counted, listed
 from dissensus.names import Names
 from dissensus.readers.tables.annotator_columns import is_derived
 from dissensus.readers.tables.answers import MISSING, Answers, described
@@ -44,6 +44,7 @@ def long_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str
         _long_line(rows.unnamed, roles, assembled, amounts(assembled.corpus)),
         *reasons_table(roles.reasons),
         *_choice(roles),
+        *_unread(roles),
         *_unused_counts(rows, roles),
         *_blank_rows(rows, assembled.answers),
         *remarks(assembled),
@@ -94,6 +95,17 @@ def _choice(roles: ColumnRoles) -> list[str]:
         return []
     n_answers = counted(len(roles.answer), "column")
     return [f"{n_answers} look like answers, each is a question; to choose: {roles.choose}"]
+
+
+def _unread(roles: ColumnRoles) -> list[str]:
+    """Columns that are no questions, because another one is called so."""
+    if not roles.unread:
+        return []
+    looks = "looks" if len(roles.unread) == 1 else "look"
+    return [
+        f"{listed(roles.unread, 5)} {looks} like answers, too, but only {listed(roles.answer, 5)} "
+        "is read, by its name; name all of them to read them (answer=, --answer)"
+    ]
 
 
 def short_name(name: str, most: int = NAMES_WIDTH) -> str:

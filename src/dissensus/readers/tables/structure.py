@@ -131,11 +131,15 @@ def _structured(
     """The roles once the item and the annotator are known and the other columns are explained."""
     explained = key.explained
     answer_by_name = bool(answer)
+    unread: tuple[str, ...] = ()
     if options.answer is None:
         likely = [name for name, one in explained.items() if one.kind == "answer"]
         if answer_by_name:
             likely = [name for name in likely if plain(name) in NAMES["answer"]]
         answer = tuple(name for name in rows.columns if name in {*answer, *likely})
+        unread = tuple(
+            name for name, one in explained.items() if one.kind == "answer" and name not in answer
+        )
     if not answer:
         raise UnclearRolesError(_refusal(rows, key))
     if options.answer is None and not answer_by_name:
@@ -151,6 +155,7 @@ def _structured(
     if not shown and options.text is None:
         shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
     roles = named_roles(rows, options, item, key.annotator, answer, shown)
+    roles = replace(roles, unread=unread)
     by_name = key.why_item == key.why_annotator == BY_NAME and answer_by_name
     if by_name and len(answer) == 1 and not content:
         return rows, roles
