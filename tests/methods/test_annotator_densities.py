@@ -49,6 +49,7 @@ def test_rows_become_a_table_with_a_line_for_each_item() -> None:
     assert present.tolist() == [[True, True], [False, False], [True, True]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "objective"),
     [
@@ -130,6 +131,7 @@ def test_own_and_all_annotators_have_different_densities(corpus: Corpus) -> None
     assert np.abs(own - every).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_the_same_pairs_are_predicted_once_within_a_block(corpus: Corpus) -> None:
     method = AnnotatorMajority().fit(corpus)
     some = corpus.select(items=np.arange(5))

@@ -114,6 +114,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "prior"), PRIORS)
 def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
     train, test = feature_crowd(kind, 150), feature_crowd(kind, 100, seed=1)

@@ -20,11 +20,11 @@ from dissensus.contents import Contents, Kind
 from dissensus.encoders import ENCODERS, TextEncoder
 from dissensus.encoders.framework.pretrained import weights_file
 from dissensus.errors import InstallError
-from dissensus.methods import METHODS, method
+from dissensus.methods import METHODS, PRESETS, method
 from dissensus.methods.framework.base import Method
 from dissensus.metrics import scores
 from dissensus.training import Training
-from tests.crowds import FAMILIES, SCALES, SMALL, feature_crowd, others_slow
+from tests.crowds import FAMILIES, KINDS, SCALES, SMALL, feature_crowd, others_slow
 from tests.media import film, picture, recording
 from tests.tiny import tiny_bert
 
@@ -133,6 +133,7 @@ def _cases() -> list[Any]:
     return [
         pytest.param(name, shown, marks=_marks(name, modality))
         for name in METHODS
+        if name not in PRESETS
         for shown, modality in MODALITIES.items()
         if shown == "features" or "encoder" in method(name)().get_params()
     ]
@@ -140,7 +141,7 @@ def _cases() -> list[Any]:
 
 def _marks(name: str, modality: Modality) -> Any:
     if modality.made is _vectors:
-        return ()
+        return () if name in KINDS else pytest.mark.slow
     tunes_media = modality.kind != "text" and modality.tune != "nothing"
     if tunes_media and modality.encoder != TUNED_ENCODER:
         return pytest.mark.slow

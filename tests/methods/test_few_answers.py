@@ -88,6 +88,7 @@ def test_trainings_with_a_prior_run_as_a_stack(few: Corpus) -> None:
         np.testing.assert_allclose(norms(other), norms(one), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_only_some_rows_are_stepped_with_the_same_prior(
     few: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from dissensus import Corpus, Predictions
 from dissensus.errors import DataError, ModelError
 from dissensus.evaluation.execution.trials import drawn
-from dissensus.methods import METHODS, method
+from dissensus.methods import METHODS, PRESETS, method
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import changed
 from dissensus.testing import CHECKS, quick
@@ -24,6 +25,7 @@ def make(name: str) -> Method:
     return quick(method(name)().set_params(**SMALL.get(name, {})))
 
 
+CLASSES = [name for name in METHODS if name not in PRESETS]
 WITHOUT_FIT = ("settings", "not fitted", "unknown question")
 OF_ANSWERS = ("every scale", "save and load")  # what a method answers matters most to these
 
@@ -33,12 +35,18 @@ def _promises() -> list[Any]:
     family, or of each kind."""
     return [
         pytest.param(name, promise, marks=() if name in quick else pytest.mark.slow)
-        for name in METHODS
+        for name in CLASSES
         for promise in CHECKS
-        for quick in (
-            METHODS if promise in WITHOUT_FIT else KINDS if promise in OF_ANSWERS else FAMILIES,
-        )
+        for quick in (_quick(promise),)
     ]
+
+
+def _quick(promise: str) -> Sequence[str]:
+    if promise in WITHOUT_FIT:
+        return CLASSES
+    if promise == "stacked equals alone":  # the slowest one
+        return FAMILIES[:1]
+    return KINDS if promise in OF_ANSWERS else FAMILIES
 
 
 @pytest.mark.parametrize(("name", "promise"), _promises())
@@ -49,7 +57,7 @@ def test_a_promise_is_kept(name: str, promise: str) -> None:
 # ---- what is said where something is refused ----
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=CLASSES)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -79,7 +87,7 @@ def test_a_question_that_was_not_asked(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", others_slow([n for n in METHODS if not make(n).shows_attention], KINDS)
+    "name", others_slow([n for n in CLASSES if not make(n).shows_attention], KINDS)
 )
 def test_attention_is_refused_where_there_is_none(name: str) -> None:
     crowd = feature_crowd(method(name).scales[0])
@@ -88,7 +96,7 @@ def test_attention_is_refused_where_there_is_none(name: str) -> None:
         fitted.predict(crowd, attention=True)
 
 
-@pytest.mark.parametrize("name", [n for n in METHODS if method(n).choices])
+@pytest.mark.parametrize("name", [n for n in CLASSES if method(n).choices])
 def test_trials_of_the_search_space_can_be_fitted(name: str) -> None:
     """On every scale that the method learns with its default settings."""
     trials = drawn(make(name), method(name).choices, 8, seed=0)

@@ -61,6 +61,7 @@ def test_more_epochs_learn_more(kind: str) -> None:
     assert scores[1] < scores[0]
 
 
+@pytest.mark.slow
 def test_an_item_with_very_many_answers_is_spread_over_batches() -> None:
     crowd = feature_crowd(n_items=20, n_annotators=12)
     outputs = []

@@ -17,9 +17,10 @@ from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import ModelError
 from dissensus.methods import Job, SeedEnsemble, Single, fit_many
-from dissensus.methods.framework.calibration import best_temperature, held_out_items, tempered
+from dissensus.methods.framework.calibration import held_out_items
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import member_seed
+from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.methods.seed_ensemble import bag
 from dissensus.training import Training
 from dissensus.training.examples import batch_indices
@@ -326,6 +327,7 @@ def test_how_often_members_disagree_is_noted() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_linear_members_on_a_frozen_encoder_end_alike_attention_does_not() -> None:
     """One optimum, to which every member goes, if it is given the time."""
     generator = np.random.default_rng(0)

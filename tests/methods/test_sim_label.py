@@ -80,6 +80,7 @@ def test_soft_targets_are_means_of_similar_annotators() -> None:
     np.testing.assert_allclose(labelled(certain).numpy(), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [build("sim-label"), AnnotatorOneHot(similar=0.5)], ids=str)
 def test_in_a_stack_as_alone(method: Any) -> None:
     corpora = [thinned(feature_crowd(n_items=n), 0.5, seed=n) for n in (50, 60)]
@@ -102,6 +103,7 @@ def _sparse(share: float) -> tuple[Corpus, Corpus]:
     return thinned(train, share), test
 
 
+@pytest.mark.slow
 def test_sparse_answers_are_learned_better() -> None:
     train, test = _sparse(0.2)
     training = Training(epochs=20)  # as many steps as for other contents

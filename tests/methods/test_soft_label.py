@@ -47,6 +47,7 @@ def test_it_learns_what_logistic_regression_learns_of_weighted_votes() -> None:
     np.testing.assert_allclose(result, peer.predict_proba(_vectors(test)), atol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "loss"),
     [
@@ -74,6 +75,7 @@ def test_cross_entropy_and_kl_lead_to_the_same_model() -> None:
     assert np.abs(other - results[0]).max() > 0.05
 
 
+@pytest.mark.slow
 def test_it_tells_what_share_of_people_say_what_and_single_cannot() -> None:
     train, test = feature_crowd(n_items=400), feature_crowd(n_items=200, seed=1)
     single = Single(encoder="features", dropout=0, training=QUICK).fit(train).predict(test)["q"]
@@ -213,6 +215,7 @@ def test_a_target_that_the_answers_do_not_allow() -> None:
 # ---- labels first ----
 
 
+@pytest.mark.slow
 def test_labels_are_learned_first_and_refined_by_votes() -> None:
     """The first half is `single`, step by step; the second is what votes make of its weights."""
     crowd = feature_crowd(n_items=64)

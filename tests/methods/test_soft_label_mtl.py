@@ -134,6 +134,7 @@ def test_answers_may_be_anonymous() -> None:
     mtl().fit(anonymous(feature_crowd(), counted=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [Single, SoftLabel, RepeatedLabel, SoftLabelMtl])
 def test_every_method_has_the_papers_network(cls: type[Method]) -> None:
     training = Training(epochs=6, learning_rate=1e-3, batch_size=16, device="cpu")

@@ -143,6 +143,7 @@ def test_answers_are_those_of_the_formula(name: str) -> None:
 # ---- what they find ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", others_slow(NAMES, ["annotator-confusions"]))
 def test_the_truth_and_the_confusions_are_found(name: str) -> None:
     """Six of 18 annotators guess and three exchange classes: a vote is right in 78 %."""
@@ -198,6 +199,7 @@ def test_madl_starts_with_the_accuracy_that_is_set() -> None:
     np.testing.assert_allclose(confusion, 0.05 + 0.85 * np.eye(3), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_few_answers_keep_a_confusion_close_to_the_shared_one() -> None:
     corpus, _ = confused_crowd(200)
     rows = corpus["q"]

@@ -16,7 +16,6 @@ from dissensus.methods.framework.calibration import (
     check_held_out,
     temperature_notes,
     temperatures,
-    tempered,
     without_held_out,
 )
 from dissensus.methods.framework.learned import Answers
@@ -31,6 +30,7 @@ from dissensus.methods.framework.pairs import Pairs
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import redraw_last_layer
 from dissensus.methods.framework.stacked_fits import worth_stacking
+from dissensus.methods.framework.temperature import tempered
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.methods.single import Single
 from dissensus.prediction import JointDensity, MemberAttention, Predictions

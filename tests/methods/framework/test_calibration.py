@@ -13,12 +13,8 @@ from torch.nn import functional as F
 import dissensus as ds
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
-from dissensus.methods.framework.calibration import (
-    Calibrated,
-    best_temperature,
-    held_out_items,
-    tempered,
-)
+from dissensus.methods.framework.calibration import Calibrated, held_out_items
+from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.training import Training
 from tests.crowds import SCALES, feature_crowd
 

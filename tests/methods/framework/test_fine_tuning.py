@@ -76,6 +76,7 @@ def moved(method: Any, tiny: str) -> dict[str, float]:
 # ---- the same as a plain loop ----
 
 
+@pytest.mark.slow
 def test_it_steps_as_torch_and_transformers_do(tiny: str) -> None:
     """A linear head, no dropout, the whole corpus a batch: five steps of AdamW by hand."""
     corpus = corpus_of(text=texts(1))
