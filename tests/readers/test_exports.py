@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dissensus import Corpus, read
+from dissensus import Corpus, Layout, read
 from dissensus.errors import DataError
 
 # path, options, {question of the truth: question of the corpus}; {}: the same names
@@ -52,6 +52,29 @@ EXPORTS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
 
 FEWEST_RIGHT = 31  # files of the forty that are read rightly, without an option
 FEWEST_REFUSED = 6  # and those that are rightly refused
+
+
+RANKED = (
+    "Please rank the Star Wars films in order of preference with 1 being your favorite film in the "
+    "franchise and 6 being your least favorite film. | {item}"
+)
+LAYOUTS: dict[str, dict[str, Any]] = {  # of files that are asked about or refused
+    "second/ibex_judgments_long_headers.csv": {"repeats": "first"},
+    "second/mqm_errors_per_segment.tsv": {
+        "item": ["system", "doc", "seg_id"],
+        "annotator": "rater",
+        "answer": "category",
+        "repeats": "set",
+    },
+    "second/limesurvey_faces_people_rows.csv": {"annotator": "id", "answer": "vr{item}"},
+    "second/stars_vote_counts.csv": {"item": "id", "answer": "votes_{value}"},
+    "second/lecturers_one_letter_columns.csv": {"item": "d", "annotator": "s", "answer": "y"},
+    "second/survey_star_films.csv": {
+        "header": 2,
+        "annotator": "RespondentID",
+        "answer": RANKED,
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +164,17 @@ def test_no_file_is_read_wrongly(exports: Path) -> None:
     assert outcomes["wrong"] == []
     assert len(outcomes["right"]) >= FEWEST_RIGHT, outcomes
     assert len(outcomes["refused"]) >= FEWEST_REFUSED, outcomes
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_short_layout_reads_what_is_not_recognised(exports: Path, name: str) -> None:
+    known = json.loads((exports / "second" / "accept.json").read_text(encoding="utf-8"))
+    layout = Layout.of(LAYOUTS[name])
+    assert len(layout.to_toml().splitlines()) <= 10
+    corpus = read(exports / name, layout=layout)
+    truth = truth_of(exports, name)["questions"]
+    assert any(fits(corpus, one) for one in alternatives(truth, known.get(Path(name).name)))
 
 
 def outcome_of(path: Path, truth: dict[str, Any], accepted: Any) -> str:
