@@ -58,12 +58,12 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     assert (trained.code, trained.out) == (0, "")
     assert without_members(trained.err)[-2:] == [
         "training on 45 items; 15 held out",
-        f"{model}: {name} for q",
+        f"{model}: {method(name).name} for q",
     ]
     predicted = run("predict", model, crowd, "-o", answers)
     assert without_members(predicted.err)[-2:] == [
         "predicting the 15 held-out items",
-        f"{answers}: {name} for q on 15 items",
+        f"{answers}: {method(name).name} for q on 15 items",
     ]
     evaluated = run("evaluate", answers, crowd, "--json")
     result, *of_densities = json.loads(evaluated.out)["results"]
