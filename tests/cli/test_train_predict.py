@@ -58,7 +58,7 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     assert (trained.code, trained.out) == (0, "")
     assert without_members(trained.err)[-2:] == [
         "training on 45 items; 15 held out",
-        f"{model}: {method(name).name} for q",
+        f"{model}: {name} for q",
     ]
     predicted = run("predict", model, crowd, "-o", answers)
     assert without_members(predicted.err)[-2:] == [
@@ -67,7 +67,7 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     ]
     evaluated = run("evaluate", answers, crowd, "--json")
     result, *of_densities = json.loads(evaluated.out)["results"]
-    assert (result["method"], result["items"], result["answers"]) == (name, 15, 60)
+    assert (result["method"], result["items"], result["answers"]) == (method(name).name, 15, 60)
     named = ["q (density)"] if name == "grid-density" else []
     assert [each["question"] for each in of_densities] == named
 
