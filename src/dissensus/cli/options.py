@@ -51,7 +51,6 @@ OUTPUT_OPTIONS = (
     *("overwrite", "intervals", "interval", "all_", "help"),
 )  # the names of parameters that say what is printed or written, and where
 BARE = {"--interval": ("items", "raters")}  # values that may be left out, then the first is meant
-HINTS = {"item": "if two columns name an item together, join them into one column first"}
 _TYPED: ContextVar[str] = ContextVar("typed command", default="")
 
 
@@ -140,8 +139,9 @@ class HelpedCommand(TyperCommand):
         single = [one for one in options if not (one.multiple or getattr(one, "is_flag", False))]
         for option in single:
             if single.count(option) > 1:
-                hint = HINTS.get(str(option.name), "leave all but one out")
-                raise DataError(f"{max(option.opts, key=len)} is given more than once; {hint}")
+                raise DataError(
+                    f"{max(option.opts, key=len)} is given more than once; leave all but one out"
+                )
         _TYPED.set(shlex.join(["dissensus", str(ctx.info_name), *typed]))
         return super().parse_args(ctx, args)
 

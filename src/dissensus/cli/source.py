@@ -137,14 +137,6 @@ Remember = Annotated[
         help="Keep these options next to FILE, in FILE.dissensus.toml; later commands use them.",
     ),
 ]
-FromDisk = Annotated[
-    bool,
-    typer.Option(
-        "--from-disk",
-        help="Count in blocks of items, without loading all answers; FILE is a folder that "
-        "convert --by-item wrote.",
-    ),
-]
 TO_CHOOSE = "; to choose: dissensus describe "  # in the note on several columns of answers
 EXPLAINING = (
     "describe",

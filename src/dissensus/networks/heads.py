@@ -15,24 +15,14 @@ from dissensus.networks.noise import Dropout
 
 
 class Trunk(nn.Module):
-    """Hidden layers over the pooled vectors of all roles, standardised as in training.
+    """Hidden layers over the pooled vectors of all roles, standardised as in training."""
 
-    Args:
-        hidden_dropout: of the hidden layers; that of the vectors if left out.
-        standardises: whether `standardise` has an effect.
-    """
-
+    standardises = True
     mean: Tensor
     spread: Tensor
 
     def __init__(
-        self,
-        roles: Sequence[str],
-        width: int,
-        hidden: Sequence[int],
-        dropout: float,
-        hidden_dropout: float | None = None,
-        standardises: bool = True,
+        self, roles: Sequence[str], width: int, hidden: Sequence[int], dropout: float
     ) -> None:
         super().__init__()
         if not 0 <= dropout < 1 or any(size < 1 for size in hidden):
@@ -40,11 +30,10 @@ class Trunk(nn.Module):
                 f"dropout must be at least 0 and below 1, and hidden layers at least 1 wide; found "
                 f"{dropout} and {tuple(hidden)}"
             )
-        self.roles, self.standardises = tuple(roles), standardises
+        self.roles = tuple(roles)
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("spread", torch.ones(width))
-        further = dropout if hidden_dropout is None else hidden_dropout
-        self.layers = nn.Sequential(Dropout(dropout), *hidden_layers(width, hidden, further))
+        self.layers = nn.Sequential(Dropout(dropout), *hidden_layers(width, hidden, dropout))
         self.width = [width, *hidden][-1]
 
     @classmethod
