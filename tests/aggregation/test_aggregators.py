@@ -72,7 +72,16 @@ def _rated(table: np.ndarray) -> Annotations:
 
 
 def _for(aggregator: Aggregator) -> Annotations:
-    return votes()[1] if "nominal" in aggregator.scales else _rated(ratings()[3])
+    """Answers on the first scale that the aggregator is for."""
+    if "interval" in aggregator.scales and "nominal" not in aggregator.scales:
+        return _rated(ratings()[3])
+    annotations = votes()[1]
+    values = tuple(map(str, range(annotations.scale.n_columns)))
+    return (
+        annotations
+        if "nominal" in aggregator.scales
+        else replace(annotations, scale=Ordinal(values))
+    )
 
 
 def _frame(annotations: Annotations) -> pd.DataFrame:

@@ -58,10 +58,12 @@ def test_a_gold_label_that_nobody_gave(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", AGGREGATORS)
 def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, method: str) -> None:
     aggregator = AGGREGATORS[method]
-    ratings = "nominal" not in aggregator.scales
+    ratings = not {"nominal", "ordinal"} & {*aggregator.scales}
     if ratings:
         table.write_text("item,annotator,label\nt1,ann,1\nt1,bob,3\nt2,ann,2\nt2,bob,2\n")
     scale: tuple[str | Path, ...] = ("--scale", "interval:1:3") if ratings else ()
+    if "nominal" not in aggregator.scales and not ratings:
+        scale = ("--scale", "ordinal:no,yes")
     if aggregator.takes_skills:
         skills = tmp_path / "skills.csv"
         skills.write_text("annotator,skill\nann,0.9\n")
