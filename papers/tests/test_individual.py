@@ -23,7 +23,7 @@ from dissensus_papers.framework.declared import (
     read_sources,
 )
 from dissensus_papers.individual import measurements
-from dissensus_papers.individual.claims import GAIN, power, smallest_difference
+from dissensus_papers.individual.claims import GAIN, power
 from dissensus_papers.individual.conditions import CHOSEN, CONFIRMATION, CONSTRUCTION
 from dissensus_papers.individual.corpora import (
     HALVES,
@@ -260,13 +260,6 @@ def test_all_rankings_are_measured_and_shown(crowd: Corpus) -> None:
 
 
 # ---- what conditions decide ----
-
-
-def test_the_smallest_difference_is_found_in_four_of_five_tests() -> None:
-    generator, error = np.random.default_rng(0), 0.02
-    smallest = smallest_difference({"low": -1.96 * error, "high": 1.96 * error})
-    effects = smallest + error * generator.normal(size=20000)
-    assert (np.abs(effects) > 1.96 * error).mean() == pytest.approx(0.8, abs=0.01)
 
 
 def test_a_condition_says_whether_it_finds_the_difference_of_the_paper() -> None:

@@ -81,7 +81,9 @@ def test_run_stopped_resumed_and_shown(run: Run, typed: list[object], tmp_path: 
     assert lines[0] == "Doe (2020), a tiny paper"
     assert "A simulated crowd (crowd): q, 60 items, 2 folds, seeds 0, 1, 2" in whole.out
     assert any(re.match(r"Network .* 0\.900 +0\.\d{3} \+- 0\.\d{3} ", line) for line in lines)
-    assert re.search(r"- The network is more accurate: .*: crowd \(accuracy [+-]0\.", whole.out)
+    assert re.search(
+        r"The network is more accurate: .*\n  crowd, 60 items +accuracy +[+-]0\.", whole.out
+    )
     assert lines[-1] == "- Its figures are high: 1 condition"
     again = run("papers", "tiny", "--show", out)
     assert dateless(again.out) == dateless(whole.out)

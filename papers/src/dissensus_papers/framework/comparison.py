@@ -28,12 +28,12 @@ from dissensus.evaluation import (
     higher_is_better,
     keys_in,
     number,
-    p_text,
     plain,
     tables,
 )
 from dissensus.progress import progress
 from dissensus.tables import Table
+from dissensus_papers.framework.claims import Evidence, claims_table
 from dissensus_papers.framework.declared import (
     BetterThan,
     Claim,
@@ -48,16 +48,13 @@ from dissensus_papers.framework.paper import Paper, Plan, Request, Study
 from dissensus_papers.framework.reports import (
     Report,
     begun_with,
-    correct,
     head,
     read_json,
     short,
     write_json,
 )
 from dissensus_papers.framework.text import (
-    claims_text,
     front_page,
-    holds,
     interval,
     table,
     written,
@@ -68,10 +65,8 @@ Summary = Callable[[Report], Table | str]  # a table written from the whole repo
 FIRST, SECOND = "first", "second"  # the sides of a claim
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
-    "with a 95 % interval over seeds and items. p is corrected (Holm) over all "
-    'tables that count, in others over the table. "holds": p is at most 0.05, and the model is '
-    'better. "not tested": the score is known for each seed, but not for single items, so that it '
-    "is unknown what other items would show."
+    "with a 95 % interval over seeds and items; without one where the score is known for each "
+    "seed, but not for single items."
 )
 
 
@@ -169,11 +164,7 @@ class ComparisonPaper(Paper):
     # ---- report ----
 
     def judged(self, folder: Path) -> Report:
-        """A condition is in the report when all of its fits are done.
-
-        p is corrected (Holm) over all differences from the references in conditions that count, in
-        others over those of the condition, and apart from these over all differences of claims.
-        """
+        """A condition is in the report when all of its fits are done."""
         front = begun_with(folder, self.name)
         results, unfinished = {}, {}
         for name in self.comparisons:
@@ -194,14 +185,6 @@ class ComparisonPaper(Paper):
                 reported[name] = _condition(self.comparisons[name], comparison, figures)
                 advance(1)
         counted = [name for name, each in self.comparisons.items() if not each.not_counted]
-        against = {
-            name: [tests for by_question in each["against"].values()
-                   for tests in by_question.values()]
-            for name, each in reported.items()
-        }  # fmt: skip
-        correct(tests for name in against if name in counted for tests in against[name])
-        for test in (test for name in against if name not in counted for test in against[name]):
-            test.update({metric: short(difference) for metric, difference in test.items()})
         return about | {
             "unfinished": unfinished,
             "conditions": reported,
@@ -216,7 +199,8 @@ class ComparisonPaper(Paper):
     # ---- tables ----
 
     def shown(self, report: Report, width: int | None = None) -> str:
-        parts: list[Table | str] = [front_page(report, self.title, self.notes)]
+        claims = [(self._words(claim), self._judged(claim, report)) for claim in self.claims]
+        parts = [front_page(report, self.title, self.notes), claims_table(claims, self.digits)]
         for name, reported in report["conditions"].items():
             parts += [self._table(name, reported, question) for question in reported["questions"]]
             parts.append("\n".join(reported["notes"]))
@@ -224,11 +208,9 @@ class ComparisonPaper(Paper):
             measured = report.get("measurements", {}).get(name)  # older reports have none
             parts += condition.tables(measured) if measured else []
         parts += [summary(report) for summary in self.summaries]
-        verdicts = [self._verdict(claim) for claim in self.claims]
         lines = [f"- {name}: {n} fits done" for name, n in report["unfinished"].items()]
         unfinished = ["Not finished, and not in the tables", *lines] if lines else []
-        claims = claims_text(report, verdicts, "not tested yet")
-        return written([*parts, READ, claims, "\n".join(unfinished)], width)
+        return written([*parts, READ, "\n".join(unfinished)], width)
 
     def _table(self, name: str, reported: Report, question: str) -> Table | str:
         """The models of a condition, and below them figures that no model has to be fitted for."""
@@ -248,8 +230,7 @@ class ComparisonPaper(Paper):
                 cells += ["-" if paper is None else f"{paper:.{digits}f}"] * (metric in printed)
                 cells.append(_figure(of_model.get(question, {}).get(metric), digits))
                 test = reported["against"].get(model, {}).get(question, {}).get(metric)
-                sign = 1 if higher_is_better(metric) else -1
-                cells.append(f"{_tested(test, digits)}: {holds(test, sign)}" if test else "")
+                cells.append(_difference(test, digits) if test else "")
             rows.append(cells)
         for floor, figures in reported["floors"].get(question, {}).items():
             cells = [floor]
@@ -264,21 +245,26 @@ class ComparisonPaper(Paper):
         )
         return table(heading, rows[0], rows[1:])
 
-    def _verdict(self, claim: BetterThan | Claim) -> Claim:
-        """A claim as a text and a function from the report to a verdict."""
+    def _words(self, claim: BetterThan | Claim) -> str:
         if not isinstance(claim, BetterThan):
-            return claim
+            return claim[0]
+        models = dict.fromkeys((claim.first, claim.second))
+        return f"{claim.claim}: {' less '.join(self.models[model].title for model in models)}"
 
-        def verdict(report: Report) -> str:
-            where: dict[str, list[str]] = {}
-            entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
-            entry: Report = next(entries, {"tests": {}})  # an older report may not have the claim
-            for name, test in entry["tests"].items():
-                words = f"{name} ({claim.metric} {_tested(test, self.digits)})"
-                where.setdefault(holds(test, entry["sign"]), []).append(words)
-            return "; ".join(f"{words}: {', '.join(names)}" for words, names in where.items())
-
-        return claim.claim, verdict
+    def _judged(self, claim: BetterThan | Claim, report: Report) -> str | list[Evidence]:
+        """The tests of a claim; a text if a function judges it, or if there are none yet."""
+        if not isinstance(claim, BetterThan):
+            return claim[1](report)
+        entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
+        entry: Report = next(entries, {"tests": {}})  # an older report may not have the claim
+        return [
+            Evidence(
+                f"{name}, {report['conditions'][name]['n_items']:,} items",
+                claim.metric, entry["tests"][name], claim.matters, entry["sign"],
+            )
+            for name in self.comparisons
+            if name in entry["tests"]
+        ] or "not tested yet"  # fmt: skip
 
 
 def _figure(cell: Any, digits: int) -> str:
@@ -289,10 +275,10 @@ def _figure(cell: Any, digits: int) -> str:
     return f"{number(cell['mean']):.{digits}f}{more}"
 
 
-def _tested(test: Report, digits: int) -> str:
-    if math.isnan(number(test["p"])):
+def _difference(test: Report, digits: int) -> str:
+    if math.isnan(number(test["low"])):
         return f"{number(test['effect']):+.{digits}f}"
-    return f"{interval(test, digits=digits)}, p {p_text(number(test['adjusted']))}"
+    return interval(test, digits=digits)
 
 
 # ---- fits in a folder ----
@@ -405,7 +391,7 @@ def _condition(
         },
         "against": {
             model: {
-                question: {m: c.against for m, c in table[model].cells.items() if c.against}
+                question: {m: short(c.against) for m, c in table[model].cells.items() if c.against}
                 for question, table in of_question.items()
             }
             for model in about.methods
@@ -449,13 +435,12 @@ def _claims(
     for claim in (claim for claim in claims if isinstance(claim, BetterThan)):
         both = {claim.first, claim.second}
         tests = {
-            name: _claimed(results[name], claim)
+            name: short(_claimed(results[name], claim))
             for name in claim.conditions or counted
             if name in results and both <= {*results[name].about.methods}
         }
         sign = 1 if higher_is_better(claim.metric) else -1
         reported.append({"claim": claim.claim, "sign": sign, "tests": tests})
-    correct(entry["tests"] for entry in reported)
     return reported
 
 

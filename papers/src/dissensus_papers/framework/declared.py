@@ -190,11 +190,13 @@ class BetterThan:
 
     Args:
         claim: as the paper states it.
+        metric: what decides.
         conditions: names of those that it is tested in; if empty, all that count and have both
             models.
         question: the first of each condition if None; also the name of a density reading, which may
             begin with its bracket ("(soft)") if the questions differ between conditions.
         second_question: of the second model, if it differs: two readings of densities are compared.
+        matters: the smallest difference that would matter.
     """
 
     claim: str
@@ -204,3 +206,4 @@ class BetterThan:
     conditions: tuple[str, ...] = ()
     question: str | None = None
     second_question: str | None = None
+    matters: float = 0.02

@@ -6,6 +6,7 @@ from typing import Any
 
 from dissensus.evaluation import number
 from dissensus.tables import Table
+from dissensus_papers.framework.claims import Evidence
 from dissensus_papers.framework.declared import BetterThan
 from dissensus_papers.framework.reports import Report
 from dissensus_papers.framework.text import BEYOND, table
@@ -98,20 +99,7 @@ CLAIMS = tuple(BetterThan(*claim) for claim in _CLAIMS)
 
 # ---- which conditions have the power to decide ----
 
-OF_WIDTH = (1.9600 + 0.8416) / (2 * 1.9600)  # from the width of a 95 % interval to 80 % power
 GAIN = DISTANCES["soft"][GRID_BASELINE][TVD] - DISTANCES["soft"][LEARNED][TVD]  # of the paper
-
-
-def smallest_difference(test: Report) -> float:
-    """The difference that a test at 5 %, not corrected, finds with a probability of 80 %.
-
-    Its standard error is that of the interval.
-
-    Example:
-        >>> round(smallest_difference({"low": -0.01, "high": 0.03}), 3)
-        0.029
-    """
-    return OF_WIDTH * (number(test["high"]) - number(test["low"]))
 
 
 def power(report: Report) -> Table | str:
@@ -123,7 +111,7 @@ def power(report: Report) -> Table | str:
             test = reported["against"].get(LEARNED, {}).get(question, {}).get(TVD)
             if test is None or "(soft" not in question or "@" in question:
                 continue
-            smallest = smallest_difference(test)
+            smallest = Evidence(name, TVD, test, GAIN).would_be_found()
             floors = reported["floors"].get(question, {})
             figures = [floors.get(row, {}).get(TVD) for row in ("constant density", HALVES)]
             figures.append(reported["models"][GRID_BASELINE][question][TVD])

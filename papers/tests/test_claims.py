@@ -1,0 +1,65 @@
+"""Verdicts on claims: what holds, what does not, and what the data cannot decide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from dissensus.tables import Table
+from dissensus_papers.framework.claims import Evidence, claims_table
+
+NAN = float("nan")
+
+
+def evidence(effect: float, error: float, sign: int = 1, matters: float = 0.02) -> Evidence:
+    """A test whose estimate has this standard error."""
+    ends = {"low": effect - 1.96 * error, "high": effect + 1.96 * error}
+    p = 2 * norm.sf(abs(effect) / error)
+    return Evidence("corpus, 100 items", "score", {"effect": effect, **ends, "p": p}, matters, sign)
+
+
+@pytest.mark.parametrize("n_tests", [1, 5])
+def test_the_difference_that_would_be_found_is_found_in_four_of_five_tests(n_tests: int) -> None:
+    generator, error = np.random.default_rng(0), 0.02
+    effects = evidence(0.0, error).would_be_found(n_tests) + error * generator.normal(size=20_000)
+    p = 2 * norm.sf(np.abs(effects) / error)
+    assert (p <= 0.05 / n_tests).mean() == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("test", "verdict"),
+    [
+        (evidence(0.03, 0.005), "holds"),
+        (evidence(-0.03, 0.005, sign=-1), "holds"),
+        (evidence(-0.03, 0.005), "the reverse holds"),
+        (evidence(0.0, 0.005), "does not hold: less than 0.02 better"),
+        (evidence(0.005, 0.02), "cannot decide: up to 0.044"),
+        (evidence(0.005, 0.02, sign=-1), "cannot decide: up to 0.034"),
+        (evidence(0.0, 0.005, sign=0), "holds: less than 0.02"),
+        (evidence(-0.05, 0.005, sign=0), "does not hold"),
+        (evidence(0.01, 0.02, sign=0), "cannot decide: up to 0.049"),
+    ],
+)
+def test_verdicts(test: Evidence, verdict: str) -> None:
+    assert test.verdict(test.p) == verdict
+
+
+def test_holms_correction_is_over_the_tests_of_one_claim() -> None:
+    weak = evidence(0.03, 0.013)  # p = 0.021
+    untested = Evidence("few", "F1", {"effect": 0.1, "p": NAN, "reason": "one seed"}, 0.02)
+    table = claims_table([
+        ("alone", [weak]), ("with another", [weak, evidence(0.0, 0.01), untested]),
+        ("in words", "as printed"), ("unknown", ""),
+    ])  # fmt: skip
+    assert isinstance(table, Table)
+    assert [[str(cell) for cell in row] for row in table.rows] == [
+        ["alone"],
+        ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.021", "0.036", "holds"],
+        ["with another"],
+        ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.042", "0.040", "holds"],
+        ["  corpus, 100 items", "score", "+0.000 [-0.020, +0.020]", "1.000", "0.031",
+         "does not hold: less than 0.02 better"],
+        ["  few", "F1", "+0.100", "", "", "not tested: one seed"],
+        ["in words: as printed"],
+    ]  # fmt: skip
