@@ -84,7 +84,7 @@ def test_run_stopped_resumed_and_shown(run: Run, typed: list[object], tmp_path: 
     assert re.search(
         r"The network is more accurate: .*\n  crowd, 60 items +accuracy +[+-]0\.", whole.out
     )
-    assert lines[-1] == "Its figures are high: 1 condition"
+    assert "Its figures are high: 1 condition" in lines
     again = run("papers", "tiny", "--show", out)
     assert dateless(again.out) == dateless(whole.out)
     kept = tmp_path / "kept.json"
