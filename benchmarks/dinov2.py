@@ -82,37 +82,39 @@ class OnnxModel:
 
 def weights_of(model: OnnxModel, places: np.ndarray) -> dict[str, Tensor]:
     """The weights by the names that transformers gives them."""
-    given = model.weights
-    products = [name for name in given if name.startswith("onnx::MatMul")]
+    onnx_weights = model.weights
+    products = [name for name in onnx_weights if name.startswith("onnx::MatMul")]
     products.sort(key=lambda name: int(name.split("_")[-1]))  # qkv, proj, fc1, fc2 of each block
-    found: dict[str, Any] = {
-        "embeddings.cls_token": given["model.cls_token"],
+    renamed: dict[str, Any] = {
+        "embeddings.cls_token": onnx_weights["model.cls_token"],
         "embeddings.mask_token": np.zeros((1, WIDTH), np.float32),
         "embeddings.position_embeddings": places,
-        "embeddings.patch_embeddings.projection.weight": given["model.patch_embed.proj.weight"],
-        "embeddings.patch_embeddings.projection.bias": given["model.patch_embed.proj.bias"],
-        "layernorm.weight": given["model.norm.weight"],
-        "layernorm.bias": given["model.norm.bias"],
+        "embeddings.patch_embeddings.projection.weight": onnx_weights[
+            "model.patch_embed.proj.weight"
+        ],
+        "embeddings.patch_embeddings.projection.bias": onnx_weights["model.patch_embed.proj.bias"],
+        "layernorm.weight": onnx_weights["model.norm.weight"],
+        "layernorm.bias": onnx_weights["model.norm.bias"],
     }
     for block in range(LAYERS):
         old, new = f"model.blocks.{block}.", f"encoder.layer.{block}."
-        qkv, proj, fc1, fc2 = (given[name].T for name in products[4 * block : 4 * block + 4])
-        bias = np.split(given[f"{old}attn.qkv.bias"], 3)
+        qkv, proj, fc1, fc2 = (onnx_weights[name].T for name in products[4 * block : 4 * block + 4])
+        bias = np.split(onnx_weights[f"{old}attn.qkv.bias"], 3)
         for part, weight, shift in zip(
             ("query", "key", "value"), np.split(qkv, 3), bias, strict=True
         ):
-            found[f"{new}attention.attention.{part}.weight"] = weight
-            found[f"{new}attention.attention.{part}.bias"] = shift
-        found[f"{new}attention.output.dense.weight"] = proj
-        found[f"{new}attention.output.dense.bias"] = given[f"{old}attn.proj.bias"]
-        found[f"{new}mlp.fc1.weight"], found[f"{new}mlp.fc2.weight"] = fc1, fc2
-        found[f"{new}layer_scale1.lambda1"] = given[f"{old}ls1.gamma"]
-        found[f"{new}layer_scale2.lambda1"] = given[f"{old}ls2.gamma"]
+            renamed[f"{new}attention.attention.{part}.weight"] = weight
+            renamed[f"{new}attention.attention.{part}.bias"] = shift
+        renamed[f"{new}attention.output.dense.weight"] = proj
+        renamed[f"{new}attention.output.dense.bias"] = onnx_weights[f"{old}attn.proj.bias"]
+        renamed[f"{new}mlp.fc1.weight"], renamed[f"{new}mlp.fc2.weight"] = fc1, fc2
+        renamed[f"{new}layer_scale1.lambda1"] = onnx_weights[f"{old}ls1.gamma"]
+        renamed[f"{new}layer_scale2.lambda1"] = onnx_weights[f"{old}ls2.gamma"]
         for same in ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"):
-            found[new + same] = given[old + same]
+            renamed[new + same] = onnx_weights[old + same]
         for same in ("mlp.fc1.bias", "mlp.fc2.bias"):
-            found[new + same] = given[old + same]
-    return {name: torch.tensor(np.ascontiguousarray(value)) for name, value in found.items()}
+            renamed[new + same] = onnx_weights[old + same]
+    return {name: torch.tensor(np.ascontiguousarray(value)) for name, value in renamed.items()}
 
 
 def main() -> None:

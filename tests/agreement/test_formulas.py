@@ -82,9 +82,9 @@ IRRCAC = {
 
 
 def formula(name: str, table: Annotations, **options: Any) -> Formula:
-    found = MEASURES[name].formula
-    assert found is not None
-    return found(table, **options)
+    formula_of = MEASURES[name].formula
+    assert formula_of is not None
+    return formula_of(table, **options)
 
 
 @pytest.mark.parametrize("weights", IRRCAC)
@@ -112,10 +112,10 @@ def test_two_annotators_equal_statsmodels(weights: Any) -> None:
     names = {None: None, "linear": "linear", "quadratic": "quadratic"}
     table = np.array([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
     expected = cohens_kappa(table, wt=names[weights])
-    found = formula("cohen-kappa", levels, weights=weights)
-    assert found.error == pytest.approx(expected.std_kappa)
-    assert found.p == pytest.approx(expected.pvalue_two_sided)
-    assert (found.low, found.high) == pytest.approx((expected.kappa_low, expected.kappa_upp))
+    kappa = formula("cohen-kappa", levels, weights=weights)
+    assert kappa.error == pytest.approx(expected.std_kappa)
+    assert kappa.p == pytest.approx(expected.pvalue_two_sided)
+    assert (kappa.low, kappa.high) == pytest.approx((expected.kappa_low, expected.kappa_upp))
 
 
 # pingouin 0.6.1 on JUDGES: F, df, p and the rounded interval
@@ -132,16 +132,16 @@ PINGOUIN: dict[Form, tuple[str, float, tuple[float, float]]] = {
 @pytest.mark.parametrize("form", PINGOUIN)
 def test_icc_equals_pingouin(form: Form) -> None:
     test, p, ends = PINGOUIN[form]
-    found = formula(form, ratings(JUDGES))
-    assert found.test == test
-    assert found.p == pytest.approx(p)
-    assert (found.low, found.high) == pytest.approx(ends, abs=0.0051)
+    icc = formula(form, ratings(JUDGES))
+    assert icc.test == test
+    assert icc.p == pytest.approx(p)
+    assert (icc.low, icc.high) == pytest.approx(ends, abs=0.0051)
 
 
 def test_cronbachs_alpha_equals_pingouin() -> None:
     assert cronbach_alpha(ratings(JUDGES)) == pytest.approx(0.9093155423770694)
-    found = formula("cronbach-alpha", ratings(JUDGES))
-    assert found[1:3] == pytest.approx((0.676, 0.986), abs=5.1e-4)
+    alpha = formula("cronbach-alpha", ratings(JUDGES))
+    assert alpha[1:3] == pytest.approx((0.676, 0.986), abs=5.1e-4)
 
 
 def test_icc_of_different_numbers_of_ratings_has_f_but_no_interval() -> None:
@@ -149,10 +149,10 @@ def test_icc_of_different_numbers_of_ratings_has_f_but_no_interval() -> None:
 
     gaps = JUDGES.astype(float)
     gaps[0, 0] = np.nan
-    found = formula("icc1", ratings(gaps))
+    icc = formula("icc1", ratings(gaps))
     expected = f_oneway(*(row[~np.isnan(row)] for row in gaps))
-    assert found.p == pytest.approx(expected.pvalue)
-    assert math.isnan(found.low)
+    assert icc.p == pytest.approx(expected.pvalue)
+    assert math.isnan(icc.low)
     assert formula("icc2", ratings(gaps)).test == ""
 
 

@@ -194,12 +194,12 @@ def test_every_aggregator_is_documented() -> None:
 def test_tables_about_annotators_that_cannot_be_used(
     run: Run, table: Path, tmp_path: Path, option: str, content: bytes, message: str
 ) -> None:
-    given = tmp_path / "given.csv"
-    given.write_bytes(content)
+    path = tmp_path / "given.csv"
+    path.write_bytes(content)
     method = "dawid-skene" if option == "--start" else "weighted-vote"
-    ended = run("aggregate", table, "--method", method, option, given)
+    ended = run("aggregate", table, "--method", method, option, path)
     assert ended.code == 1
-    assert ended.err.splitlines()[-1].startswith(f"Error: {given}{message}")
+    assert ended.err.splitlines()[-1].startswith(f"Error: {path}{message}")
 
 
 def test_the_history_of_a_model(run: Run, table: Path, tmp_path: Path) -> None:

@@ -344,8 +344,8 @@ def test_people_of_lewidi2025(data_folder: Path) -> None:
 def test_real_explanations_stay_with_their_answers(data_folder: Path) -> None:
     requested = real(data_folder, "lewidi2025", "Paraphrase")["paraphrase"]
     items = list(raw(data_folder, "lewidi2025", "Paraphrase").values())
-    told = [[text] for item in items for text in item["other_info"]["explanations"]]
-    assert requested.extra["explanations"].to_pylist() == told
+    explanations = [[text] for item in items for text in item["other_info"]["explanations"]]
+    assert requested.extra["explanations"].to_pylist() == explanations
     assert requested.annotator_codes("").tolist() == [0, 1, 2, 3] * 450
 
 

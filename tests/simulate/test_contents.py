@@ -37,9 +37,9 @@ def test_clauses_lie_where_the_corpus_says() -> None:
 def states(clause: str, aspect: str, value: str) -> bool:
     """Whether a clause tells an event of the aspect and names a feeling of the value."""
     place = 3 * ASPECTS.index(aspect)
-    told = [wording for event in events(value)[place : place + 3] for wording in event]
+    wordings = [wording for event in events(value)[place : place + 3] for wording in event]
     low = clause.lower()
-    happened = [event for event in told if event.lower() in low]
+    happened = [event for event in wordings if event.lower() in low]
     rest = low.replace(max(happened, key=len).lower(), "") if happened else ""
     return any(re.search(rf"\b{word}\b", rest) for word in feelings(value))
 

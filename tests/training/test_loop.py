@@ -80,8 +80,10 @@ def _plain_steps(
 def test_the_loop_steps_as_a_plain_one_does(
     optimiser: str, schedule: str, shares: list[float]
 ) -> None:
-    given: dict[str, Any] = {"optimiser": optimiser, "schedule": schedule}
-    training = Training(epochs=4, batch_size=24, warm_up=0.5, weight_decay=0.1, clip=0.5, **given)
+    settings: dict[str, Any] = {"optimiser": optimiser, "schedule": schedule}
+    training = Training(
+        epochs=4, batch_size=24, warm_up=0.5, weight_decay=0.1, clip=0.5, **settings
+    )
     examples, network = _examples(), _Line()
     log = fit(network, (ROW_LOSS,), examples, training, learned=np.arange(24))
     weight = torch.nn.Parameter(torch.zeros(8))

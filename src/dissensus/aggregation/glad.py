@@ -83,9 +83,9 @@ class Glad(HiddenTruth):
     def _improve_ease(self, answers: LocalAnswers) -> None:
         from dissensus.aggregation.kernels import improve_ease
 
-        given = answers.offsets, answers.cell, answers.n_values, self._right
+        arrays = answers.offsets, answers.cell, answers.n_values, self._right
         answers.each(
-            lambda first, last: improve_ease(first, last, *given, self.ability_, self.log_ease_, 2)
+            lambda first, last: improve_ease(first, last, *arrays, self.ability_, self.log_ease_, 2)
         )
 
     def _improve_ability(self, answers: LocalAnswers) -> None:
@@ -107,8 +107,8 @@ class Glad(HiddenTruth):
 
         def work(first: int, last: int) -> np.ndarray:
             sums = np.zeros((answers.n_annotators, 3))
-            given = answers.offsets, answers.cell, answers.n_values, self._right
-            ability_slope(first, last, *given, ability, self.log_ease_, sums)
+            arrays = answers.offsets, answers.cell, answers.n_values, self._right
+            ability_slope(first, last, *arrays, ability, self.log_ease_, sums)
             return sums
 
         slope, curve, value = sum(answers.each(work), np.zeros((answers.n_annotators, 3))).T

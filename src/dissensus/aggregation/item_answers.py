@@ -192,8 +192,8 @@ class LocalAnswers(ItemAnswers):
                 self.counts[first, width] = _aligned(self.n_cells, 2 * width)
             table, mass = self.counts[first, width], np.zeros(self.n_values)
             table[:, :width], table[:, width:] = parameters, 0
-            given = self.offsets, self.cell, table, prior, self.known, self.posterior, mass, watch
-            likelihood, change = function(first, last, *given)
+            arrays = self.offsets, self.cell, table, prior, self.known, self.posterior, mass, watch
+            likelihood, change = function(first, last, *arrays)
             return Expected(likelihood, change, table[:, width:], mass)
 
         return self.each(work)
@@ -250,8 +250,8 @@ class ClusterAnswers(ItemAnswers):
     def partial_sums(
         self, kernel: str, parameters: np.ndarray, prior: Any, watch: bool
     ) -> Iterable[Expected]:
-        given = self.client, self.parts, _sums_on_worker, kernel, prior, watch
-        return (Expected(*sums) for sums in results(*given, shared=parameters))
+        arguments = self.client, self.parts, _sums_on_worker, kernel, prior, watch
+        return (Expected(*sums) for sums in results(*arguments, shared=parameters))
 
     def keep(self) -> None:
         results(self.client, self.parts, LocalAnswers.keep)

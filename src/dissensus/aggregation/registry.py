@@ -102,8 +102,8 @@ def aggregate(
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     if method in TEXT_METHODS:
         raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
-    given = {"skills": skills, "start": start, "history": warm_start}
-    more: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options = {"skills": skills, "start": start, "history": warm_start}
+    more: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     _check_more(method, more, use_gold)
     if cluster is None:
         return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}

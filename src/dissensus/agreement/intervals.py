@@ -381,15 +381,15 @@ class _Crowds:
 
 def _end(crowds: _Crowds, imagined: _Part, sign: int, t: float) -> float:
     """The value of the crowd that is just no surprise; `sign` is 1 for an upper end, else -1."""
-    found, last = crowds.with_share(imagined, 0.0), crowds.with_share(imagined, 1.0)
+    observed, last = crowds.with_share(imagined, 0.0), crowds.with_share(imagined, 1.0)
 
     def is_surprise(crowd: _Crowd) -> bool:
-        return sign * (found.value - crowd.value) < -t * crowd.error
+        return sign * (observed.value - crowd.value) < -t * crowd.error
 
     if not is_surprise(last):  # beyond chance: as far as chance varies
-        errors = [crowd.error for crowd in (found, last) if math.isfinite(crowd.error)]
-        return found.value + sign * t * max(errors, default=math.inf)
-    near, far = found, last
+        errors = [crowd.error for crowd in (observed, last) if math.isfinite(crowd.error)]
+        return observed.value + sign * t * max(errors, default=math.inf)
+    near, far = observed, last
     low, high = SMALLEST, 1.0
     while abs(far.value - near.value) > PRECISE and high > 1.001 * low:
         share = math.sqrt(low * high)

@@ -337,8 +337,8 @@ def alpha_of_values(annotations: Annotations) -> np.ndarray:
     """
     chosen, n, undecided = _counts(annotations)
     apart = ((chosen * (n - chosen) - undecided) / np.maximum(n - 1, 1)).sum(axis=0)
-    given, total = chosen.sum(axis=0), n.sum()
-    expected = given * (total - given) - undecided.sum(axis=0)
+    n_chosen, total = chosen.sum(axis=0), n.sum()
+    expected = n_chosen * (total - n_chosen) - undecided.sum(axis=0)
     return 1.0 - ratio(apart * (total - 1), np.where(expected > 1e-13 * total**2, expected, 0.0))
 
 

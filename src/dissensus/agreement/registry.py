@@ -107,10 +107,10 @@ class Measure:
     def weighted(self, weights: Weights) -> Measure:
         """The measure with these weights between levels."""
         parts = {name: getattr(self, name) for name in ("prepare", "prepare_block", "formula")}
-        given: dict[str, Any] = {
+        with_weights: dict[str, Any] = {
             name: partial(part, weights=weights) for name, part in parts.items() if part
         }
-        return replace(self, **given)
+        return replace(self, **with_weights)
 
     def why_nan(self, annotations: Annotations) -> str:
         """Why the measure is nan of these answers."""

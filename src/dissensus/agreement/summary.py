@@ -454,14 +454,14 @@ class BlockAgreement:
     def summarise(self, intervals: bool = False, benchmark: str | None = None) -> QuestionAgreement:
         """Every measure, with its interval if that is wanted."""
         names = list(self.entries)
-        given = names, self.weights
-        totals = _summed(self._each(_totals, *given))
+        arguments = names, self.weights
+        totals = _summed(self._each(_totals, *arguments))
         values = self._values(totals)
         ends: dict[str, ConfidenceInterval] = {}
         if intervals:
-            parts = list(self._each(_moments, *given, totals, values))
+            parts = list(self._each(_moments, *arguments, totals, values))
             ends = {name: self._interval(name, values[name], parts) for name in names}
-        found = [
+        results = [
             MeasureResult(
                 name,
                 value,
@@ -472,7 +472,7 @@ class BlockAgreement:
             )
             for name, value in values.items()
         ]
-        return QuestionAgreement(**about(self.blocks, self.question), measures=found)
+        return QuestionAgreement(**about(self.blocks, self.question), measures=results)
 
     def values(self) -> dict[str, float]:
         """Every measure without anything else; nan where undefined."""
@@ -501,10 +501,10 @@ class BlockAgreement:
 
     def _why_nan(self, measure: Measure) -> str:
         """The first reason that holds for all blocks."""
-        held = list(measure.reasons)
+        reasons = list(measure.reasons)
         for _, block in self.blocks:
-            held = [reason for reason in held if reason.holds(block)]
-        return held[0].text if held else "the formula divides by zero"
+            reasons = [reason for reason in reasons if reason.holds(block)]
+        return reasons[0].text if reasons else "the formula divides by zero"
 
     def _each(self, function: Callable[..., Any], *given: Any) -> Iterable[Any]:
         """Call a function of each block, here or where the block is."""
@@ -605,12 +605,12 @@ def written(
     what, size = f"{NAMES.get(measure, measure)} = {value:.2f}", f"{n_items:,} items, "
     annotators = "" if n_annotators is None else counted(n_annotators, "annotator")
     answers = f"{n_answers:,} answers"
-    given = f"{answers} by {annotators}" if annotators else answers
+    by_whom = f"{answers} by {annotators}" if annotators else answers
     if math.isnan(ends.low):
         few = "too few annotators" if over == "raters" and (n_annotators or 0) < 3 else "too few"
-        return f"{what} ({size}{given}; {few} for an interval)"
+        return f"{what} ({size}{by_whom}; {few} for an interval)"
     what += f", 95 % CI [{ends.low:.2f}, {ends.high:.2f}] over items"
     if over == "raters":
-        return f"{what} and annotators ({size}{given})"
+        return f"{what} and annotators ({size}{by_whom})"
     these = f", for these {annotators}" if annotators else ""
     return f"{what}{these} ({size}{answers})"

@@ -89,13 +89,13 @@ def agreement(
     if interval not in (None, "items", "raters"):
         raise DataError(f"--interval is over items or raters, found {interval}")
     raters = interval == "raters"
-    given = {
+    typed = {
         "--interval": interval is not None,
         "--formulas": formulas,
         "--weights": weights is not None,
         "--benchmark": benchmark is not None,
     }
-    for option in (option for option, there in given.items() if there):
+    for option in (option for option, there in typed.items() if there):
         if by is not None:
             raise DataError(f"{option} applies to whole measures; leave out --by {by}")
         if groups and option != "--interval":

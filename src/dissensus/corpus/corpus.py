@@ -408,12 +408,12 @@ class Corpus(CorpusFields):
 # ---- helpers ----
 
 
-def _coded(role: str, given: Any, n_items: int) -> tuple[Contents, np.ndarray]:
+def _coded(role: str, content: Any, n_items: int) -> tuple[Contents, np.ndarray]:
     """Contents and a code per item, of the same or of a text for each item."""
-    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Contents):
-        return given[0], np.asarray(given[1], np.int32)
-    given = given.to_pylist() if isinstance(given, pa.Array | pa.ChunkedArray) else given
-    texts = [] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    if isinstance(content, tuple) and len(content) == 2 and isinstance(content[0], Contents):
+        return content[0], np.asarray(content[1], np.int32)
+    content = content.to_pylist() if isinstance(content, pa.Array | pa.ChunkedArray) else content
+    texts = [] if isinstance(content, str) or not isinstance(content, Iterable) else list(content)
     if not texts or not all(text is None or isinstance(text, str) for text in texts):
         raise DataError(
             f"contents {role!r} must be a list with the text of each item, or of another kind, as "

@@ -544,9 +544,11 @@ class _Model:
             each[..., -1] = second[:, k:].T
             hits = self.tied @ (each * right).sum(axis=(0, 1)) + 1
             misses = self.tied @ (each * right[::-1]).sum(axis=(0, 1)) + 1
-            found = np.clip(hits / (hits + misses), 0.5, 0.999)
+            right_share = np.clip(hits / (hits + misses), 0.5, 0.999)
             hard = np.clip(states[:, k:].sum() / states.sum(), 1e-3, self.most_hard)
-            alone = right * np.log(found) + right[::-1] * np.log(1 - found) + rare  # (2, n, m)
+            alone = (
+                right * np.log(right_share) + right[::-1] * np.log(1 - right_share) + rare
+            )  # (2, n, m)
             easy = np.log(errors).transpose(0, 2, 1).reshape(m * k, k)
             logs = np.empty((n, k + 2))
             logs[:, :k] = flat[:, :-k] @ easy[:-k] + np.log((1 - hard) * values)

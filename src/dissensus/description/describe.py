@@ -218,9 +218,9 @@ def _ratings(blocks: AnnotationBlocks) -> dict[str, float] | None:
         return None
     ratings, counts = np.empty(0), np.empty(0)
     for _, block in blocks:
-        given = np.r_[ratings, block.answer]
+        all_ratings = np.r_[ratings, block.answer]
         weight = np.r_[counts, block.weight]
-        ratings, which = np.unique(given, return_inverse=True)
+        ratings, which = np.unique(all_ratings, return_inverse=True)
         counts = np.bincount(which.reshape(-1), weight).astype(float)
     item = np.zeros(len(ratings), dtype=np.int64)
     count = counts.astype(np.int64)

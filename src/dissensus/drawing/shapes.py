@@ -140,12 +140,16 @@ def element(name: str, inside: str | None = None, /, **attributes: Any) -> str:
         >>> element("circle", cx=1.25, cy=3, stroke_width=2, stroke_dasharray="")
         '<circle cx="1.2" cy="3" stroke-width="2"/>'
     """
-    given = "".join(
+    attribute_text = "".join(
         f' {key.replace("_", "-")}="{value if isinstance(value, str) else rounded(value)}"'
         for key, value in attributes.items()
         if value is not None and value != ""
     )
-    return f"<{name}{given}/>" if inside is None else f"<{name}{given}>{inside}</{name}>"
+    return (
+        f"<{name}{attribute_text}/>"
+        if inside is None
+        else f"<{name}{attribute_text}>{inside}</{name}>"
+    )
 
 
 def document(width: float, height: float, shapes: Iterable[str]) -> str:

@@ -39,8 +39,15 @@ def _table(
     predicted = None if predictions is None else predictions.get(question.name)
     values = tuple(getattr(annotations.scale, "values", ()))
     barred = not isinstance(annotations.scale, Interval) and len(values) <= MOST_VALUES
-    given = "ratings" if isinstance(annotations.scale, Interval) else "votes"
-    columns = ["item", "picture", "text", question.disputed_by, given, "who answered what"]
+    kind_of_answers = "ratings" if isinstance(annotations.scale, Interval) else "votes"
+    columns = [
+        "item",
+        "picture",
+        "text",
+        question.disputed_by,
+        kind_of_answers,
+        "who answered what",
+    ]
     columns += ["predicted"] if predicted is not None and barred else []
     codes = corpus.items.codes([entry.item for entry in question.disputed])
     with_text = any(contents.kind == "text" for contents in corpus.contents.values())
