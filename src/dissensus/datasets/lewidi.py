@@ -22,7 +22,7 @@ from dissensus.datasets.catalogue import LEWIDI2023
 from dissensus.datasets.files import present
 from dissensus.names import Names
 from dissensus.readers.files import read_utf8
-from dissensus.readers.formats import lewidi2023, lewidi2025
+from dissensus.readers.formats.lewidi import read_parts
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.scales import as_numbers
 
@@ -37,14 +37,14 @@ def load(folder: Path, corpus: str) -> Corpus:
     facts about annotators are named as in their file."""
     if corpus in LEWIDI2023:
         parts = [present(folder, f"{corpus}_{part}.json") for part in PARTS]
-        return lewidi2023.read_parts(parts, corpus)
+        return read_parts(parts, corpus, 2023)
     parts = [
         present(folder, f"{corpus}_{part}.json")
         for part in PARTS
         if part == "dev" or corpus not in ONLY_DEV or (folder / f"{corpus}_{part}.json").is_file()
     ]
     about = present(folder, f"{corpus}_annotators_meta.json")
-    loaded = lewidi2025.read_parts(parts, corpus)
+    loaded = read_parts(parts, corpus, 2025)
     return replace(loaded, annotator_attributes=_annotator_attributes(about, loaded.annotators))
 
 

@@ -3,19 +3,13 @@
 `formats/` has a file for each format, `tables/` what the columns of a table mean, `exports/` what
 the exports of annotation tools share. A table goes one way through them: its format makes `Rows` of
 it (`tables/rows.py`), `tables/shapes.py` sees which shape it has, and `tables/long.py`, `wide.py`
-or `votes.py` finds the roles of its columns and assembles the corpus. A format is a module with two
-functions:
-
-    recognise(head: Head) -> bool               a look at the first bytes; never raises on content
-    read(path: Path, options: Layout) -> Corpus     raises nothing but DissensusError
-
-and one line in `READERS`, from the name that users type to the module. The order of `READERS` is
-the order in which formats are tried.
+or `votes.py` finds the roles of its columns and assembles the corpus. An export of an annotation
+tool becomes a list of `Response` (`exports/responses.py`). `recognition.py` has the table of all
+formats, `READERS`.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,35 +28,8 @@ from dissensus.readers.joins import (
     with_items,
 )
 from dissensus.readers.layout import Layout, kept_layout, layout_of
+from dissensus.readers.recognition import READERS as READERS
 from dissensus.readers.tables.shapes import SHAPES
-
-READERS: dict[str, str] = {
-    "corpus": "dissensus.readers.formats.corpus",
-    "webanno": "dissensus.readers.formats.webanno",
-    "brat": "dissensus.readers.formats.brat",
-    "elan": "dissensus.readers.formats.elan",
-    "potato": "dissensus.readers.formats.potato",
-    "sagemaker": "dissensus.readers.formats.sagemaker",
-    "doccano": "dissensus.readers.formats.doccano",
-    "spreadsheet": "dissensus.readers.formats.spreadsheet",
-    "parquet": "dissensus.readers.formats.parquet",
-    "arrow": "dissensus.readers.formats.arrow",
-    "lewidi2023": "dissensus.readers.formats.lewidi2023",
-    "lewidi2025": "dissensus.readers.formats.lewidi2025",
-    "mturk": "dissensus.readers.formats.mturk",
-    "toloka": "dissensus.readers.formats.toloka",
-    "figure-eight": "dissensus.readers.formats.figure_eight",
-    "matrix": "dissensus.readers.formats.matrix",
-    "label-studio": "dissensus.readers.formats.label_studio",
-    "label-studio-records": "dissensus.readers.formats.label_studio_records",
-    "argilla": "dissensus.readers.formats.argilla",
-    "prodigy": "dissensus.readers.formats.prodigy",
-    "peerannot": "dissensus.readers.formats.peerannot",
-    "jsonl": "dissensus.readers.formats.jsonl",
-    "folder": "dissensus.readers.formats.folder",
-    "survey": "dissensus.readers.formats.survey",
-    "csv": "dissensus.readers.formats.csv",
-}
 
 TABLES = ("spreadsheet", "parquet", "arrow", "jsonl", "csv")  # formats that are nothing but a table
 
@@ -132,8 +99,7 @@ def _read(source: Any, layout: Layout, file_format: str | None = None) -> Corpus
         return read_table(source, layout)
     path = Path(source)
     check_plain(path)
-    module = importlib.import_module(READERS[file_format or recognise(path)])
-    return module.read(path, layout)
+    return READERS[file_format or recognise(path)].corpus(path, layout)
 
 
 def _columns(source: Any) -> dict[str, Any]:
@@ -163,8 +129,8 @@ def recognise(path: Path) -> str:
     if not os.path.exists(path):
         raise DataError(f"{path}: no such file or folder")
     head = Head.of(path)
-    for name, module in READERS.items():
-        if importlib.import_module(module).recognise(head):
+    for name, one in READERS.items():
+        if one.fits(head):
             return name
     if path.is_dir():
         raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")

@@ -123,7 +123,7 @@ def test_what_holds_no_answer_is_counted(write: Write) -> None:
     )
     assert "moods.jsonl: left out: ignored 1, rejected 1, no annotator 1" in corpus.notes
     none = refused(write, chosen(1, "a", answer="ignore"), chosen(2, "a", "joy", answer="reject"))
-    assert none == "moods.jsonl: no answers in 2 examples: ignored 1, rejected 1"
+    assert none == "moods.jsonl: no answers: ignored 1, rejected 1"
 
 
 def test_nobody_is_named(write: Write) -> None:

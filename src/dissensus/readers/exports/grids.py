@@ -16,9 +16,11 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, counted, listed
-from dissensus.readers.exports.file_names import short_names
-from dissensus.readers.exports.surveys import is_survey, survey_corpus
+from dissensus.readers.exports.folders import short_names
+from dissensus.readers.exports.responses import are_free
+from dissensus.readers.formats.survey import survey_corpus
 from dissensus.readers.layout import Layout
+from dissensus.readers.recognition import is_survey
 from dissensus.readers.tables.annotator_columns import find_annotators
 from dissensus.readers.tables.assignments import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
@@ -30,8 +32,6 @@ MOST_BEFORE = 30  # rows that may stand above the column names
 FULL = 0.7  # share of the usual number of cells that a row of column names has
 FEW_ROWS = 10  # in which ratings may all be different, as items are
 SAME_ITEMS = 0.3  # share of a table's items that another table must have too
-FREE_TEXT = 0.5  # share of distinct answers above which a column is free text
-LONG_TEXT = 25  # letters
 Cells = list[str | None]
 
 
@@ -172,7 +172,7 @@ def _without_copies(grids: Sequence[Grid], unit: str) -> tuple[list[Grid], list[
 def _one(path: Path, one: Grid, options: Layout, notes: Sequence[str] = ()) -> Corpus:
     if one.above:
         notes = [*notes, f"{one.name}: the column names are in row {one.first_row - 1}"]
-    if options.format is None and is_survey(one.header, one.cells):
+    if options.format is None and is_survey(one.header):
         return _noted(survey_corpus(path, one.header, one.cells, options), path, notes)
     places = [f"{one.name}, row {one.first_row + n}" for n in range(len(one.cells))]
     corpus = table_corpus(rows_of(path, one.header, one.cells, places), options)
@@ -440,9 +440,6 @@ def _answer_columns(rows: Rows, header: Sequence[str], item: str) -> tuple[str, 
         if column.is_constant(items.codes, len(items.values)):
             continue
         filled = int((column.codes >= 0).sum())
-        texts = column.values.to_pylist()
-        letters = sum(len(text) for text in texts) / len(texts)
-        if len(texts) > FREE_TEXT * filled and filled > 10 and letters > LONG_TEXT:
-            continue
-        answers.append(name)
+        if not are_free(column.values.to_pylist(), filled, fewest=11):
+            answers.append(name)
     return tuple(answers) or None

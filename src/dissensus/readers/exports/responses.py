@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,26 +24,9 @@ from dissensus.readers.tables.column_roles import ColumnRoles, shown_columns
 from dissensus.readers.tables.notes import amounts, remarks, with_notes
 from dissensus.readers.tables.rows import Rows, make_rows
 
-ITEM, ANNOTATOR, SECONDS = "(item)", "(annotator)", "(seconds)"  # columns that no export has
+ITEM, ANNOTATOR, SECONDS, QUESTION = "(item)", "(annotator)", "(seconds)", "(question)"
+LONG, REPEATS = 25, 0.5  # letters, and the share of distinct answers, of free texts
 Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not read
-
-
-def check_options(
-    path: Path, options: Layout, tool: str, may: Iterable[str] = (), plain: str = "jsonl"
-) -> None:
-    """Refuse options about columns whose meaning is fixed in this export.
-
-    Args:
-        may: the options that are allowed.
-        plain: the format that reads it as a table.
-    """
-    refused = [option for option in options.columns_named if option not in may]
-    refused += ["merge_variants"] if options.merge_variants else []
-    if refused:
-        raise DataError(
-            f"{path}: in an export of {tool} the meaning of every column is fixed; leave out "
-            f'{listed(refused)}, or use format="{plain}" (--format {plain}) to read it as a table'
-        )
 
 
 def entries(path: Path, encoding: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -90,6 +73,7 @@ def export_corpus(
     tool: str,
     left: Left,
     notes: Iterable[str] = (),
+    missing_media: Iterable[str] = (),
     known: Mapping[str, int] | None = None,
 ) -> Corpus:
     """The corpus of a table whose roles are known; its first note says what was recognised.
@@ -97,6 +81,7 @@ def export_corpus(
     Args:
         left: answers that are not read, whether they are in the table or not.
         notes: further notes.
+        missing_media: columns that name media files, none of which exists.
         known: question -> how many of its blank cells `left` counts already.
     """
     plain = replace(options, item=None, annotator=None, answer=None, text=None)
@@ -110,6 +95,7 @@ def export_corpus(
     corpus = replace(assembled.corpus, left_out=more)
     scales = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
     lines = [f"{tool}; {scales}; {amounts(corpus)}", *notes]
+    lines += [f"{name!r} names no file that exists; it is not read" for name in missing_media]
     lines += [f"left out: {by_reason(left)}"] if left else []
     return with_notes(corpus, rows, [*lines, *remarks(assembled)])
 
@@ -122,74 +108,104 @@ class Response:
     item: str
     annotator: str | None
     answers: dict[str, list[str]]  # by question: one value, or the members of a set
-    item_data: dict[str, str]  # what the export contains about the item: texts, paths, attributes
+    item_data: dict[str, str] = field(default_factory=dict)  # texts, paths, attributes
     extra: dict[str, str] = field(default_factory=dict)  # about the response itself
     seconds: str | None = None
     reason: str | None = None  # why the whole response is left out, if it is
     left: dict[str, str] = field(default_factory=dict)  # question -> why its answer is not read
     spans: list[Span] = field(default_factory=list)
 
+    def mark(self, span: Span) -> None:
+        """Add a span, whose label is one of the answers to its question."""
+        self.spans.append(span)
+        labels = self.answers.setdefault(span.question, [])
+        if span.label not in labels:
+            labels.append(span.label)
+
 
 def responses_corpus(
     path: Path,
-    responses: list[Response],
-    questions: Mapping[str, bool],
+    responses: Sequence[Response],
     options: Layout,
     tool: str,
-    notes: Iterable[str],
+    notes: Iterable[str] = (),
+    *,
+    questions: Iterable[str] | None = None,
+    sets: Collection[str] = (),
     fields: Iterable[str] = (),
+    item: str = ITEM,
+    annotator: str = ANNOTATOR,
+    verdict: str | None = None,
 ) -> Corpus:
     """The corpus of responses.
 
     Each response counts once for each question: as an answer, or as left out for a reason. If
-    some responses have an annotator, those without one are left out.
+    some responses have an annotator, those without one are left out. The answers to a question
+    are sets if one of them has several values or spans.
 
     Args:
-        questions: whether the answers to each are sets.
+        questions: all of them; those that are answered if left out.
+        sets: further questions whose answers are sets.
         fields: the item data that were shown; recognised by their names if left out.
+        item: what the column of items is called, if the export names it; annotator likewise.
+        verdict: what answers are called if each response is about one question, and was not asked
+            the others.
     """
     notes = list(notes)
     named = any(one.annotator for one in responses if one.reason is None)
-    kept, left = [], Left()
-    for one in responses:
-        reason = one.reason or ("no annotator" if named and not one.annotator else None)
-        if reason is None:
-            kept.append(one)
-        reasons = dict.fromkeys(questions, reason) | one.left
-        left.update((question, why) for question, why in reasons.items() if why is not None)
+    reasons = [
+        one.reason or ("no annotator" if named and not one.annotator else None) for one in responses
+    ]
+    kept = [one for one, reason in zip(responses, reasons, strict=True) if reason is None]
+    if questions is None:
+        read = [one for one in responses if one.reason is None and one.answers] or responses
+        questions = (question for one in read for question in one.answers)
+    questions = tuple(dict.fromkeys(questions))
+    left = Left()
+    for one, reason in zip(responses, reasons, strict=True):
+        of_all = dict.fromkeys(questions if verdict is None else one.answers, reason) | one.left
+        left.update((question, why) for question, why in of_all.items() if why is not None)
     if not kept:
         raise DataError(f"{path}: no answers: {by_reason(left)}")
     if not named:
         notes.append("no annotator is named: answers are anonymous")
-    columns: dict[str, list[str | None]] = {ITEM: [one.item for one in kept]}
+    several = {q for one in kept for q, values in one.answers.items() if len(values) > 1}
+    several |= {*sets, *(span.question for one in kept for span in one.spans)}
+    columns: dict[str, list[str | None]] = {item: [one.item for one in kept]}
     if named:
-        columns[ANNOTATOR] = [one.annotator for one in kept]
+        columns[annotator] = [one.annotator for one in kept]
     if any(one.seconds for one in kept):
         columns[SECONDS] = [one.seconds for one in kept]
-    badly_named = [
-        question for question in questions if not question or question != question.strip()
-    ]
+    badly_named = [question for question in questions if not question.strip() == question != ""]
     if badly_named:
         raise DataError(
             f"{path}: a question is called {listed(badly_named)}; give it a name without spaces at "
             "its ends"
         )
-    for question, is_set in questions.items():
-        columns[question] = [_cell(one.answers.get(question), is_set) for one in kept]
+    if verdict is not None:
+        columns[verdict] = [next(iter(one.answers.values()))[0] for one in kept]
+        columns[QUESTION] = [next(iter(one.answers)) for one in kept]
+    for question in questions if verdict is None else ():
+        columns[question] = [_cell(one.answers.get(question), question in several) for one in kept]
     keys = [key for key in dict.fromkeys(k for one in kept for k in one.item_data) if key.strip()]
     data = {key: f"data.{key.strip()}" if key.strip() in columns else key.strip() for key in keys}
     columns |= {new: [one.item_data.get(old) for one in kept] for old, new in data.items()}
     for key in dict.fromkeys(key for one in kept for key in one.extra):
         columns[key] = [one.extra.get(key) for one in kept]
-    rows = table(path, columns, [one.place for one in kept], [q for q, s in questions.items() if s])
+    rows = table(path, columns, [one.place for one in kept], several & {*questions})
     shown, missing_media = shown_content(
-        rows, options, ITEM, list(data.values()), [data[key] for key in fields if key in data]
+        rows, options, item, list(data.values()), [data[key] for key in fields if key in data]
     )
-    notes += missing_media_notes(missing_media)
-    annotator, seconds = ANNOTATOR if named else None, SECONDS if SECONDS in columns else None
-    roles = ColumnRoles(ITEM, annotator, tuple(questions), shown, seconds=seconds)
+    roles = ColumnRoles(
+        item,
+        annotator if named else None,
+        questions if verdict is None else (verdict,),
+        shown,
+        None if verdict is None else QUESTION,
+        seconds=SECONDS if SECONDS in columns else None,
+    )
     known = Counter(question for one in kept for question in one.left)
-    corpus = export_corpus(rows, roles, options, tool, left, notes, known)
+    corpus = export_corpus(rows, roles, options, tool, left, notes, missing_media, known)
     spans = [(one.item, one.annotator, span) for one in kept for span in one.spans]
     return spanned(corpus, spans, rows.name)
 
@@ -225,15 +241,12 @@ def shown_content(
     if fields and options.text is None:
         shown = {kind_of(f): f for f in fields} if len(fields) == 1 else {f: f for f in fields}
     else:
-        shown = shown_columns(
-            rows, options, item, {name for name in rows.columns if name not in may}
-        )
+        never = {name for name in rows.columns if name not in may}
+        shown = shown_columns(rows, options, item, {*never})
     if not shown and len(may) == 1:
         shown = {kind_of(may[0]): may[0]}
-    missing_media = [column for column in shown.values() if not _exists(rows, column)]
-    return {
-        role: column for role, column in shown.items() if column not in missing_media
-    }, missing_media
+    missing = [column for column in shown.values() if not _exists(rows, column)]
+    return {role: column for role, column in shown.items() if column not in missing}, missing
 
 
 def _exists(rows: Rows, column: str) -> bool:
@@ -244,9 +257,16 @@ def _exists(rows: Rows, column: str) -> bool:
     return any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in written)
 
 
-def missing_media_notes(missing_media: Iterable[str]) -> list[str]:
-    """Notes about columns that name media files, none of which exists."""
-    return [f"{column!r} names no file that exists; it is not read" for column in missing_media]
+def are_free(texts: Sequence[str], n_answers: int | None = None, fewest: int = 0) -> bool:
+    """Whether answers are free texts: long, and most of them different.
+
+    Args:
+        n_answers: how many there are, if the texts are those that differ.
+        fewest: answers that it takes to say so.
+    """
+    n_answers = len(texts) if n_answers is None else n_answers
+    letters = sum(map(len, texts)) / max(len(texts), 1)
+    return n_answers >= fewest and len(set(texts)) > REPEATS * n_answers and letters > LONG
 
 
 def by_reason(left: Left) -> str:

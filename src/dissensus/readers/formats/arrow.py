@@ -8,8 +8,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.files.arrow import arrow_table
 from dissensus.readers.class_labels import with_class_names
-from dissensus.readers.files import ending, read_bytes
-from dissensus.readers.head import Head
+from dissensus.readers.files import read_bytes
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import file_rows
 from dissensus.readers.tables.shapes import table_corpus
@@ -17,12 +16,6 @@ from dissensus.readers.tables.shapes import table_corpus
 MAGIC = b"ARROW1"
 STREAM = b"\xff\xff\xff\xff"  # before the first message of a stream
 OLD = b"FEA1"
-ENDINGS = (".arrow", ".arrows", ".feather", ".ipc")
-
-
-def recognise(head: Head) -> bool:
-    """By its first bytes, or by its ending."""
-    return head.start.startswith((MAGIC, STREAM, OLD)) or ending(head.path) in ENDINGS
 
 
 def read(path: Path, options: Layout) -> Corpus:

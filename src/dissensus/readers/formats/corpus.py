@@ -7,13 +7,7 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.head import Head
 from dissensus.readers.layout import Layout
-
-
-def recognise(head: Head) -> bool:
-    """By its file corpus.json."""
-    return (head.path / "corpus.json").is_file()
 
 
 def read(path: Path, options: Layout) -> Corpus:

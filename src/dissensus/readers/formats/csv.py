@@ -7,14 +7,8 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.delimited import NO_NAMES, delimited_rows
-from dissensus.readers.head import Head
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.shapes import table_corpus
-
-
-def recognise(head: Head) -> bool:
-    """Any text can be a CSV file, so this format is tried last."""
-    return head.is_text
 
 
 def read(path: Path, options: Layout) -> Corpus:

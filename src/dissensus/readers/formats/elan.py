@@ -17,15 +17,12 @@ from urllib.parse import unquote
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, cut, listed
-from dissensus.readers.exports.file_names import documents_and_annotators
-from dissensus.readers.exports.responses import Response, check_options, responses_corpus
+from dissensus.readers.exports.folders import documents_and_annotators, files_in
+from dissensus.readers.exports.responses import Response, responses_corpus
 from dissensus.readers.exports.spans import MARKED, Span
-from dissensus.readers.files import first_bytes, read_bytes
-from dissensus.readers.head import Head
+from dissensus.readers.files import read_bytes
 from dissensus.readers.layout import Layout
 
-TOOL = "ELAN"
-ENDING = ".eaf"
 MANY, REPEATS = 20, 0.5  # values of a tier, and their share among its intervals, of a transcript
 _SOUND = (".wav", ".mp3", ".flac", ".ogg", ".m4a")
 
@@ -44,19 +41,11 @@ class _Recording:
     n_unplaced: int  # annotations whose times are not known
 
 
-def recognise(head: Head) -> bool:
-    """A file, or a folder with files, whose first element is ANNOTATION_DOCUMENT."""
-    files = _files(head.path)
-    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files[:3])
-
-
 def read(path: Path, options: Layout) -> Corpus:
     """Read the intervals of every annotator."""
-    check_options(path, options, TOOL, plain="csv")
-    files = _files(path)
-    if not files:
-        raise DataError(f"{path}: no file that ends in {ENDING}")
-    recordings = {file: _recording(file) for file in files}
+    recordings = {file: _recording(file) for file in files_in(path, ".eaf")}
+    if not recordings:
+        raise DataError(f"{path}: no file that ends in .eaf")
     named = documents_and_annotators(
         {file: one.media[0] if one.media else file.stem for file, one in recordings.items()}
     )
@@ -66,35 +55,26 @@ def read(path: Path, options: Layout) -> Corpus:
         document, of_file = named[file]
         media = recording.media[0] if recording.media else ""
         item = PurePosixPath(media).stem or document
+        shown = {"audio" if media.lower().endswith(_SOUND) else "video": media} if media else {}
         for tier in recording.tiers:
-            if _question(tier) in transcripts:
+            question, annotator = _question(tier), tier.annotator or of_file
+            if question in transcripts:
                 continue
-            annotator = tier.annotator or of_file
-            shown = {"audio" if media.lower().endswith(_SOUND) else "video": media} if media else {}
-            one = responses.setdefault(
-                (item, annotator), Response(file.name, item, annotator, {}, shown)
-            )
-            values = one.answers.setdefault(_question(tier), [])
+            new = Response(file.name, item, annotator, {}, shown)
+            one = responses.setdefault((item, annotator), new)
+            one.answers.setdefault(question, [])
             for start, stop, value in tier.intervals:
-                values += [value] if value not in values else []
-                span = Span(_question(tier), (start,), (stop,), value, seconds=True)
-                one.spans.append(span)
+                one.mark(Span(question, (start,), (stop,), value, seconds=True))
     if not any(one.spans for one in responses.values()):
         raise DataError(f"{path}: no tier with values that repeat")
-    questions = dict.fromkeys((q for one in responses.values() for q in one.answers), True)
     notes = ["an item is a recording"]
     if transcripts:
         notes.append(f"transcripts, not read: {', '.join(sorted(transcripts))}")
     n_unplaced = sum(one.n_unplaced for one in recordings.values())
     if n_unplaced:
         notes.append(f"not read: {counted(n_unplaced, 'annotation')} without a time")
-    return responses_corpus(path, list(responses.values()), questions, options, TOOL, notes)
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        return sorted(f for f in path.rglob(f"*{ENDING}") if not f.name.startswith("."))
-    return [path] if path.suffix.lower() == ENDING else []
+    sets = {question for one in responses.values() for question in one.answers}
+    return responses_corpus(path, list(responses.values()), options, "ELAN", notes, sets=sets)
 
 
 def _question(tier: _Tier) -> str:

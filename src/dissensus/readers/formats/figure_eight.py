@@ -20,16 +20,15 @@ from dissensus.errors import DataError
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import (
     Left,
+    are_free,
     by_reason,
-    check_options,
     export_corpus,
-    missing_media_notes,
     shown_content,
 )
-from dissensus.readers.head import Head
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.separators import separator_name, separator_of, split_cell
+from dissensus.readers.tables.assignments import take_rows
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Column, Rows
 from dissensus.readers.tables.shapes import table_corpus
@@ -37,22 +36,10 @@ from dissensus.readers.tables.shapes import table_corpus
 TOOL = "Figure Eight"
 ITEM, ANNOTATOR, RESPONSE, TAINTED = "_unit_id", "_worker_id", "_id", "_tainted"
 GOLD, REASON = "_gold", "_gold_reason"
-LONG, REPEATS = 25, 0.5  # letters, and the share of distinct answers, of free texts
-
-
-def recognise(head: Head) -> bool:
-    """Whether the first line names units, and workers or a confidence."""
-    names = head.names
-    return ITEM in names and (ANNOTATOR in names or _is_aggregated(names))
-
-
-def _is_aggregated(names: list[str]) -> bool:
-    return any(name.endswith(":confidence") for name in names)
 
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read every judgment that is not tainted; options may name the answers and the content."""
-    check_options(path, options, TOOL, ("answer", "text"), "csv")
     rows = delimited_rows(path, options)
     if ANNOTATOR not in rows.columns:
         raise DataError(
@@ -64,12 +51,12 @@ def read(path: Path, options: Layout) -> Corpus:
     if not answers:  # too few judgments to see which columns differ within a unit
         return table_corpus(rows, options)
     rows, notes = _split(rows, answers)
-    gold = {name: f"{name}{GOLD}" for name in answers if _has_entries(rows, f"{name}{GOLD}")}
     units = rows.columns[ITEM]
     gold = {
-        name: column
-        for name, column in gold.items()
-        if rows.columns[column].conflict(units.codes, len(units.values)) is None
+        name: f"{name}{GOLD}"
+        for name in answers
+        if (labels := rows.columns.get(f"{name}{GOLD}")) is not None and len(labels.values)
+        if labels.conflict(units.codes, len(units.values)) is None
     }
     may = [
         name
@@ -89,8 +76,7 @@ def read(path: Path, options: Layout) -> Corpus:
         response=RESPONSE if RESPONSE in rows.columns and len(answers) > 1 else None,
     )
     left = Left({(name, "tainted"): n_tainted for name in answers} if n_tainted else {})
-    notes += missing_media_notes(missing_media)
-    return export_corpus(rows, roles, options, TOOL, left, notes)
+    return export_corpus(rows, roles, options, TOOL, left, notes, missing_media)
 
 
 def _untainted(rows: Rows) -> tuple[Rows, int]:
@@ -100,15 +86,7 @@ def _untainted(rows: Rows) -> tuple[Rows, int]:
     kept = np.array([str(cell).strip().casefold() != "true" for cell in cells])
     if not kept.any():
         raise DataError(f"{rows.path}: no answers: {by_reason(Left({('', 'tainted'): len(kept)}))}")
-    where = np.flatnonzero(kept)
-    columns = {
-        name: Column.of(column.array().filter(pa.array(kept)))
-        for name, column in rows.columns.items()
-    }
-    place = rows.place
-    return replace(rows, columns=columns, place=lambda row: place(int(where[row]))), int(
-        (~kept).sum()
-    )
+    return take_rows(rows, kept), int((~kept).sum())
 
 
 def _answers(rows: Rows, options: Layout) -> tuple[str, ...]:
@@ -125,9 +103,7 @@ def _answers(rows: Rows, options: Layout) -> tuple[str, ...]:
         if any(column.is_constant(of.codes, len(of.values)) for of in (units, workers)):
             continue
         texts = column.values.to_pylist()
-        letters = sum(map(len, texts)) / len(texts)
-        free = len(texts) > REPEATS * filled and letters > LONG and separator_of(texts) is None
-        if not free:
+        if not are_free(texts, filled) or separator_of(texts) is not None:
             answers.append(name)
     return tuple(answers)
 
@@ -136,27 +112,14 @@ def _split(rows: Rows, answers: tuple[str, ...]) -> tuple[Rows, list[str]]:
     """Cells with several answers as sets, and notes that say so."""
     columns, sets, notes = dict(rows.columns), set(rows.sets), []
     for name in answers:
-        values = columns[name].values.to_pylist()
-        separator = separator_of(values)
+        separator = separator_of(columns[name].values.to_pylist())
         if separator is None:
             continue
-        texts = pa.array([set_text(split_cell(value, separator)) for value in values], pa.string())
-        columns[name] = Column.of(
-            texts.take(pa.array(columns[name].codes, mask=columns[name].codes < 0))
-        )
-        sets.add(name)
-        gold = f"{name}{GOLD}"
-        if gold in columns and len(columns[gold].values):
-            known = columns[gold]
-            texts = pa.array(
-                [set_text(split_cell(value, separator)) for value in known.values.to_pylist()],
-                pa.string(),
-            )
-            columns[gold] = Column.of(texts.take(pa.array(known.codes, mask=known.codes < 0)))
-            sets.add(gold)
+        for part in (name, f"{name}{GOLD}"):
+            if part in columns and len(columns[part].values):
+                codes, cells = columns[part].codes, columns[part].values.to_pylist()
+                texts = pa.array([set_text(split_cell(cell, separator)) for cell in cells])
+                columns[part] = Column.of(texts.take(pa.array(codes, mask=codes < 0)))
+                sets.add(part)
         notes.append(f"{name}: several answers in a cell, separated by {separator_name(separator)}")
     return replace(rows, columns=columns, sets=frozenset(sets)), notes
-
-
-def _has_entries(rows: Rows, name: str) -> bool:
-    return name in rows.columns and len(rows.columns[name].values) > 0

@@ -20,46 +20,24 @@ from dissensus.errors import DataError, listed
 from dissensus.files.arrow import arrow_table, parquet_table
 from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.delimited import delimited_cells
+from dissensus.readers.exports.folders import COLUMNS, LINES, SPREADSHEETS, TEXTS, table_files
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named, rows_of
 from dissensus.readers.files import ending, read_bytes, read_utf8, stem
 from dissensus.readers.formats import spreadsheet
-from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import file_rows
 from dissensus.readers.tables.item_rows import free_name
 from dissensus.readers.tables.shapes import table_corpus
 
-TEXTS = (".csv", ".tsv", ".tab", ".txt")
-LINES = (".jsonl", ".ndjson", ".json1", ".json")
-COLUMNS = (".parquet", ".pq", ".arrow")
-ASIDE = (
-    "readme",
-    "license",
-    "licence",
-    "card",
-    "dataset_info",
-    "state",
-    "metadata",
-    "requirements",
-)
-MOST_FILES = 5000
 _SHARD = re.compile(r"(?P<split>.+?)[-_]\d{3,}([-_]of[-_]\d+)?([-_]\w+)?")
-
-
-def recognise(head: Head) -> bool:
-    """Whether a folder contains several tables, or one file of columns."""
-    if not head.path.is_dir():
-        return False
-    files = _files(head.path)
-    return len(files) > 1 or any(ending(file) in COLUMNS for file in files)
 
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read the tables of all files as one corpus; `corpus` names one file."""
     if not path.is_dir():
         raise DataError(f"{path}: not a folder")
-    files = _files(path)
+    files = table_files(path)
     if not files:
         raise DataError(f"{path}: a folder without tables; name a file (CSV, TSV, XLSX, JSONL)")
     shards = [file for file in files if ending(file) in COLUMNS]
@@ -71,30 +49,13 @@ def read(path: Path, options: Layout) -> Corpus:
     return grids_corpus(path, grids, options, "file")
 
 
-def _files(path: Path) -> list[Path]:
-    """The tables in a folder and the folders in it."""
-    files: list[Path] = []
-    for file in path.rglob("*"):
-        hidden = any(part.startswith((".", "~$", "__")) for part in file.relative_to(path).parts)
-        aside = stem(file.name).lower().startswith(ASIDE)
-        kinds = (*TEXTS, *LINES, *COLUMNS, *spreadsheet.ENDINGS)
-        if not hidden and not aside and ending(file) in kinds and file.is_file():
-            files.append(file)
-        if len(files) > MOST_FILES:
-            raise DataError(f"{path}: more than {MOST_FILES} files; name a folder with fewer")
-    tables = [file for file in files if ending(file) != ".txt"]  # a text may be anything
-    return sorted(tables or files)
-
-
 # ---- a table in each file ----
 
 
 def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
     names = _names(path, files)
     cells = {
-        file: list(_cells(file, options))
-        for file in files
-        if ending(file) not in spreadsheet.ENDINGS
+        file: list(_cells(file, options)) for file in files if ending(file) not in SPREADSHEETS
     }
     grids = {file: grid(names[file], rows) for file, rows in cells.items()}
     known = [one for one in grids.values() if one is not None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
@@ -17,11 +16,9 @@ from dissensus.errors import DataError
 from dissensus.readers.files import (
     LargeText,
     NotUtf8Error,
-    ending,
     is_large,
     read_utf8,
 )
-from dissensus.readers.head import Head
 from dissensus.readers.json_text import (
     DECODER,
     Place,
@@ -37,15 +34,8 @@ from dissensus.readers.tables.column_parts import ColumnParts
 from dissensus.readers.tables.rows import Rows, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 
-ENDINGS = (".jsonl", ".ndjson", ".json1", ".json")
 OBJECTS = 50_000  # of a large file that are parsed together
 MOST_LINE = 64 << 20  # bytes of a line of such a file
-_OPENING = re.compile(rb"\s*(\[\s*)?\{")
-
-
-def recognise(head: Head) -> bool:
-    """By its ending, or by an object at its beginning."""
-    return head.is_text and (ending(head.path) in ENDINGS or head.opens_with())
 
 
 def read(path: Path, options: Layout) -> Corpus:

@@ -1,72 +1,138 @@
-"""Shared by the readers of both LeWiDi editions: a JSON file that is an object of items by key."""
+"""LeWiDi JSON: the 2023 edition (SemEval-2023 task 11) and the 2025 edition, an object per item.
+
+    {"1": {"text": "so good!", "annotation task": "offensiveness detection", "split": "train",
+           "annotators": "Ann1,Ann2", "annotations": "0,1", "hard_label": "0", "other_info": {}}}
+    {"1": {"text": {"post": "so good!", "reply": "sure"}, "annotation task": "irony detection",
+           "split": "train", "annotators": "Ann1,Ann2", "annotations": {"Ann1": "0", "Ann2": "1"}}}
+
+In 2023 the answers of an item are one text, in 2025 an object. Keys restart in every file, so an
+item is named after split and key: "train-1". An answer to the natural language inference task is a
+set ("entailment,neutral"); `annotators` then names an annotator once for each value chosen.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from dissensus.corpus import Corpus
+import numpy as np
+import pyarrow as pa
+
+from dissensus.annotations import Annotations, Repeats
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, listed
-from dissensus.files.checked_json import kind
+from dissensus.files.checked_json import kind, parse_json
+from dissensus.names import Names
 from dissensus.readers.files import read_utf8
-from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.readers.layout import Layout
+from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, infer_scale, sorted_values
 
-T = TypeVar("T")  # an item, as the reader of an edition represents it
 REQUIRED = ("text", "annotation task", "annotators", "annotations", "split")
-_OPENING = re.compile(r'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)')
+QUESTIONS = {  # the annotation task, as the files spell it; others: the task without "detection"
+    "hate speech detection": "hate",
+    "misogyny and sexism detection in Arabic tweets": "misogyny",
+    "abusivness detection": "severity",
+    "offensiveness detection": "offensive",
+    "natural language inference": "inference",
+}
+BINARY = Nominal(("0", "1"))
+SCALES_2023: dict[str, Scale] = {
+    "severity": Ordinal(("-3", "-2", "-1", "0", "1")),
+    **dict.fromkeys(
+        "hate aggressive offensive misogyny abusive ableist homophobic intellectual racist sexist "
+        "sex_harassment transphobic target.generalised target.individual target.system explicit "
+        "implicit".split(),
+        BINARY,
+    ),
+}
+SCALES_2025: dict[str, Scale] = {
+    "sarcasm": Ordinal(tuple(str(level) for level in range(1, 7))),
+    "irony": Nominal(("0", "1")),
+    "paraphrase": Ordinal(tuple(str(level) for level in range(-5, 6))),
+    "inference": MultiLabel(("contradiction", "entailment", "neutral")),
+}
+WORDS = {"No": "0"}  # twice in HS-Brexit, in the place of a 0 or 1
+SHARED = {"sarcasm": "context", "irony": "post", "inference": "context"}  # text of several items
+DAMAGED = (
+    "items whose conversation_ids share one id make one group, also where that id was damaged to "
+    "the form 2.45945E+15 and may stand for several conversations"
+)
 
 
-def opens_with(head: Head, *keys: str) -> bool:
-    """Whether the file begins with an object of objects and matches all these patterns."""
-    return bool(_OPENING.match(head.text)) and all(re.search(key, head.text) for key in keys)
+def read_2023(path: Path, options: Layout) -> Corpus:
+    """One file of 2023 by itself; `datasets` puts the parts of a corpus together."""
+    return _read(path, options, 2023)
 
 
-def read_alone(
-    path: Path, options: Layout, edition: str, read_parts: Callable[..., Corpus]
-) -> Corpus:
-    """One file by itself, with a note about its content; options about columns are refused."""
+def read_2025(path: Path, options: Layout) -> Corpus:
+    """One file of 2025 by itself; `datasets` joins the parts and the facts about annotators."""
+    return _read(path, options, 2025)
+
+
+def _read(path: Path, options: Layout, edition: int) -> Corpus:
+    """One file, with a note about its content; options about columns are refused."""
     stated = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)
     refused = [key for key, value in stated.items() if value not in (None, False)]
     if refused:
         raise DataError(
-            f"{path}: in {edition} JSON the meaning of every key is fixed; leave out "
+            f"{path}: in LeWiDi {edition} JSON the meaning of every key is fixed; leave out "
             f"{listed(refused)}"
         )
     name = re.sub(r"_(train|dev|test)$", "", path.stem)
     if options.corpus not in (None, name):
         raise DataError(f"{path}: no corpus {options.corpus!r}; the file has {name!r}")
-    corpus = read_parts([path], options.name or name, options.repeats, options.encoding)
+    if options.repeats == "set":
+        raise DataError(f'{path}: repeats="set" (--repeats set) is for tables; leave it out')
+    corpus = read_parts([path], options.name or name, edition, options.repeats, options.encoding)
     note = (
-        f"{path.name}: {edition} JSON; questions {', '.join(corpus.questions)}; "
+        f"{path.name}: LeWiDi {edition} JSON; questions {', '.join(corpus.questions)}; "
         f"items {corpus.n_items}, annotators {corpus.n_annotators}"
     )
     return replace(corpus, notes=(note, *corpus.notes))
 
 
-def build(
+def read_parts(
     paths: Iterable[Path],
-    encoding: str | None,
-    item: Callable[[dict[str, Any], str, str], T],
-    corpus: Callable[[list[T]], Corpus],
+    name: str,
+    edition: int,
+    repeats: Repeats = "error",
+    encoding: str | None = None,
 ) -> Corpus:
-    """One corpus from several files: `item(entry, where, key)` of each entry, then all of them."""
+    """One corpus from several files, such as its training and its development part."""
     files = list(paths)
-    items = [
-        item(entry, where, key) for path in files for key, entry, where in entries(path, encoding)
-    ]
+    item_of, questions_of = (
+        (_item_2023, _questions_2023) if edition == 2023 else (_item_2025, _questions_2025)
+    )
+    items = [item_of(*one) for path in files for one in _entries(path, encoding)]
     try:
-        return corpus(items)
+        return _corpus(name, items, repeats, questions_of)
     except DataError as error:  # its messages name items and annotators, not files
         raise DataError(f"{', '.join(map(str, files))}: {error}") from None
 
 
-def entries(path: Path, encoding: str | None) -> Iterable[tuple[str, dict[str, Any], str]]:
-    """Each item's key, its object and its place, for messages."""
+# ---- an entry of a file as an item ----
+
+
+@dataclass(frozen=True)
+class _Item:
+    name: str
+    split: str
+    texts: dict[str, str]  # by role
+    annotators: list[str]
+    answers: dict[str, list[str]]  # question -> an answer per annotator, "" where there is none
+    attributes: dict[str, str]
+    annotator_attributes: dict[str, dict[str, str]] = field(default_factory=dict)  # by annotator
+    gold: tuple[str, str] | None = None  # question and label
+    explanations: dict[str, list[str]] = field(default_factory=dict)  # one for each value chosen
+
+
+def _entries(path: Path, encoding: str | None) -> Iterable[tuple[dict[str, Any], str, str]]:
+    """Each item's object, its place, for messages, and its key."""
     content = as_object(parsed(read_utf8(path, encoding), path), str(path), "items by key")
     if not content:
         raise DataError(f"{path}: no items")
@@ -76,10 +142,10 @@ def entries(path: Path, encoding: str | None) -> Iterable[tuple[str, dict[str, A
         missing = [name for name in REQUIRED if name not in entry]
         if missing:
             raise DataError(f"{where}: no key {listed(missing)}; it has {listed(entry, 12)}")
-        yield key, entry, where
+        yield entry, where, key
 
 
-def as_text(entry: dict[str, Any], key: str, where: str, objects: bool = False) -> Any:
+def _text(entry: dict[str, Any], key: str, where: str, objects: bool = False) -> Any:
     """The value of this key, which must be a text, or an object if `objects` is set."""
     value = entry[key]
     if not isinstance(value, str) and not (objects and isinstance(value, dict)):
@@ -87,32 +153,376 @@ def as_text(entry: dict[str, Any], key: str, where: str, objects: bool = False) 
     return value
 
 
-def between_commas(text: str) -> list[str]:
+def _parts(text: str) -> list[str]:
     """The parts of a text between commas; none of an empty one.
 
     Example:
-        >>> between_commas("Ann1, Ann2"), between_commas(" ")
+        >>> _parts("Ann1, Ann2"), _parts(" ")
         (['Ann1', 'Ann2'], [])
     """
     return [part.strip() for part in text.split(",")] if text.strip() else []
 
 
-def without_detection(task: str) -> str:
+def _question(task: str) -> str:
     """The question of an annotation task.
 
     Example:
-        >>> without_detection("offensive language detection")
-        'offensive'
+        >>> _question("offensive language detection"), _question("hate speech detection")
+        ('offensive', 'hate')
     """
-    return task.removesuffix(" detection").removesuffix(" language")
+    return QUESTIONS.get(task, task.removesuffix(" detection").removesuffix(" language"))
 
 
-def columns(rows: list[dict[str, str]]) -> dict[str, list[str | None]]:
-    """Dicts, one per row, as one list per key; None where a row does not have the key.
+def _info(entry: dict[str, Any], where: str) -> dict[str, Any]:
+    return as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
 
-    Example:
-        >>> columns([{"lang": "en"}, {"bot": "A"}])
-        {'lang': ['en', None], 'bot': [None, 'A']}
-    """
+
+def _facts(entry: dict[str, Any], info: dict[str, Any]) -> dict[str, str]:
+    """The language, and what `other_info` says in plain texts and numbers."""
+    facts = ({"lang": entry["lang"]} if "lang" in entry else {}) | info
+    return {k: str(v) for k, v in facts.items() if k == "lang" or isinstance(v, str | int | float)}
+
+
+def _check_stated(entry: dict[str, Any], where: str, n_annotators: int) -> None:
+    stated = entry.get("number of annotations")
+    if stated not in (None, n_annotators):
+        raise DataError(
+            f"{where}: 'number of annotations' is {stated!r} but there are {n_annotators}"
+        )
+
+
+def _item_2023(entry: dict[str, Any], where: str, key: str) -> _Item:
+    info, split = _info(entry, where), _text(entry, "split", where)
+    annotators = _parts(_text(entry, "annotators", where))
+    if "" in annotators:
+        raise DataError(f"{where}: 'annotators' has an empty name")
+    main = _question(_text(entry, "annotation task", where).strip())
+    texts = {main: ("annotations", entry["annotations"])}  # question -> key and text
+    for title in ("other annotations", "other_annotations"):
+        for name, value in as_object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
+            texts[_question_of_other(name)] = (name, value)
+    answers = {}
+    for question, (name, value) in texts.items():
+        answers[question] = _parallel(value, where, name, len(annotators))
+        _check_2023(answers[question], question, where, name)
+    if any(answers[main]):
+        _check_stated(entry, where, len(annotators))
+    about_annotators = {*annotators, "annotators group"}
+    attributes = {
+        name.replace("conversation_id(s)", "conversation_ids"): fact
+        for name, fact in _facts(entry, info).items()
+        if name not in about_annotators and not re.fullmatch(r"group\d+", name)
+    }
+    text = _text(entry, "text", where, objects=True)
+    by_annotator = _annotator_attributes(info, where, annotators)
+    gold = _gold(entry, where, main)
+    return _Item(
+        f"{split}-{key}", split, _texts(text), annotators, answers, attributes, by_annotator, gold
+    )  # fmt: skip
+
+
+def _question_of_other(name: str) -> str:
+    return name.removesuffix(" detection").removesuffix(" language")
+
+
+def _check_2023(answers: list[str], question: str, where: str, key: str) -> None:
+    """Refuse an answer that a known question cannot have, while its item can be named."""
+    scale = SCALES_2023.get(question)
+    if isinstance(scale, Nominal | Ordinal):
+        unknown = [a for a in answers if a not in {"", *scale.values, *_words(question)}]
+        if unknown:
+            raise DataError(
+                f"{where}: {key!r} has {listed(unknown)}; {question} is one of "
+                f"{listed(scale.values)}"
+            )
+
+
+def _words(question: str) -> dict[str, str]:
+    """Words that stand for answers to this question."""
+    return WORDS if SCALES_2023.get(question) is BINARY else {}
+
+
+def _gold(entry: dict[str, Any], where: str, main: str) -> tuple[str, str] | None:
+    label = entry.get("hard_label")
+    if label in (None, ""):
+        return None
+    question = "abusive" if main == "severity" else main
+    label = str(label)  # a number in some items of ConvAbuse
+    _check_2023([label], question, where, "hard_label")
+    return question, _words(question).get(label, label)
+
+
+def _texts(text: Any) -> dict[str, str]:
+    """The texts by role; ConvAbuse writes its four turns as JSON within the text."""
+    if isinstance(text, str) and text.startswith("{"):
+        try:
+            text = parse_json(text, "text")
+        except DataError:
+            return {"text": text}
+    return {str(k): str(v) for k, v in text.items()} if isinstance(text, dict) else {"text": text}
+
+
+def _annotator_attributes(
+    info: dict[str, Any], where: str, annotators: list[str]
+) -> dict[str, dict[str, str]]:
+    """Attributes of the annotators: HS-Brexit's `group`, ArMIS's `profile`."""
+    attributes = {}
+    if "annotators group" in info:
+        codes = _parallel(info["annotators group"], where, "annotators group", len(annotators))
+        groups = [str(info.get(code, code)) for code in codes]
+        attributes["group"] = dict(zip(annotators, groups, strict=True))
+    profiles = {name: str(info[name]) for name in annotators if name in info}
+    return attributes | ({"profile": profiles} if profiles else {})
+
+
+def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
+    """The parts of a text that has one for every annotator; an empty text has empty parts."""
+    parts = _parts(_text({key: value}, key, where)) or [""] * n_annotators
+    if len(parts) != n_annotators:
+        raise DataError(
+            f"{where}: {key!r} has {len(parts)} entries but 'annotators' has {n_annotators}"
+        )
+    return parts
+
+
+def _item_2025(entry: dict[str, Any], where: str, key: str) -> _Item:
+    info, split = _info(entry, where), _text(entry, "split", where)
+    question = _question(_text(entry, "annotation task", where).strip())
+    named = _parts(_text(entry, "annotators", where))
+    text = _text(entry, "text", where, objects=True)
+    texts = {"text": text} if isinstance(text, str) else text
+    texts = {role: _text(texts, role, f"{where}, 'text'") for role in texts}
+    answers = {}
+    written = as_object(entry["annotations"], f"{where}, 'annotations'", "answers by annotator")
+    for annotator, answer in written.items():
+        if not isinstance(answer, str | int) or isinstance(answer, bool):
+            raise DataError(
+                f"{where}: the answer of {annotator!r} must be a text, found {kind(answer)}"
+            )
+        answers[annotator] = str(answer).strip()
+        _check_2025(answers[annotator], question, where, annotator)
+    if answers and set(answers) != set(named):
+        raise DataError(
+            f"{where}: 'annotators' names {listed(dict.fromkeys(named))} but 'annotations' "
+            f"has {listed(answers)}"
+        )
+    if answers:
+        _check_stated(entry, where, len(named))
+    return _Item(
+        f"{split}-{key}",
+        split,
+        texts,
+        list(answers),
+        {question: list(answers.values())},
+        _facts(entry, info),
+        explanations=_explanations(info, where, named),
+    )
+
+
+def _check_2025(answer: str, question: str, where: str, annotator: str) -> None:
+    """Refuse an answer that a known question cannot have, while its item can be named."""
+    scale = SCALES_2025.get(question)
+    if not answer or not isinstance(scale, Nominal | Ordinal | MultiLabel):
+        return
+    several = isinstance(scale, MultiLabel)
+    unknown = [v for v in (_parts(answer) if several else [answer]) if v not in scale.values]
+    if unknown:
+        raise DataError(
+            f"{where}: {annotator!r} answered {listed(unknown)}; {question} is "
+            f"{'some' if several else 'one'} of {listed(scale.values, 11)}"
+        )
+
+
+def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> dict[str, list[str]]:
+    """Free texts in the order of the annotators, one for each time that they are named."""
+    texts = info.get("explanations")
+    if texts is None:
+        return {}
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise DataError(f"{where}: 'explanations' must be a list of texts")
+    if len(texts) != len(annotators):
+        raise DataError(
+            f"{where}: 'explanations' has {len(texts)} entries but 'annotators' has "
+            f"{len(annotators)}"
+        )
+    by_annotator: dict[str, list[str]] = {}
+    for annotator, text in zip(annotators, texts, strict=True):
+        by_annotator.setdefault(annotator, []).append(text)
+    return by_annotator
+
+
+# ---- items as a corpus ----
+
+
+@dataclass
+class _Answers:
+    """The answers to a question: rows of all items, where a row is an annotator of an item."""
+
+    rows: np.ndarray
+    texts: list[str]
+    scale: Scale
+    notes: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def _corpus(
+    name: str,
+    items: list[_Item],
+    repeats: Repeats,
+    questions_of: Callable[[list[_Item], str, np.ndarray], dict[str, _Answers]],
+) -> Corpus:
+    names = Names([item.name for item in items])
+    distinct = {annotator for item in items for annotator in item.annotators}
+    annotators = Names(sorted(distinct, key=lambda name: (len(name), name)))  # Ann9, Ann10
+    item_codes = np.repeat(np.arange(len(items)), [len(one.annotators) for one in items])
+    row_names = pa.array([name for one in items for name in one.annotators], pa.string())
+    annotator_codes = annotators.codes(row_names)
+    questions: dict[str, Annotations] = {}
+    left_out, notes = [], []
+    main_ones = dict.fromkeys(q for one in items for q in one.answers)
+    for question in main_ones:
+        lists = [one.answers.get(question, [None] * len(one.annotators)) for one in items]
+        texts = np.array([text for some in lists for text in some], dtype=object)
+        if n_empty := int((texts == "").sum()):
+            left_out.append(LeftOut(question, "the answer is empty", n_empty))
+        for title, answers in questions_of(items, question, texts).items():
+            notes += answers.notes
+            questions[title] = Annotations.from_arrays(
+                item_codes[answers.rows],
+                annotator_codes[answers.rows],
+                pa.array(answers.texts, pa.string()),
+                answers.scale,
+                items=names,
+                annotators=annotators,
+                response=answers.rows if questions_of is _questions_2023 else None,
+                extra=answers.extra,
+                repeats=repeats,
+            )
+    texts_by_role = _columns([item.texts for item in items])
+    attributes = _columns([item.attributes for item in items])
+    group = SHARED.get(next(iter(main_ones), "")) if len(main_ones) == 1 else None
+    if group in texts_by_role and questions_of is _questions_2025:
+        attributes[group] = _first_with(texts_by_role[group], names)
+    else:
+        group = None
+    if questions_of is _questions_2023 and "conversation_ids" in attributes:
+        attributes["conversation"] = conversations(attributes["conversation_ids"])
+        notes, group = [*notes, DAMAGED], "conversation"
+    by_annotator: dict[str, dict[str, str]] = {}
+    for item in items:
+        for key, values in item.annotator_attributes.items():
+            by_annotator.setdefault(key, {}).update(values)
+    return Corpus.build(
+        name,
+        names,
+        questions,
+        annotators=annotators,
+        contents={r: Contents.distinct("text", column) for r, column in texts_by_role.items()},
+        item_attributes={key: pa.array(column) for key, column in attributes.items()},
+        annotator_attributes={
+            key: pa.array([values.get(annotator) for annotator in annotators], pa.string())
+            for key, values in by_annotator.items()
+        },
+        gold=_labels(items, names, questions),
+        splits={"official": [item.split for item in items]},
+        group=group,
+        left_out=tuple(left_out),
+        notes=tuple(notes),
+    )
+
+
+def _columns(rows: Sequence[dict[str, str]]) -> dict[str, list[str | None]]:
+    """Dicts, one per row, as one list per key; None where a row does not have the key."""
     keys = dict.fromkeys(key for row in rows for key in row)
     return {key: [row.get(key) for row in rows] for key in keys}
+
+
+def _questions_2023(items: list[_Item], question: str, texts: np.ndarray) -> dict[str, _Answers]:
+    """The question and what follows from it: a severity below 0 means `abusive`."""
+    notes = []
+    for word, answer in _words(question).items():
+        matches = texts == word
+        texts[matches] = answer
+        if matches.any():
+            notes.append(
+                f"{question}: {matches.sum()} answers {word!r} are taken to mean {answer!r}"
+            )
+    rows = np.flatnonzero([bool(text) for text in texts])
+    answers = texts[rows].tolist()
+    scale = SCALES_2023.get(question) or _inferred(question, answers)
+    questions = {question: _Answers(rows, answers, scale, notes)}
+    if question == "severity":
+        below = ["1" if int(answer) < 0 else "0" for answer in answers]
+        questions["abusive"] = _Answers(rows, below, BINARY)
+    return questions
+
+
+def _questions_2025(items: list[_Item], question: str, texts: np.ndarray) -> dict[str, _Answers]:
+    """The question, with the annotators' explanations of their answers."""
+    rows = np.flatnonzero([bool(text) for text in texts])
+    answers = texts[rows].tolist()
+    reasons = [one.explanations.get(name) for one in items for name in one.annotators]
+    kept = [reasons[row] for row in rows]
+    extra = {"explanations": pa.array(kept, pa.list_(pa.string()))} if any(kept) else {}
+    scale = SCALES_2025.get(question)
+    if scale is None and any("," in answer for answer in answers):
+        values = {value for answer in answers for value in _parts(answer)}
+        scale = MultiLabel(tuple(sorted_values(values)))
+    return {question: _Answers(rows, answers, scale or _inferred(question, answers), extra=extra)}
+
+
+def _inferred(question: str, answers: list[str]) -> Scale:
+    if not answers:
+        raise DataError(f"{question!r} has no answers; a scale cannot be inferred")
+    return infer_scale(list(dict.fromkeys(answers)))
+
+
+def _first_with(texts: list[str | None], names: Names) -> list[str | None]:
+    """For each item, the name of the first item with the same text."""
+    first: dict[str, str] = {}
+    return [
+        None if text is None else first.setdefault(text, name)
+        for text, name in zip(texts, names, strict=True)
+    ]
+
+
+def _labels(
+    items: list[_Item], names: Names, questions: dict[str, Annotations]
+) -> dict[str, Annotations]:
+    gold = {}
+    labels = [(code, *item.gold) for code, item in enumerate(items) if item.gold]
+    for question in dict.fromkeys(question for _, question, _ in labels):
+        rows = [(code, label) for code, q, label in labels if q == question]
+        gold[question] = Annotations.from_arrays(
+            np.array([code for code, _ in rows]),
+            None,
+            pa.array([label for _, label in rows]),
+            questions[question].scale,
+            items=names,
+        )
+    return gold
+
+
+def conversations(ids: list[str | None]) -> list[str | None]:
+    """The group of each item, which a split must keep together.
+
+    Items that share an id, directly or through other items, have the first id of all of them.
+
+    Example:
+        >>> conversations(["7", "8,9", "9", None])
+        ['7', '8', '8', None]
+    """
+    head: dict[str, str] = {}
+
+    def find(one: str) -> str:
+        while head.setdefault(one, one) != one:
+            one = head[one]
+        return one
+
+    first: list[str | None] = []
+    for text in ids:
+        parts = _parts(text or "")
+        for part in parts[1:]:
+            head[find(part)] = find(parts[0])
+        first.append(parts[0] if parts else None)
+    return [None if one is None else find(one) for one in first]

@@ -6,7 +6,6 @@ As text with spaces between, or as an array that numpy wrote (.npy).
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.files.plain import numpy_array
 from dissensus.readers.files import read_bytes, read_utf8
-from dissensus.readers.head import Head
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import described
 from dissensus.readers.tables.assembly import assemble
@@ -30,29 +28,6 @@ from dissensus.scales import as_numbers
 NUMPY = b"\x93NUMPY"
 MISSING = -1
 _CONTENT = "a matrix contains whole numbers from 0, and -1 for a missing answer"
-_WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
-
-
-def recognise(head: Head) -> bool:
-    """By numpy's first bytes, or by lines of several whole numbers with spaces between.
-
-    With tabs between, a first line of different numbers may be a header; then it is not a matrix.
-    """
-    start = head.start[:4096]
-    if start.startswith(NUMPY):
-        return True
-    if not head.is_text:
-        return False
-    lines = start.removeprefix(b"\xef\xbb\xbf").splitlines()
-    if len(start) == 4096:  # the last line, or the only one's last number, may be cut off
-        lines = lines[:-1] if len(lines) > 1 else [b" ".join(start.split()[:-1])]
-    fields = [line.split() for line in lines if line.strip()]
-    if not fields or len(fields[0]) < 2:
-        return False
-    if not all(_WHOLE.fullmatch(field) for line in fields for field in line):
-        return False
-    header = len(set(fields[0])) == len(fields[0]) and b"-1" not in fields[0]
-    return not (b"\t" in lines[0] and header)
 
 
 def read(path: Path, options: Layout) -> Corpus:

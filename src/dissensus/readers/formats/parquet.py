@@ -14,8 +14,7 @@ from dissensus.files.arrow import check_parquet, parquet_table
 from dissensus.files.plain import open_plain
 from dissensus.progress import progress
 from dissensus.readers.class_labels import with_class_names
-from dissensus.readers.files import ending, is_large, read_bytes
-from dissensus.readers.head import Head
+from dissensus.readers.files import is_large, read_bytes
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import as_texts, damage_named, file_rows
 from dissensus.readers.tables.column_parts import ColumnParts
@@ -24,11 +23,6 @@ from dissensus.readers.tables.shapes import table_corpus
 
 MAGIC = b"PAR1"
 ROWS = 500_000  # of a large file that are read together
-
-
-def recognise(head: Head) -> bool:
-    """By its first four bytes, or by its ending."""
-    return head.start.startswith(MAGIC) or ending(head.path) in (".parquet", ".pq")
 
 
 def read(path: Path, options: Layout) -> Corpus:

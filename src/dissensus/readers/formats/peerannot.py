@@ -7,7 +7,6 @@ If `metadata.json` is in the same folder, its `n_classes` says which labels ther
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,31 +14,19 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.files.checked_json import kind, parse_json
 from dissensus.files.plain import plain_bytes
-from dissensus.readers.exports.responses import Left, check_options, export_corpus, table
+from dissensus.readers.exports.responses import Left, export_corpus, table
 from dissensus.readers.files import read_utf8
-from dissensus.readers.head import Head
 from dissensus.readers.json_text import as_object, parsed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.scales import Nominal
 
-TOOL = "peerannot"
-ANSWERS = "answers.json"
-_KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
-_OPENING = re.compile(rf"\s*\{{\s*{_KEY}\{{\s*{_KEY}-?\d")
-
-
-def recognise(head: Head) -> bool:
-    """Whether the file, or answers.json in the folder, opens with objects of numbers."""
-    if head.path.is_dir():
-        head = Head.of(head.path / ANSWERS)
-    return bool(_OPENING.match(head.text))
+MOST_CLASSES = 100_000
 
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read every label; a scale may be declared."""
-    path = path / ANSWERS if path.is_dir() else path
-    check_options(path, options, TOOL)
+    path = path / "answers.json" if path.is_dir() else path
     tasks = as_object(parsed(read_utf8(path, options.encoding), path), str(path), "tasks")
     columns: dict[str, list[str | None]] = {"task": [], "worker": [], "label": []}
     for task, labels in tasks.items():
@@ -56,20 +43,17 @@ def read(path: Path, options: Layout) -> Corpus:
     if not columns["task"]:
         raise DataError(f"{path}: no labels in {counted(len(tasks), 'task')}")
     places = [f"task {task!r}" for task in columns["task"]]
-    n_classes = _n_classes(path.parent / "metadata.json")
-    if options.scale is None and n_classes and _are_classes(columns["label"], n_classes):
-        options = replace(options, scale=Nominal(tuple(map(str, range(n_classes)))))
+    classes = tuple(map(str, range(_n_classes(path.parent / "metadata.json"))))
+    if options.scale is None and classes and {None, *classes} >= set(columns["label"]):
+        options = replace(options, scale=Nominal(classes))
     roles = ColumnRoles("task", "worker", ("label",), {})
-    return export_corpus(table(path, columns, places), roles, options, TOOL, Left())
+    return export_corpus(table(path, columns, places), roles, options, "peerannot", Left())
 
 
 def _n_classes(path: Path) -> int:
-    """The number of classes that peerannot states; 0 if it does not."""
+    """The number of classes that peerannot states; 0 if it does not, or cannot be meant."""
     try:
-        return int(parse_json(plain_bytes(path), path)["n_classes"])
+        n_classes = int(parse_json(plain_bytes(path), path)["n_classes"])
+        return n_classes if n_classes <= MOST_CLASSES else 0
     except (OSError, ValueError, KeyError, TypeError):
         return 0
-
-
-def _are_classes(labels: list[str | None], n_classes: int) -> bool:
-    return all(label is None or label in map(str, range(n_classes)) for label in set(labels))

@@ -14,7 +14,7 @@ a question, `SCHEME:::A`. Spans are rationales. Pages of a survey (`*.html`) are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,153 +22,106 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.delimited import delimited_rows
-from dissensus.readers.exports.responses import Response, check_options, responses_corpus
+from dissensus.readers.exports.folders import potato_files
+from dissensus.readers.exports.responses import Response, are_free, responses_corpus
 from dissensus.readers.exports.spans import MARKED, Span
 from dissensus.readers.files import read_utf8
-from dissensus.readers.head import Head
 from dissensus.readers.json_text import objects, parsed, value_text
 from dissensus.readers.layout import Layout
-from dissensus.scales import Scale, infer_scale
+from dissensus.scales import infer_scale
 
-TOOL = "potato"
-INSTANCES, STATE = "annotated_instances.jsonl", "user_state.json"
 PARTS = ":::"
 ITEM, USER, TEXT = "instance_id", "user", "displayed_text"
 TESTS = ("user", "test", "test_user", "testuser", "admin", "debug_user")
 FREE = ("text_box", "textbox", "free_response", "feedback", "comment")
-LONG, REPEATS = 25, 0.5  # letters, and the share of distinct answers, of free texts
 _TIME = re.compile(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(\d+)s")
-
-
-def recognise(head: Head) -> bool:
-    """Whether a folder has annotators' folders with potato's files, or a table its columns."""
-    if head.path.is_dir():
-        return bool(_user_files(head.path))
-    names = head.names
-    return USER in names and ITEM in names and any(PARTS in name for name in names)
+Labels = dict[str, dict[str, str]]  # scheme -> label -> value
 
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read every annotator's answers; a scale may be declared, and what was shown."""
-    check_options(path, options, TOOL, may=("text",), plain="csv")
     instances = list(_in_folder(path, options) if path.is_dir() else _in_table(path, options))
-    kept = [one for one in instances if not one.item.endswith(".html")]
-    schemes = _schemes(kept)
-    free = [name for name, scheme in schemes.items() if scheme.is_free]
-    responses = [_response(one, schemes) for one in kept]
-    sets: dict[str, bool] = {}
-    for one in responses:
-        for question, values in one.answers.items():
-            is_set = len(values) > 1 or any(span.question == question for span in one.spans)
-            sets[question] = sets.get(question, False) or is_set
+    kept = [pair for pair in instances if not pair[0].item.endswith(".html")]
+    schemes: dict[str, _Scheme] = {}
+    for _, labels in kept:
+        for name, values in labels.items():
+            if values:
+                schemes.setdefault(name, _Scheme(name)).add(values)
+    responses = [_answered(one, labels, schemes) for one, labels in kept]
     for question in {span.question for one in responses for span in one.spans}:
         for one in responses:
             one.answers.setdefault(question, [])  # annotated, and nothing marked
-    if not sets:
+    questions = sorted({question for one in responses for question in one.answers})
+    if not questions:
         raise DataError(f"{path}: no answers in {counted(len(instances), 'instance')}")
+    free = [name for name, scheme in schemes.items() if scheme.is_free]
     notes = [f"free texts, not read as answers: {', '.join(free)}"] if free else []
     if len(kept) < len(instances):
         notes.append(f"{counted(len(instances) - len(kept), 'survey page')} left out")
-    names = dict.fromkeys(one.annotator for one in kept)
+    names = dict.fromkeys(one.annotator for one in responses)
     notes += [f"annotator {name!r} may be a test user" for name in names if name in TESTS]
-    if options.scale is None:
-        options = replace(options, scale=_shared_scales(schemes, sets))
-    return responses_corpus(path, responses, dict(sorted(sets.items())), options, TOOL, notes)
+    if options.scale is None:  # each thing that a scheme rates has the values of all of them
+        rated = [scheme for scheme in schemes.values() if scheme.rates_several]
+        of_label = {f"{one.name}{PARTS}{label}": one for one in rated for label in one.labels}
+        asked = [question for question in questions if question in of_label]
+        scales = {q: infer_scale(sorted(set(of_label[q].values))) for q in asked}
+        options = replace(options, scale=scales or None)
+    return responses_corpus(path, responses, options, "potato", notes, questions=questions)
 
 
-def _shared_scales(schemes: dict[str, _Scheme], sets: dict[str, bool]) -> dict[str, Scale] | None:
-    """The scale of each thing that a scheme rates: with the values of all of them."""
-    scales = {
-        f"{name}{PARTS}{label}": infer_scale(sorted(set(scheme.values)))
-        for name, scheme in schemes.items()
-        if scheme.rates_several and not scheme.is_free
-        for label in scheme.labels
-    }
-    return {question: scales[question] for question in sets if question in scales} or None
+# ---- instances ----
 
 
-@dataclass(frozen=True)
-class _Instance:
-    place: str
-    item: str
-    annotator: str
-    labels: dict[str, dict[str, str]]  # scheme -> label -> value
-    spans: list[Span]
-    data: dict[str, str]
-    seconds: str | None = None
-
-
-# ---- folders ----
-
-
-def _user_files(path: Path) -> list[Path]:
-    """The file of each annotator, in the folder itself or one below."""
-    files = [file for name in (STATE, INSTANCES) for file in path.glob(f"*/{name}")]
-    files += [file for name in (STATE, INSTANCES) for file in path.glob(f"*/*/{name}")]
-    if not files and (path / STATE).is_file():
-        files = [path / STATE]
-    by_user = {file.parent: file for file in reversed(files)}
-    return sorted(by_user.values())
-
-
-def _in_folder(path: Path, options: Layout) -> Iterator[_Instance]:
-    for file in _user_files(path):
+def _in_folder(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]:
+    for file in potato_files(path):
         user = file.parent.name
         text = read_utf8(file, options.encoding).decode("utf-8")
-        if file.name == INSTANCES:
+        if file.name.startswith("annotated_instances"):
             for number, entry in objects(text, file):
                 yield _first_version(f"{user}, line {number}", user, entry, file)
         else:
-            yield from _second_version(user, parsed(text, file), file)
+            yield from _second_version(user, _mapping(parsed(text, file)))
 
 
-def _first_version(place: str, user: str, entry: dict[str, Any], file: Path) -> _Instance:
+def _first_version(
+    place: str, user: str, entry: dict[str, Any], file: Path
+) -> tuple[Response, Labels]:
     if entry.get("id") is None:
         raise DataError(f"{file}, {place}: no 'id'")
-    labels = _mapping(entry.get("label_annotations"))
-    spans = entry.get("span_annotations")
-    time = str(_mapping(entry.get("behavioral_data")).get("time_string") or "")
     shown = {TEXT: entry[TEXT]} if isinstance(entry.get(TEXT), str) else {}
-    return _Instance(
+    time = _mapping(entry.get("behavioral_data")).get("time_string")
+    labels = _mapping(entry.get("label_annotations"))
+    return Response(
         place,
         str(entry["id"]),
         user,
-        {str(scheme): _texts(values) for scheme, values in labels.items()},
-        _spans(spans if isinstance(spans, list) else []),
+        {},
         shown,
-        _seconds(time),
-    )
+        seconds=_seconds(str(time or "")),
+        spans=_spans(entry.get("span_annotations")),
+    ), {str(scheme): _texts(values) for scheme, values in labels.items()}
 
 
-def _second_version(user: str, state: Any, file: Path) -> Iterator[_Instance]:
-    state = _mapping(state)
+def _second_version(user: str, state: dict[str, Any]) -> Iterator[tuple[Response, Labels]]:
     name = str(state.get("user_id") or user)
     labels_by_item = _mapping(state.get("instance_id_to_label_to_value"))
     marked = _mapping(state.get("instance_id_to_span_to_value"))
     for item in dict.fromkeys((*labels_by_item, *marked)):
-        labels: dict[str, dict[str, str]] = {}
+        labels: Labels = {}
         for scheme, label, value in _pairs(labels_by_item.get(item)):
             labels.setdefault(scheme, {})[label] = value
-        spans = marked.get(item)
-        entries = [
-            {**_mapping(pair[0]), "value": pair[1]} if isinstance(pair, list) else pair
-            for pair in (spans if isinstance(spans, list) else [])
-            if not isinstance(pair, list) or len(pair) == 2
-        ]
-        yield _Instance(f"{name}, {item}", str(item), name, labels, _spans(entries), {})
+        spans = _spans(marked.get(item))
+        yield Response(f"{name}, {item}", str(item), name, {}, spans=spans), labels
 
 
-def _pairs(given: Any) -> Iterator[tuple[str, str, str]]:
+def _pairs(written: Any) -> Iterator[tuple[str, str, str]]:
     """Scheme, label and value, from an object of schemes or a list of pairs."""
-    if isinstance(given, list):
-        for pair in given:
-            if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
-                key = pair[0]
-                yield str(key.get("schema")), str(key.get("name")), str(value_text(pair[1]))
-        return
-    for scheme, labels in _mapping(given).items():
-        inner = _mapping(labels).get("labels", labels)
-        for label, value in _texts(inner).items():
+    for pair in written if isinstance(written, list) else ():
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
+            key = pair[0]
+            yield str(key.get("schema")), str(key.get("name")), str(value_text(pair[1]))
+    for scheme, labels in _mapping(written).items():
+        for label, value in _texts(_mapping(labels).get("labels", labels)).items():
             yield str(scheme), label, value
 
 
@@ -176,26 +129,29 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _texts(given: Any) -> dict[str, str]:
-    if not isinstance(given, dict):
-        text = value_text(given)
+def _texts(written: Any) -> dict[str, str]:
+    if not isinstance(written, dict):
+        text = value_text(written)
         return {} if text is None else {text: text}
-    return {str(k): str(value_text(v)) for k, v in given.items() if value_text(v) not in (None, "")}
+    texts = {str(label): value_text(value) for label, value in written.items()}
+    return {label: str(text) for label, text in texts.items() if text not in (None, "")}
 
 
-def _spans(entries: Iterable[Any]) -> list[Span]:
+def _spans(written: Any) -> list[Span]:
+    """Spans, each an object, or a pair of one and its value."""
     spans = []
-    for entry in entries:
+    for entry in written if isinstance(written, list) else ():
         one = _mapping(entry)
+        if isinstance(entry, list) and len(entry) == 2:
+            one = {**_mapping(entry[0]), "value": entry[1]}
         try:
             start, stop = float(one["start"]), float(one["end"])
         except (KeyError, TypeError, ValueError):
             continue
         names = (one.get(key) for key in ("annotation", "name", "label", "value"))
         label = next((str(name) for name in names if isinstance(name, str) and name), MARKED)
-        text = one.get("span") or one.get("title")
-        question = str(one.get("schema") or "span")
-        spans.append(Span(question, (start,), (stop,), label, text if text else None))
+        text = one.get("span") or one.get("title") or None
+        spans.append(Span(str(one.get("schema") or "span"), (start,), (stop,), label, text))
     return spans
 
 
@@ -207,26 +163,23 @@ def _seconds(time: str) -> str | None:
     return str(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
-# ---- tables ----
-
-
-def _in_table(path: Path, options: Layout) -> Iterator[_Instance]:
+def _in_table(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]:
     rows = delimited_rows(path, options)
     rows.check([USER, ITEM])
     columns = {name: column.array().to_pylist() for name, column in rows.columns.items()}
-    schemes = [name for name in columns if PARTS in name]
-    shown = [name for name in columns if name not in (USER, ITEM, *schemes)]
     for number in range(rows.n_rows):
-        labels: dict[str, dict[str, str]] = {}
-        for name in schemes:
-            scheme, _, label = name.partition(PARTS)
-            if columns[name][number] is not None:
-                labels.setdefault(scheme, {})[label] = columns[name][number]
-        item, user = columns[ITEM][number], columns[USER][number]
-        if item is None or user is None:
+        cells = {name: c[number] for name, c in columns.items() if c[number] is not None}
+        if not {ITEM, USER} <= cells.keys():
             raise DataError(f"{rows.at(number)}: {ITEM!r} or {USER!r} is blank")
-        data = {name: columns[name][number] for name in shown if columns[name][number] is not None}
-        yield _Instance(rows.place(number), item, user, labels, [], data)
+        one = Response(rows.place(number), cells.pop(ITEM), cells.pop(USER), {})
+        labels: Labels = {}
+        for name, cell in cells.items():
+            scheme, is_label, label = name.partition(PARTS)
+            if is_label:
+                labels.setdefault(scheme, {})[label] = cell
+            else:
+                one.item_data[name] = cell
+        yield one, labels
 
 
 # ---- answers ----
@@ -243,12 +196,12 @@ class _Scheme:
     labels: set[str] = field(default_factory=set)
     values: list[str] = field(default_factory=list)
 
-    def add(self, given: dict[str, str]) -> None:
-        self.most = max(self.most, len(given))
-        for label, value in given.items():
+    def add(self, chosen: dict[str, str]) -> None:
+        self.most = max(self.most, len(chosen))
+        for label, value in chosen.items():
             self.labels.add(label)
             self.values.append(value)
-            self.named &= _names(self.name, label, value)
+            self.named &= value in (label, f"{self.name}{PARTS}{label}", "true", "True", "on")
             self.scaled &= bool(re.fullmatch(r"scale[_ -]?-?\d+", label))
 
     @property
@@ -256,50 +209,27 @@ class _Scheme:
         """Whether answers are free texts."""
         if any(label.casefold().startswith(FREE) for label in self.labels):
             return True
-        letters = sum(map(len, self.values)) / max(len(self.values), 1)
-        distinct = len(set(self.values)) / max(len(self.values), 1)
-        return not self.named and letters > LONG and distinct > REPEATS
+        return not self.named and are_free(self.values)
 
     @property
     def rates_several(self) -> bool:
         """Whether each label is a thing that is rated, and its value the rating."""
-        return not self.named and not self.scaled and self.most > 1
-
-    def answers(self, given: dict[str, str]) -> dict[str, list[str]]:
-        """The answers by question."""
-        if self.rates_several:
-            return {f"{self.name}{PARTS}{label}": [value] for label, value in given.items()}
-        return {self.name: list(given.values()) if self.scaled else list(given)}
+        return not self.named and not self.scaled and self.most > 1 and not self.is_free
 
 
-def _names(scheme: str, label: str, value: str) -> bool:
-    """Whether a value says only that its label was chosen."""
-    return value in (label, f"{scheme}{PARTS}{label}", "true", "True", "on")
-
-
-def _schemes(instances: Iterable[_Instance]) -> dict[str, _Scheme]:
-    schemes: dict[str, _Scheme] = {}
-    for one in instances:
-        for name, labels in one.labels.items():
-            if labels:
-                schemes.setdefault(name, _Scheme(name)).add(labels)
-    return schemes
-
-
-def _response(one: _Instance, schemes: dict[str, _Scheme]) -> Response:
-    answers: dict[str, list[str]] = {}
-    extra: dict[str, str] = {}
-    for name, values in one.labels.items():
-        if not values:
+def _answered(one: Response, labels: Labels, schemes: dict[str, _Scheme]) -> Response:
+    """A response with its answers, and its free texts."""
+    for name, values in labels.items():
+        scheme = schemes.get(name)
+        if not values or scheme is None:
             continue
-        if schemes[name].is_free:
-            extra[f"{name} (text)"] = " | ".join(values.values())
+        if scheme.is_free:
+            one.extra[f"{name} (text)"] = " | ".join(values.values())
+        elif scheme.rates_several:
+            one.answers |= {f"{name}{PARTS}{label}": [value] for label, value in values.items()}
         else:
-            answers |= schemes[name].answers(values)
+            one.answers[name] = list(values.values()) if scheme.scaled else list(values)
     for span in one.spans:
-        labels = answers.setdefault(span.question, [])
-        if span.label not in labels:
-            labels.append(span.label)
-    return Response(
-        one.place, one.item, one.annotator, answers, one.data, extra, one.seconds, spans=one.spans
-    )
+        chosen = one.answers.setdefault(span.question, [])
+        chosen += [span.label] if span.label not in chosen else []
+    return one

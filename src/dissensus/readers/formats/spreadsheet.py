@@ -16,17 +16,9 @@ from dissensus.errors import DataError
 from dissensus.files.plain import check_zip
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus
 from dissensus.readers.files import ending, first_bytes
-from dissensus.readers.head import Head
 from dissensus.readers.layout import Layout
 
-ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-
-
-def recognise(head: Head) -> bool:
-    """By its ending, or by the first bytes of an old Excel file."""
-    packed = head.start.startswith(ZIP) and ending(head.path) in ENDINGS
-    return packed or head.start.startswith(OLE)
 
 
 def read(path: Path, options: Layout) -> Corpus:

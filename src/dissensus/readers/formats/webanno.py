@@ -20,16 +20,13 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.exports.file_names import documents_and_annotators
-from dissensus.readers.exports.responses import Response, check_options, responses_corpus
+from dissensus.readers.exports.folders import documents_and_annotators, webanno_files
+from dissensus.readers.exports.responses import Response, responses_corpus
 from dissensus.readers.exports.spans import Span
-from dissensus.readers.files import first_bytes, read_utf8
-from dissensus.readers.head import Head
+from dissensus.readers.files import read_utf8
 from dissensus.readers.layout import Layout
 
 TOOL = "WebAnno TSV"
-FORMAT = b"#FORMAT=WebAnno TSV 3"
-ENDINGS = (".tsv", ".txt")
 EMPTY = ("_", "")
 _STACKED = re.compile(r"(?<!\\)\|")
 _NUMBERED = re.compile(r"(.*?)(?<!\\)\[(\d+)\]$", re.DOTALL)
@@ -37,43 +34,28 @@ _ESCAPED = re.compile(r"\\(.)")
 _PLACE = re.compile(r"(\d+)-(\d+)")
 
 
-def recognise(head: Head) -> bool:
-    """By the first line of the file, or of the folder's first file."""
-    files = [] if head.is_file and not head.start.startswith(FORMAT) else _files(head.path)
-    return bool(files) and all(first_bytes(file, 64).startswith(FORMAT) for file in files[:3])
-
-
 def read(path: Path, options: Layout) -> Corpus:
     """Read the spans of every annotator."""
-    check_options(path, options, TOOL, plain="csv")
-    files = _files(path)
+    files = webanno_files(path)
     if not files:
         raise DataError(f"{path}: no file of {TOOL}")
     documents = {file: _document(file, options) for file in files}
     named = documents_and_annotators({file: one.text for file, one in documents.items()})
-    responses = []
-    for file, document in documents.items():
-        item, annotator = named[file]
-        answers = {
-            question: list(dict.fromkeys(s.label for s in document.spans if s.question == question))
-            for question in document.questions
-        }
-        shown = {"text": document.text}
-        responses.append(Response(file.name, item, annotator, answers, shown, spans=document.spans))
-    used = _valued({(s.question, s.label) for one in responses for s in one.spans})
+    used = _valued({(s.question, s.label) for one in documents.values() for s in one.spans})
     if not used:
         raise DataError(f"{path}: no spans in {len(files)} files")
+    responses = []
+    for file, document in documents.items():
+        answers: dict[str, list[str]] = {q: [] for q in document.questions if q in used}
+        one = Response(file.name, *named[file], answers, {"text": document.text})
+        for span in document.spans:
+            if span.question in used:
+                one.mark(span)
+        responses.append(one)
     relations = {name for document in documents.values() for name in document.not_read}
     notes = [f"not read: {', '.join(sorted(relations))}"] if relations else []
-    questions = dict.fromkeys(q for document in documents.values() for q in document.questions)
-    sets = {question: True for question in questions if question in used}
-    for one in responses:
-        one.spans = [span for span in one.spans if span.question in sets]
-        one.answers = {
-            question: values for question, values in one.answers.items() if question in sets
-        }
     notes.append("an item is a document")
-    return responses_corpus(path, responses, sets, options, TOOL, notes, fields=["text"])
+    return responses_corpus(path, responses, options, TOOL, notes, fields=["text"])
 
 
 def _valued(labels: set[tuple[str, str]]) -> set[str]:
@@ -82,20 +64,6 @@ def _valued(labels: set[tuple[str, str]]) -> set[str]:
     valued = {question for question, label in labels if label != "*"}
     layers = {question.partition(".")[0] for question in valued}
     return {q for q in used if q in valued or q.partition(".")[0] not in layers}
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path] if path.suffix.lower() in ENDINGS else []
-    files = path.rglob("*") if path.is_dir() else ()
-    return sorted(
-        file
-        for file in files
-        if file.suffix.lower() in ENDINGS
-        and file.is_file()
-        and first_bytes(file, 64).startswith(FORMAT)
-        and not file.stem.startswith(("INITIAL_CAS", "CURATION_USER"))
-    )
 
 
 # ---- a document ----
@@ -107,11 +75,6 @@ class _Document:
     questions: list[str] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     not_read: set[str] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class _Column:
-    question: str | None  # None: a relation or a link
 
 
 def _document(file: Path, options: Layout) -> _Document:
@@ -132,7 +95,7 @@ def _document(file: Path, options: Layout) -> _Document:
         if "." not in fields[0]:  # 1-2.1 is a part of a token, which is not one itself
             tokens.append((start, stop, _ESCAPED.sub(r"\1", fields[2])))
         for at, (column, cell) in enumerate(zip(columns, fields[3:], strict=False)):
-            if column.question is None or cell in EMPTY:
+            if column is None or cell in EMPTY:
                 continue
             for value in _STACKED.split(cell):
                 match = _NUMBERED.fullmatch(value)
@@ -145,21 +108,21 @@ def _document(file: Path, options: Layout) -> _Document:
                 parts[at, key, label] = (min(known[0], start), max(known[1], stop))
     document.text, shift = _text(tokens)
     for (at, _, label), (start, stop) in parts.items():
-        question = str(columns[at].question)
+        question = str(columns[at])
         span = Span(question, (float(start - shift),), (float(stop - shift),), label)
         document.spans.append(span)
     return document
 
 
-def _columns(lines: list[str], document: _Document) -> list[_Column]:
-    """The columns of annotation, in the order of the header."""
-    columns: list[_Column] = []
+def _columns(lines: list[str], document: _Document) -> list[str | None]:
+    """The question of each column, in the order of the header; None of a relation or a link."""
+    columns: list[str | None] = []
     for line in lines:
         if line.startswith(("#T_RL=", "#T_CH=")):
             name = _short(line.partition("=")[2].split("|")[0])
             document.not_read.add(name)
             width = max(len(line.rstrip("\r").split("|")) - 1, 1)
-            columns += [_Column(None)] * (width + line.startswith("#T_RL="))
+            columns += [None] * (width + line.startswith("#T_RL="))
         elif line.startswith("#T_SP="):
             layer, *features = line.rstrip("\r").partition("=")[2].split("|")
             columns += _span_columns(_short(layer), features, document)
@@ -168,22 +131,22 @@ def _columns(lines: list[str], document: _Document) -> list[_Column]:
     return columns
 
 
-def _span_columns(layer: str, features: list[str], document: _Document) -> list[_Column]:
-    columns = []
+def _span_columns(layer: str, features: list[str], document: _Document) -> list[str | None]:
+    columns: list[str | None] = []
     skip = False
     for feature in features:
         if feature.startswith("ROLE_"):  # a link: two columns, of which the second is the target
             document.not_read.add(f"{layer} links")
-            columns += [_Column(None)]
+            columns += [None]
             skip = True
             continue
         if skip:
             skip = False
-            columns += [_Column(None)]
+            columns += [None]
             continue
         question = f"{layer}.{feature}" if feature else layer
         document.questions.append(question)
-        columns.append(_Column(question))
+        columns.append(question)
     return columns
 
 

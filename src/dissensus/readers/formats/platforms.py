@@ -1,9 +1,17 @@
-"""Tables of crowdsourcing platforms, whose columns have prefixes for content and answers."""
+"""Batches of Mechanical Turk and pools of Toloka: tables with a row per task and assignment.
+
+    HITId,AssignmentId,WorkerId,AssignmentStatus,Input.tweet,Answer.mood.label,...
+    INPUT:image  OUTPUT:result  GOLDEN:result  ASSIGNMENT:task_id  ASSIGNMENT:worker_id  ...
+
+An item is a HIT or a task, or its content if it has no id. A question is a column with the prefix
+of answers; boxes and buttons, a column of "true" and "false" for each value (`Answer.mood.joy`),
+are one question. Assignments that were rejected, skipped or expired are left out.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,14 +24,13 @@ from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import (
     Left,
     by_reason,
-    check_options,
     export_corpus,
-    missing_media_notes,
     shown_content,
 )
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.assignments import Status, reasons_of
+from dissensus.readers.tables import assignments
+from dissensus.readers.tables.assignments import Status, reasons_of, take_rows
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.item_rows import cells_of
 from dissensus.readers.tables.rows import Column, Rows
@@ -47,34 +54,55 @@ class Platform:
     gold: str | None = None
     seconds: str | None = None
 
-    def fits(self, names: Sequence[str]) -> bool:
-        """Whether a table with these columns is one of this platform."""
-        return self.annotator in names and any(name.startswith(self.answer) for name in names)
+
+MTURK = Platform(
+    "Mechanical Turk",
+    shown="Input.",
+    answer="Answer.",
+    item="HITId",
+    annotator="WorkerId",
+    response="AssignmentId",
+    status=assignments.MTURK,
+    seconds="WorkTimeInSeconds",
+)
+TOLOKA = Platform(
+    "Toloka",
+    shown="INPUT:",
+    answer="OUTPUT:",
+    item="ASSIGNMENT:task_id",
+    annotator="ASSIGNMENT:worker_id",
+    response="ASSIGNMENT:assignment_id",
+    status=assignments.TOLOKA,
+    gold="GOLDEN:",
+)
 
 
-def read_batch(path: Path, options: Layout, platform: Platform) -> Corpus:
-    """Read a table; options may name the answers and the content."""
-    check_options(path, options, platform.tool, ("answer", "text"), "csv")
+def read_mturk(path: Path, options: Layout) -> Corpus:
+    """Read a batch of Mechanical Turk; options may name the answers and the content."""
+    return _read(path, options, MTURK)
+
+
+def read_toloka(path: Path, options: Layout) -> Corpus:
+    """Read a pool of Toloka; options may name the answers and the content."""
+    return _read(path, options, TOLOKA)
+
+
+def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
     notes: list[str] = []
     rows = _unfolded(delimited_rows(path, options, short_rows=True), platform, notes)
-    columns = {name: column.array() for name, column in rows.columns.items()}
     answers = _answers(rows, options, platform, notes)
-    kept, left = _kept(rows, answers, platform)
+    reasons = reasons_of(rows, platform.status)
+    left = Left((question, why) for question in answers for why in reasons if why is not None)
+    kept = np.array([why is None for why in reasons])
     if not kept.any():
         raise DataError(f"{path}: no answers: {by_reason(left)}")
     named = _renamed(rows, answers, platform)
-    tidy = {new: columns[old] for old, new in named.items()}
-    tidy |= {name: _as_texts(array) for name, array in answers.items()}
-    where = np.flatnonzero(kept)
-    batch = replace(
-        rows,
-        columns={name: Column.of(array.filter(pa.array(kept))) for name, array in tidy.items()},
-        place=lambda row: rows.place(int(where[row])),
-        sets=frozenset(name for name in answers if pa.types.is_list(answers[name].type)),
-    )
+    columns = {new: rows.columns[old] for old, new in named.items()}
+    sets = {name for name, array in answers.items() if pa.types.is_list(array.type)}
+    columns |= {name: Column.of(_as_texts(array)) for name, array in answers.items()}
+    batch = take_rows(replace(rows, columns=columns, sets=frozenset(sets)), kept)
     roles, missing_media = _roles(batch, answers, named, options, platform)
-    notes += missing_media_notes(missing_media)
-    return export_corpus(batch, roles, options, platform.tool, left, notes)
+    return export_corpus(batch, roles, options, platform.tool, left, notes, missing_media)
 
 
 def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
@@ -88,13 +116,14 @@ def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
         return rows
     stems = {prefix: _stems(rows, prefix, both) for prefix in (platform.shown, platform.answer)}
     unfolded = {f"{prefix}{stem}" for prefix, names in stems.items() for stem in names}
-    columns: dict[str, Column] = {}
-    for name, column in rows.columns.items():
-        if not any(name in of.values() for names in stems.values() for of in names.values()):
-            codes = np.repeat(column.codes, len(both))
-            columns[name if name not in unfolded else f"{name} (row)"] = replace(
-                column, codes=codes
-            )
+    numbered_ones = {n for names in stems.values() for of in names.values() for n in of.values()}
+    columns: dict[str, Column] = {
+        f"{name} (row)" if name in unfolded else name: replace(
+            column, codes=np.repeat(column.codes, len(both))
+        )
+        for name, column in rows.columns.items()
+        if name not in numbered_ones
+    }
     blank = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))
     for prefix, names in stems.items():
         for stem, numbered in names.items():
@@ -102,18 +131,9 @@ def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
             columns[f"{prefix}{stem}"] = cells_of(parts)
     shown = [columns[f"{platform.shown}{stem}"] for stem in stems[platform.shown]]
     columns[platform.item] = _items_of(rows, platform, shown, both)
-    alone = [
-        name.removeprefix(platform.answer)
-        for name in columns
-        if name.startswith(platform.answer)
-        and name.removeprefix(platform.answer) not in stems[platform.answer]
-    ]
-    columns = {
-        name.removeprefix(platform.answer)
-        if name.removeprefix(platform.answer) in alone
-        else name: column
-        for name, column in columns.items()
-    }
+    bare = {name: name.removeprefix(platform.answer) for name in columns}
+    alone = [bare[n] for n in columns if bare[n] != n and bare[n] not in stems[platform.answer]]
+    columns = {bare[n] if bare[n] in alone else n: column for n, column in columns.items()}
     notes.append(
         f"{len(both)} items in each row, numbered {both[0]} to {both[-1]}, are read as an item each"
     )
@@ -243,16 +263,6 @@ def _is_free(array: pa.Array) -> bool:
     return len(words) > MANY and len(words) > len(texts) / 2
 
 
-# ---- assignments ----
-
-
-def _kept(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> tuple[np.ndarray, Left]:
-    """Which rows are read; and for each question how many are not, whether answered or not."""
-    reasons = reasons_of(rows, platform.status)
-    left = Left((question, why) for question in answers for why in reasons if why is not None)
-    return np.array([why is None for why in reasons]), left
-
-
 # ---- roles ----
 
 
@@ -280,7 +290,9 @@ def _roles(
     text = None
     if options.text is not None:
         text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
-    item = platform.item if _is_whole(batch, platform.item) else None
+    item: str | None = platform.item
+    if item not in batch.columns or batch.columns[item].first_blank is not None:
+        item = None
     shown, missing_media = shown_content(batch, replace(options, text=text), item, shown_ones)
     item = missing_media[0] if item is None and missing_media else item
     if item is None and not shown:
@@ -300,7 +312,3 @@ def _roles(
         seconds=seconds if seconds and batch.columns[seconds].numbers() is not None else None,
         response=response if len(answers) > 1 else None,
     ), missing_media
-
-
-def _is_whole(batch: Rows, name: str) -> bool:
-    return name in batch.columns and batch.columns[name].first_blank is None

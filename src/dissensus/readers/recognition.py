@@ -1,0 +1,325 @@
+"""Recognition: every format, with the sign by which a file or folder of it is known.
+
+    Format(name, file, folder, read)
+
+`file` looks at the head of a file, `folder` at the path of a folder; neither raises on content.
+`read` is a function of `formats/`, called `read(path, layout)`, which raises nothing but
+DissensusError. The order of `READERS` is the order in which formats are tried.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, listed
+from dissensus.files.plain import zip_members
+from dissensus.readers.exports import folders
+from dissensus.readers.files import ending, first_bytes
+from dissensus.readers.head import Head
+from dissensus.readers.layout import Layout
+from dissensus.readers.tables.column_names import NAMES, plain
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that can be read.
+
+    Args:
+        name: that users type.
+        file: whether the head of a file shows this format.
+        folder: whether a folder has it.
+        read: the module and the function of `formats` that read it; as the name if left out.
+        tool: that exports it, if the meaning of every column is fixed.
+        may: the options about columns that are allowed nevertheless.
+        plain: the format that reads an export as a table.
+    """
+
+    name: str
+    file: Callable[[Head], Any] = _never
+    folder: Callable[[Path], Any] = _never
+    read: str = ""
+    tool: str = ""
+    may: tuple[str, ...] = ()
+    plain: str = "csv"
+
+    def fits(self, head: Head) -> bool:
+        """Whether a file or folder is of this format."""
+        if head.is_file:
+            return bool(self.file(head))
+        return head.path.is_dir() and bool(self.folder(head.path))
+
+    def corpus(self, path: Path, layout: Layout) -> Corpus:
+        """Read a file or folder of this format."""
+        if self.tool:
+            check_options(path, layout, self.tool, self.may, self.plain)
+        module, _, function = (self.read or f"{self.name.replace('-', '_')}.read").partition(".")
+        reads = getattr(importlib.import_module(f"dissensus.readers.formats.{module}"), function)
+        corpus: Corpus = reads(path, layout)
+        return corpus
+
+
+def check_options(
+    path: Path, layout: Layout, tool: str, may: Sequence[str] = (), plain: str = "csv"
+) -> None:
+    """Refuse options about columns whose meaning is fixed in an export of this tool."""
+    refused = [option for option in layout.columns_named if option not in may]
+    refused += ["merge_variants"] if layout.merge_variants else []
+    if refused:
+        raise DataError(
+            f"{path}: in an export of {tool} the meaning of every column is fixed; leave out "
+            f'{listed(refused)}, or use format="{plain}" (--format {plain}) to read it as a table'
+        )
+
+
+# ---- objects of JSON ----
+
+LABEL_STUDIO_TIMES = ("lead_time", "created_at", "updated_at")
+_KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
+_OBJECTS = re.compile(rf"\s*\{{\s*({_KEY}\{{|\}}\s*$)")
+_TASKS_OF_NUMBERS = re.compile(rf"\s*\{{\s*{_KEY}\{{\s*{_KEY}-?\d")
+_DOCCANO = re.compile(r'\s*\{.*"(?:label|labels|entities|category|categories)"\s*:')
+_DOCCANO_SPANS = re.compile(
+    r'"(?:label|labels|entities)"\s*:\s*\[\s*(?:\[\s*\d+\s*,\s*\d+\s*,\s*"|\{[^}]*"start_offset")'
+)
+
+
+def _is_lewidi(head: Head, annotations: str) -> bool:
+    keys = (r'"annotators"\s*:\s*"', rf'"annotations"\s*:\s*{annotations}')
+    return bool(_OBJECTS.match(head.text)) and all(re.search(key, head.text) for key in keys)
+
+
+def _is_prodigy(head: Head) -> bool:
+    verdict = r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
+    return head.opens_with(r'"_(?:input|task)_hash"\s*:', verdict)
+
+
+def _is_argilla(head: Head) -> bool:
+    nested = (r'"fields"\s*:\s*\{', r'"responses"\s*:\s*\{')
+    return head.opens_with(*nested) or head.opens_with(r'"[^"]+\.responses\.users"\s*:')
+
+
+def _is_label_studio_records(head: Head) -> bool:
+    times = "|".join(LABEL_STUDIO_TIMES)
+    if head.opens_with(r'"annotation_id"\s*:', rf'"(?:{times})"\s*:'):
+        return '"annotations"' not in head.text
+    return "annotation_id" in head.names and any(one in head.names for one in LABEL_STUDIO_TIMES)
+
+
+def _is_peerannot(head: Head) -> bool:
+    return bool(_TASKS_OF_NUMBERS.match(head.text))
+
+
+def _is_doccano(head: Head) -> bool:
+    """One file whose texts have spans, or a zip of files whose texts have labels."""
+    if not (head.start.startswith(b"PK") and zipfile.is_zipfile(head.path)):
+        return head.opens_with('"text"', _DOCCANO_SPANS.pattern) and head.text.lstrip()[0] == "{"
+    try:
+        starts = dict(zip_members(head.path, folders.BEGINNING))
+    except (DataError, OSError):
+        return False
+    starts = {name: start for name, start in starts.items() if folders.is_own(name)}
+    return all(map(folders.is_lines, starts)) and _are_doccano(list(starts.values()))
+
+
+def _are_doccano(starts: Sequence[bytes]) -> bool:
+    """Whether the files that begin so have texts with labels."""
+    texts = [start.decode("utf-8-sig", errors="replace") for start in starts]
+    lines = [text.lstrip().split("\n", 1)[0] for text in texts]
+    return bool(lines) and all('"text"' in line and _DOCCANO.match(line) for line in lines)
+
+
+# ---- tables ----
+
+TIMESTAMPS = ("timestamp", "zeitstempel", "horodateur", "marcatemporal", "carimbodedatahora")
+GRID_COLUMN = re.compile(r"(?P<question>.*\S)\s*\[(?P<item>[^\]]+)\]\s*")  # Question [item]
+_QUALTRICS = frozenset(("responseid", "startdate", "recordeddate"))
+_WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
+
+
+def _is_platform(head: Head, annotator: str, answer: str) -> bool:
+    return annotator in head.names and any(name.startswith(answer) for name in head.names)
+
+
+def _is_figure_eight(head: Head) -> bool:
+    aggregated = any(name.endswith(":confidence") for name in head.names)
+    return "_unit_id" in head.names and ("_worker_id" in head.names or aggregated)
+
+
+def _is_potato(head: Head) -> bool:
+    columns = {"user", "instance_id"} <= set(head.names)
+    return columns and any(":::" in name for name in head.names)
+
+
+def is_survey(header: Sequence[str]) -> bool:
+    """Whether a table is a survey: by its columns about participants, or by names that occur again,
+    all equally often, in a table without items."""
+    names = [plain(name) for name in header]
+    times = {n for name, n in Counter(filter(None, header)).items() if n > 1}
+    repeated = len(times) == 1 and not any(name in NAMES["item"] for name in names)
+    if repeated or set(names) >= _QUALTRICS:
+        return True
+    return names[:1] != [] and names[0] in TIMESTAMPS and _n_grid_columns(header) > 1
+
+
+def _n_grid_columns(header: Sequence[str]) -> int:
+    return sum(GRID_COLUMN.fullmatch(name) is not None for name in header)
+
+
+def _is_matrix(head: Head) -> bool:
+    """By numpy's first bytes, or by lines of several whole numbers with spaces between.
+
+    With tabs between, a first line of different numbers may be a header; then it is not a matrix.
+    """
+    start = head.start[:4096]
+    if start.startswith(b"\x93NUMPY"):
+        return True
+    lines = start.removeprefix(b"\xef\xbb\xbf").splitlines() if head.is_text else []
+    if len(start) == 4096 and lines:  # the last line, or the only one's last number, may be cut off
+        lines = lines[:-1] if len(lines) > 1 else [b" ".join(start.split()[:-1])]
+    fields = [line.split() for line in lines if line.strip()]
+    if not fields or len(fields[0]) < 2:
+        return False
+    header = len(set(fields[0])) == len(fields[0]) and b"-1" not in fields[0]
+    whole = all(_WHOLE.fullmatch(field) for line in fields for field in line)
+    return whole and not (b"\t" in lines[0] and header)
+
+
+def _is_spreadsheet(head: Head) -> bool:
+    packed = head.start.startswith(b"PK\x03\x04") and ending(head.path) in folders.SPREADSHEETS
+    return packed or head.start.startswith(b"\xd0\xcf\x11\xe0")
+
+
+def _is_arrow(head: Head) -> bool:
+    """By the first bytes of a file, of a stream, or of an old Feather file; or by its ending."""
+    magic = head.start.startswith((b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"))
+    return magic or ending(head.path) in (".arrow", ".arrows", ".feather", ".ipc")
+
+
+# ---- folders ----
+
+
+def _is_brat(path: Path) -> bool:
+    """Whether files of annotations have brat's lines, and texts have the same names."""
+    files = folders.annotation_files(path)[:100]
+    filled = [file for file in files if first_bytes(file, 1)][:3]
+    if not filled or not all(
+        re.match(rb"([TREAMN#]\d+|\*)\t", first_bytes(file, 64)) for file in filled
+    ):
+        return False
+    texts = folders.texts_by_name(path)
+    return any(file.stem in texts for file in files)
+
+
+def _is_elan(path: Path) -> bool:
+    files = folders.files_in(path, ".eaf")[:3]
+    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files)
+
+
+def _has_tables(path: Path) -> bool:
+    files = folders.table_files(path)
+    return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
+
+
+_FORMATS = (
+    Format("corpus", folder=lambda path: (path / "corpus.json").is_file()),
+    Format(
+        "webanno",
+        lambda head: head.start.startswith(folders.WEBANNO) and folders.webanno_files(head.path),
+        folders.webanno_files,
+        tool="WebAnno TSV",
+    ),
+    Format(
+        "brat",
+        lambda head: head.path.suffix.lower() == ".ann" and _is_brat(head.path),
+        _is_brat,
+        tool="brat",
+    ),
+    Format("elan", lambda head: _is_elan(head.path), _is_elan, tool="ELAN"),
+    Format("potato", _is_potato, folders.potato_files, tool="potato", may=("text",)),
+    Format(
+        "sagemaker",
+        lambda head: (
+            head.path.suffix.lower() == ".manifest"
+            and re.search(r'"type"\s*:\s*"groundtruth/', head.text)
+        ),
+        folders.sagemaker_files,
+        tool="SageMaker Ground Truth",
+        may=("text",),
+        plain="jsonl",
+    ),
+    Format(
+        "doccano",
+        _is_doccano,
+        lambda path: _are_doccano(
+            [first_bytes(file, folders.BEGINNING) for file in folders.doccano_files(path)]
+        ),
+        tool="doccano",
+        plain="jsonl",
+    ),
+    Format("spreadsheet", _is_spreadsheet),
+    Format(
+        "parquet",
+        lambda head: head.start.startswith(b"PAR1") or ending(head.path) in (".parquet", ".pq"),
+    ),
+    Format("arrow", _is_arrow),
+    Format("lewidi2023", lambda head: _is_lewidi(head, '"'), read="lewidi.read_2023"),
+    Format("lewidi2025", lambda head: _is_lewidi(head, r"\{"), read="lewidi.read_2025"),
+    Format(
+        "mturk",
+        lambda head: _is_platform(head, "WorkerId", "Answer."),
+        read="platforms.read_mturk",
+        tool="Mechanical Turk",
+        may=("answer", "text"),
+    ),
+    Format(
+        "toloka",
+        lambda head: _is_platform(head, "ASSIGNMENT:worker_id", "OUTPUT:"),
+        read="platforms.read_toloka",
+        tool="Toloka",
+        may=("answer", "text"),
+    ),
+    Format("figure-eight", _is_figure_eight, tool="Figure Eight", may=("answer", "text")),
+    Format("matrix", _is_matrix),
+    Format(
+        "label-studio",
+        lambda head: head.opens_with(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\['),
+        tool="Label Studio",
+        may=("text",),
+        plain="jsonl",
+    ),
+    Format(
+        "label-studio-records",
+        _is_label_studio_records,
+        tool="Label Studio",
+        may=("item", "annotator", "answer", "text"),
+    ),
+    Format("argilla", _is_argilla, tool="Argilla", may=("text",), plain="jsonl"),
+    Format("prodigy", _is_prodigy, tool="Prodigy", plain="jsonl"),
+    Format(
+        "peerannot",
+        _is_peerannot,
+        lambda path: _is_peerannot(Head.of(path / "answers.json")),
+        tool="peerannot",
+        plain="jsonl",
+    ),
+    Format(
+        "jsonl",
+        lambda head: head.is_text and (ending(head.path) in folders.LINES or head.opens_with()),
+    ),
+    Format("folder", folder=_has_tables),
+    Format("survey", lambda head: is_survey(head.names)),
+    Format("csv", lambda head: head.is_text),  # any text can be a table, so it is tried last
+)
+READERS = {one.name: one for one in _FORMATS}
