@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from dissensus import simulate
+from dissensus import read, simulate
 from dissensus.methods import AnnotatorQueries, method
 from dissensus.report import make_report
 from dissensus.training import Training
+from tests.cli.test_layout_page import TITLED
 from tests.evaluation.comparisons import comparison
 from tests.tiny import tiny_bert
 
@@ -161,10 +162,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
-def served(*typed: str | Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address that `dissensus serve` prints, and its process."""
-    command = [sys.executable, "-m", "dissensus", "serve", *map(str, typed)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+def served(
+    *typed: str | Path, command: str = "serve"
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address that a command prints, and its process."""
+    words = [sys.executable, "-m", "dissensus", command, *map(str, typed)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip(), process
@@ -243,4 +246,34 @@ def test_a_comparison_is_served(chromium: Any, tmp_path: Path) -> None:
         page.goto(printed)
         assert page.locator("h2").all_text_contents()[0] == "Methods compared"
         assert page.locator("#try").count() == 0
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_a_spreadsheet_with_a_title_row_is_corrected_on_a_page(
+    chromium: Any, tmp_path: Path, width: int, scheme: str
+) -> None:
+    path = tmp_path / "survey.csv"
+    path.write_text(TITLED)
+    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    with served(path, "--browser", command="layout") as (printed, _):
+        page.goto(printed)
+        use, reading = page.locator("#use"), page.locator("#reading")
+        assert use.is_disabled() and "no name" in reading.text_content()
+        page.get_by_role("button", name="names").nth(1).click()
+        reading.get_by_text("4 items, 3 annotators").wait_for()
+        page.get_by_label("What id is").select_option("item")
+        for annotator in ("anna", "ben"):
+            page.get_by_label(f"What {annotator} is").select_option("annotators")
+        page.get_by_label("What cleo is").select_option("not used")
+        reading.get_by_text("4 items, 2 annotators").wait_for()
+        assert "alpha of" in reading.text_content()
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
+        use.click()
+        page.get_by_text("Kept in survey.csv.dissensus.toml").wait_for()
+    assert errors == [] and read(path).n_annotators == 2
     page.close()

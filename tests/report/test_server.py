@@ -16,8 +16,9 @@ import pytest
 from dissensus import simulate
 from dissensus.methods import AnnotatorQueries
 from dissensus.report import make_report
-from dissensus.report.server import MOST_BYTES, answers_to, reads_one_text, web_app
+from dissensus.report.server import answers_to, reads_one_text, web_app
 from dissensus.training import Training
+from dissensus.web import MOST_BYTES
 from tests.tiny import tiny_bert
 
 uvicorn = pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")

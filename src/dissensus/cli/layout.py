@@ -2,53 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import secrets
+from pathlib import Path
 
+from dissensus.cli.console import say
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import counted
-
-if TYPE_CHECKING:
-    from dissensus.corpus import Corpus
-
-MOST_VALUES = 8  # of a question that are named
 
 
 @reads_corpus
-def layout(source: Source) -> None:
+def layout(source: Source, browser: bool = False, port: int = 0) -> None:
     """Print how FILE is read: what is in it, its first answers, and the layout as TOML.
 
     Change the TOML and keep it as FILE.dissensus.toml: every command reads FILE so from then on.
-    --remember keeps what is typed.
+    --remember keeps what is typed. --browser shows the first rows of a table and a menu for what
+    each column is.
+
+    Args:
+        browser: Change it on a page that only this computer can open; Ctrl-C ends it.
+        port (min=0, max=65535): Port of that page; 0 takes a free one.
 
     Examples:
         dissensus layout scores.csv
+        dissensus layout scores.csv --browser
         dissensus layout s.csv --annotator 'Id{k}' --answer 'Score{k}' --remember
     """
+    from dissensus.cli.layout_page import in_words
     from dissensus.readers import recognise
     from dissensus.readers.layout import Layout, file_beside, layouts_taken
 
+    if browser:
+        _serve(source.file, port)
+        return
     with layouts_taken() as taken:
         corpus = source.read()
-    found = taken[-1] if taken else Layout(format=recognise(source.file))
-    print("\n".join(_in_words(corpus)))
-    print(f"\n# {file_beside(source.file).name}\n{found.to_toml()}")
+    layout_taken = taken[-1] if taken else Layout(format=recognise(source.file))
+    print("\n".join(in_words(corpus)))
+    print(f"\n# {file_beside(source.file).name}\n{layout_taken.to_toml()}")
 
 
-def _in_words(corpus: Corpus) -> list[str]:
-    """What was read, and three answers to each question."""
-    people = counted(corpus.n_annotators, "annotator") if corpus.n_annotators else "no annotators"
-    lines = [f"{counted(corpus.n_items, 'item')}, {people}"]
-    for question, answers in corpus.questions.items():
-        values = [str(value) for value in getattr(answers.scale, "values", ())]
-        more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
-        named = f": {', '.join(values[:MOST_VALUES])}{more}" if values else ""
-        each = answers.n_answers / max(len(set(answers.item.tolist())), 1)
-        lines.append(
-            f"{question} ({answers.scale.kind}{named}); {counted(answers.n_answers, 'answer')}, "
-            f"{each:.3g} for each item"
-        )
-        for row, value in enumerate(answers.answers()[:3]):
-            who = "" if answers.annotator is None else corpus.annotators[answers.annotator[row]]
-            item = corpus.items[answers.item[row]]
-            lines.append(f"  {item}{' by ' if who else ''}{who}: {value}")
-    return lines
+def _serve(path: Path, port: int) -> None:
+    """Show the page until Ctrl-C."""
+    from dissensus.cli.layout_page import LayoutPage
+    from dissensus.web import listen, web_app
+
+    page, token = LayoutPage(path), secrets.token_urlsafe(24)
+    app = web_app(page.html(), {"read": page.read, "keep": page.keep}, token)
+    say("Open this address in a browser on this computer; Ctrl-C ends it.")
+    listen(app, token, port)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import secrets
-import socket
 
 from dissensus.cli import console
 from dissensus.cli.model_options import say_encoders
 from dissensus.cli.source import Source, is_comparison, reads_corpus
-from dissensus.errors import DataError, InstallError
+from dissensus.errors import DataError
 
 
 @reads_corpus
@@ -38,13 +37,8 @@ def serve(
     from dissensus.methods import load
     from dissensus.report import make_report
     from dissensus.report.server import reads_one_text, web_app
+    from dissensus.web import listen
 
-    try:
-        import uvicorn
-    except ImportError:
-        raise InstallError(
-            "dissensus serve needs starlette and uvicorn: pip install 'dissensus[serve]'"
-        ) from None
     folder = source.file
     of_run = (folder / "report.html").exists() and (folder / "corpus").is_dir()
     if (folder / "model.safetensors").exists():
@@ -72,14 +66,5 @@ def serve(
         fitted = None
     token = secrets.token_urlsafe(24)
     app = web_app(make_report(corpus, results), fitted, token)
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", port))
-            listener.listen()  # who opens the address at once waits for the server
-        except OSError as error:
-            raise DataError(f"port {port}: {error.strerror}; choose another --port") from None
-        print(f"http://127.0.0.1:{listener.getsockname()[1]}/?token={token}", flush=True)
-        console.say("Open this address in a browser on this computer; Ctrl-C ends it.")
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-        server.run(sockets=[listener])
+    console.say("Open this address in a browser on this computer; Ctrl-C ends it.")
+    listen(app, token, port)

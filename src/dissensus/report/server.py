@@ -1,19 +1,13 @@
-"""The report as a page on this computer, where a text can be typed and each annotator predicted.
-
-The server listens to this computer only, answers only who knows the token in the address, reads no
-path that a request names, and takes at most `MOST_BYTES` of a request.
-"""
+"""The report as a page on this computer, where a text can be typed and each annotator predicted."""
 
 from __future__ import annotations
 
-import asyncio
-import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dissensus.errors import DataError, DissensusError, InstallError
-from dissensus.files.checked_json import parse_json
+from dissensus import web
+from dissensus.errors import DataError
 from dissensus.methods.framework.base import Method
 from dissensus.prediction import Prediction
 from dissensus.report.report import Report
@@ -21,11 +15,6 @@ from dissensus.scales import Interval
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-MOST_BYTES = 64 << 10  # of a request
-HOSTS = ["127.0.0.1", "localhost"]
 
 
 def reads_one_text(model: Method) -> bool:
@@ -35,57 +24,17 @@ def reads_one_text(model: Method) -> bool:
 
 
 def web_app(report: Report, model: Method | None, token: str) -> Starlette:
-    """The pages: / is the report, /predict answers what each annotator would say of a text."""
-    try:
-        from starlette.applications import Starlette
-        from starlette.concurrency import run_in_threadpool
-        from starlette.middleware import Middleware
-        from starlette.middleware.trustedhost import TrustedHostMiddleware
-        from starlette.responses import HTMLResponse, JSONResponse
-        from starlette.routing import Route
-    except ImportError:
-        raise InstallError(
-            "dissensus serve needs starlette and uvicorn: pip install 'dissensus[serve]'"
-        ) from None
-    page = report.to_html(live=model is not None)
-    one_at_a_time = asyncio.Lock()
+    """The report; /predict answers what each annotator would say of a text."""
 
-    def known(given: str | None) -> bool:
-        return given is not None and secrets.compare_digest(given.encode(), token.encode())
-
-    async def index(request: Request) -> Response:
-        if not known(request.query_params.get("token")):
-            return HTMLResponse("Wrong token: open the address that dissensus serve printed.", 403)
-        return HTMLResponse(page, headers={"Cache-Control": "no-store"})
-
-    async def predict(request: Request) -> Response:
-        if not known(request.headers.get("x-token")):
-            return JSONResponse({"error": "Wrong token: open the page again."}, 403)
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > MOST_BYTES:
-                most = f"{MOST_BYTES >> 10} kB"
-                return JSONResponse({"error": f"The text is longer than {most}; shorten it."}, 413)
-        try:
-            text = parse_json(body, "request")["text"]
-            if not isinstance(text, str) or not text.strip():
-                raise ValueError
-        except (DataError, ValueError, KeyError, TypeError):
-            return JSONResponse({"error": "Type a text."}, 400)
+    def predict(request: dict[str, Any]) -> dict[str, Any]:
         assert model is not None
-        try:
-            async with one_at_a_time:
-                return JSONResponse(await run_in_threadpool(answers_to, model, text))
-        except DissensusError as error:
-            return JSONResponse({"error": str(error)}, 400)
+        text = request.get("text")
+        if not isinstance(text, str) or not text.strip():
+            raise DataError("Type a text.")
+        return answers_to(model, text)
 
-    routes = [Route("/", index)]
-    if model is not None:
-        routes.append(Route("/predict", predict, methods=["POST"]))
-    return Starlette(
-        routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)]
-    )
+    actions = {} if model is None else {"predict": predict}
+    return web.web_app(report.to_html(live=model is not None), actions, token)
 
 
 def answers_to(model: Method, text: str) -> dict[str, Any]:
