@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from dissensus.methods.framework.settings import settings_of
 from dissensus_papers import individual
 from dissensus_papers.framework.comparison import ComparisonPaper
 from dissensus_papers.framework.declared import BetterThan, ComparisonCondition, Model, Source
-from dissensus_papers.individual.corpora import agreement_of_annotators, speaker_folds
+from dissensus_papers.individual.corpora import OTHERS, figures_of, folds_by
 
 QUESTIONS = ("valence", "activation")
 SOFT, PLAIN = (f"valence x activation ({kind})" for kind in ("soft", "plain"))
+FIGURES = partial(figures_of, QUESTIONS, ("soft",), lambda corpus: k_fold(corpus, 2))
 PAPER = ComparisonPaper(
     name="tiny",
     title="A tiny paper",
@@ -38,7 +40,7 @@ PAPER = ComparisonPaper(
             folds=lambda corpus: k_fold(corpus, 2),
             densities=("soft", "plain"),
             printed_in={SOFT: {"each": {"density TVD": 0.503}}},
-            figures=agreement_of_annotators,
+            figures=FIGURES,
         ),
     ),
     claims=(
@@ -71,11 +73,8 @@ def test_a_reading_has_a_table_with_the_papers_figures(report: dict[str, Any]) -
 
 def test_figures_of_the_corpus_are_rows(report: dict[str, Any], corpus: Corpus) -> None:
     floors = report["conditions"]["crowd"]["floors"]["valence"]
-    figures = agreement_of_annotators(corpus)["valence"]
-    row = "annotators, by the mean of the others"
-    assert floors[row]["CCC"]["mean"] == pytest.approx(figures[row]["CCC"])
-    each = [row for row in figures if row.startswith("annotator ")]
-    assert len(each) == 5
+    figures = FIGURES(corpus)["valence"]
+    assert floors[OTHERS]["CCC"]["mean"] == pytest.approx(figures[OTHERS]["CCC"])
 
 
 def test_a_claim_compares_two_readings_of_one_model(report: dict[str, Any]) -> None:
@@ -107,7 +106,8 @@ def test_claims_name_models_and_tables_that_exist() -> None:
             assert {claim.first, claim.second} <= set(condition.models)
             names = condition.questions or ()
             readings = [f"({text})" for text in condition.densities]
-            tables = {None, *names, *readings, *(f"{' x '.join(names)} {r}" for r in readings)}
+            full = (f"{' x '.join(names)} {r}" for r in readings)
+            tables = {None, *range(len(names)), *names, *readings, *full}
             assert {claim.question, claim.second_question or claim.question} <= tables
     texts = [claim.claim for claim in individual.PAPER.claims if isinstance(claim, BetterThan)]
     assert len(set(texts)) == len(texts)
@@ -116,7 +116,7 @@ def test_claims_name_models_and_tables_that_exist() -> None:
 def test_no_speaker_is_in_two_parts_of_a_fold(data_folder: Path) -> None:
     corpus = datasets.read(data_folder / "speechocean762", corpus="sentences")
     speakers = corpus.units("speaker")
-    folds = speaker_folds(corpus)
+    folds = folds_by("speaker", corpus)
     for fold in folds:
         assert fold.validation is not None
         parts = [set(speakers[part]) for part in (fold.train, fold.validation, fold.test)]

@@ -1,120 +1,61 @@
-"""The conditions of `individual`: corpora, folds, figures and what they can decide."""
+"""The paper `individual`: corpora and folds, perfect predictions, and its methods."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from dissensus import Annotations, Corpus, Interval, Names, datasets, simulate
-from dissensus.datasets.clip_ratings import MEANS_AGREE
-from dissensus.errors import DataError, Unfinished
-from dissensus.tables import Table
+from dissensus import Corpus, simulate
+from dissensus.errors import DataError
+from dissensus.methods import AnnotatorHeads, Job, fit_many
+from dissensus.training import Training
 from dissensus_papers import individual
-from dissensus_papers.framework.declared import (
-    ComparisonCondition,
-    Source,
-    read_sources,
-)
-from dissensus_papers.individual import measurements
-from dissensus_papers.individual.claims import GAIN, power
-from dissensus_papers.individual.conditions import CHOSEN, CONFIRMATION, CONSTRUCTION
+from dissensus_papers.framework.declared import Source, read_sources
 from dissensus_papers.individual.corpora import (
     HALVES,
+    ORACLES,
     OTHERS,
-    PERSPECTIVE,
-    SEEDS,
-    adults_to_children,
-    describe_notes,
-    figures_of_crowd,
-    item_folds,
-    perspective,
-    perspectives,
-    tasks,
+    PART,
+    figures_of,
+    first_to_second,
+    folds_by,
+    joined,
+    oracles,
 )
-from dissensus_papers.individual.measurements import WAYS, some_ratings
-from dissensus_papers.individual.measurements import measure_newcomers as measured
+from dissensus_papers.individual.methods import Consensus, Heads, Ratings, temperature_of
+from dissensus_papers.individual.models import CONSENSUS, MODELS
+
+QUESTIONS = ("valence", "activation")
+QUICK = Training(epochs=4, batch_size=16, device="cpu", learning_rate=3e-3)
+TVD = "density TVD"
 
 
-def of_tables(parts: Sequence[Table | str]) -> list[Table]:
-    return [part for part in parts if isinstance(part, Table)]
+def with_speakers(corpus: Corpus, n: int = 10) -> Corpus:
+    speakers = pa.array([f"s{item % n}" for item in range(corpus.n_items)])
+    return replace(corpus, item_attributes={"speaker": speakers})
 
 
 @pytest.fixture(scope="module")
 def crowd() -> Corpus:
-    return simulate.ratings(n_items=30, n_annotators=12, labels_per_item=6, seed=1)
+    """Texts that four of six annotators rated on valence and activation."""
+    return simulate.ratings(n_items=60, n_annotators=6, labels_per_item=4, seed=1)
 
 
-@pytest.fixture(scope="module")
-def sentences() -> Corpus:
-    """Six sentences, of two readers and two writers each, in an official split."""
-    item = np.repeat(np.arange(6), 2)
-    questions = {
-        f"{side} {question}": Annotations.from_arrays(
-            item,
-            None,
-            1.0 + (item + at + np.arange(12)) % 4,
-            Interval(1, 5),
-            items=Names([f"s{k}" for k in range(6)]),
-            response=np.arange(12) * 2 + at,
-        )
-        for at, side in enumerate(("reader", "writer"))
-        for question in ("V", "A", "D")
-    }
-    parts = {"official": ["train", "train", "dev", "test", "test", None]}
-    return Corpus.build("emobank", [f"s{k}" for k in range(6)], questions, splits=parts)
+def heads(method: type[Heads] = Heads, **settings: Any) -> Heads:
+    known: dict[str, Any] = {"encoder": "characters", "training": QUICK}
+    return method(**known | settings)
 
 
-# ---- corpora ----
+# ---- corpora and folds ----
 
 
-def test_a_sentence_is_an_item_of_each_perspective(sentences: Corpus) -> None:
-    both = perspectives(sentences)
-    assert both.n_items == 12 and list(both.questions) == ["V", "A"]
-    whose = both.item_attributes[PERSPECTIVE].to_pylist()
-    answers, of_writers = both["V"], sentences["writer V"]
-    inside = np.array([whose[item] == "writer" for item in answers.item])
-    assert answers.answer[inside].tolist() == of_writers.answer.tolist()
-    assert (answers.item[inside] - 6).tolist() == of_writers.item.tolist()
-    assert len(both.joint("V", "A").item) == 24 and perspectives(both) is both
-
-
-def test_notes_in_another_key_have_the_same_pitch_classes() -> None:
-    generator = np.random.default_rng(0)
-    notes = np.stack(
-        [
-            generator.random(40),
-            generator.random(40) + 0.1,
-            generator.integers(50, 70, 40),
-            np.full(40, 80.0),
-            np.zeros(40),
-        ],
-        axis=1,
-    )
-    higher = notes + np.array([0, 0, 5, 0, 0])
-    first, second = describe_notes(notes, 60.0), describe_notes(higher, 60.0)
-    differs = np.flatnonzero(~np.isclose(first, second))
-    assert differs.tolist() == [2] and np.isfinite(first).all()
-
-
-# ---- folds ----
-
-
-def test_transfer_is_trained_on_one_part_and_tested_on_the_other(sentences: Corpus) -> None:
-    both = perspectives(sentences)
-    (fold,) = perspective("reader", "writer", both)
-    assert fold.train.tolist() == [0, 1] and fold.test.tolist() == [9, 10]
-    assert fold.validation is not None and fold.validation.tolist() == [2]
-
-
-def test_folds_of_items_have_a_validation_part(crowd: Corpus) -> None:
-    folds = item_folds("valence", crowd)
+def test_folds_have_a_validation_part(crowd: Corpus) -> None:
+    folds = folds_by(None, crowd)
     assert len(folds) == 5 and sum(len(fold.test) for fold in folds) == crowd.n_items
     for fold in folds:
         assert fold.validation is not None
@@ -122,178 +63,145 @@ def test_folds_of_items_have_a_validation_part(crowd: Corpus) -> None:
         assert sorted(parts) == list(range(crowd.n_items))
 
 
-@pytest.mark.slow
-def test_the_papers_own_corpus_is_run_with_its_clips_and_its_split(
-    crowd: Corpus, tmp_path: Path
-) -> None:
-    """Ratings in the form of MSP-Improv: 1 to 5, a split by speaker, a clip with a wrong mean."""
-    parts = np.resize(["train", "train", "validation", "test"], crowd.n_items)
-    agree = [number != 3 for number in range(crowd.n_items)]  # a test clip
-    clips = replace(
-        crowd,
-        name="msp_improv",
-        item_attributes={MEANS_AGREE: pa.array(agree)},
-        splits={"paper": pa.array(parts.tolist())},
-    )
-    improv = individual.PAPER.conditions["improv"]
-    assert isinstance(improv, ComparisonCondition)
-    few = replace(improv, models=("grid", "annotator-mean", "prior"), seeds=(0,))
-    paper = replace(individual.PAPER, blocks=(few,), claims=(), summaries=())
-    settings = [("training.epochs", "1"), ("encoder", "characters")]
-    paper.run({"msp_improv": clips}, [few], tmp_path / "out", processes=1, settings=settings)
-    reported = paper.report(tmp_path / "out")["conditions"]["improv"]
-    assert reported["n_items"] == sum(parts == "test") - 1
-    tables = paper.shown(paper.report(tmp_path / "out")).split("\n\n")
-    soft = next(table for table in tables if ": activation x valence (soft)," in table)
-    assert "density TVD: paper" in soft and "0.515" in soft
+def test_joined_corpora_share_questions_and_no_annotator(crowd: Corpus) -> None:
+    """Nobody of the second one is in training: neither its annotators nor its speakers."""
+    first, second = with_speakers(crowd), with_speakers(crowd.select(items=range(8)), n=2)
+    both = joined({"first": first, "second": second})
+    assert both.n_items == 68 and both.n_annotators == 12 and list(both.questions) == [*QUESTIONS]
+    assert both["valence"].n_rows == crowd["valence"].n_rows + 32
+    assert both.text_of(60) == crowd.text_of(0)
+    (fold,) = first_to_second(both)
+    assert np.array(both.item_attributes[PART].to_pylist())[fold.test].tolist() == ["second"] * 8
+    assert fold.validation is not None
+    learned = np.r_[fold.train, fold.validation]
+    assert not {item % 10 for item in learned.tolist()} & {0, 1} and len(learned) == 48
 
 
-def test_no_speaker_and_no_task_is_on_both_sides(data_folder: Path) -> None:
-    speech = datasets.read(data_folder / "speechocean762", corpus="sentences")
-    (fold,) = adults_to_children(speech)
-    age = speech.item_attributes["age"].to_numpy()
-    assert age[fold.train].min() >= 18 > age[fold.test].max()
-    assert fold.validation is not None and age[fold.validation].min() >= 18
-    speakers = speech.units("speaker")
-    assert not set(speakers[fold.train]) & set(speakers[fold.validation])
-    pairs = datasets.read(data_folder / "nli_variation")
-    (fold,) = tasks(("snli", "mnli"), ("dnc", "joci"), pairs)
-    task = np.array(pairs.item_attributes["task"].to_pylist())
-    assert set(task[fold.train]) == {"snli", "mnli"} and set(task[fold.test]) == {"dnc", "joci"}
-
-
-# ---- figures ----
-
-
-def test_figures_of_a_crowd_stand_in_the_tables_of_its_readings(crowd: Corpus) -> None:
-    figures = figures_of_crowd(("valence",), ("soft", "plain:bins=8", "soft@all"), crowd)
-    assert OTHERS in figures["valence"]
-    four, eight = (figures[f"valence ({text})"][HALVES] for text in ("soft", "plain:bins=8"))
-    assert figures["valence (soft@all)"][HALVES] == four
-    assert 0 < four["density TVD"] < eight["density TVD"] < 1
-
-
-# ---- newcomers ----
-
-
-@pytest.mark.slow
-def test_newcomers_are_measured_and_shown(crowd: Corpus, tmp_path: Path) -> None:
-    quick = [("training.epochs", "2")]
-    condition = individual.PAPER.measurements["newcomers-jokes"]
-    condition = replace(condition, measured=partial(measured, "valence"))
-    paper = replace(individual.PAPER, sources={"jester5k": Source("jester5k")}, blocks=(condition,))
-    corpora = {"jester5k": crowd}
-    paper.run(corpora, [condition], tmp_path / "out", runs=2, settings=quick)
-    report = paper.report(tmp_path / "out")
-    first, second = report["measurements"]["newcomers-jokes"]
-    assert first["seed"] == 0 and first["n_newcomers"] == second["n_newcomers"] == 6
-    assert set(first["scores"]["mt"]) == set(WAYS) and first != second
-    assert "the nearest by all answers" in paper.shown(report)
-    before = (tmp_path / "out" / "measurements" / "newcomers-jokes" / "0.json").stat().st_mtime_ns
-    paper.run(corpora, [condition], tmp_path / "out", runs=2, settings=quick)
-    after = (tmp_path / "out" / "measurements" / "newcomers-jokes" / "0.json").stat().st_mtime_ns
-    assert before == after
-    with pytest.raises(Unfinished, match="newcomers-jokes: Time limit reached: 2 of 3 seeds done"):
-        paper.run(corpora, [condition], tmp_path / "out", runs=3, time_limit=-1)
-
-
-@pytest.mark.slow
-def test_each_expert_is_measured() -> None:
-    crowd = simulate.ratings(n_items=40, n_annotators=3, labels_per_item=3, seed=1)
-    speakers = {"speaker": [f"s{item % 10}" for item in range(crowd.n_items)]}
-    renamed = replace(
-        crowd.select(questions=("valence",)),
-        questions={"accuracy": crowd["valence"]},
-        item_attributes={name: pa.array(values) for name, values in speakers.items()},
-    )
-    by_seed = [
-        measurements.measure_experts(renamed, seed, [("training.epochs", "2")]) for seed in (0, 1)
-    ]
-    rows = by_seed[0]["concordance"]["accuracy"]
-    assert set(rows) == {*measurements.MODELS_OF_EXPERTS, measurements.OTHERS}
-    assert all(len(by_expert) == crowd.n_annotators for by_expert in rows.values())
-    assert rows[measurements.OTHERS] == by_seed[1]["concordance"]["accuracy"][measurements.OTHERS]
-    (block,) = of_tables(measurements.expert_tables(by_seed))
-    assert len(block.rows) == 4 and block.rows[-1][0] == measurements.OTHERS
-
-
-# ---- ratings per item ----
-
-
-def test_more_ratings_contain_the_fewer(crowd: Corpus) -> None:
-    two, four = (some_ratings(crowd, "valence", n, 0)["valence"] for n in (2, 4))
-    rows_of = [
-        set(zip(each.item.tolist(), each.annotator_codes("x").tolist(), strict=True))
-        for each in (two, four)
-    ]
-    assert rows_of[0] < rows_of[1]
-    assert np.bincount(two.item).tolist() == [2] * crowd.n_items
-
-
-def test_shares_of_all_ratings_are_reached(crowd: Corpus) -> None:
-    quick = [("training.epochs", "2")]
-    result = measurements.measure_raters("valence", crowd, 0, quick)
-    by_number = result["given"]
-    assert by_number[50]["shares"] == by_number[50]["mean"] == 0
-    assert by_number[2]["shares"] > by_number[5]["shares"] > 0
-    (block,) = of_tables(
-        measurements.rater_tables("Ratings", "raters", [json.loads(json.dumps(result))])
-    )
-    assert [row[0] for row in block.rows[:2]] == ["Given", measurements.GIVEN["density"]]
-
-
-def test_more_ratings_of_the_items_with_the_highest_spread_help_most() -> None:
-    generator = np.random.default_rng(0)
-    widths = np.repeat([0.02, 0.4], 20)
-    ratings = [0.5 + width * generator.uniform(-1, 1, 30) for width in widths]
-    signals = {"good": widths, "bad": -widths}
-    for by_signal in measurements.simulated_errors(ratings, signals, 0).values():
-        good, random, bad = (by_signal[name].mean() for name in ("good", "random", "bad"))
-        assert good < random < bad
-
-
-def test_all_rankings_are_measured_and_shown(crowd: Corpus) -> None:
-    result = measurements.measure_more_ratings("valence", crowd, 0, [("training.epochs", "2")])
-    assert set(result["errors"]["0.25"]) == set(measurements.SIGNALS)
-    (block,) = of_tables(measurements.more_ratings_tables("More", "more", [result]))
-    assert [row[0] for row in block.rows] == list(measurements.SIGNALS.values())
-
-
-# ---- what conditions decide ----
-
-
-def test_a_condition_says_whether_it_finds_the_difference_of_the_paper() -> None:
-    def reported(width: float) -> dict[str, object]:
-        test = {"low": 0.0, "high": width}
-        mean = {"density TVD": {"mean": 0.3}}
-        return {
-            "questions": ["q", "q (soft)"],
-            "n_items": 100,
-            "models": {"grid": {"q (soft)": mean}},
-            "floors": {"q (soft)": {"constant density": mean}},
-            "against": {"mt-both": {"q (soft)": {"density TVD": test}}},
-        }
-
-    (block,) = of_tables([power({"conditions": {"wide": reported(0.1), "narrow": reported(GAIN)}})])
-    assert [row[-1] for row in block.rows] == ["no", "yes"]
-    assert power({"conditions": {}}) == ""
-
-
-# ---- confirmation ----
-
-
-def test_the_chosen_variant_is_confirmed_elsewhere_with_new_seeds() -> None:
-    for condition in CONFIRMATION:
-        assert not set(condition.seeds) & set(SEEDS)
-        assert condition.corpus != "speechocean762" and condition.reference == CONSTRUCTION
-        assert {CHOSEN, CONSTRUCTION} <= set(condition.models) and condition.not_counted
-    assert individual.MODELS[CHOSEN].settings["calibrate_by"] == "jsd"
-
-
-def test_simulated_corpora_need_no_folder(tmp_path: Path, crowd: Corpus) -> None:
-    crowd.save(tmp_path / "first")
-    sources = {"first": Source("first"), "second": Source("", simulated=lambda: crowd)}
+def test_corpora_that_are_simulated_or_joined_need_no_folder(tmp_path: Path, crowd: Corpus) -> None:
+    with_speakers(crowd).save(tmp_path / "first")
+    sources = {
+        "first": Source("first"),
+        "second": Source("", simulated=lambda: with_speakers(crowd)),
+        "both": Source("", parts=("first", "second"), joined=joined),
+        "neither": Source("", parts=("first", "third"), joined=joined),
+    }
     corpora = read_sources(tmp_path, sources)
-    assert list(corpora) == ["first", "second"] and corpora["second"].name == "second"
+    assert list(corpora) == ["first", "second", "both"] and corpora["both"].n_items == 120
     with pytest.raises(DataError, match="none of third is in it"):
         read_sources(tmp_path, {"third": Source("third"), "second": sources["second"]})
+
+
+# ---- perfect predictions ----
+
+
+def test_true_ratings_are_blurred_by_the_published_temperature_alone() -> None:
+    """Ratings that differ little: 8 smooths them far too much, a temperature by spread does not."""
+    crowd = simulate.ratings(n_items=24, n_annotators=5, labels_per_item=5, seed=1)
+    answers = crowd["valence"]
+    calm = replace(
+        crowd.select(questions=("valence",)),
+        questions={"valence": replace(answers, answer=0.6 + 0.1 * answers.answer)},
+    )
+    true, halved, _ = ORACLES
+    rows = {text: oracles(calm, ("valence",), text) for text in ("soft", "method", "plain")}
+    assert rows["plain"][true][TVD] < rows["method"][true][TVD] < 0.15 < rows["soft"][true][TVD]
+    assert rows["method"][halved][TVD] < rows["soft"][halved][TVD]
+
+
+def test_figures_stand_in_the_tables_of_readings(crowd: Corpus) -> None:
+    few = crowd.select(items=range(20))
+    figures = figures_of(("valence",), ("soft", "soft@all"), lambda c: folds_by(None, c), few)
+    assert OTHERS in figures["valence"]
+    assert figures["valence (soft)"] == figures["valence (soft@all)"]
+    assert list(figures["valence (soft)"]) == [HALVES, *ORACLES]
+
+
+def test_the_spread_is_that_within_items(crowd: Corpus) -> None:
+    ratings = Ratings.of(crowd, QUESTIONS)
+    table = crowd["valence"], crowd["activation"]
+    each = [a.answer[a.item == item].var(ddof=1) for a in table for item in range(crowd.n_items)]
+    assert ratings.spread == pytest.approx(np.sqrt(np.mean(each)))
+    assert temperature_of(2 * ratings.spread) == pytest.approx(temperature_of(ratings.spread) / 2)
+
+
+# ---- methods ----
+
+LEARNED = {
+    "spread": {"objective": "both", "own_temperature": True},
+    "temperature": {"objective": "both", "learn": "temperature"},
+    "bandwidth": {"objective": "density", "learn": "bandwidth"},
+    "published": {"published": True, "question_hidden": (8,), "dropout": 0.2},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEARNED)
+def test_methods_are_fitted_in_a_stack_as_alone(crowd: Corpus, name: str) -> None:
+    parts = [crowd.split(test_share=share, seed=0)[0] for share in (0.2, 0.4)]
+
+    def fresh() -> list[Heads]:
+        return [heads(init_seed=seed, **LEARNED[name]) for seed in (0, 1)]
+
+    alone = [method.fit(part) for method, part in zip(fresh(), parts, strict=True)]
+    stacked = fresh()
+    fit_many([Job(method, part) for method, part in zip(stacked, parts, strict=True)], stack=True)
+    for one, other in zip(alone, stacked, strict=True):
+        assert not any("one after another" in note for note in other.notes_), other.notes_
+        for part, weight in one.weights().items():
+            np.testing.assert_allclose(other.weights()[part], weight, atol=2e-5, err_msg=part)
+
+
+def test_without_further_settings_it_is_annotator_heads(crowd: Corpus) -> None:
+    plain = AnnotatorHeads(encoder="characters", training=QUICK).fit(crowd)
+    own = heads().fit(crowd)
+    for name, weight in plain.weights().items():
+        np.testing.assert_array_equal(own.weights()[name], weight, err_msg=name)
+    assert own.kde_ is not None
+    spread = Ratings.of(crowd, QUESTIONS).spread
+    assert own.kde_.temperature == pytest.approx(temperature_of(spread))
+
+
+def test_a_learned_temperature_and_bandwidth_change(crowd: Corpus) -> None:
+    few = crowd.select(items=range(30))
+    interleaved = replace(QUICK, losses="interleaved", epochs=2)
+    start = temperature_of(Ratings.of(few, QUESTIONS).spread)
+    for learn in ("temperature", "bandwidth"):
+        fitted = heads(objective="both", loss="ccc", learn=learn, training=interleaved).fit(few)
+        kde = fitted.kde_
+        assert kde is not None
+        changed = kde.temperature / start if learn == "temperature" else kde.factor
+        assert abs(changed - 1) > 1e-3
+        assert (kde.factor == 1) == (learn == "temperature")
+
+
+def test_the_consensus_is_learned_by_one_head(crowd: Corpus) -> None:
+    """It is as if one annotator had given the mean ratings."""
+    fitted = heads(Consensus, common=False, loss="mse").fit(crowd, ("valence",))
+    predicted = fitted.predict(crowd, annotators="all")["valence"]
+    assert predicted.by_annotator is not None
+    values = predicted.by_annotator.value.reshape(crowd.n_items, -1)
+    np.testing.assert_allclose(values, values[:, :1].repeat(6, axis=1))
+    shuffled = crowd["valence"].consensus()
+    mean = replace(crowd.select(questions=("valence",)), questions={"valence": shuffled})
+    assert fitted.rows(crowd).answer["valence"].tolist() == pytest.approx(
+        mean["valence"].answer.tolist()
+    )
+
+
+def test_the_published_network_has_dropout_of_vectors_only(crowd: Corpus) -> None:
+    trunks = {"mt-answers": "trunk", CONSENSUS: "trunk", "oh-answers": "vectors", "grid": "trunk"}
+    for name, trunk in trunks.items():
+        built: Any = MODELS[name].built({"encoder": "characters"}, [("training.epochs", "1")])
+        network: Any = built.fit(crowd).network_
+        shares = [part.p for part in network.modules() if hasattr(part, "p")]
+        assert shares[0] == 0.2 and not any(shares[1:]) and len(shares) > 1
+        assert not getattr(network, trunk).standardises and not getattr(network, trunk).mean.any()
+
+
+# ---- the paper ----
+
+
+def test_every_condition_has_every_model_and_the_oracle() -> None:
+    for condition in individual.PAPER.comparisons.values():
+        assert condition.models == tuple(MODELS) and condition.figures is not None
+        assert {"soft", "method", "plain"} <= set(condition.densities)

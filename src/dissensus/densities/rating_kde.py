@@ -128,6 +128,7 @@ class RatingKde:
         uniforms: Any = None,
         deviations: Any = None,
         temperature: Any = None,
+        factor: Any = None,
     ) -> Any:
         """The density of each item, (..., bins) or (..., bins, bins).
 
@@ -138,7 +139,7 @@ class RatingKde:
             uniforms: random numbers of "random" sampling; see `draw_observations`.
             deviations: the spread of each predicted rating, (..., n_annotators, n_questions,
                 n_knots); see `rating_noise.noisy`. Ratings that were given have none.
-            temperature: instead of that of the settings; a tensor has a gradient.
+            temperature, factor: instead of those of the settings; a tensor has a gradient.
         """
         n_questions = ratings.shape[-1]
         grid = self.grid(n_questions)
@@ -149,15 +150,20 @@ class RatingKde:
             ratings = noisy(ratings, deviations, self.noise, self.shared, self.correlation)
             present = None if present is None else present[..., None, :]
             uniforms = None if uniforms is None else uniforms[..., None, :, :]
-        heat = self.temperature if temperature is None else temperature
-        mass = pool(self._fine(ratings, present, uniforms, grid, heat), grid, self.bins)
+        smoothing = {
+            "temperature": self.temperature if temperature is None else temperature,
+            "factor": self.factor if factor is None else factor,
+        }
+        mass = pool(self._fine(ratings, present, uniforms, grid, smoothing), grid, self.bins)
         return mass.mean(-1 - n_questions) if several else mass
 
-    def _fine(self, ratings: Any, present: Any, uniforms: Any, grid: Grid, temperature: Any) -> Any:
+    def _fine(
+        self, ratings: Any, present: Any, uniforms: Any, grid: Grid, smoothing: dict[str, Any]
+    ) -> Any:
         """The density on the grid of the histogram."""
         settings: dict[str, Any] = {}
         if self.kind == "soft":
-            settings["temperature"] = temperature
+            settings["temperature"] = smoothing["temperature"]
         if self.sampling == "even":
             observations, weights, spread = weighted_observations(ratings, grid, present)
             settings |= {"weights": weights, "spread": spread}
@@ -165,5 +171,5 @@ class RatingKde:
             observations = draw_observations(ratings, uniforms, grid, present)
         if self.kind == "fixed":
             return fixed_kde(observations, grid, self.bandwidth, **settings)
-        settings |= {"n_observations": self.observations, "factor": self.factor}
+        settings |= {"n_observations": self.observations, "factor": smoothing["factor"]}
         return diffusion_kde(observations, grid, **settings).density

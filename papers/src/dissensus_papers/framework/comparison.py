@@ -457,11 +457,11 @@ def _claimed(results: Results, claim: BetterThan) -> Difference:
     return compared(replace(results, fits=tuple(fits)), question, claim.metric, FIRST, SECOND)
 
 
-def _table_of(results: Results, question: str | None) -> str:
+def _table_of(results: Results, question: str | int | None) -> str:
     """The question or density reading that a claim means, in these results."""
     names = results.about.questions
-    if question is None:
-        return names[0]
+    if question is None or isinstance(question, int):
+        return names[question or 0]
     if question.startswith("("):
         return next(name for name in names if name.endswith(f" {question}"))
     return question

@@ -35,12 +35,15 @@ class Source:
         corpus: which one, if the folder has several.
         prepared: what methods learn from: a sample, other questions, another name of a scale.
         simulated: makes the corpus, if no folder has it.
+        parts: names of other sources that it is made of, as they are prepared, by `joined`.
     """
 
     folder: str
     corpus: str | None = None
     prepared: Callable[[Corpus], Corpus] = lambda corpus: corpus
     simulated: Callable[[], Corpus] | None = None
+    parts: tuple[str, ...] = ()
+    joined: Callable[[Mapping[str, Corpus]], Corpus] | None = None
 
 
 def some_items(corpus: Corpus, n: int) -> Corpus:
@@ -57,8 +60,8 @@ def some_annotators(corpus: Corpus, n: int) -> Corpus:
 
 
 def read_sources(data: Path, sources: Mapping[str, Any]) -> dict[str, Corpus]:
-    """The corpora that a folder contains: saved by name, or in the folders they came in; and those
-    that are simulated."""
+    """The corpora that a folder contains: saved by name, or in the folders they came in; those that
+    are simulated; and those that are made of others."""
     from dissensus import datasets
 
     corpora: dict[str, Corpus] = {}
@@ -77,6 +80,9 @@ def read_sources(data: Path, sources: Mapping[str, Any]) -> dict[str, Corpus]:
     for name, source in sources.items():
         if name not in corpora and getattr(source, "simulated", None) is not None:
             corpora[name] = replace(source.simulated(), name=name)
+        elif (parts := getattr(source, "parts", ())) and set(parts) <= set(corpora):
+            prepared = {part: sources[part].prepared(corpora[part]) for part in parts}
+            corpora[name] = replace(source.joined(prepared), name=name)
     return corpora
 
 
@@ -87,7 +93,7 @@ class Model:
     Args:
         title: in tables.
         method: its name in `METHODS`; or the module and class of a method of this package, as
-            "individual.variants:VariantHeads", which is imported when it is first built.
+            "individual.methods:Heads", which is imported when it is first built.
         settings: where they are not the method's defaults.
     """
 
@@ -193,8 +199,9 @@ class BetterThan:
         metric: what decides.
         conditions: names of those that it is tested in; if empty, all that count and have both
             models.
-        question: the first of each condition if None; also the name of a density reading, which may
-            begin with its bracket ("(soft)") if the questions differ between conditions.
+        question: its name, or its place in each condition; the first one if None. Also the name of
+            a density reading, which may begin with its bracket ("(soft)") if the questions differ
+            between conditions.
         second_question: of the second model, if it differs: two readings of densities are compared.
         matters: the smallest difference that would matter.
     """
@@ -204,6 +211,6 @@ class BetterThan:
     second: str
     metric: str
     conditions: tuple[str, ...] = ()
-    question: str | None = None
+    question: str | int | None = None
     second_question: str | None = None
     matters: float = 0.02

@@ -2,121 +2,157 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from dissensus import Annotations, Corpus, Names, simulate
+from dissensus import Annotations, Corpus, Interval, Names, simulate
 from dissensus.contents import Contents
 from dissensus.datasets import usable_clips
 from dissensus.densities import RatingKde, rating_densities
 from dissensus.evaluation import Fold, k_fold, nested
 from dissensus.metrics import DENSITY_METRICS, concordance
-from dissensus_papers.framework.declared import Figures, Source, some_annotators
+from dissensus_papers.framework.declared import Figures, Source
 
-N_JOKERS = 250  # of 5,000 annotators: each rated about 72 of the 100 jokes
-PERSPECTIVES, SIDES = ("reader", "writer"), ("V", "A")
-PERSPECTIVE, PIECE = "perspective", "piece"
-TWO_MODES = "simulated-ratings"
+TWO, EMOTIONS = ("accuracy", "fluency"), ("activation", "valence")
+IMPRESSIONS = {"pleasant": "angenehm", "active": "aktiv"}  # as the questionnaire translates them
+SIGNED, FEWEST_RATERS = ("valence", "arousal"), 5
+PART = "corpus"  # the item attribute of corpora that are joined
+SELECTION, OTHER_SELECTIONS = "selection", ("spanish", "latam", "africa")
 
 
-def perspectives(corpus: Corpus) -> Corpus:
-    """EmoBank with an item for each sentence and perspective, and the questions V and A of both.
-
-    So a model of what readers feel can be tested on what writers felt.
-    """
-    if PERSPECTIVE in corpus.item_attributes:
+def impressions(corpus: Corpus) -> Corpus:
+    """NSC voices with two of its 34 questions, which are the nearest to valence and activation."""
+    if set(corpus.questions) == set(IMPRESSIONS):
         return corpus
-    n = corpus.n_items
-    items = Names([f"{name}, {side}" for side in PERSPECTIVES for name in corpus.items])
-    twice = pa.array(np.tile(np.arange(n), 2))
-    return Corpus.build(
-        corpus.name,
-        items,
-        {question: _of_both(corpus, question, items) for question in SIDES},
-        contents={
-            role: (contents, np.tile(corpus.content[role], 2))
-            for role, contents in corpus.contents.items()
-        },
-        item_attributes={
-            PERSPECTIVE: np.repeat(PERSPECTIVES, n).tolist(),
-            **{key: values.take(twice) for key, values in corpus.item_attributes.items()},
-        },
-        splits={name: parts.take(twice) for name, parts in corpus.splits.items()},
-        group=corpus.group,
-        left_out=(),
-        notes=corpus.notes,
-    )
+    questions = {name: corpus[german] for name, german in IMPRESSIONS.items()}
+    return replace(corpus.select(questions=tuple(IMPRESSIONS.values())), questions=questions)
 
 
-def _of_both(corpus: Corpus, question: str, items: Names) -> Annotations:
-    """The answers of readers and writers to one question, to items of their own."""
-    parts = [corpus[f"{perspective} {question}"] for perspective in PERSPECTIVES]
-    item = np.concatenate([part.item + at * corpus.n_items for at, part in enumerate(parts)])
-    answer = np.concatenate([part.answer for part in parts])
-    response = np.concatenate([np.asarray(part.response) for part in parts])
+def signs(corpus: Corpus) -> Corpus:
+    """TROMPA-MER with its two signs as ratings, -1 and 1, and the items that have some raters."""
+    corpus = corpus.select(questions=SIGNED)
+    if not isinstance(corpus[SIGNED[0]].scale, Interval):
+        questions = {question: _rated(answers) for question, answers in corpus.questions.items()}
+        corpus = replace(corpus, questions=questions)
+    return corpus.select(items=corpus[SIGNED[0]].per_item() >= FEWEST_RATERS)
+
+
+def _rated(answers: Annotations) -> Annotations:
+    """The same answers as ratings on [-1, 1]."""
+    if isinstance(answers.scale, Interval):
+        numbers = answers.scale.to_unit(answers.answer)
+    else:
+        numbers = np.array(answers.scale.decode(answers.answer), float)
     return Annotations.from_arrays(
-        item, None, answer, parts[0].scale, items=items, response=response
-    )
-
-
-def described_pieces(corpus: Corpus) -> Corpus:
-    """VGMIDI with one vector for each piece: how notes are distributed, instead of their mean.
-
-    Pieces without notes are left out.
-    """
-    if PIECE in corpus.contents:
-        return corpus
-    corpus = corpus.select(items=corpus.content["notes"] >= 0)
-    seconds = np.asarray(corpus.item_attributes["seconds"].to_numpy(zero_copy_only=False), float)
-    notes = corpus.contents["notes"]
-    pieces = [np.array(notes[code], dtype=float) for code in corpus.content["notes"]]
-    vectors = np.stack([describe_notes(*each) for each in zip(pieces, seconds, strict=True)])
-    contents, codes = Contents.distinct("features", vectors.astype(np.float32))
-    return replace(corpus, contents={PIECE: contents}, content={PIECE: codes})
-
-
-def describe_notes(notes: np.ndarray, seconds: float) -> np.ndarray:
-    """What a piece sounds like, as numbers of about the same size.
-
-    Args:
-        notes: (n_notes, 5), as the loader has them: place, length, pitch, velocity, track.
-    """
-    place, length, pitch, velocity, track = notes.T
-    classes = np.bincount(pitch.astype(int) % 12, length, minlength=12)
-    octave, loudness = (pitch - 60) / 12, (velocity - 64) / 32
-    steps = np.diff(octave[np.argsort(place, kind="stable")]) if len(notes) > 1 else np.zeros(1)
-    shares, tonic = classes / max(classes.sum(), 1e-9), int(classes.argmax())
-    return np.array(
-        [
-            *(f(column) for column in (np.log(length + 0.01), octave, loudness)
-              for f in (np.mean, np.std)),
-            np.abs(steps).mean(),
-            np.log(len(notes) / max(seconds, 1.0)),
-            np.log(max(seconds, 1.0)),
-            np.log(len(np.unique(track))),
-            *np.sort(shares),  # of any key
-            *(shares[(tonic + step) % 12] for step in (3, 4)),  # the minor and the major third
-        ]
+        answers.item, answers.annotator, numbers, Interval(-1, 1), items=answers.items,
+        annotators=answers.annotators, response=answers.response,
     )  # fmt: skip
 
 
+def joined(corpora: Mapping[str, Corpus]) -> Corpus:
+    """Corpora with the same questions as one, in which annotators of each are others.
+
+    Ratings are on [-1, 1]. The attribute `corpus` of an item is the name of its corpus; contents
+    are those of roles that all of them have.
+    """
+    first, *others = corpora.values()
+    roles = [role for role in first.contents if all(role in each.contents for each in others)]
+    names = [*corpora]
+    items = Names([f"{name}, {item}" for name, each in corpora.items() for item in each.items])
+    annotators = Names(
+        [f"{name}, {one}" for name, each in corpora.items() for one in each.annotators]
+    )
+    questions = {
+        question: _all_answers([each[question] for each in corpora.values()], items, annotators)
+        for question in first.questions
+    }
+    speakers = [
+        None if speaker is None else f"{name}, {speaker}"
+        for name, each in corpora.items()
+        for speaker in each.item_attributes["speaker"].to_pylist()
+    ]
+    sizes = [each.n_items for each in corpora.values()]
+    return Corpus.build(
+        " to ".join(names),
+        items,
+        questions,
+        annotators=annotators,
+        contents={role: _all_contents(role, [*corpora.values()]) for role in roles},
+        item_attributes={PART: np.repeat(names, sizes).tolist(), "speaker": speakers},
+        splits={
+            PART: [
+                part
+                for name, each in corpora.items()
+                for part in (each.splits[PARTS[name]].to_pylist() if name in PARTS
+                             else [None] * each.n_items)
+            ]
+        },
+        group="speaker",
+        left_out=tuple(row for each in corpora.values() for row in each.left_out),
+        notes=tuple(note for each in corpora.values() for note in each.notes),
+    )  # fmt: skip
+
+
+def _all_answers(parts: Sequence[Annotations], items: Names, annotators: Names) -> Annotations:
+    """The ratings of all corpora; of one whose annotators are unknown, each has its own."""
+    item, annotator, answer = [], [], []
+    n_items = n_annotators = 0
+    for part in parts:
+        rated = _rated(part)
+        item.append(rated.item + n_items)
+        anonymous = rated.annotator is None
+        annotator.append(np.full(rated.n_rows, -1) if anonymous else rated.annotator + n_annotators)
+        answer.append(rated.answer)
+        n_items += part.n_items
+        n_annotators += part.n_annotators
+    return Annotations.from_arrays(
+        np.concatenate(item), np.concatenate(annotator), np.concatenate(answer), Interval(-1, 1),
+        items=items, annotators=annotators,
+    )  # fmt: skip
+
+
+def _all_contents(role: str, corpora: Sequence[Corpus]) -> tuple[Contents, np.ndarray]:
+    contents = [corpus.contents[role] for corpus in corpora]
+    starts = np.cumsum([0, *(len(each) for each in contents)])
+    codes = [
+        np.where(corpus.content[role] < 0, -1, corpus.content[role] + start)
+        for corpus, start in zip(corpora, starts, strict=False)
+    ]
+    values = pa.concat_arrays([_array(each.values) for each in contents])
+    return Contents(contents[0].kind, values), np.concatenate(codes)
+
+
+def _array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+
+
+PARTS = {"msp_improv": "paper", "msp_podcast": "official"}  # the splits of joined corpora
+TRANSFERS = {  # trained on the first one, tested on the second
+    "voices-telephone": ("nsc_voices", "nsc_telephone"),
+    "improv-podcast": ("msp_improv", "msp_podcast"),
+    "improv-iemocap": ("msp_improv", "iemocap"),
+    "improv-muse": ("msp_improv", "muse"),
+}
 SOURCES: dict[str, Source] = {
     "speechocean762": Source("speechocean762", "sentences"),
-    "nli_variation": Source("nli_variation"),
-    "jester5k": Source("jester5k", prepared=lambda corpus: some_annotators(corpus, N_JOKERS)),
-    "faces_3dsk": Source("faces_3dsk"),
-    "emobank": Source("emobank", "emobank", prepared=perspectives),
-    "vgmidi": Source("vgmidi", prepared=described_pieces),
+    "nsc_voices": Source("nsc_voices", "nsc_voices", prepared=impressions),
+    "nsc_telephone": Source("nsc_voices", "telephone", prepared=impressions),
+    "ca_patterns216": Source("ca_patterns216"),
+    "trompa_mer": Source("trompa_mer", prepared=signs),
     **{  # the clips that the paper uses, with its two questions
-        name: Source(name, prepared=lambda corpus: usable_clips(corpus, ("activation", "valence")))
-        for name in ("msp_improv", "msp_podcast")
+        name: Source(name, prepared=partial(usable_clips, questions=EMOTIONS))
+        for name in ("msp_improv", "msp_podcast", "iemocap", "muse")
     },
-    TWO_MODES: Source("", simulated=lambda: simulate.ratings(seed=1)),
+    "simulated": Source("", simulated=partial(simulate.ratings, seed=1)),
+    **{name: Source("", parts=parts, joined=joined) for name, parts in TRANSFERS.items()},
 }
 
+
+# ---- folds ----
 
 SEEDS = (0, 1, 2, 3, 4)
 N_FOLDS = 5
@@ -125,46 +161,45 @@ OF_AGE = 18
 Folds = Callable[[Corpus], list[Fold]]
 
 
-def speaker_folds(corpus: Corpus) -> list[Fold]:
-    """Five folds by speaker; a fifth of the training speakers chooses the epoch."""
-    folds = k_fold(corpus, N_FOLDS, by="speaker", stratify=next(iter(corpus.questions)))
-    return [_with_validation(corpus, fold, "speaker") for fold in folds]
-
-
-def item_folds(question: str, corpus: Corpus) -> list[Fold]:
-    """Five folds by item, balanced by a question; a fifth of the training part chooses the epoch.
+def folds_by(by: str | None, corpus: Corpus) -> list[Fold]:
+    """Five folds, by speaker or by item, balanced by the first question; a fifth of the training
+    part chooses the epoch.
 
     Items with the same content, or of the same group, are in one part.
     """
-    folds = k_fold(corpus, N_FOLDS, stratify=question)
-    return [_with_validation(corpus, fold, None) for fold in folds]
+    folds = k_fold(corpus, N_FOLDS, by=by, stratify=next(iter(corpus.questions)))
+    return [_with_validation(corpus, fold, by) for fold in folds]
 
 
 def adults_to_children(corpus: Corpus) -> list[Fold]:
     """Training on speakers from 18 years, test on younger ones."""
     age = corpus.item_attributes["age"].to_numpy(zero_copy_only=False)
-    return [_transfer(corpus, "adults to children", age >= OF_AGE, age < OF_AGE, "speaker")]
+    return [_transfer(corpus, "adults to children", age >= OF_AGE, age < OF_AGE)]
 
 
-def tasks(first: Iterable[str], second: Iterable[str], corpus: Corpus) -> list[Fold]:
-    """Training on the items of some tasks, test on those of others."""
-    task = np.array(corpus.item_attributes["task"].to_pylist())
-    train, test = (np.isin(task, [*some]) for some in (first, second))
-    name = f"{'+'.join(first)} to {'+'.join(second)}"
-    return [_transfer(corpus, name, train, test, None)]
+def choir_to_others(corpus: Corpus) -> list[Fold]:
+    """Training on music of choirs, test on music of other selections."""
+    selection = np.array(corpus.item_attributes[SELECTION].to_pylist())
+    others = np.isin(selection, OTHER_SELECTIONS)
+    return [_transfer(corpus, "choir to others", selection == "choir", others, None)]
 
 
-def perspective(train: str, test: str, corpus: Corpus) -> list[Fold]:
-    """The official split of EmoBank: trained on the ratings of one perspective, tested on those of
-    another."""
-    whose = np.array(corpus.item_attributes[PERSPECTIVE].to_pylist())
-    rated = corpus[next(iter(corpus.questions))].per_item() > 0
-
-    def part(name: str, side: str) -> np.ndarray:
-        return np.flatnonzero(corpus.in_part(name) & rated & (whose == side))
-
-    name = f"{train} to {test}"
-    return [Fold(name, part("train", train), part("test", test), part("dev", train))]
+def first_to_second(corpus: Corpus) -> list[Fold]:
+    """Of two corpora that are joined: training on the first, without speakers of the second, test
+    on the second. Where they have official parts, training, validation and test are such parts."""
+    name = np.array(corpus.item_attributes[PART].to_pylist())
+    part = np.array(corpus.splits[PART].to_pylist(), dtype=object)
+    train, test = name == name[0], name != name[0]
+    if (part[train] == "train").any():
+        if (part[test] == "test1").any():
+            test &= part == "test1"
+        chosen = (np.flatnonzero(train & (part == which)) for which in ("train", "validation"))
+        learned, validation = chosen
+        return [Fold("first to second", learned, np.flatnonzero(test), validation)]
+    speaker = np.array([str(s).partition(", ")[2] for s in
+                        corpus.item_attributes["speaker"].to_pylist()])  # fmt: skip
+    train &= ~np.isin(speaker, speaker[test])
+    return [_transfer(corpus, "first to second", train, test)]
 
 
 def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus) -> list[Fold]:
@@ -176,7 +211,7 @@ def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus)
 
 
 def _transfer(
-    corpus: Corpus, name: str, train: np.ndarray, test: np.ndarray, by: str | None
+    corpus: Corpus, name: str, train: np.ndarray, test: np.ndarray, by: str | None = "speaker"
 ) -> Fold:
     fold = Fold(name, np.flatnonzero(train), np.flatnonzero(test))
     return _with_validation(corpus, fold, by)
@@ -187,10 +222,16 @@ def _with_validation(corpus: Corpus, fold: Fold, by: str | None) -> Fold:
     return replace(fold, train=inner.train, validation=inner.test)
 
 
+# ---- figures ----
+
 CCC = ("CCC", "annotator CCC", "annotator CCC, mean")
-READINGS = ("soft", "plain", "fixed")  # at test, from what annotators are predicted to answer
 OTHERS = "annotators, by the mean of the others"
 HALVES = "half of the annotators, by the other half"
+ORACLES = {  # how far ratings are from the mean of their item
+    "oracle: the true ratings": 1.0,
+    "oracle: nearer to their mean by half": 0.5,
+    "oracle: the mean rating, for all": 0.0,
+}
 FEWEST = 10  # ratings of an annotator with a concordance
 
 
@@ -199,68 +240,55 @@ def reading(questions: Sequence[str], text: str) -> str:
     return f"{' x '.join(questions)} ({text})"
 
 
-def agreement_of_annotators(corpus: Corpus) -> Figures:
-    """How well an annotator's ratings agree with the mean of the others, per annotator."""
-    return {question: _of_question(corpus[question]) for question in corpus.questions}
-
-
-def _of_question(answers: Annotations) -> dict[str, dict[str, float]]:
-    """Concordance as given, and as if all used the scale alike: then it is the correlation."""
-    figures, given, alike = {}, [], []
-    for name, own, others in against_others(answers):
-        given.append(concordance(own, others))
-        alike.append(float(np.corrcoef(own, others)[0, 1]))
-        figures[f"annotator {name}, by the mean of the others"] = {CCC[2]: given[-1]}
-    mean, correlation = float(np.mean(given)), float(np.mean(alike))
-    figures[OTHERS] = {CCC[0]: mean, CCC[2]: mean}
-    figures["the same, if all used the scale alike"] = {CCC[0]: correlation, CCC[2]: correlation}
-    return figures
-
-
-def of_test_items(folds: Folds, figures: Callable[[Corpus], Figures], corpus: Corpus) -> Figures:
-    """Figures of the items that are tested, instead of all."""
-    return figures(corpus.select(items=np.concatenate([fold.test for fold in folds(corpus)])))
-
-
-def figures_of_crowd(questions: Sequence[str], densities: Sequence[str], corpus: Corpus) -> Figures:
-    """Of many annotators: the mean of their concordances with the others, and how far the density
-    of a random half of them is from that of the other half, for each reading.
+def figures_of(
+    questions: Sequence[str], densities: Sequence[str], folds: Folds, corpus: Corpus
+) -> Figures:
+    """Of the test items: the mean concordance of annotators with the others; how far the density
+    of a random half of them is from that of the other half; and what each reading makes of perfect
+    predictions, which no prediction can do better in that reading.
 
     Halves have more noise than all annotators together: a model of all may be nearer.
     """
+    corpus = corpus.select(items=np.concatenate([fold.test for fold in folds(corpus)]))
     rows: dict[str, dict[str, dict[str, float]]] = {}
     for question in questions:
-        if corpus[question].annotator is not None:
-            mean = _mean_concordance(corpus[question])
-            rows[question] = {OTHERS: {CCC[0]: mean, CCC[2]: mean}}
-    by_bins: dict[int, dict[str, float]] = {}
+        mean = _mean_concordance(corpus[question])
+        rows[question] = {OTHERS: {CCC[0]: mean, CCC[2]: mean}}
+    of_halves = halves(corpus, questions)
     for text in densities:
-        bins = RatingKde.from_text(text.partition("@")[0]).bins
-        if bins not in by_bins:
-            by_bins[bins] = halves(corpus, questions, bins)
-        rows[reading(questions, text)] = {HALVES: by_bins[bins]}
+        rows[reading(questions, text)] = {HALVES: of_halves} | oracles(corpus, questions, text)
     return rows
 
 
-def nth_of(codes: np.ndarray) -> np.ndarray:
-    """How often each code stands before its place, from 0.
+def oracles(corpus: Corpus, questions: Sequence[str], text: str) -> dict[str, dict[str, float]]:
+    """The distances of the density that a reading makes of the true ratings, and of ratings that
+    are nearer to the mean of their item; "method" is the temperature that follows from the spread
+    within these items."""
+    from dissensus.methods.framework.predicted_densities import PredictedRatings
+    from dissensus_papers.individual.methods import Ratings, temperature_of
 
-    Example:
-        >>> nth_of(np.array([7, 3, 7, 7, 3])).tolist()
-        [0, 0, 1, 2, 1]
-    """
-    order = np.argsort(codes, kind="stable")
-    ordered, nth = codes[order], np.empty(len(codes), dtype=int)
-    nth[order] = np.arange(len(codes)) - np.searchsorted(ordered, ordered)
-    return nth
+    ratings = Ratings.of(corpus, questions)
+    kind = text.partition("@")[0]
+    kde = RatingKde.from_text("soft" if kind == "method" else kind)
+    if kind == "method":
+        kde = replace(kde, temperature=temperature_of(ratings.spread))
+    given = rating_densities(corpus.select(items=ratings.items), questions, kde.bins)
+    rows = {}
+    for name, share in ORACLES.items():
+        values = ratings.means + share * (ratings.values - ratings.means)
+        mass = PredictedRatings(values, ratings.present).density(kde)
+        predicted = replace(given, mass=mass)
+        rows[name] = {name: metric(predicted, given) for name, metric in DENSITY_METRICS.items()}
+    return rows
 
 
-def halves(corpus: Corpus, questions: Sequence[str], bins: int) -> dict[str, float]:
+def halves(corpus: Corpus, questions: Sequence[str], bins: int = 4) -> dict[str, float]:
     """The distances between the densities of two random halves of the ratings of each item."""
     joint = corpus.joint(*questions)
     order = np.random.default_rng(0).permutation(len(joint.item))
     order = order[np.argsort(joint.item[order], kind="stable")]
-    nth = nth_of(joint.item[order])
+    ordered = joint.item[order]
+    nth = np.arange(len(order)) - np.searchsorted(ordered, ordered)
     first, second = (
         rating_densities(_with_rows(corpus, questions, order[nth % 2 == side]), questions, bins)
         for side in (0, 1)
@@ -286,28 +314,14 @@ def _with_rows(corpus: Corpus, questions: Sequence[str], rows: np.ndarray) -> Co
 
 
 def _mean_concordance(answers: Annotations) -> float:
-    each = [
-        concordance(own, others)
-        for _, own, others in against_others(answers)
-        if len(own) >= FEWEST and own.std() > 0
-    ]
-    return float(np.mean(each)) if each else float("nan")
-
-
-def against_others(answers: Annotations) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """For each annotator their ratings, and the means of the others on the same items."""
-    ratings = _matrix(answers)
-    n, total = np.sum(~np.isnan(ratings), axis=1), np.nansum(ratings, axis=1)
-    pairs = []
-    for at, name in enumerate(answers.annotators):
-        there = ~np.isnan(ratings[:, at]) & (n > 1)
-        own = ratings[there, at]
-        pairs.append((name, own, (total[there] - own) / (n[there] - 1)))
-    return pairs
-
-
-def _matrix(answers: Annotations) -> np.ndarray:
-    """Ratings as (n_items, n_annotators), nan where there is none."""
+    """Of the annotators with some ratings, with the means of the others on the same items."""
     ratings = np.full((answers.n_items, answers.n_annotators), np.nan)
     ratings[answers.item, answers.annotator_codes("agreement")] = answers.answer
-    return ratings
+    n, total = np.sum(~np.isnan(ratings), axis=1), np.nansum(ratings, axis=1)
+    each = []
+    for column in ratings.T:
+        there = ~np.isnan(column) & (n > 1)
+        own = column[there]
+        if len(own) >= FEWEST and own.std() > 0:
+            each.append(concordance(own, (total[there] - own) / (n[there] - 1)))
+    return float(np.mean(each)) if each else float("nan")

@@ -15,7 +15,9 @@ from dissensus.training import Batch, Loss, Outputs, Sizes
 
 SMALLEST = 1e-8  # mass that is added to each cell before its logarithm is taken
 TARGET = "density"  # the name of the target; `density.weight` is 1 where an item has one
-TEMPERATURE = "temperature"  # an output of items, if a network has it: the logarithm of a factor
+# outputs of items, if a network has them: logarithms of what the settings of the density are
+# multiplied by
+TEMPERATURE, FACTOR = "temperature", "factor"
 
 
 def check_density(method: str, questions: tuple[str, ...]) -> None:
@@ -71,9 +73,12 @@ def annotator_density_loss(
             shape = (len(batch.items), kde.observations, n_uniforms(most, len(scales)))
             with drawing(batch.noise), positions_in_batch(batch.places.get("items")):
                 draws = uniforms(shape, 0, ratings)
-        learned = outputs.items.get(TEMPERATURE)
-        temperature = None if learned is None else kde.temperature * learned.mean().exp()
-        mass = kde.density(ratings, present, draws, temperature=temperature)
+        learned = {
+            name: getattr(kde, name) * outputs.items[name].mean().exp()
+            for name in (TEMPERATURE, FACTOR)
+            if name in outputs.items
+        }
+        mass = kde.density(ratings, present, draws, **learned)
         target = batch.targets[TARGET].to(mass.dtype)
         return -(target * (mass + SMALLEST).log()).flatten(1).sum(dim=1)
 
