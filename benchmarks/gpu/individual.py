@@ -1,9 +1,9 @@
 """Tavernor et al. (2024) on public ratings, five seeds of every condition, on a GPU.
 
     make gpu-kit RUN=individual                              the corpora, as pooled features
-    python benchmarks/gpu/kit.py individual --corpora jester5k,faces_3dsk      some of them
+    python benchmarks/gpu/kit.py individual --corpora nsc_voices,trompa_mer      some of them
     python benchmarks/gpu/individual.py run OUT --seconds 480
-    python benchmarks/gpu/individual.py run OUT --at-once 6 --conditions jokes,tasks
+    python benchmarks/gpu/individual.py run OUT --at-once 6 --conditions voices,music
     cp OUT/individual.tar.gz* gpu-kit/individual/            to resume on another machine
     python benchmarks/gpu/individual.py keep OUT OTHER       archives in folders, into
                                                              benchmarks/results
@@ -31,9 +31,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from archive import resumed, unpack, write_archive
 from paper_runs import Script
@@ -67,7 +65,6 @@ def run_at_once(given: argparse.Namespace) -> None:
     options += [f"--runs={given.runs}"] * (given.runs is not None)
     options += [f"--items={given.items}"] * (given.items is not None)
     options += [f"--set={text}" for text in given.set]
-    options += ["--missing"] * given.missing
     one_at_a_time = threading.Lock()
 
     def one(name: str) -> None:
@@ -96,7 +93,7 @@ def _add(archive: Path, condition: str, together: Path) -> None:
         return
     folder = unpack(archive)
     shutil.copy(folder / "comparison.json", together)
-    for path in (f"conditions/{condition}", f"measurements/{condition}", "figures"):
+    for path in (f"conditions/{condition}", "figures"):
         if (folder / path).is_dir():
             shutil.copytree(folder / path, together / path, dirs_exist_ok=True)
 
@@ -106,17 +103,8 @@ def run(given: argparse.Namespace) -> None:
         return run_at_once(given)
     names = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
     conditions = SCRIPT.paper.named(given.conditions, names)
-    if given.missing:
-        conditions = [not_kept(condition) for condition in conditions]
     corpora = SCRIPT.corpora({condition.corpus for condition in conditions}, given.items)
     SCRIPT.run(given, corpora=corpora, conditions=conditions)
-
-
-def not_kept(condition: Any) -> Any:
-    """A measurement with the seeds that the kept report does not have; others as they are."""
-    kept = SCRIPT.paper.report(SCRIPT.results)["measurements"].get(condition.name, [])
-    done = {entry["seed"] for entry in kept}
-    return replace(condition, seeds=tuple(seed for seed in condition.seeds if seed not in done))
 
 
 def gathered(folders: Sequence[Path]) -> Path:
@@ -130,9 +118,6 @@ def gathered(folders: Sequence[Path]) -> Path:
 def main() -> None:
     parser = SCRIPT.options(seconds=480, processes=4, runs=None)
     parser.add_argument("--at-once", type=int, default=0, help="conditions at the same time")
-    parser.add_argument(
-        "--missing", action="store_true", help="measure only with seeds that the report lacks"
-    )
     SCRIPT.main(parser, run, gathered)
 
 

@@ -126,7 +126,7 @@ def test_the_spread_is_that_within_items(crowd: Corpus) -> None:
 
 # ---- methods ----
 
-LEARNED = {
+LEARNED: dict[str, dict[str, Any]] = {
     "spread": {"objective": "both", "own_temperature": True},
     "temperature": {"objective": "both", "learn": "temperature"},
     "bandwidth": {"objective": "density", "learn": "bandwidth"},

@@ -53,7 +53,7 @@ def test_a_missing_file_is_named(name: str, corpus: str, sample_folder: SampleFo
             needed += 1
             assert str(error) == f"{path}: missing; the corpus cannot be read without it"
         hidden.rename(path)
-    assert needed >= 1
+    assert needed >= 1 or name == "iemocap"  # of which one session is enough
 
 
 @pytest.mark.parametrize("name", DATASETS)

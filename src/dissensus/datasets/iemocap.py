@@ -2,7 +2,8 @@
 
 A licensed corpus; this reads the folder as it is distributed (IEMOCAP_full_release). Valence,
 activation and dominance are rated from 1 to 5. The actors' ratings of themselves are left out: they
-are not in the means of the source either. There is no official split.
+are not in the means of the source either. There is no official split. Sessions whose folder is
+missing are not read, but one has to be there.
 
 Every rated clip is kept, with one annotator too. `clip_ratings.usable_clips` makes the selection
 of Tavernor et al. (2024): it leaves out clips with fewer than two annotators and clips whose
@@ -60,7 +61,8 @@ def load(folder: Path, corpus: str) -> Corpus:
     Annotators are `E1`, `E2`, ...; a speaker is the session and F or M.
     """
     turns, texts, sounds = _Turns(), dict[str, str | None](), dict[str, Path]()
-    for session in SESSIONS:
+    present = [session for session in SESSIONS if (folder / session).is_dir()]
+    for session in present or SESSIONS[:1]:
         inside = present_folder(folder, session)
         for path in _text_files(present_folder(inside, RATINGS)):
             _read_ratings(path, turns)
@@ -78,6 +80,7 @@ def load(folder: Path, corpus: str) -> Corpus:
         clips,
         turns.ratings,
         SCALE,
+        notes=tuple(f"{session} is not there" for session in SESSIONS if session not in present),
         means=turns.means,
         sounds=sounds,
         sound_folder=folder,

@@ -1,4 +1,4 @@
-"""MSP-Podcast 1.11 (Lotfian & Busso 2019): the emotion of turns in podcasts, rated by a crowd.
+"""MSP-Podcast 1.11 and 1.12 (Lotfian & Busso 2019): the emotion of turns in podcasts.
 
 A licensed corpus; this reads the folder as it is distributed. Valence, activation and dominance are
 rated from 1 to 7. The split `official` has the parts train, dev, test1 and test2; Test3 is
@@ -29,6 +29,7 @@ from dissensus.datasets.files import csv_table, present_folder
 from dissensus.names import Names
 from dissensus.scales import Interval
 
+STATED, MISSPELT = "labels_consensus.csv", "labels_concensus.csv"  # some copies have the second
 MEANS = ("EmoVal", "EmoAct", "EmoDom")  # of valence, activation and dominance
 SCALE = Interval(1, 7)
 PARTS = {
@@ -48,7 +49,8 @@ def load(folder: Path, corpus: str) -> Corpus:
     """
     labels, sounds = present_folder(folder, "Labels"), present_folder(folder, "Audios")
     texts = ("FileName", "EmoClass", "SpkrID", "Gender", "Split_Set")
-    stated = csv_table(labels, "labels_consensus.csv", texts, MEANS)
+    misspelt = (labels / MISSPELT).is_file() and not (labels / STATED).is_file()
+    stated = csv_table(labels, MISSPELT if misspelt else STATED, texts, MEANS)
     rows = csv_table(labels, "labels_detailed.csv", ("FileName", "EmoDetail"))
     parts = stated.parts("Split_Set", PARTS)
     ratings = []

@@ -2,8 +2,10 @@
 
 A licensed corpus; this reads the folder as it is distributed. Valence and activation are rated from
 1 to 9. The annotators are unknown: the file lists their numbers without ids. The numbers at one
-place of the two lists are taken as one response. In `muse` annotators heard the sentence alone; in
-`muse-context`, also the sentences before it. The speakers' ratings of themselves are left out.
+place of the two lists are taken as one response. The loader code of Tavernor et al. (github
+jtavernor/SER-Datasets) has a table with ids, `muse_annotators.csv`; put into the folder, it is read
+for `muse`. In `muse` annotators heard the sentence alone; in `muse-context`, also the sentences
+before it. The speakers' ratings of themselves are left out.
 
 Every rated clip is kept. `clip_ratings.usable_clips` makes the selection of Tavernor et al.
 (2024): it leaves out clips without a transcript, with fewer than two annotators or whose stored
@@ -12,6 +14,7 @@ mean is not that of their ratings, and counts them.
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 from dissensus.corpus import Corpus, LeftOut
@@ -35,6 +38,8 @@ TRANSCRIPTS = "Combined/Utterance Transcripts"
 QUESTIONS = ("valence", "activation")
 PREFIX = {"muse": "", "muse-context": "C_"}  # of the columns with the ratings
 OWN = "the speaker's own rating"
+IDS, OF_SPEAKER = "muse_annotators.csv", "self_report"  # the second begins the ids of speakers
+ID_COLUMNS = ("FileName", "soft_val_labels", "soft_act_labels", "annotators")
 
 
 def load(folder: Path, corpus: str) -> Corpus:
@@ -49,7 +54,10 @@ def load(folder: Path, corpus: str) -> Corpus:
     with table.errors():
         clips = Names([name.removesuffix(".wav") for name in table.list("Sentence_name")])
         ratings, n_other = _ratings(table, clips, corpus), len(_ratings(table, clips, other))
+        known = corpus == "muse" and (folder / IDS).is_file()
         means = _means(table, clips, corpus)
+    if known:
+        ratings = _identified(folder, clips)
     left_out = [LeftOut(q, f"other annotators: --corpus {other}", n_other) for q in QUESTIONS]
     for question in QUESTIONS:
         n_own = sum(text != "" for text in table.list(f"S_{question.title()}"))
@@ -64,7 +72,7 @@ def load(folder: Path, corpus: str) -> Corpus:
         ratings,
         Interval(1, 9),
         questions=QUESTIONS,
-        anonymous=True,
+        anonymous=not known,
         means=means,
         sounds=sounds,
         sound_folder=folder,
@@ -105,6 +113,29 @@ def _ratings(table: Table, clips: Names, corpus: str) -> list[Rating]:
                 f"numbers, such as 3;4;2, found {texts[0][:40]!r} and {texts[1][:40]!r}"
             ) from None
         ratings += [Rating(clip, str(i), values) for i, values in enumerate(responses)]
+    return ratings
+
+
+def _identified(folder: Path, clips: Names) -> list[Rating]:
+    """The ratings with the ids of those who gave them; clips that have none here are not rated."""
+    table, ratings = csv_table(folder, IDS, ID_COLUMNS), []
+    rows = zip(*map(table.list, ID_COLUMNS), strict=True)
+    for row, (name, *texts) in enumerate(rows, 1):
+        clip = name.removesuffix(".wav")
+        try:
+            lists = [ast.literal_eval(text) for text in texts]
+            triples = [(float(v), float(a), str(who)) for v, a, who in zip(*lists, strict=True)]
+        except (ValueError, TypeError, SyntaxError):
+            raise DataError(
+                f"{table.path}, row {row}: {ID_COLUMNS[1:]} must be three lists of the same "
+                f"length, found {texts[0][:40]!r}"
+            ) from None
+        if clip in clips:
+            ratings += [
+                Rating(clip, who, (valence, activation))
+                for valence, activation, who in triples
+                if not who.startswith(OF_SPEAKER)
+            ]
     return ratings
 
 

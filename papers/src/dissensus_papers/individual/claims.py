@@ -7,8 +7,6 @@ paper's own: its gain is .012 in TVD, .002 in JSD and .068 in concordance.
 
 from __future__ import annotations
 
-from typing import Any
-
 from dissensus_papers.framework.declared import BetterThan
 from dissensus_papers.framework.text import BEYOND
 from dissensus_papers.individual.conditions import OF_ALL
@@ -37,10 +35,16 @@ NTH = ("first question", "second question")
 
 
 def _claim(
-    words: str, first: str, second: str, metric: str, where: tuple[str, ...], *tables: Any
+    words: str,
+    first: str,
+    second: str,
+    metric: str,
+    where: tuple[str, ...],
+    table: str | int,
+    other_table: str | None = None,
 ) -> BetterThan:
-    claim = f"{words} ({metric})"
-    return BetterThan(claim, first, second, metric, where, *tables, matters=MATTERS[metric])
+    claim, matters = f"{words} ({metric})", MATTERS[metric]
+    return BetterThan(claim, first, second, metric, where, table, other_table, matters)
 
 
 CLAIMS: tuple[BetterThan, ...] = (

@@ -59,6 +59,7 @@ def joined(corpora: Mapping[str, Corpus]) -> Corpus:
     Ratings are on [-1, 1]. The attribute `corpus` of an item is the name of its corpus; contents
     are those of roles that all of them have.
     """
+    corpora = {name: identified(corpus) for name, corpus in corpora.items()}
     first, *others = corpora.values()
     roles = [role for role in first.contents if all(role in each.contents for each in others)]
     names = [*corpora]
@@ -98,21 +99,38 @@ def joined(corpora: Mapping[str, Corpus]) -> Corpus:
 
 
 def _all_answers(parts: Sequence[Annotations], items: Names, annotators: Names) -> Annotations:
-    """The ratings of all corpora; of one whose annotators are unknown, each has its own."""
-    item, annotator, answer = [], [], []
-    n_items = n_annotators = 0
-    for part in parts:
-        rated = _rated(part)
-        item.append(rated.item + n_items)
-        anonymous = rated.annotator is None
-        annotator.append(np.full(rated.n_rows, -1) if anonymous else rated.annotator + n_annotators)
-        answer.append(rated.answer)
-        n_items += part.n_items
-        n_annotators += part.n_annotators
+    """The ratings of all corpora."""
+    rated = [_rated(part) for part in parts]
+    starts = np.cumsum([[0, 0], *([part.n_items, part.n_annotators] for part in parts)], axis=0)
+    codes = [
+        (part.item + first_item, part.annotator_codes("a joined corpus") + first_annotator)
+        for part, (first_item, first_annotator) in zip(rated, starts, strict=False)
+    ]
+    item, annotator = map(np.concatenate, zip(*codes, strict=True))
     return Annotations.from_arrays(
-        np.concatenate(item), np.concatenate(annotator), np.concatenate(answer), Interval(-1, 1),
+        item, annotator, np.concatenate([part.answer for part in rated]), Interval(-1, 1),
         items=items, annotators=annotators,
     )  # fmt: skip
+
+
+def identified(corpus: Corpus) -> Corpus:
+    """A corpus whose annotators are known; of one where they are not, the first response to each
+    item counts as one annotator, and so on."""
+    if all(answers.annotator is not None for answers in corpus.questions.values()):
+        return corpus
+    most = max(int(answers.per_item().max()) for answers in corpus.questions.values())
+    annotators = Names([f"response {n + 1}" for n in range(most)])
+    questions = {}
+    for question, answers in corpus.questions.items():
+        responses = np.arange(answers.n_rows) if answers.response is None else answers.response
+        order = np.lexsort((responses, answers.item))
+        item = answers.item[order]
+        nth = np.arange(len(item)) - np.searchsorted(item, item)
+        questions[question] = Annotations.from_arrays(
+            item, nth, answers.answer[order], answers.scale, items=corpus.items,
+            annotators=annotators,
+        )  # fmt: skip
+    return replace(corpus, questions=questions, annotators=annotators)
 
 
 def _all_contents(role: str, corpora: Sequence[Corpus]) -> tuple[Contents, np.ndarray]:

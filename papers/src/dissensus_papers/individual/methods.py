@@ -110,7 +110,7 @@ class Smoothed(AnnotatorMethod):
     temperature_: float = field(init=False, repr=False, default=8.0)
 
     def network(self, sizes: Sizes) -> Network:
-        network = super().network(sizes)
+        network = super().network(sizes)  # type: ignore[safe-super]  # of the other base class
         if self.published:
             as_published(network)
         if not (self.own_temperature or self.learn):
@@ -135,6 +135,8 @@ class Smoothed(AnnotatorMethod):
 class _WithSmoothing(Network):
     """Also returns by how much the temperature and the bandwidth of a density are multiplied."""
 
+    start: Tensor  # the logarithm of the factor of the temperature, before training
+
     def __init__(self, inner: Network, temperature: float, learn: str) -> None:
         super().__init__()
         self.inner = inner
@@ -150,7 +152,7 @@ class _WithSmoothing(Network):
         return self.inner.tables()
 
     def logarithm(self, name: str) -> Tensor:
-        first: Tensor = self.start if name == TEMPERATURE else torch.zeros_like(self.start)
+        first = self.start if name == TEMPERATURE else torch.zeros_like(self.start)
         return first + RATE * self.change if name == self.learned else first
 
     def factor(self, name: str) -> float:

@@ -1,0 +1,137 @@
+"""Folders in the layouts of four licensed corpora of speech, with made-up clips and ratings."""
+
+from __future__ import annotations
+
+import wave
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+N_CLIPS, N_RATERS = 48, 4  # ratings of each clip, by 6 annotators
+SPEAKERS = tuple(f"{gender}0{number}" for gender in "FM" for number in range(1, 7))
+
+
+def ratings(clip: int, levels: int) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Who rated a clip, and their activation and valence, which is higher in later words."""
+    generator = np.random.default_rng(clip)
+    who = generator.permutation(6)[:N_RATERS]
+    level = 1 + (levels - 1) * (clip % 6) / 5
+    both = level + who[:, None] / 5 + generator.normal(0, 0.7, (N_RATERS, 2))
+    activation, valence = np.rint(both).clip(1, levels).T
+    return [f"WORKER{n:08d}" for n in who], activation, valence
+
+
+def words(clip: int) -> str:
+    return " ".join(["tea", "mug", "rain", "sun", "song", "dance"][clip % 6 :])
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def sound(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16000)
+        file.writeframes(bytes(3200))
+
+
+def msp_improv(folder: Path) -> None:
+    """Activation is the other way round in the file."""
+    lines = []
+    for clip in range(N_CLIPS):
+        speaker = SPEAKERS[clip % 12]
+        name = f"S{1 + clip % 20:02d}A-{speaker}-P-FM{clip:02d}"
+        who, activation, valence = ratings(clip, 5)
+        means = f"A:{6 - activation.mean():.4f}; V:{valence.mean():.4f}; D:NaN ; N:NaN;"
+        lines.append(f"UTD-IMPROV-{name}.avi; N; {means}")
+        lines += [
+            f"{one}; Neutral; Neutral; A:{6 - a:.1f}; V:{v:.1f}; D:NaN; N:NaN;"
+            for one, a, v in zip(who, activation, valence, strict=True)
+        ] + [""]
+        sound(folder / f"session{speaker[-1]}" / f"MSP-IMPROV-{name}.wav")
+        write(folder / "Text" / f"MSP-IMPROV-{name}.txt", words(clip))
+    write(folder / "Evaluation.txt", "\n".join(lines))
+
+
+def msp_podcast(folder: Path) -> None:
+    stated, detailed = [], []
+    for clip in range(N_CLIPS):
+        name = f"MSP-PODCAST_{clip // 6:04d}_{clip:04d}"
+        who, activation, valence = ratings(clip, 7)
+        part = ("Train", "Development", "Test1", "Train")[clip // 6 % 4]
+        means = f"{activation.mean():.4f},{valence.mean():.4f},4.0"
+        stated.append(f"{name}.wav,N,{means},{clip // 6},Female,{part}")
+        detailed += [
+            f"{name}.wav,{one}; Neutral; Neutral; A:{a:.1f}; V:{v:.1f}; D:4.0;"
+            for one, a, v in zip(who, activation, valence, strict=True)
+        ]
+        sound(folder / "Audios" / f"{name}.wav")
+        write(folder / "Transcripts" / f"{name}.txt", words(clip))
+    header = "FileName,EmoClass,EmoAct,EmoVal,EmoDom,SpkrID,Gender,Split_Set"
+    write(folder / "Labels" / "labels_consensus.csv", "\n".join([header, *stated, ""]))
+    header = "FileName,EmoDetail"
+    write(folder / "Labels" / "labels_detailed.csv", "\n".join([header, *detailed, ""]))
+
+
+def iemocap(folder: Path) -> None:
+    """One session, as some have it."""
+    session, dialog = folder / "Session1", "Ses01F_impro01"
+    rated, spoken = ["% header", ""], []
+    for clip in range(N_CLIPS):
+        name = f"{dialog}_{'FM'[clip % 2]}{clip:03d}"
+        _, activation, valence = ratings(clip, 5)
+        means = f"[{valence.mean():.4f}, {activation.mean():.4f}, 3.0000]"
+        rated.append(f"[{clip}.0000 - {clip}.9000]\t{name}\tneu\t{means}")
+        rated += [
+            f"A-E{n + 1}:\tval {v:.0f}; act {a:.0f}; dom  3;\t()"
+            for n, (a, v) in enumerate(zip(activation, valence, strict=True))
+        ] + [""]
+        spoken.append(f"{name} [{clip}.0000-{clip}.9000]: {words(clip)}")
+        sound(session / "sentences" / "wav" / dialog / f"{name}.wav")
+    write(session / "dialog" / "EmoEvaluation" / f"{dialog}.txt", "\n".join(rated))
+    write(session / "dialog" / "transcriptions" / f"{dialog}.txt", "\n".join(spoken))
+
+
+def muse(folder: Path) -> None:
+    """With the file of the authors' loader that names annotators."""
+    columns = "Sentence_name,Duration,Gender,Type,Ques_Type"
+    of_question = ("{0}Activation_Mean", "{0}Valence_Mean", "{0}Activation_Annotation",
+                   "{0}Valence_Annotation")  # fmt: skip
+    names = [name.format(prefix) for prefix in ("", "C_") for name in of_question]
+    rows = [",".join([columns, *names, "S_Activation", "S_Valence"])]
+    known = ["FileName,soft_act_labels,soft_val_labels,annotators"]
+    for clip in range(N_CLIPS):
+        name, kind = f"{clip % 8:02d}_DR-100_{clip:04d}_1_sentence_1.wav", ("NS", "S")[clip % 2]
+        who, activation, valence = ratings(clip, 9)
+        lists = [";".join(f"{n:.0f}" for n in each) for each in (activation, valence)]
+        means = f"{activation.mean():.4f},{valence.mean():.4f}"
+        rows.append(f"{name},2.0,F,{kind},neutral,{means},{','.join(lists)},,,,,4,6")
+        cells = ([*activation.astype(int), 4], [*valence.astype(int), 6], [*who, "self_report_00"])
+        known.append(",".join([name, *(f'"{[*map(_plain, each)]}"' for each in cells)]))
+        place = "NotStressed" if kind == "NS" else "Stressed"
+        sound(folder / place / "Audio" / name)
+        transcript = folder / "Combined" / "Utterance Transcripts"
+        write(transcript / name.replace(".wav", ".txt"), words(clip))
+    survey = (
+        "Emotion data from crowdsourcing "
+        "(C is when annotators had access to all previous sentences).csv"
+    )
+    write(folder / "SurveyInformation" / survey, "\n".join([*rows, ""]))
+    write(folder / "muse_annotators.csv", "\n".join([*known, ""]))
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+FOLDERS: dict[str, Callable[[Path], None]] = {
+    "msp_improv": msp_improv,
+    "msp_podcast": msp_podcast,
+    "iemocap": iemocap,
+    "muse": muse,
+}
