@@ -9,10 +9,12 @@ from .annotator_queries import AnnotatorQueries as AnnotatorQueries
 from .bayesian import Bayesian as Bayesian
 from .crowd_layer import CrowdLayer as CrowdLayer
 from .d_lema import DLema as DLema
+from .framework.annotator_method import AnnotatorMethod as AnnotatorMethod
 from .framework.base import Method as Method
 from .framework.calibration import held_out_items as held_out_items
 from .framework.learned import Answers as Answers
 from .framework.members import MemberAnswers as MemberAnswers
+from .framework.predicted_densities import PredictedRatings as PredictedRatings
 from .framework.settings import changed as changed
 from .framework.settings import configured as configured
 from .framework.settings import seeded as seeded

@@ -282,7 +282,7 @@ def oracles(corpus: Corpus, questions: Sequence[str], text: str) -> dict[str, di
     """The distances of the density that a reading makes of the true ratings, and of ratings that
     are nearer to the mean of their item; "method" is the temperature that follows from the spread
     within these items."""
-    from dissensus.methods.framework.predicted_densities import PredictedRatings
+    from dissensus.methods import PredictedRatings
     from dissensus_papers.individual.methods import Ratings, temperature_of
 
     ratings = Ratings.of(corpus, questions)

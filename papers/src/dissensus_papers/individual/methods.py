@@ -19,16 +19,19 @@ from torch import Tensor, nn
 
 from dissensus import Corpus
 from dissensus.densities import RatingKde, unit_positions
-from dissensus.methods import AnnotatorHeads, AnnotatorOneHot, GridDensity
-from dissensus.methods.framework.annotator_method import AnnotatorMethod
-from dissensus.methods.framework.density_loss import FACTOR, TEMPERATURE
-from dissensus.methods.framework.learned import Answers
+from dissensus.methods import (
+    AnnotatorHeads,
+    AnnotatorMethod,
+    AnnotatorOneHot,
+    Answers,
+    GridDensity,
+)
 from dissensus.networks import Dropout
 from dissensus.training import Batch, Network, Outputs, Sizes, Trainer
-from dissensus.training.examples import Table
 
 KERNEL = 0.25  # its standard deviation, relative to that of ratings within items
 SMALLEST_SPREAD = 0.05  # within items, on [-1, 1]: annotators may agree on all of them
+TEMPERATURE, FACTOR = "temperature", "factor"  # outputs that multiply settings of the density
 RATE = 10.0  # how much faster than other weights the logarithms of learned factors change
 
 
@@ -185,14 +188,16 @@ class Consensus(Heads):
 
     aggregate: bool = True
 
-    def rows(self, corpus: Corpus) -> Table:
+    def rows(self, corpus: Corpus) -> Any:
         rows = super().rows(corpus)
         own = rows.annotator == self.aggregate_code
-        answers, weights = (
+        answer, weight = (
             {question: values[own] for question, values in columns.items()}
             for columns in (rows.answer, rows.weight)
         )
-        return Table(rows.item[own], rows.annotator[own], answers, weights)
+        return replace(
+            rows, item=rows.item[own], annotator=rows.annotator[own], answer=answer, weight=weight
+        )
 
     @property
     def rows_key(self) -> tuple[Any, ...]:
