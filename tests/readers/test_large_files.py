@@ -21,7 +21,6 @@ from dissensus.files.plain import unpacking_up_to
 from dissensus.readers import delimited, files
 from dissensus.readers.formats import jsonl, parquet
 from dissensus.readers.tables import column_parts
-from dissensus.readers.tables.text_codes import TextCodes
 from tests.readers.conftest import Write
 
 Convert = Callable[..., Corpus]
@@ -311,11 +310,12 @@ def test_other_shapes(write: Write, both: Callable[..., tuple[Path, Path]], text
     assert_same(both(write(text.encode("cp1252"))))
 
 
-def test_codes_are_those_of_first_appearance() -> None:
-    draw = np.random.default_rng(0)
-    texts = [str(number) for number in draw.integers(0, 20_000, 60_000)]
-    codes = TextCodes()
-    parts = [codes.add(pa.array(texts[at : at + 7000])) for at in range(0, 60_000, 7000)]
-    expected = pa.array(texts).dictionary_encode()
-    np.testing.assert_array_equal(np.concatenate(parts), expected.indices.to_numpy())
-    assert codes.values().equals(expected.dictionary)
+def test_codes_are_those_of_first_appearance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(column_parts, "MANY", 100_000)
+    texts = [str(number) for number in np.random.default_rng(0).integers(0, 20_000, 60_000)]
+    parts = column_parts.ColumnParts()
+    for at in range(0, 60_000, 7000):
+        parts.add(pa.array(texts[at : at + 7000]))
+    column, expected = parts.column(), pa.array(texts).dictionary_encode()
+    np.testing.assert_array_equal(column.codes, expected.indices.to_numpy())
+    assert column.values.equals(expected.dictionary)

@@ -143,6 +143,10 @@ def test_answers_of_unknown_annotators(
         ("id,rater1_x,rater2_x,x_sum\na,1,2,3\nb,3,4,7\n", {"annotators": ("rater1", "rater2")}),
         ("task,worker,label\n1,ann,x\n1,bob,y\n", {"annotator": "worker", "answer": ("label",)}),
         (
+            "rater,age,img1.jpg,img2.jpg\nann,30,1,2\nbob,40,2,2\neve,20,1,1\n",
+            {"item": "{column}", "annotator": "rater", "answer": ("img1.jpg", "img2.jpg")},
+        ),
+        (
             "# about\n# this file\n,,\ntask,worker,label\n1,ann,x\n1,bob,y\n",
             {"item": "task"},
         ),

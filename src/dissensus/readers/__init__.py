@@ -2,10 +2,10 @@
 
 `formats/` has a file for each format, `tables/` what the columns of a table mean, `exports/` what
 the exports of annotation tools share. A table goes one way through them: its format makes `Rows` of
-it (`tables/rows.py`), `tables/shapes.py` sees which shape it has, and `tables/long.py`, `wide.py`
-or `votes.py` finds the roles of its columns and assembles the corpus. An export of an annotation
-tool becomes a list of `Response` (`exports/responses.py`). `recognition.py` has the table of all
-formats, `READERS`.
+it (`tables/rows.py`), `tables/shapes.py` proposes a layout of it where none is stated,
+`tables/forms.py` makes a row for each answer and finds the roles of its columns, and
+`tables/assembly.py` the corpus. An export of an annotation tool becomes a list of `Response`
+(`exports/responses.py`). `recognition.py` has the table of all formats, `READERS`.
 """
 
 from __future__ import annotations

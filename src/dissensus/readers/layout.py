@@ -48,7 +48,8 @@ class Layout:
         comment: what lines that are no rows begin with, "#" for example.
         header: rows of column names: 0, 1 or 2.
         columns: names of the columns, instead of those in the file.
-        item: the column that names the item, or the columns that name it together.
+        item: the column that names the item, or the columns that name it together; "{column}" if
+            each column of answers is an item.
         annotator: the column that names the annotator, or a pattern such as "TurkId{k}".
         annotators: the columns that contain the answers of one annotator each.
         answer: the columns of answers, each a question, or a pattern such as "Score{k}".
@@ -130,6 +131,12 @@ class Layout:
             object.__setattr__(self, "delimiter", "\t")
         if self.delimiter is not None and len(self.delimiter.encode()) != 1:
             raise DataError(f"delimiter is one letter or sign, found {self.delimiter!r}")
+
+    @property
+    def states_answers(self) -> bool:
+        """Whether an annotator, an answer or a question is named."""
+        parts = (self.annotator, self.annotators, self.answer, self.question)
+        return any(part is not None for part in parts)
 
     @property
     def columns_named(self) -> dict[str, str | tuple[str, ...]]:

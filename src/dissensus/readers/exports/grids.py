@@ -21,7 +21,7 @@ from dissensus.readers.exports.responses import are_free
 from dissensus.readers.formats.survey import survey_corpus
 from dissensus.readers.layout import Layout
 from dissensus.readers.recognition import is_survey
-from dissensus.readers.tables.annotator_columns import find_annotators
+from dissensus.readers.tables.annotator_columns import propose_annotators
 from dissensus.readers.tables.assignments import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
 from dissensus.readers.tables.rows import Rows, make_rows
@@ -263,7 +263,7 @@ def _names_annotators(
     rows, _ = without_rejected(rows_of(path, header, cells))
     named = [name for name in candidates("annotator", rows) if len(rows.columns[name].values) > 1]
     try:
-        return bool(named) or find_annotators(rows, options) is not None
+        return bool(named) or propose_annotators(rows, options) is not None
     except DissensusError:
         return True  # refused as a wide table: `table_corpus` says why
 

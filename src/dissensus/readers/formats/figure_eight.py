@@ -28,9 +28,8 @@ from dissensus.readers.exports.responses import (
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.separators import separator_name, separator_of, split_cell
-from dissensus.readers.tables.assignments import take_rows
 from dissensus.readers.tables.column_roles import ColumnRoles
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.rows import Column, Rows, take_rows
 from dissensus.readers.tables.shapes import table_corpus
 
 TOOL = "Figure Eight"

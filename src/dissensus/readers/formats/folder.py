@@ -27,7 +27,7 @@ from dissensus.readers.formats import spreadsheet
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import file_rows
-from dissensus.readers.tables.item_rows import free_name
+from dissensus.readers.tables.rows import free_name
 from dissensus.readers.tables.shapes import table_corpus
 
 _SHARD = re.compile(r"(?P<split>.+?)[-_]\d{3,}([-_]of[-_]\d+)?([-_]\w+)?")

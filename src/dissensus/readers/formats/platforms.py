@@ -30,10 +30,9 @@ from dissensus.readers.exports.responses import (
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables import assignments
-from dissensus.readers.tables.assignments import Status, reasons_of, take_rows
+from dissensus.readers.tables.assignments import Status, reasons_of
 from dissensus.readers.tables.column_roles import ColumnRoles
-from dissensus.readers.tables.item_rows import cells_of
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.rows import Column, Rows, cells_of, take_rows
 
 TICKS = frozenset(("true", "false"))
 MANY = 20  # different texts, above which an answer may be a free text

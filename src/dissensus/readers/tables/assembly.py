@@ -20,11 +20,10 @@ from dissensus.readers.files import stem
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import Answers, answers_of
-from dissensus.readers.tables.assignments import take_rows
 from dissensus.readers.tables.column_names import is_about_answers, kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
 from dissensus.readers.tables.dependence import is_function, usual_codes
-from dissensus.readers.tables.rows import Column, Rows, at_rows
+from dissensus.readers.tables.rows import Column, Rows, at_rows, combined, take_rows
 from dissensus.scales import Scale
 
 LONG = 40  # letters of a text, which is no part of an item's name
@@ -84,16 +83,14 @@ def _with_sets(rows: Rows, roles: ColumnRoles) -> Rows:
     if roles.annotator is None:
         raise DataError(f'{rows.path}: repeats="set" (--repeats set) needs annotators')
     items, people = items_of(rows, roles.item, roles.shown), rows.columns[roles.annotator]
-    groups = items.codes.astype(np.int64) * (len(people.values) + 1) + people.codes
-    if roles.question is not None:
-        asked = rows.columns[roles.question]
-        groups = groups * (len(asked.values) + 1) + asked.codes
-    first, groups = np.unique(groups, return_index=True, return_inverse=True)[1:]
+    named = [items, people] + ([rows.columns[roles.question]] if roles.question else [])
+    groups = combined(named).codes
+    first = np.unique(groups, return_index=True)[1]
     sets = {}
     for name in roles.answer:
         members: list[dict[str, None]] = [{} for _ in first]
         cells = rows.columns[name].array().to_pylist()
-        for group, value in zip(groups.reshape(-1), cells, strict=True):
+        for group, value in zip(groups, cells, strict=True):
             if value is not None:
                 members[group][value.strip()] = None
         ordered = [members[group] for group in np.argsort(first)]  # as their first rows stand

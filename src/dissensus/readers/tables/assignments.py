@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.rows import Rows, take_rows
 
 
 @dataclass(frozen=True)
@@ -41,18 +40,6 @@ def reasons_of(rows: Rows, status: Status) -> list[str | None]:
         rejected = np.r_[np.array(words, dtype=bool), False][column.codes]
         reasons = ["rejected" if no else why for no, why in zip(rejected, reasons, strict=True)]
     return reasons
-
-
-def take_rows(rows: Rows, kept: np.ndarray) -> Rows:
-    """The rows where `kept` is true, which stay where they stood for messages."""
-    where = np.flatnonzero(kept)
-    mask = pa.array(kept)
-    return replace(
-        rows,
-        columns={name: Column.of(one.array().filter(mask)) for name, one in rows.columns.items()},
-        place=lambda row: rows.place(int(where[row])),
-        index=None if rows.index is None else Column.of(rows.index.array().filter(mask)),
-    )
 
 
 def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:

@@ -3,51 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from dissensus.contents import Kind
 from dissensus.readers.tables.rows import Column, Rows
-
-_NAMES = {  # the likelier first, written plain: no case, no spaces, no signs
-    "item": "item itemid itemname itemnumber task taskid taskname example exampleid unit unitid "
-    "instance instanceid sample sampleid document-id docid textid tweetid commentid postid "
-    "sentenceid messageid imageid clipid videoid audioid utteranceid questionid hit hitid revid "
-    "objectid recordid id uid uuid index",
-    "annotator": "annotator annotatorid annotatorname worker workerid rater raterid coder coderid "
-    "performer performerid judge judgeid labeler labelerid labeller labellerid annotatedby "
-    "completedby participant participantid respondent respondentid reviewer reviewerid assessor "
-    "assessorid evaluator evaluatorid expert expertid user userid username person personid turk "
-    "turkid turker turkerid prolificpid prolificid subjectid observer listener kodierer "
-    "bewerter annotateur évaluateur codeur anotador evaluador annotatore valutatore proband "
-    "versuchsperson",
-    "answer": "answer answers label labels rating annotation annotations judgment judgement vote "
-    "value output score choice class category grade decision opinion "
-    "bewertung urteil kategorie antwort étiquette jugement catégorie réponse etiqueta juicio "
-    "categoría respuesta etichetta giudizio",
-    "response": "response responseid assignment assignmentid submission submissionid",
-    "text": "text sentence tweet comment content document utterance post message passage "
-    "paragraph phrase review tweettext commenttext posttext body snippet satz kommentar "
-    "texte texto frase testo commentaire comentario",
-    "image": "image imagepath imagefile img imgpath picture photo",
-    "audio": "audio audiopath audiofile wav wavpath speech recording",
-    "video": "video videopath videofile",
-    "gold": "gold goldlabel goldstandard goldanswer truth groundtruth gt truelabel golden",
-    "seconds": "seconds leadtime worktimeinseconds timeseconds durationseconds",
-    "count": "count counts votes nvotes n",
-    "question": "question questionname dimension aspect",
-    "split": "split",
-}
-NAMES = {
-    part: tuple("".join(filter(str.isalnum, name)) for name in names.split())
-    for part, names in _NAMES.items()
-}
-ABOUT_ANSWERS = frozenset(  # words in the names of columns that are about an answer, but are none
-    "confidence confident certainty sureness remark remarks comment comments note notes feedback "
-    "time timestamp date datetime duration seconds elapsed rt latency started submitted created "
-    "updated order trial session sicherheit kommentar bemerkung zeit confiance".split()
-)
-PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
-WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
 
 
 def plain(name: str) -> str:
@@ -60,6 +21,41 @@ def plain(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
+_FILE = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+NAMES = {part: tuple(map(plain, names.split())) for part, names in _FILE["columns"].items()}
+WORDS = {kind: frozenset(words.split()) for kind, words in _FILE["words"].items()}
+ORDERED = tuple(" ".join(words.split()).split(", ") for words in _FILE["ordered"].values())
+PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
+WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
+MEDIA: tuple[Kind, ...] = ("image", "audio", "video")
+
+_SHORT = {word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]}
+_ANNOTATOR = "|".join(
+    [*sorted(_SHORT), "ann", "anno", "annot", "human", "turker", "subject", "student"]
+)
+_ANSWER = "label|answer|rating|annotation|judgment|judgement|vote"
+_SURE = re.compile(rf"({_ANSWER})?({_ANNOTATOR})(id)?\d+({_ANSWER})?")  # ann_1, worker851_label
+_SLOT = re.compile(rf"({_ANSWER})({_ANNOTATOR})?\d+|({_ANNOTATOR})\d+({_ANSWER})")  # label_1
+_LETTERED = re.compile(rf"(?i:{_ANNOTATOR})([ _.-]+[A-Za-z]|[A-Z])")  # Rater A; not "raters"
+_CALLED = re.compile(rf"(?i:{_ANNOTATOR})[ _.-]+\w+")  # Annot-Peter
+_LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+")  # label_1, w851, 17
+_ADDRESS = re.compile(r"A[0-9A-Z]{9,}|\S+@\S+")  # of a worker of Mechanical Turk, of a letter
+_ONE = re.compile(rf"(?i:{_ANNOTATOR})[\W_]*([0-9]+|[A-Za-z])|{_ADDRESS.pattern}")
+
+
+# ---- what a single name says ----
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case.
+
+    Example:
+        >>> words_of("majorityVote_2")
+        ['majority', 'vote']
+    """
+    return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
+
+
 def is_about_answers(name: str) -> bool:
     """Whether a column is no question by its name, but about answers: how sure, when, remarks.
 
@@ -67,34 +63,24 @@ def is_about_answers(name: str) -> bool:
         >>> [is_about_answers(name) for name in ("CONFIDENCE", "time_ms", "rating")]
         [True, True, False]
     """
-    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
-    return any(word.casefold() in ABOUT_ANSWERS for word in words)
+    return not WORDS["about_answers"].isdisjoint(words_of(name))
 
 
-def n_recognised(names: Iterable[str]) -> int:
-    """How many of these names are known, to recognise the delimiter."""
-    known = {name for part in NAMES.values() for name in part} | set(PAIR)
-    return sum(plain(name) in known for name in names)
+def is_derived(name: str) -> bool:
+    """Whether a column is a summary or the output of a model, by its name.
+
+    Example:
+        >>> [is_derived(name) for name in ("majorityVote", "label_mean", "gpt4", "ann_1")]
+        [True, True, True, False]
+    """
+    return not WORDS["derived"].isdisjoint(words_of(name))
 
 
-def kind_of(column: str) -> Kind:
-    """The kind of content that a column of this name shows."""
-    kinds: tuple[Kind, ...] = ("image", "audio", "video")
-    return next((kind for kind in kinds if plain(column) in NAMES[kind]), "text")
-
-
-def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[str]:
-    """The columns whose names fit, likeliest first."""
-    by_name: dict[str, str] = {}
-    for name in rows.columns:
-        if name not in taken:
-            by_name.setdefault(plain(name), name)
-    named = [by_name[name] for name in NAMES[part] if name in by_name]
-    if part == "annotator":
-        named += [
-            name for name in by_name.values() if name not in named and ends_in_annotator(name)
-        ]
-    return named
+def is_named(name: str, part: str) -> bool:
+    """Whether a column has a known name of annotators, answers and so on, one or several."""
+    singular = re.sub("[sS]$", "", name)
+    known = plain(name) in NAMES[part] or plain(singular) in NAMES[part]
+    return known or (part == "annotator" and ends_in_annotator(singular))
 
 
 def ends_in_annotator(name: str) -> bool:
@@ -109,6 +95,74 @@ def ends_in_annotator(name: str) -> bool:
     if any(word in NAMES["answer"] for word in words):
         return False
     return any("".join(words[at:]) in NAMES["annotator"] for at in range(1, len(words)))
+
+
+def is_one_annotator(name: str, likely: bool = True) -> bool:
+    """Whether a name is usual for an annotator: rater_1, Coder B; w851, 17, an address if likely.
+
+    Example:
+        >>> [is_one_annotator(name) for name in ("rater_1", "w851", "toxic")]
+        [True, True, False]
+    """
+    sure = _SURE.fullmatch(plain(name)) or _LETTERED.fullmatch(name)
+    known = plain(name) in NAMES["annotator"]
+    weak = known or _LIKELY.fullmatch(plain(name)) or _ADDRESS.fullmatch(name)
+    return bool(sure or (likely and weak))
+
+
+def is_slot(name: str) -> bool:
+    """Whether a name is an answer with a number: label_1, rater1_label."""
+    return bool(_SLOT.fullmatch(plain(name)))
+
+
+def is_called_annotator(name: str) -> bool:
+    """Whether a name is a word for annotators and a name: Annot-Peter."""
+    return bool(_CALLED.fullmatch(name))
+
+
+def is_annotator_part(part: str) -> bool:
+    """Whether a part of a name is an annotator: the `rater1` of rater1_score."""
+    return bool(_ONE.fullmatch(part))
+
+
+def are_persons(names: Sequence[str]) -> bool:
+    """Whether each name begins with another first name.
+
+    Example:
+        >>> are_persons(["Anna", "Ben K.", "carla_2"]), are_persons(["anna_rude", "anna_funny"])
+        (True, False)
+    """
+    words = [re.match(r"[^\W\d_]*", name) for name in names]
+    first = [word[0].casefold() for word in words if word is not None]
+    return len(set(first)) == len(names) and WORDS["first_name"].issuperset(first)
+
+
+def kind_of(column: str) -> Kind:
+    """The kind of content that a column of this name shows."""
+    return next((kind for kind in MEDIA if plain(column) in NAMES[kind]), "text")
+
+
+# ---- which columns of a table have a name ----
+
+
+def n_recognised(names: Iterable[str]) -> int:
+    """How many of these names are known, to recognise the delimiter."""
+    known = {name for part in NAMES.values() for name in part} | set(PAIR)
+    return sum(plain(name) in known for name in names)
+
+
+def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[str]:
+    """The columns whose names fit, likeliest first."""
+    by_name: dict[str, str] = {}
+    for name in rows.columns:
+        if name not in taken:
+            by_name.setdefault(plain(name), name)
+    named = [by_name[name] for name in NAMES[part] if name in by_name]
+    if part == "annotator":
+        named += [
+            name for name in by_name.values() if name not in named and ends_in_annotator(name)
+        ]
+    return named
 
 
 def first_named(

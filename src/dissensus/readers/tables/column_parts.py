@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.readers.tables.rows import Column
-
-if TYPE_CHECKING:
-    from dissensus.readers.tables.text_codes import TextCodes
 
 MANY = 256 << 20  # bytes of texts; if there are more, codes are kept instead
 
@@ -29,8 +26,8 @@ class ColumnParts:
     def __init__(self) -> None:
         self._n_rows = self._n_bytes = 0
         self._texts: list[Any] = []
-        self._known: TextCodes | None = None
-        self._codes = np.empty(0, np.int32)
+        self._values = pa.array([], pa.large_string())  # the distinct texts so far
+        self._codes: list[np.ndarray] = []
 
     def __len__(self) -> int:
         return self._n_rows
@@ -40,26 +37,26 @@ class ColumnParts:
         self._n_rows += len(array)
         self._texts.append(array)
         self._n_bytes += array.nbytes
-        if self._n_bytes > MANY:
+        if self._n_bytes > (max(MANY // 8, self._values.nbytes) if self._codes else MANY):
             self._encode()
 
     def column(self) -> Column:
         """All rows; nothing is kept here."""
-        if self._known is None:
+        if not self._codes:
             texts, self._texts = self._texts, []
             return Column.of(pa.chunked_array(texts, pa.string()))
-        values, self._known = self._known.values(), None
-        codes, self._codes = self._codes[: self._n_rows], np.empty(0, np.int32)
-        return Column(values, codes, is_encoded=True)
+        self._encode()
+        codes, self._codes = self._codes, []
+        small = self._values.nbytes < np.iinfo(np.int32).max
+        values = self._values.cast(pa.string()) if small else self._values
+        return Column(values, np.concatenate(codes), is_encoded=True)
 
     def _encode(self) -> None:
-        """Turn the texts into codes."""
-        from dissensus.readers.tables.text_codes import TextCodes, enlarged
-
-        self._known = self._known or TextCodes()
-        end = self._n_rows - sum(map(len, self._texts))
-        self._codes = enlarged(self._codes, self._n_rows, end)
-        while self._texts:
-            texts = self._texts.pop(0)
-            self._codes[end : end + len(texts)] = self._known.add(texts)
-            end += len(texts)
+        """Turn the texts into codes, those of texts that were there before as they were."""
+        new = Column.of(pa.chunked_array(self._texts, pa.string()))
+        self._texts, self._n_bytes = [], 0
+        both = pa.concat_arrays([self._values, new.values.cast(pa.large_string())])
+        encoded = both.dictionary_encode()
+        codes = encoded.indices.to_numpy()[len(self._values) :].astype(np.int32)
+        self._values = encoded.dictionary
+        self._codes.append(np.append(codes, np.int32(-1))[new.codes])

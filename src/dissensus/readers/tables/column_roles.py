@@ -1,36 +1,52 @@
 """Column roles: which column is the item, the annotator, the answer and so on.
 
-A role is recognised by the column's name and checked by its content; options overrule both.
+A role comes from the layout, else from the column's name, which its content has to fit, else from
+structure: the item and the annotator are the two columns whose pairs are all but unique (`keys`),
+an answer depends on neither alone (`explanations`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import itertools
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, NoAnswersError, counted, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import (
+    MEDIA,
+    NAMES,
     PAIR,
     WEAK,
+    answer_named,
     candidates,
     first_named,
     kind_of,
     plain,
 )
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.dependence import FEW, from_function, is_function
+from dissensus.readers.tables.explanations import is_text
+from dissensus.readers.tables.keys import Key, Unclear, find_key
+from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows, combined, numbered
 
 MOST_QUESTIONS = 100
+FEW_MISTAKES = 2  # rows
+NEARLY_FUNCTION = 0.3  # violations as a share of chance: above, a column is surely no attribute
 BY_NAME = "by its name"
+
+
+class UnclearRolesError(NoAnswersError):
+    """A long table whose items and annotators are recognised, but not its answers."""
 
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The role of each column."""
+    """The role of each column of a table with a row for each answer."""
 
     item: str | None  # None: each distinct content is an item
     annotator: str | None
@@ -54,28 +70,225 @@ class ColumnRoles:
         return {name for name in (*others, self.response, self.split) if name is not None}
 
 
-def named_roles(
+# ---- long tables ----
+
+
+def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
+    """The roles of the columns of a long table, and the table, where several columns that name the
+    item together are joined to one."""
+    named = named_columns(options)
+    rows.check(sorted(named))
+    if options.answer == ():
+        rows, options = _each_row_an_item(rows, options)
+    answer = options.answer
+    if answer is None:
+        by_name = answer_named(rows, named)
+        answer = () if by_name is None else (by_name,)
+    taken: set[str | None] = {*named, *answer}
+    annotator = options.annotator or first_named("annotator", rows, taken)
+    item = options.item or item_named(rows, {*taken, annotator})
+    if options.annotator is None and annotator is not None and item is not None:
+        annotator = _annotator_named(rows, item, taken)
+    shown = shown_columns(rows, options, item, {*taken, annotator, item})
+    if options.item is None and item is not None and _numbers_rows(rows, item, shown):
+        item = None
+    key = None
+    if answer or options.answer is None:
+        key = _key(rows, options, item, annotator, shown, answer)
+    if isinstance(key, Key):
+        return _structured(rows, options, key, answer, shown)
+    if not answer and options.answer is None:
+        error = NoAnswersError if key is None else UnclearRolesError
+        raise error(_refusal(rows, key))
+    return rows, _with_other_roles(rows, options, ColumnRoles(item, annotator, answer, shown))
+
+
+def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
+    """A table without answers, such as new texts to predict, with a column that names each row.
+
+    It is the one that is called like items, or the first column if its entries are distinct. If
+    there is none and a content occurs twice, rows are numbered.
+    """
+    if options.item is not None:
+        return rows, options
+    shown = set(shown_columns(rows, options, None, set()).values())
+    first = next(iter(rows.columns))
+    names = [*candidates("item", rows, shown), *([] if first in shown else [first])]
+    item = next((name for name in names if rows.columns[name].is_unique), None)
+    if item is None and shown and not any(rows.columns[name].is_unique for name in shown):
+        item = "row"
+        while item in rows.columns:
+            item += "_"
+        rows = replace(rows, columns={item: numbered(rows.n_rows, first=1), **rows.columns})
+    return rows, replace(options, item=item)
+
+
+def named_columns(options: Layout) -> set[str]:
+    """Every column that the user named."""
+    parts = (options.item, options.annotator, options.question, options.gold)
+    named = {part for part in parts if part is not None}
+    return named | set(options.answer or ()) | set(options.text or ())
+
+
+def item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
+    """The first name that fits; but `task` may be the name of the task, the same for many texts."""
+    shown = first_named("text", rows, taken)
+
+    def fits(column: Column) -> bool:
+        whole = len(column.values) > 1 and column.first_blank is None
+        names = whole and (column.is_bytes or not str(column.values[0].as_py()).startswith("{"))
+        return names and (shown is None or one_each(rows.columns[shown], column))
+
+    return first_named("item", rows, taken, fits) or first_named("item", rows, taken)
+
+
+def _annotator_named(rows: Rows, item: str, taken: set[str | None]) -> str | None:
+    """The first column named like annotators that is no function of the item, as an author is."""
+    items = rows.columns[item]
+
+    def fits(column: Column) -> bool:
+        repeated = not column.is_bytes and from_function(column, items).by_chance >= FEW
+        return not (repeated and is_function(column, items))
+
+    return first_named("annotator", rows, {*taken, item}, fits)
+
+
+def shown_columns(
+    rows: Rows, options: Layout, item: str | None, taken: set[str | None]
+) -> dict[str, str]:
+    """Role -> column; a single text has the role "text", a single picture "image"."""
+    if options.text is not None:
+        return roles_of_contents(options.text)
+
+    def fits(column: Column) -> bool:
+        """Whether an item has one such content: a `comment` may be one by the annotator."""
+        return item is None or one_each(column, items_of(rows, item, {}))
+
+    pair = {plain(name): name for name in rows.columns if name not in taken}
+    if all(part in pair and fits(rows.columns[pair[part]]) for part in PAIR):
+        return {part: pair[part] for part in PAIR}
+    columns = {kind: first_named(kind, rows, taken, fits) for kind in ("text", *MEDIA)}
+    return {kind: column for kind, column in columns.items() if column is not None}
+
+
+def roles_of_contents(names: Sequence[str]) -> dict[str, str]:
+    """Role -> column: the kind of a single content, the names of several."""
+    return {kind_of(names[0]): names[0]} if len(names) == 1 else {name: name for name in names}
+
+
+def _numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
+    """Whether this `id` counts rows: it never repeats, while the content does."""
+    if plain(item) not in WEAK or not shown:
+        return False
+    n_contents = len(joined(rows, list(shown.values())).values)
+    return len(rows.columns[item].values) == rows.n_rows > n_contents
+
+
+def _key(
     rows: Rows,
     options: Layout,
     item: str | None,
     annotator: str | None,
-    answer: tuple[str, ...],
     shown: dict[str, str],
-) -> ColumnRoles:
-    """The roles of the other columns, by name and content, once these are known."""
-    taken = {*named_columns(options), *answer, annotator, item, *shown.values()}
-    items = items_of(rows, item, shown)
-    question = options.question or _question(rows, taken, items, len(answer))
-    taken.add(question)
-    return ColumnRoles(
-        item,
-        annotator,
-        answer,
-        shown,
-        question,
-        gold=_gold(rows, options, answer, taken, question_groups(rows, items, question)),
+    answer: tuple[str, ...],
+) -> Key | Unclear | None:
+    """The item and the annotator, and what the other columns depend on; None if it cannot be told
+    or names say all."""
+    whole = [name for name in shown.values() if rows.columns[name].first_blank is None]
+    if item is not None and options.item is None:
+        column = rows.columns[item]
+        numbers_answers = column.is_unique and annotator is not None and not answer
+        item = None if _cannot_name(column) or numbers_answers else item
+    if item is None and len(whole) == 1 and not rows.columns[whole[0]].is_bytes:
+        item = whole[0]
+    if any(_cannot_name(rows.columns[name]) for name in (item, annotator) if name is not None):
+        return None
+    blank_texts = bool(shown) and not whole and item is None
+    if answer and annotator is None and (candidates("count", rows, answer) or blank_texts):
+        return None
+    if options.question is not None or first_named("question", rows, {*answer, item, annotator}):
+        return None
+    roles = ("seconds", "response", "split", "gold", "count")
+    others = {name for role in roles for name in candidates(role, rows)}
+    taken = {*answer, *shown.values(), *others, *named_columns(options)} - {item, annotator}
+    return find_key(rows, item, annotator, taken)
+
+
+def _cannot_name(column: Column) -> bool:
+    return column.is_bytes or column.first_blank is not None
+
+
+def _structured(
+    rows: Rows, options: Layout, key: Key, answer: tuple[str, ...], shown: dict[str, str]
+) -> tuple[Rows, ColumnRoles]:
+    """The roles once the item and the annotator are known and the other columns are explained."""
+    explained = key.explained
+    answer_by_name = bool(answer)
+    unread: tuple[str, ...] = ()
+    if options.answer is None:
+        likely = [name for name, one in explained.items() if one.kind == "answer"]
+        unread = tuple(n for n in likely if answer_by_name and plain(n) not in NAMES["answer"])
+        answer = tuple(n for n in rows.columns if n in {*answer, *likely} and n not in unread)
+        if not answer:
+            raise UnclearRolesError(_refusal(rows, key))
+        if not answer_by_name:
+            _check_others(rows, key, answer)
+        if BY_NAME not in (key.why_item, key.why_annotator):
+            _check_answers(rows, key, answer)
+    if len(key.item) > 1:
+        rows = with_joined(rows, key.item)
+    content = [name for name in key.item if is_text(rows.columns[name])]
+    content += [name for name, one in explained.items() if one.kind == "content"]
+    shown = {role: name for role, name in shown.items() if rows.columns[name].first_blank is None}
+    if not shown and options.text is None and content:
+        shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
+    roles = ColumnRoles(" + ".join(key.item), key.annotator, answer, shown, unread=unread)
+    roles = _with_other_roles(rows, options, roles)
+    by_name = key.why_item == key.why_annotator == BY_NAME and answer_by_name
+    if by_name and len(answer) == 1 and not content:
+        return rows, roles
+    choose = ""
+    if len(answer) > 1 and options.answer is None:
+        choose = command(rows, key.item, key.annotator, answer[:1])
+    return rows, replace(roles, reasons=_reasons(rows, key, roles), choose=choose)
+
+
+def _reasons(rows: Rows, key: Key, roles: ColumnRoles) -> dict[str, tuple[str, str]]:
+    """Column -> what it is taken for, and why."""
+    taken_for = {name: "answer" for name in roles.answer}
+    taken_for |= {name: "content" for name in roles.shown.values()}
+    others = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
+    others |= {name: "gold" for name in roles.gold.values()}
+    taken_for |= {name: role for name, role in others.items() if name is not None}
+    reasons = {name: ("item", key.why_item) for name in key.item}
+    reasons[key.annotator] = ("annotator", key.why_annotator)
+    for name in rows.columns:
+        why = key.explained.get(name)
+        if name in reasons or name == roles.item:
+            continue
+        if name in taken_for:
+            by_name = why is None or name in others
+            reasons[name] = (taken_for[name], BY_NAME if by_name else why.why)  # type: ignore[union-attr]
+        elif why is not None:
+            reasons[name] = (why.taken_for, why.why)
+    return reasons
+
+
+# ---- further roles, once the item, the annotator and the answers are known ----
+
+
+def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> ColumnRoles:
+    """The roles of the other columns, by name and content."""
+    taken = {*named_columns(options), *roles.used}
+    items = items_of(rows, roles.item, roles.shown)
+    question = options.question or _question(rows, taken, items, len(roles.answer))
+    taken.add(question or "")
+    return replace(
+        roles,
+        question=question,
+        gold=_gold(rows, options, roles.answer, taken, question_groups(rows, items, question)),
         seconds=first_named("seconds", rows, taken, _is_numeric),
-        count=None if annotator else _count(rows, options, answer, taken, items),
+        count=None if roles.annotator else _count(rows, options, roles.answer, taken, items),
         response=first_named("response", rows, taken),
         split=first_named("split", rows, taken, lambda column: one_each(column, items)),
     )
@@ -103,83 +316,30 @@ def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
 
 def question_groups(rows: Rows, items: Column, question: str | None) -> Column:
     """A code per row for the item, or for the item and the question."""
-    if question is None:
-        return items
-    questions = rows.columns[question]
-    pairs = items.codes.astype(np.int64) * (len(questions.values) + 1) + questions.codes + 1
-    distinct, codes = np.unique(pairs, return_inverse=True)
-    return Column(distinct, codes.reshape(-1))
+    return items if question is None else combined([items, rows.columns[question]])
 
 
-def joined(rows: Rows, names: list[str]) -> Column:
+def joined(rows: Rows, names: Sequence[str]) -> Column:
+    """The cells of several columns as one; blank where all of them are."""
     columns = [rows.columns[name] for name in names]
     columns = [column for column in columns if not column.is_bytes] or columns
     if len(columns) == 1:
         return columns[0]
     texts = [pc.fill_null(column.array().cast(pa.string()), "") for column in columns]
     blank = np.all([column.codes < 0 for column in columns], axis=0)
-    joined = pc.binary_join_element_wise(*texts, " | ")
-    return Column.of(pc.if_else(pa.array(blank), pa.scalar(None, pa.string()), joined))
+    both = pc.binary_join_element_wise(*texts, " | ")
+    return Column.of(pc.if_else(pa.array(blank), pa.scalar(None, pa.string()), both))
 
 
-def named_columns(options: Layout) -> set[str]:
-    """Every column that the user named."""
-    parts = (options.item, options.annotator, options.question, options.gold)
-    named = {part for part in parts if part is not None}
-    return named | set(options.answer or ()) | set(options.text or ())
+def with_joined(rows: Rows, names: Sequence[str]) -> Rows:
+    """The table with a further column, which joins the cells of these."""
+    rows.check(names)
+    return replace(rows, columns={**rows.columns, " + ".join(names): joined(rows, names)})
 
 
-def unrecognised(rows: Rows, what: str, option: str) -> str:
-    """The message for a table in which no column of items or answers is recognised."""
-    return (
-        f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
-        f"name it ({option}=, --{option})"
-    )
-
-
-def item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
-    """The first name that fits; but `task` may be the name of the task, the same for many texts."""
-    shown = first_named("text", rows, taken)
-
-    def fits(column: Column) -> bool:
-        whole = len(column.values) > 1 and column.first_blank is None and not _is_object(column)
-        return whole and (shown is None or one_each(rows.columns[shown], column))
-
-    return first_named("item", rows, taken, fits) or first_named("item", rows, taken)
-
-
-def _is_object(column: Column) -> bool:
-    """Whether the first value is a JSON object, which names nothing."""
-    return not column.is_bytes and str(column.values[0].as_py()).startswith("{")
-
-
-def shown_columns(
-    rows: Rows, options: Layout, item: str | None, taken: set[str | None]
-) -> dict[str, str]:
-    """Role -> column; a single text has the role "text", a single picture "image"."""
-    if options.text is not None:
-        if len(options.text) == 1:
-            return {kind_of(options.text[0]): options.text[0]}
-        return {name: name for name in options.text}
-
-    def fits(column: Column) -> bool:
-        """Whether an item has one such content: a `comment` may be one by the annotator."""
-        return item is None or one_each(column, items_of(rows, item, {}))
-
-    pair = {plain(name): name for name in rows.columns if name not in taken}
-    if all(part in pair and fits(rows.columns[pair[part]]) for part in PAIR):
-        return {part: pair[part] for part in PAIR}
-    kinds = ("text", "image", "audio", "video")
-    columns = {kind: first_named(kind, rows, taken, fits) for kind in kinds}
-    return {kind: column for kind, column in columns.items() if column is not None}
-
-
-def numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
-    """Whether this `id` counts rows: it never repeats, while the content does."""
-    if plain(item) not in WEAK or not shown:
-        return False
-    n_contents = len(joined(rows, list(shown.values())).values)
-    return len(rows.columns[item].values) == rows.n_rows > n_contents
+def one_each(column: Column, groups: Column) -> bool:
+    """Whether no group has two different cells."""
+    return column.conflict(groups.codes, len(groups.values)) is None
 
 
 def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers: int) -> str | None:
@@ -193,11 +353,7 @@ def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers:
 
 
 def _gold(
-    rows: Rows,
-    options: Layout,
-    answer: tuple[str, ...],
-    taken: Iterable[str | None],
-    groups: Column,
+    rows: Rows, options: Layout, answer: tuple[str, ...], taken: Iterable[str], groups: Column
 ) -> dict[str, str]:
     """The gold label column of each answer column."""
     if options.gold is not None:
@@ -207,20 +363,19 @@ def _gold(
                 f"{len(answer)}; name gold columns gold_QUESTION instead"
             )
         return {answer[0]: options.gold}
-    gold = {}
+    gold: dict[str, str] = {}
     for column in answer:
-        own = {"gold" + plain(column), plain(column) + "gold"}
+        own = ("gold" + plain(column), plain(column) + "gold")
         names = [name for name in rows.columns if plain(name) in own and name not in taken]
         names += candidates("gold", rows, taken) if len(answer) == 1 else []
+        names = [name for name in names if len(rows.columns[name].values)]
         names = [name for name in names if one_each(rows.columns[name], groups)]
-        names = [name for name in names if (rows.columns[name].codes >= 0).any()]
-        if names:
-            gold[column] = names[0]
+        gold |= {column: names[0]} if names else {}
     return gold
 
 
 def _count(
-    rows: Rows, options: Layout, answer: tuple[str, ...], taken: set[str | None], items: Column
+    rows: Rows, options: Layout, answer: tuple[str, ...], taken: Iterable[str], items: Column
 ) -> str | None:
     """The column that says how often each row's answer was given.
 
@@ -243,11 +398,6 @@ def _count(
     )
 
 
-def one_each(column: Column, groups: Column) -> bool:
-    """Whether no group has two different cells."""
-    return column.conflict(groups.codes, len(groups.values)) is None
-
-
 def _is_numeric(column: Column) -> bool:
     return len(column.values) > 0 and column.numbers() is not None
 
@@ -255,3 +405,86 @@ def _is_numeric(column: Column) -> bool:
 def _is_count(column: Column) -> bool:
     numbers = column.numbers()
     return numbers is not None and bool((numbers >= 0).all() and (numbers % 1 == 0).all())
+
+
+# ---- what is refused ----
+
+
+def unrecognised(rows: Rows, what: str, option: str) -> str:
+    """The message for a table in which no column of items or answers is recognised."""
+    return (
+        f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
+        f"name it ({option}=, --{option})"
+    )
+
+
+def _check_answers(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
+    """Refuse a column that may be an answer, or an attribute with a mistake."""
+    groups = (("item", key.item[0]), ("annotator", key.annotator))
+    for name, (kind, of) in itertools.product(answer, groups):
+        deviation = from_function(rows.columns[name], rows.columns[of])
+        if 0 < deviation.n_wrong <= FEW_MISTAKES and deviation.share <= NEARLY_FUNCTION:
+            others = [one for one in answer if one != name] or [name]
+            n_wrong = counted(deviation.n_wrong, "row")
+            raise UnclearRolesError(
+                f"{rows.path}: {name!r} is the same for each {kind}, except in {n_wrong}: an "
+                f"answer, or an attribute with a mistake; use {_with_or_without(rows, key, others)}"
+                f"{_one_more(rows, name)}"
+            )
+
+
+def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
+    """Refuse a further column that may be an answer, or a fact about the assignment."""
+    for name, explanation in key.explained.items():
+        if explanation.kind == "either":
+            raise UnclearRolesError(
+                f"{rows.path}: {name!r} is an answer, or about the assignment, such as a time or a "
+                f"position ({explanation.why}); use {_with_or_without(rows, key, answer)}"
+                f"{_one_more(rows, name)}"
+            )
+
+
+def _with_or_without(rows: Rows, key: Key, answers: Sequence[str]) -> str:
+    return f"{command(rows, key.item, key.annotator, answers)} or add "
+
+
+def _one_more(rows: Rows, name: str) -> str:
+    """What to add to a command, or to a call, that reads one more column of answers."""
+    return f"{name!r} to answer=" if rows.path == IN_MEMORY else f"--answer {shlex.quote(name)}"
+
+
+def _refusal(rows: Rows, key: Key | Unclear | None) -> str:
+    """Why no answers are read, with a command that names the columns."""
+    message = (
+        f"{unrecognised(rows, 'answers', 'answer')}, or use "
+        'format="wide" (--format wide) if every annotator has a column'
+    )
+    if key is None:
+        return message
+    if isinstance(key, Unclear):
+        one, other = key.columns
+        answers = [name for name, one in key.explained.items() if one.kind == "answer"]
+        return (
+            f"{rows.path}: {one!r} and {other!r} look like items and annotators, but {key.why}; "
+            f"use {command(rows, (one,), other, answers or ['ANSWER'])} if {one!r} is the item"
+        )
+    likelier = (("either",), ("unclear", "text", "assignment"), ("label",))
+    unclear = [n for kinds in likelier for n, one in key.explained.items() if one.kind in kinds]
+    if not unclear:
+        return message
+    why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])
+    return (
+        f"{rows.path}: no column is surely answers ({why}); if one is, use "
+        f"{command(rows, key.item, key.annotator, unclear[:1])}"
+    )
+
+
+def command(rows: Rows, item: Sequence[str], annotator: str, answers: Sequence[str]) -> str:
+    """A command that reads the table with these columns, as it can be typed; for a table in memory
+    the call."""
+    if rows.path == IN_MEMORY:
+        named = f"item={item[0] if len(item) == 1 else list(item)!r}, annotator={annotator!r}"
+        return f"read(table, {named}, answer={list(answers)!r})"
+    options = [("--item", name) for name in item] + [("--annotator", annotator)]
+    options += [("--answer", name) for name in answers]
+    return shlex.join(["dissensus", "describe", rows.path, *itertools.chain(*options)])

@@ -8,52 +8,38 @@ seed, or the one that is expected if cells were drawn by chance.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
 from dissensus.annotations import count_pairs
-from dissensus.block_cache import cached_within
-from dissensus.readers.tables.rows import Column
+from dissensus.readers.tables.rows import Column, combined
 
 TOLERATED = 0.02  # violations, as a share of what chance gives
 FEW = 3.0  # violations by chance below which a function cannot be told from chance
+ENOUGH = 8.0  # the same, from which it surely can
 MANY = 20.0  # violations by chance from which a single one is tolerated
+ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
 MOST_COMPARED = 10  # columns that are compared with one another
 MOST_ONE_HOT = 50  # values above which only numbers are compared
 
 T = TypeVar("T")
-_deviations: ContextVar[dict[tuple[Column, Column], Deviation] | None] = ContextVar(
-    "_deviations", default=None
-)
-_n_distinct: ContextVar[dict[tuple[Column, Column], int] | None] = ContextVar(
-    "_n_distinct", default=None
-)
 
 
-@contextmanager
-def cached_comparisons() -> Iterator[None]:
-    """Compare each pair of columns at most once within a `with` block."""
-    with cached_within(_deviations), cached_within(_n_distinct):
-        yield
+def _once(compare: Callable[[Column, Column], T]) -> Callable[[Column, Column], T]:
+    """Compare each pair of columns once: the result is kept with the first of them."""
 
+    def compared(one: Column, other: Column) -> T:
+        key = (compare.__name__, other)
+        if key not in one.comparisons:
+            one.comparisons[key] = compare(one, other)
+        result: T = one.comparisons[key]
+        return result
 
-def _once(
-    compare: Callable[[Column, Column], T],
-    one: Column,
-    other: Column,
-    cache: dict[tuple[Column, Column], T] | None,
-) -> T:
-    """The comparison of two columns, from the cache if there is one that has it."""
-    if cache is None:
-        return compare(one, other)
-    if (one, other) not in cache:
-        cache[one, other] = compare(one, other)
-    return cache[one, other]
+    return compared
 
 
 @dataclass(frozen=True)
@@ -69,15 +55,22 @@ class Deviation:
         """Wrong rows as a share of those by chance: 0 for a rule, 1 for no relation."""
         return self.n_wrong / self.by_chance if self.by_chance else 0.0
 
+    @property
+    def is_no_accident(self) -> bool:
+        """Whether so few rows are hardly ever wrong by chance (Chernoff's bound, Poisson)."""
+        if not self.n_wrong:
+            return -self.by_chance < math.log(ACCIDENT)
+        more = self.n_wrong * math.log(self.by_chance / self.n_wrong)
+        return self.n_wrong - self.by_chance + more < math.log(ACCIDENT)
 
+
+# ---- functions ----
+
+
+@_once
 def from_function(column: Column, groups: Column) -> Deviation:
     """The rows whose cell is not the most frequent of their group; blank cells are not counted."""
-    return _once(_from_function, column, groups, _deviations.get())
-
-
-def _from_function(column: Column, groups: Column) -> Deviation:
-    rows = groups.sample
-    rows = rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
+    rows = _filled(column, groups)
     cells, of_group = column.codes[rows].astype(np.int64), groups.codes[rows].astype(np.int64)
     shuffled = np.random.default_rng(0).permutation(cells)
     return Deviation(len(rows), _n_unusual(cells, of_group), float(_n_unusual(shuffled, of_group)))
@@ -95,6 +88,80 @@ def is_function(column: Column, groups: Column) -> bool:
     return deviation.share <= TOLERATED or (deviation.n_wrong == 1 and deviation.by_chance >= MANY)
 
 
+def is_surely_function(column: Column, groups: Column) -> bool:
+    """Whether a column is a function of the groups where chance would often contradict it."""
+    return from_function(column, groups).by_chance >= ENOUGH and is_function(column, groups)
+
+
+def usual_codes(column: Column, groups: Column) -> np.ndarray:
+    """The most frequent code of each group, the first of those that tie; -1 if all are blank."""
+    usual = column.per_group(groups.codes, len(groups.values))
+    if column.conflict(groups.codes, len(groups.values)) is None:
+        return usual
+    there = (column.codes >= 0) & (groups.codes >= 0)
+    pairs = _pairs(groups.codes[there].astype(np.int64), column.codes[there].astype(np.int64))
+    first, counts = np.unique(pairs, return_index=True, return_counts=True)[1:]
+    of_group = groups.codes[there][first]
+    order = np.lexsort((first, -counts, of_group))
+    best = order[np.unique(of_group[order], return_index=True)[1]]
+    usual[of_group[best]] = column.codes[there][first[best]]
+    return usual
+
+
+def n_exceptions(column: Column, groups: Column) -> int:
+    """How many rows have a cell that is not the most frequent of their group."""
+    usual = np.append(usual_codes(column, groups), -1)[groups.codes]
+    return int(((column.codes >= 0) & (groups.codes >= 0) & (usual != column.codes)).sum())
+
+
+def _filled(column: Column, groups: Column) -> np.ndarray:
+    rows = groups.sample
+    return rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
+
+
+def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.asarray(one * (other.max(initial=0) + 1) + other)
+
+
+def _n_unusual(cells: np.ndarray, groups: np.ndarray) -> int:
+    if not len(cells):
+        return 0
+    distinct, counts = np.unique(_pairs(groups, cells), return_counts=True)
+    of_group = distinct // (cells.max() + 1)
+    starts = np.flatnonzero(np.r_[True, of_group[1:] != of_group[:-1]])
+    return int(len(cells) - np.maximum.reduceat(counts, starts).sum())
+
+
+# ---- keys ----
+
+
+@_once
+def n_distinct_pairs(one: Column, other: Column) -> int:
+    """How many pairs of cells are distinct; a blank cell is like a value."""
+    return count_pairs(one.codes, other.codes)
+
+
+def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> Deviation:
+    """The rows whose pair of cells is that of an earlier row, and how many chance would give.
+
+    Args:
+        all_columns: rows that are the same in all of these are counted once.
+    """
+    rows = one.sample
+    groups, cells = one.codes[rows].astype(np.int64), other.codes[rows].astype(np.int64)
+    n_repeated = len(rows) - len(np.unique(_pairs(groups, cells)))
+    if n_repeated and (every := list(all_columns)):
+        n_repeated -= len(rows) - len(combined(every, rows).values)
+    sizes, n_groups = np.unique(np.bincount(groups[groups >= 0]), return_counts=True)
+    shares = np.bincount(cells[cells >= 0]) / max(len(cells), 1)
+    distinct = [(1 - (1 - shares) ** size).sum() for size in sizes]
+    by_chance = float((n_groups * (sizes - np.array(distinct))).sum())
+    return Deviation(len(rows), n_repeated, by_chance)
+
+
+# ---- effects ----
+
+
 @dataclass(frozen=True)
 class Effect:
     """How much of a column the groups explain, by analysis of variance."""
@@ -103,10 +170,10 @@ class Effect:
     z: float  # how far it is from chance, in standard errors
 
 
+@_once
 def effect(column: Column, groups: Column) -> Effect:
     """How much of a column the groups explain: of its numbers, or of which value a cell has."""
-    rows = groups.sample
-    rows = rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
+    rows = _filled(column, groups)
     of_group = np.unique(groups.codes[rows], return_inverse=True)[1].reshape(-1)
     n_rows, n_groups = len(rows), int(of_group.max(initial=-1)) + 1
     cells = _coordinates(column, rows)
@@ -148,78 +215,3 @@ def agreement_beyond_chance(columns: list[Column]) -> float:
         shares = np.bincount(first, minlength=len(codes)) / max(len(first), 1)
         expected += float(shares[second[second >= 0]].sum())
     return (same - expected) / (n_pairs - expected) if expected < n_pairs else 0.0
-
-
-def violations(column: Column, groups: Column) -> np.ndarray:
-    """The rows whose cell is not the most frequent of their group."""
-    if column.conflict(groups.codes, len(groups.values)) is None:
-        return np.empty(0, dtype=np.int64)
-    usual = usual_codes(column, groups)[groups.codes]
-    return np.flatnonzero((column.codes >= 0) & (groups.codes >= 0) & (usual != column.codes))
-
-
-def usual_codes(column: Column, groups: Column) -> np.ndarray:
-    """The most frequent code of each group, the first of those that tie; -1 if all are blank."""
-    usual = column.per_group(groups.codes, len(groups.values))
-    if column.conflict(groups.codes, len(groups.values)) is None:
-        return usual
-    there = (column.codes >= 0) & (groups.codes >= 0)
-    pairs = _pairs(groups.codes[there].astype(np.int64), column.codes[there].astype(np.int64))
-    distinct, first, counts = np.unique(pairs, return_index=True, return_counts=True)
-    of_group = groups.codes[there][first]
-    order = np.lexsort((first, -counts, of_group))
-    best = order[np.unique(of_group[order], return_index=True)[1]]
-    usual[of_group[best]] = column.codes[there][first[best]]
-    return usual
-
-
-def n_distinct_pairs(one: Column, other: Column) -> int:
-    """How many pairs of cells are distinct; a blank cell is like a value."""
-    return _once(_count_distinct_pairs, one, other, _n_distinct.get())
-
-
-def _count_distinct_pairs(one: Column, other: Column) -> int:
-    return count_pairs(one.codes, other.codes)
-
-
-def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> Deviation:
-    """The rows whose pair of cells is that of an earlier row, and how many chance would give.
-
-    Args:
-        all_columns: rows that are the same in all of these are counted once.
-    """
-    rows = one.sample
-    groups, cells = one.codes[rows].astype(np.int64), other.codes[rows].astype(np.int64)
-    n_repeated = len(rows) - len(np.unique(_pairs(groups, cells)))
-    n_repeated -= _n_copies(list(all_columns), rows) if n_repeated else 0
-    sizes, n_groups = np.unique(np.bincount(groups[groups >= 0]), return_counts=True)
-    shares = np.bincount(cells[cells >= 0]) / max(len(cells), 1)
-    distinct = [(1 - (1 - shares) ** size).sum() for size in sizes]
-    by_chance = float((n_groups * (sizes - np.array(distinct))).sum())
-    return Deviation(len(rows), n_repeated, by_chance)
-
-
-def _n_copies(columns: list[Column], rows: np.ndarray) -> int:
-    """How many rows are the same as an earlier one in every column."""
-    if not columns:
-        return 0
-    different = np.zeros(len(rows), dtype=np.int64)
-    for column in columns:
-        pairs = _pairs(different, column.codes[rows].astype(np.int64) + 1)
-        different = np.unique(pairs, return_inverse=True)[1].reshape(-1)
-        if different.max(initial=0) + 1 == len(rows):
-            return 0
-    return len(rows) - len(np.unique(different))
-
-
-def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.asarray(one * (other.max(initial=0) + 1) + other)
-
-
-def _n_unusual(cells: np.ndarray, groups: np.ndarray) -> int:
-    if not len(cells):
-        return 0
-    distinct, counts = np.unique(_pairs(groups, cells), return_counts=True)
-    of_group = distinct // (cells.max() + 1)
-    starts = np.flatnonzero(np.r_[True, of_group[1:] != of_group[:-1]])
-    return int(len(cells) - np.maximum.reduceat(counts, starts).sum())

@@ -7,9 +7,8 @@ text.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,38 +21,25 @@ from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import is_about_answers
 from dissensus.readers.tables.dependence import (
     FEW,
-    Deviation,
     from_function,
     from_key,
     is_function,
+    n_exceptions,
     usual_codes,
-    violations,
 )
 from dissensus.readers.tables.rows import Column, Rows
 
 Kind = Literal[
-    "content",
-    "label",
-    "item",
-    "annotator",
-    "assignment",
-    "text",
-    "answer",
-    "either",
-    "blank",
+    "content", "label", "item", "annotator", "assignment", "text", "answer", "either", "blank",
     "unclear",
-]
-TAKEN_FOR: dict[Kind, str] = {
-    "content": "content",
+]  # fmt: skip
+TAKEN_FOR: Mapping[str, str] = {
     "label": "label of the item",
     "item": "attribute of the item",
     "annotator": "attribute of the annotator",
     "assignment": "about the assignment",
     "text": "free text",
-    "answer": "answer",
     "either": "answer, or about the assignment",
-    "blank": "blank",
-    "unclear": "unclear",
 }
 MOSTLY_BLANK = 0.95  # of the rows
 TEXT_LENGTH = 20  # letters, on average, of a content
@@ -72,7 +58,6 @@ SAME = 0.98  # of the items with a majority: a column that has it so often is th
 MOST = 0.9  # of the cells
 KEY = 0.1  # repeated pairs, as a share of those by chance: below, a column numbers rows
 FEWER_THAN_CHANCE = 0.5  # the same share: below, it is worth looking for copies of rows
-ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 _LOOKED_AT = 200  # values of a column whose spelling is looked at
 _MOST_SPLIT = 2000  # values of a column that are split into sets
@@ -87,7 +72,7 @@ class Explanation:
 
     @property
     def taken_for(self) -> str:
-        return TAKEN_FOR[self.kind]
+        return TAKEN_FOR.get(self.kind, self.kind)
 
 
 def explain(
@@ -95,11 +80,10 @@ def explain(
 ) -> dict[str, Explanation]:
     """What each of these columns is taken for."""
     explained = {name: _explained(rows, name, items, annotators) for name in names}
-    answers = [name for name, one in explained.items() if one.kind == "answer"]
+    answers = {n: rows.columns[n] for n, one in explained.items() if one.kind == "answer"}
     for name, one in explained.items():
         if one.kind == "item":
-            label = _label(rows.columns[name], [rows.columns[a] for a in answers], items, answers)
-            explained[name] = label or one
+            explained[name] = _label(rows.columns[name], answers, items) or one
     return explained
 
 
@@ -112,33 +96,20 @@ def _explained(rows: Rows, name: str, items: Column, annotators: Column) -> Expl
         return Explanation("item", "bytes")
     if len(column.values) == 1 and n_filled == rows.n_rows:
         return Explanation("item", "the same in every row")
-    for kind, groups in _by_dependence(column, items, annotators):
-        if kind == "item" and is_text(column) and _differs(column, items):
-            return Explanation("content", f"a text for each item{_exceptions(column, groups)}")
-        return Explanation(kind, f"the same for each {kind}{_exceptions(column, groups)}")
+    of_item, of_annotator = is_function(column, items), is_function(column, annotators)
+    if of_item and of_annotator:  # in an item with one row everything is constant
+        of_item = len(items.values) < len(items)
+    if of_item or of_annotator:
+        n_wrong = n_exceptions(column, items if of_item else annotators)
+        except_in = f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
+        if of_item and is_text(column) and len(column.values) >= DIFFERENT * len(items.values):
+            return Explanation("content", f"a text for each item{except_in}")
+        kind: Literal["item", "annotator"] = "item" if of_item else "annotator"
+        return Explanation(kind, f"the same for each {kind}{except_in}")
     explanation = _of_neither(rows, name, items, annotators, n_filled)
     if explanation.kind in ("answer", "either") and is_about_answers(name):
         return Explanation("assignment", "about the answers, by its name")
     return explanation
-
-
-def _by_dependence(
-    column: Column, items: Column, annotators: Column
-) -> list[tuple[Literal["item", "annotator"], Column]]:
-    """The item or the annotator, if the column is a function of it; of both, the likelier one.
-
-    In an item with one row everything is constant, so what the annotator explains is theirs.
-    """
-    of_item, of_annotator = is_function(column, items), is_function(column, annotators)
-    alone = len(items.values) == len(items)
-    if of_item and not (of_annotator and alone):
-        return [("item", items)]
-    return [("annotator", annotators)] if of_annotator else []
-
-
-def _exceptions(column: Column, groups: Column) -> str:
-    n_wrong = len(violations(column, groups))
-    return f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
 
 
 def _of_neither(
@@ -146,7 +117,7 @@ def _of_neither(
 ) -> Explanation:
     """What a column is that neither the item nor the annotator explains."""
     column = rows.columns[name]
-    n_values = len(column.values)
+    n_values, numbers = len(column.values), column.numbers()
     if name in rows.sets:
         return Explanation("answer", f"depends on neither: {counted(n_values, 'different set')}")
     if _is_date(column):
@@ -157,27 +128,19 @@ def _of_neither(
         return sets
     if is_text(column) and n_values > NEARLY_UNIQUE * n_filled:
         return _of_words(column, n_filled)
-    numbering = [
-        explanation
-        for kind, groups in (("item", items), ("annotator", annotators))
-        if (explanation := _numbering(rows, column, kind, groups)) is not None
-    ]
-    surely = [explanation for explanation in numbering if explanation.kind == "assignment"]
+    numbering = [_numbering(rows, column, "item", items)]
+    numbering += [_numbering(rows, column, "annotator", annotators)]
+    numbers_rows = [one for one in numbering if one is not None]
+    surely = [one for one in numbers_rows if one.kind == "assignment"]
     if surely:
         return surely[0]
-    by_values = _by_values(rows, column, n_filled)
-    return numbering[0] if numbering and by_values.kind == "answer" else by_values
-
-
-def _by_values(rows: Rows, column: Column, n_filled: int) -> Explanation:
-    """What a column is by its values alone."""
-    n_values = len(column.values)
-    numbers = column.numbers()
     if numbers is not None:
-        return _of_numbers(numbers[column.codes >= 0], n_values)
-    if n_values == rows.n_rows:
-        return Explanation("assignment", "another value in every row")
-    return _of_words(column, n_filled)
+        by_values = _of_numbers(numbers[column.codes >= 0], n_values)
+    elif n_values == rows.n_rows:
+        by_values = Explanation("assignment", "another value in every row")
+    else:
+        by_values = _of_words(column, n_filled)
+    return numbers_rows[0] if numbers_rows and by_values.kind == "answer" else by_values
 
 
 def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explanation | None:
@@ -191,44 +154,42 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
         if repeated.n_wrong and repeated.share < FEWER_THAN_CHANCE:
             repeated = from_key(groups, column, rows.columns.values())
         if repeated.by_chance >= FEW and repeated.share <= KEY:
+            sure = repeated.is_no_accident or counts_within(column, groups)
             why = f"never the same twice for one {kind}"
-            sure = _is_no_accident(repeated) or counts_within(column, groups)
             return Explanation("assignment" if sure else "either", why)
     divided = from_function(groups, column)
     if n_values > len(groups.values) and divided.by_chance >= FEW and is_function(groups, column):
         why = f"each value belongs to one {kind}"
-        return Explanation("assignment" if _is_no_accident(divided) else "either", why)
+        return Explanation("assignment" if divided.is_no_accident else "either", why)
     return None
-
-
-def _is_no_accident(deviation: Deviation) -> bool:
-    """Whether so few rows contradict a rule hardly ever by chance (Chernoff's bound, Poisson)."""
-    n_wrong, by_chance = deviation.n_wrong, deviation.by_chance
-    exponent = n_wrong - by_chance + (n_wrong * math.log(by_chance / n_wrong) if n_wrong else 0.0)
-    return exponent < math.log(ACCIDENT)
 
 
 def counts_within(column: Column, groups: Column) -> bool:
     """Whether a column counts the rows of each group, from 0 or from 1, in any order."""
     numbers = column.numbers()
-    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
+    if numbers is None or numbers.min() not in (0, 1) or _are_fractions(numbers):
         return False
     largest = np.zeros(len(groups.values))
     np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
     return bool((largest <= np.bincount(groups.codes)).all())
 
 
+# ---- what values say ----
+
+
 def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
-    share = n_values / len(numbers)
+    largest, fractions = float(np.abs(numbers).max()), _are_fractions(numbers)
     if np.abs(numbers).min() > EPOCH:
         return Explanation("assignment", "large numbers: dates or ids")
-    bounded = bool(np.abs(numbers).max() <= LARGEST_RATING)
+    bounded = largest <= LARGEST_RATING
     if n_values > FEW_VALUES and _may_be_durations(numbers):
         why = "a few large numbers among small ones: durations?"
-        sure = not bounded or (numbers.min() > 0 and _are_fractions(numbers))
+        sure = not bounded or (numbers.min() > 0 and fractions)
         return Explanation("assignment" if sure else "either", why)
-    if share > NEARLY_UNIQUE and not (_are_fractions(numbers) and np.abs(numbers).max() <= 1):
-        sure = not bounded or _are_consecutive(numbers)
+    if n_values > NEARLY_UNIQUE * len(numbers) and not (fractions and largest <= 1):
+        n_different = np.unique(numbers).size
+        without_gap = numbers.max() - numbers.min() + 1 == n_different == len(numbers)
+        sure = not bounded or (without_gap and not fractions)
         return Explanation("assignment" if sure else "either", "another number in nearly every row")
     if n_values > FEW_VALUES and not bounded:
         return Explanation("unclear", f"{n_values:,} different numbers: ratings or measurements?")
@@ -237,25 +198,15 @@ def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
 
 def _may_be_durations(numbers: np.ndarray) -> bool:
     """Whether positive numbers are skewed and do not end where a scale does."""
-    if numbers.min() < 0 or numbers.max() in SCALE_ENDS:
+    if numbers.min() < 0 or numbers.max() in SCALE_ENDS or numbers.max() <= 1:
         return False
     median = float(np.median(numbers))
-    long_tail = (
-        _are_fractions(numbers) and numbers.max() > 1 and numbers.mean() > LONG_TAIL * median
-    )
-    return bool(long_tail or (numbers.max() > 1 and numbers.max() > SKEWED * median))
+    long_tail = _are_fractions(numbers) and numbers.mean() > LONG_TAIL * median
+    return bool(long_tail or numbers.max() > SKEWED * median)
 
 
 def _are_fractions(numbers: np.ndarray) -> bool:
     return bool((numbers % 1 != 0).any())
-
-
-def _are_consecutive(numbers: np.ndarray) -> bool:
-    """Whether these are whole numbers without a gap, each of them once."""
-    n_different = np.unique(numbers).size
-    return not _are_fractions(numbers) and bool(
-        numbers.max() - numbers.min() + 1 == n_different == len(numbers)
-    )
 
 
 def _of_separated(column: Column, n_filled: int) -> Explanation | None:
@@ -273,37 +224,58 @@ def _of_separated(column: Column, n_filled: int) -> Explanation | None:
 
 def _of_words(column: Column, n_filled: int) -> Explanation:
     n_values = len(column.values)
-    uses = USES_OF_FEW if n_values <= FEW_VALUES else USES
-    if n_filled < uses * n_values:
+    if n_filled < (USES_OF_FEW if n_values <= FEW_VALUES else USES) * n_values:
         return Explanation("text", f"{n_values:,} different in {n_filled:,} rows")
-    if float(_lengths(column).mean()) > LONG_ANSWER:
+    if _mean_length(column) > LONG_ANSWER:
         return Explanation("text", "long texts")
     return Explanation("answer", f"depends on neither: {counted(n_values, 'different value')}")
 
 
-def _label(
-    column: Column, answers: list[Column], items: Column, names: list[str]
-) -> Explanation | None:
+def is_text(column: Column) -> bool:
+    """Whether a column contains texts of several words."""
+    if column.is_bytes or not len(column.values):
+        return False
+    sample = column.values.slice(0, _LOOKED_AT)
+    several = pc.mean(pc.match_substring(pc.utf8_trim_whitespace(sample), " ")).as_py()
+    return bool(several > DIFFERENT and _mean_length(column) >= TEXT_LENGTH)
+
+
+def _mean_length(column: Column) -> float:
+    return float(pc.mean(pc.utf8_length(column.values.slice(0, _LOOKED_AT))).as_py())
+
+
+def _is_date(column: Column) -> bool:
+    values = column.values.slice(0, _LOOKED_AT).to_pylist()
+    dates = [bool(_DATE.match(value)) for value in values if value.casefold() not in MISSING]
+    return bool(dates) and float(np.mean(dates)) > MOST
+
+
+# ---- labels of items, on the scale of the answers ----
+
+
+def _label(column: Column, answers: Mapping[str, Column], items: Column) -> Explanation | None:
     """A column with a value of an answer, or with a mean of answers, for each item."""
-    own = set(column.values.to_pylist())
-    for answer, name in zip(answers, names, strict=True):
-        numbers, ratings = column.numbers(), answer.numbers()
-        if numbers is not None and ratings is not None and is_mean(numbers, ratings, items):
+    for name, answer in answers.items():
+        if is_mean(column, answer, items):
             return Explanation("label", f"the mean of {name!r}")
-        values = set(answer.values.to_pylist())
-        if len(own) < 2 or not own <= values or len(own) < len(values) / 2:
+        if len(column.values) < 2 or not has_values_of(column, answer):
             continue
         usual, labels = usual_codes(answer, items), usual_codes(column, items)
-        compared = (usual >= 0) & (labels >= 0)
+        clear = (usual >= 0) & (labels >= 0) & _undisputed(answer, usual, items)
         words = np.array([*answer.values.to_pylist(), None], dtype=object)
         own_words = np.array([*column.values.to_pylist(), None], dtype=object)
-        clear = compared & _undisputed(answer, usual, items)
         same = (words[usual] == own_words[labels])[clear]
         if len(same) and same.mean() >= SAME:
             return Explanation("label", f"the majority of {name!r}")
         if from_function(column, answer).share < 0.9:
             return Explanation("label", f"has the values of {name!r}: gold labels or a model?")
     return None
+
+
+def has_values_of(column: Column, answer: Column) -> bool:
+    """Whether all values are those of an answer, and at least half of them."""
+    own, values = set(column.values.to_pylist()), set(answer.values.to_pylist())
+    return own <= values and 2 * len(own) >= len(values)
 
 
 def _undisputed(answer: Column, usual: np.ndarray, items: Column) -> np.ndarray:
@@ -314,8 +286,11 @@ def _undisputed(answer: Column, usual: np.ndarray, items: Column) -> np.ndarray:
     return np.asarray(2 * np.bincount(items.codes[agree], minlength=len(items.values)) > n_answers)
 
 
-def is_mean(numbers: np.ndarray, answers: np.ndarray, items: Column) -> bool:
-    """Whether these numbers are the mean of an item's answers, up to rounding."""
+def is_mean(column: Column, answer: Column, items: Column) -> bool:
+    """Whether a column is the mean of the answers to each item, up to rounding."""
+    numbers, answers = column.numbers(), answer.numbers()
+    if numbers is None or answers is None:
+        return False
     there = ~np.isnan(answers)
     n_items = len(items.values)
     n_answers = np.bincount(items.codes[there], minlength=n_items)
@@ -324,27 +299,3 @@ def is_mean(numbers: np.ndarray, answers: np.ndarray, items: Column) -> bool:
     known = ~np.isnan(numbers) & (n_answers[items.codes] > 0)
     close = np.abs(numbers - means)[known] <= 0.0101 * max(1.0, np.nanstd(answers))
     return bool(known.any() and close.mean() > MOST and np.unique(means[known]).size > 2)
-
-
-def is_text(column: Column) -> bool:
-    """Whether a column contains texts of several words."""
-    if column.is_bytes or not len(column.values):
-        return False
-    sample = column.values.slice(0, _LOOKED_AT)
-    several = pc.mean(pc.match_substring(pc.utf8_trim_whitespace(sample), " ")).as_py()
-    return bool(several > DIFFERENT and float(_lengths(column).mean()) >= TEXT_LENGTH)
-
-
-def _differs(column: Column, items: Column) -> bool:
-    return len(column.values) >= DIFFERENT * len(items.values)
-
-
-def _lengths(column: Column) -> np.ndarray:
-    sample = column.values.slice(0, _LOOKED_AT)
-    return np.asarray(pc.utf8_length(sample).to_numpy(zero_copy_only=False))
-
-
-def _is_date(column: Column) -> bool:
-    values = column.values.slice(0, _LOOKED_AT).to_pylist()
-    dates = [bool(_DATE.match(value)) for value in values if value.casefold() not in MISSING]
-    return bool(dates) and float(np.mean(dates)) > MOST

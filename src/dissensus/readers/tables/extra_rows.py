@@ -6,21 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 
+from dissensus.corpus import LeftOut
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.annotator_columns import is_named_like_an_annotator
-from dissensus.readers.tables.assignments import take_rows
-from dissensus.readers.tables.column_names import NAMES, plain
-from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.column_names import NAMES, WORDS, is_one_annotator, plain
+from dissensus.readers.tables.column_roles import ColumnRoles, items_of
+from dissensus.readers.tables.dependence import n_distinct_pairs
+from dissensus.readers.tables.rows import Rows, combined, take_rows
 
 MOST_TOTALS = 5  # rows at the end of a table that are looked at
-TOTALS = frozenset(
-    "total totals subtotal sum mean average avg median count overall gesamt summe totale moyenne "
-    "all".split()
-) | {"grand total"}
+TOTALS = WORDS["total"] | {"grand total"}
 
 
-def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
+def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
+    """The table without blank rows, rows of totals and blank columns, and notes about them."""
+    rows, blank_rows = _without_blank_rows(rows)
+    rows, totals = _without_totals(rows)
+    rows, blank_columns = without_blank_columns(rows, layout)
+    return rows, [*blank_rows, *totals, *blank_columns]
+
+
+def _without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
     """The rows that have a filled cell, and a note about the others."""
     blank = np.ones(rows.n_rows, dtype=bool)
     for column in rows.columns.values():
@@ -30,7 +36,7 @@ def without_blank_rows(rows: Rows) -> tuple[Rows, list[str]]:
     if blank.all():
         raise DataError(f"{rows.path}: all {counted(rows.n_rows, 'row')} are blank")
     first = rows.place(int(blank.argmax()))
-    note = f"{rows.name}: {counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"
+    note = f"{counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"
     return take_rows(rows, ~blank), [note]
 
 
@@ -45,16 +51,16 @@ def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
         if not len(column.values)
         and name not in kept
         and plain(name) not in known
-        and not is_named_like_an_annotator(name)
+        and not is_one_annotator(name)
     ]
     if not blank:
         return rows, []
     columns = {name: column for name, column in rows.columns.items() if name not in blank}
-    note = f"{rows.name}: {counted(len(blank), 'blank column')} left out: {listed(blank, 5)}"
+    note = f"{counted(len(blank), 'blank column')} left out: {listed(blank, 5)}"
     return replace(rows, columns=columns), [note]
 
 
-def without_totals(rows: Rows) -> tuple[Rows, list[str]]:
+def _without_totals(rows: Rows) -> tuple[Rows, list[str]]:
     """The rows without those at the end that sum up the others, and a note about these.
 
     Such a row begins with a word such as "Total", and is blank in a column that no other row is.
@@ -65,21 +71,41 @@ def without_totals(rows: Rows) -> tuple[Rows, list[str]]:
     if n_kept == rows.n_rows:
         return rows, []
     note = (
-        f"{rows.name}: {counted(rows.n_rows - n_kept, 'row')} of totals left out: "
+        f"{counted(rows.n_rows - n_kept, 'row')} of totals left out: "
         f"{rows.place(n_kept)}, {_first_cell(rows, n_kept)!r}"
     )
     return take_rows(rows, np.arange(rows.n_rows) < n_kept), [note]
 
 
-def copies(rows: Rows) -> np.ndarray:
-    """Whether each row is the same as one above it in every column, (n_rows,)."""
-    groups = np.zeros(rows.n_rows, dtype=np.int64)
-    for column in rows.columns.values():
-        pairs = groups * (len(column.values) + 1) + column.codes + 1
-        groups = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+def without_copies(
+    rows: Rows, roles: ColumnRoles, layout: Layout
+) -> tuple[Rows, list[str], list[LeftOut]]:
+    """The rows without copies of one that is the same in every column, a note and their answers.
+
+    Copies stay if `repeats` says what to do with repeated answers, or if no annotator has several
+    rows for an item.
+    """
+    if roles.annotator is None or layout.repeats != "error":
+        return rows, [], []
+    items = items_of(rows, roles.item, roles.shown)
+    if n_distinct_pairs(items, rows.columns[roles.annotator]) == rows.n_rows:
+        return rows, [], []
     repeated = np.ones(rows.n_rows, dtype=bool)
-    repeated[np.unique(groups, return_index=True)[1]] = False
-    return repeated
+    repeated[np.unique(combined(rows.columns.values()).codes, return_index=True)[1]] = False
+    if not repeated.any():
+        return rows, [], []
+    left = {name: repeated & (rows.columns[name].codes >= 0) for name in roles.answer}
+    if roles.question is not None:
+        asked, (answered,) = rows.columns[roles.question], left.values()
+        names = asked.values.to_pylist()
+        left = {name: answered & (asked.codes == code) for code, name in enumerate(names)}
+    note = (
+        f"{counted(int(repeated.sum()), 'row')} left out that repeat another row in every column, "
+        f"the first in {rows.place(int(repeated.argmax()))}; "
+        'repeats="keep" (--repeats keep) reads them'
+    )
+    numbers = [LeftOut(name, "repeated row", int(which.sum())) for name, which in left.items()]
+    return take_rows(rows, ~repeated), [note], [one for one in numbers if one.answers]
 
 
 def _is_total(rows: Rows, row: int) -> bool:

@@ -1,7 +1,8 @@
-"""Forms: a table in the form that its layout states -> a row for each answer.
+"""Forms: a table and its layout -> a row for each answer, and the role of each column.
 
-Names of columns with parts in braces, lists, objects and digits become rows; what is left to do
-then is the same for every table.
+This is the one way in which tables become answers, whoever stated or proposed the layout. Columns
+that have something in their names (an annotator, an item, a value, a question) become rows, and
+so do lists, objects and digits in cells.
 """
 
 from __future__ import annotations
@@ -9,148 +10,110 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dissensus.errors import DataError, counted, listed
+from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import set_text, value_text
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
-from dissensus.readers.tables.item_rows import cells_of, free_name
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.annotator_columns import columns_of_annotators
+from dissensus.readers.tables.column_names import (
+    NAMES,
+    WEAK,
+    candidates,
+    first_named,
+    is_about_answers,
+    plain,
+)
+from dissensus.readers.tables.column_roles import (
+    BY_NAME,
+    ColumnRoles,
+    find_roles,
+    items_of,
+    one_each,
+    shown_columns,
+)
+from dissensus.readers.tables.explanations import is_text
+from dissensus.readers.tables.extra_rows import without_blank_columns
+from dissensus.readers.tables.rows import Column, Rows, cells_of, free_name, numbered
+from dissensus.readers.tables.vote_columns import Votes, votes_of
 
 Entries = list[Any] | None  # of a cell; None: a blank
+Slot = tuple[str, ...]
+Parts = dict[str, str]  # what the name of a column contains: annotator, item, question, value, k
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
+LONG = "long table"
 COUNT = "count"  # a name for numbers of answers that every table recognises
+COLUMN = "{column}"  # an item, if each column of answers is one
 _PART = re.compile(r"\{(\w+)\}")
-_KNOWN = ("annotator", "item", "question", "value")
 
 
-def in_long_form(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
-    """The table with a row for each answer, and the layout that names its columns."""
-    patterns = (*(layout.answer or ()), layout.annotator or "")
-    if any(map(_PART.search, patterns)):
-        return _of_pattern(rows, layout)
-    if layout.cells == "values":
-        return rows, layout
-    if not layout.answer and not (layout.cells == "lists" and layout.annotator):
-        raise DataError(
-            f"{rows.path}: cells={layout.cells!r} says what a cell of an answer contains; name its "
-            "column (answer=, --answer)"
-        )
+@dataclass(frozen=True)
+class Form:
+    """A table with a row for each answer, the roles of its columns, and how it was written."""
+
+    rows: Rows
+    roles: ColumnRoles
+    layout: Layout
+    kind: str = LONG
+    headers: tuple[str, ...] = ()  # the annotators, items or counts that are columns
+    votes: Votes | None = None
+
+
+def in_long_form(rows: Rows, layout: Layout) -> Form:
+    """The table with a row for each answer, as its layout says."""
+    columns, votes = _columns_with_parts(rows, layout)
+    if columns:
+        return _melted(rows, layout, columns, votes)
+    if layout.cells != "values":
+        rows, layout = _exploded_cells(rows, layout)
+    long_rows, roles = find_roles(rows, layout)
+    return Form(long_rows, roles, layout)
+
+
+# ---- columns whose names contain a part of the answer ----
+
+
+def _columns_with_parts(rows: Rows, layout: Layout) -> tuple[dict[str, Parts], Votes | None]:
+    """The columns of answers, if each is one annotator, item or value, and what each of them is."""
     answers = layout.answer or ()
-    records = layout.cells == "records"
-    rows.check([name.partition(".")[0] if records else name for name in answers])
-    if layout.cells == "counts" and len(answers) > 1:
-        return rows, layout.with_changes(format="votes", cells="values")
-    return _FORMS[layout.cells](_with_items(rows, layout), layout)
-
-
-def _with_items(rows: Rows, layout: Layout) -> Rows:
-    """The table with a column of items: each row is one, if no column names it."""
-    if layout.item is not None or layout.text is not None:
-        return rows
-    named = [name for name in candidates("item", rows) if _is_unique(rows.columns[name])]
-    if named:
-        return rows
-    index = rows.index
-    if index is None or not _is_unique(index):
-        index = Column(pa.array([str(n) for n in range(rows.n_rows)]), np.arange(rows.n_rows))
-    return replace(rows, columns={free_name("item", rows.columns): index, **rows.columns})
-
-
-def _is_unique(column: Column) -> bool:
-    return not column.is_bytes and len(column.values) == len(column)
-
-
-# ---- names with parts in braces ----
-
-
-def _of_pattern(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
-    """Columns whose names fit patterns: a row for each of their texts `{k}` and row."""
-    answers = layout.answer or ("{annotator}",)
-    found = [(pattern, *match) for pattern in answers for match in _matches(rows, pattern)]
-    if not found:
+    if layout.format == "votes" or (layout.cells == "counts" and len(answers) > 1):
+        votes = votes_of(rows, layout)
+        pairs = zip(votes.counts, votes.values, strict=True)
+        return {name: {"value": value} for name, value in pairs}, votes
+    if layout.item == COLUMN:
+        rows.check(answers)
+        return {name: {"item": name} for name in answers}, None
+    patterns = answers or ("{annotator}",)
+    if not any(map(_PART.search, (*answers, layout.annotator or ""))):
+        wide = layout.annotators is not None or layout.format == "wide"
+        return columns_of_annotators(rows, layout) if wide else {}, None
+    columns: dict[str, Parts] = {}
+    for pattern in patterns:
+        for name, parts in matches(rows, pattern).items():
+            if layout.annotators is None or parts.get("annotator") in layout.annotators:
+                columns[name] = {"question": _name_of(pattern), **parts}
+    if not columns:
         raise DataError(
             f"{rows.path}: no column is named like {listed(answers)}; it has "
             f"{listed(rows.columns, 5)}"
         )
-    blank = [name for _, name, _ in found if not len(rows.columns[name].values)]
-    found = [one for one in found if one[1] not in blank]
-    slots = list(dict.fromkeys(_slot(parts) for _, _, parts in found))
-    questions: dict[str, dict[tuple[str, ...], str]] = {}
-    for pattern, name, parts in found:
-        question = parts.get("question") or _name_of(pattern)
-        questions.setdefault(question, {})[_slot(parts)] = name
-    used = {name for _, name, _ in found} | set(blank)
-    new: dict[str, Column] = {}
-    facts = {_slot(parts): parts for _, _, parts in found}
-    changes: dict[str, Any] = {"answer": tuple(questions), "cells": "values", "format": "long"}
-    for role in ("annotator", "item", "value"):
-        if all(role in parts for parts in facts.values()):
-            new[role] = _tiled([facts[slot][role] for slot in slots], rows.n_rows)
-            changes[role] = role
-    if layout.annotator and _PART.search(layout.annotator):
-        named = {_slot(parts): name for name, parts in _matches(rows, layout.annotator)}
-        missing = [slot for slot in slots if slot not in named]
-        if missing:
-            raise DataError(
-                f"{rows.path}: {layout.annotator!r} has no column for "
-                f"{listed([' '.join(slot) for slot in missing], 5)}"
-            )
-        used |= set(named.values())
-        new["annotator"] = cells_of([rows.columns[named[slot]] for slot in slots])
-        changes["annotator"] = "annotator"
-    nothing = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))
-    cells = {
-        question: cells_of([rows.columns[of[slot]] if slot in of else nothing for slot in slots])
-        for question, of in questions.items()
-    }
-    if "value" in changes:
-        if len(cells) > 1:
-            raise DataError(f"{rows.path}: {listed(answers)}: counts are of one question")
-        new["answer"], new[COUNT] = new.pop("value"), next(iter(cells.values()))
-        changes |= {"answer": ("answer",)}
-        del changes["value"]
-    else:
-        new |= cells
-    rows = rows if "item" in changes else _with_items(rows, layout)
-    others = {n: one for n, one in rows.columns.items() if n not in used}
-    clash = [name for name in new if name in others]
-    if clash:
-        others = {free_name(n, new) if n in new else n: one for n, one in others.items()}
-    note = _pattern_note(layout, slots, blank)
-    return _spread(rows, others, new, len(slots), note), layout.with_changes(**changes)
+    return {name: parts for name, parts in columns.items() if len(rows.columns[name].values)}, None
 
 
-def _pattern_note(layout: Layout, slots: Sequence[tuple[str, ...]], blank: list[str]) -> str:
-    stated = [*(layout.answer or ()), *([layout.annotator] if layout.annotator else [])]
-    texts = listed([" ".join(slot) for slot in slots], 5)
-    note = f"{' and '.join(stated)}: columns of {counted(len(slots), 'answer')} a row ({texts})"
-    return f"{note}; blank columns left out: {listed(blank, 5)}" if blank else note
-
-
-def _matches(rows: Rows, pattern: str) -> list[tuple[str, dict[str, str]]]:
+def matches(rows: Rows, pattern: str) -> dict[str, Parts]:
     """The columns whose names fit a pattern, and what stands for its parts."""
-    literal = [re.escape(text) for text in _PART.split(pattern)[::2]]
-    names = _PART.findall(pattern)
+    texts, names = _PART.split(pattern)[::2], _PART.findall(pattern)
     if len(set(names)) != len(names):
         raise DataError(f"{rows.path}: {pattern!r} has the same part twice")
-    whole = "".join(
-        text + (f"(?P<{names[at]}>.+?)" if at < len(names) else "")
-        for at, text in enumerate(literal)
-    )
-    found = [(name, re.fullmatch(whole, name)) for name in rows.columns]
-    return [(name, match.groupdict()) for name, match in found if match]
-
-
-def _slot(parts: dict[str, str]) -> tuple[str, ...]:
-    """What columns that belong together have in common: all parts but the question."""
-    return tuple(text for part, text in parts.items() if part != "question")
+    groups = [*(f"(?P<{name}>.+?)" for name in names), ""]
+    whole = "".join(re.escape(text) + group for text, group in zip(texts, groups, strict=True))
+    found = {name: re.fullmatch(whole, name) for name in rows.columns}
+    return {name: match.groupdict() for name, match in found.items() if match}
 
 
 def _name_of(pattern: str) -> str:
@@ -158,30 +121,180 @@ def _name_of(pattern: str) -> str:
     return " ".join(_PART.sub(" ", pattern).split()).strip(" _-.:|[]()") or "answer"
 
 
+def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Votes | None) -> Form:
+    """A row for each row of the table and each slot: what columns have in common but a question."""
+    _check_named(rows, layout, columns)
+    slots = {_slot(parts): parts for parts in columns.values()}
+    questions: dict[str, dict[Slot, str]] = {}
+    for name, parts in columns.items():
+        questions.setdefault(parts.get("question", "answer"), {})[_slot(parts)] = name
+    people = _people(rows, layout, slots)
+    others = {n: one for n, one in rows.columns.items() if n not in (*columns, *people.values())}
+    new = {
+        role: _tiled([parts[role] for parts in slots.values()], rows.n_rows)
+        for role in ("annotator", "item", "value")
+        if all(role in parts for parts in slots.values())
+    }
+    if people:
+        new["annotator"] = cells_of([rows.columns[people[slot]] for slot in slots])
+    if counts := "value" in new:
+        if len(questions) > 1:
+            raise DataError(f"{rows.path}: {listed(questions)}: counts are of one question")
+        new["answer"], questions = new.pop("value"), {COUNT: next(iter(questions.values()))}
+    names = {name: free_name(name, others) for name in (*new, *questions)}
+    roles = ColumnRoles(
+        names.get("item"),
+        names.get("annotator"),
+        tuple(names[name] for name in (["answer"] if counts else questions)),
+        {},
+        count=names[COUNT] if counts else None,
+    )
+    if "item" in new:
+        person = layout.annotator or first_named("annotator", replace(rows, columns=others))
+        roles = replace(roles, annotator=roles.annotator or person)
+    else:
+        derived = () if votes is None else (votes.total, votes.majority)
+        roles, items = _item_roles(rows, layout, {*columns, *people.values(), *derived}, roles)
+        others[str(roles.item)] = items
+    nothing = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))
+    for question, of in questions.items():
+        new[question] = cells_of([rows.columns[of[s]] if s in of else nothing for s in slots])
+    (of_slot, *more) = questions.values()
+    long_rows = _spread(rows, others, [" ".join(s) if more else of_slot[s] for s in slots])
+    orders = {q: {rows.orders.get(name) for name in of.values()} for q, of in questions.items()}
+    long_rows = replace(
+        long_rows,
+        columns={**long_rows.columns, **{names[name]: column for name, column in new.items()}},
+        sets=frozenset(names[q] for q, of in questions.items() if rows.sets & set(of.values())),
+        orders={names[q]: one for q, (one, *two) in orders.items() if one and not two},
+    )
+    kind = "a row for each annotator" if "item" in new else "vote table" if counts else "wide table"
+    headers = [str(layout.annotator)] if people else [" ".join(slot) for slot in slots]
+    return Form(long_rows, roles, layout, kind, tuple(columns if counts else headers), votes)
+
+
+def _slot(parts: Parts) -> Slot:
+    return tuple(text for part, text in parts.items() if part != "question")
+
+
+def _people(rows: Rows, layout: Layout, slots: Mapping[Slot, Parts]) -> dict[Slot, str]:
+    """Slot -> the column that names its annotator, if a pattern says so."""
+    if not layout.annotator or not _PART.search(layout.annotator):
+        return {}
+    people = {_slot(parts): name for name, parts in matches(rows, layout.annotator).items()}
+    missing = [" ".join(slot) for slot in slots if slot not in people]
+    if missing:
+        raise DataError(f"{rows.path}: {layout.annotator!r} has no column for {listed(missing, 5)}")
+    return people
+
+
 def _tiled(names: Sequence[str], n_rows: int) -> Column:
+    """These names, in this order, for each row."""
     distinct = list(dict.fromkeys(names))
-    codes = np.tile([distinct.index(name) for name in names], n_rows)
+    codes = np.tile(np.array([distinct.index(name) for name in names], np.int32), n_rows)
     return Column(pa.array(distinct, pa.string()), codes)
 
 
-def _spread(
-    rows: Rows, others: dict[str, Column], new: dict[str, Column], n_each: int, note: str
-) -> Rows:
-    """The table with so many rows for each, and new columns."""
-    place = rows.place
-    kept = {
-        name: Column(column.values, np.repeat(column.codes, n_each))
-        for name, column in others.items()
-    }
+def _spread(rows: Rows, others: Mapping[str, Column], labels: Sequence[str]) -> Rows:
+    """These columns with a row for each label, which messages call a column."""
+    place, n_each = rows.place, len(labels)
+    columns = {name: Column(c.values, np.repeat(c.codes, n_each)) for name, c in others.items()}
     return replace(
         rows,
-        columns={**kept, **new},
-        place=lambda row: place(row // n_each),
-        sets=frozenset(),
-        orders={},
-        index=None,
-        notes=(*rows.notes, note) if note else rows.notes,
+        columns=columns,
+        place=lambda row: f"{place(row // n_each)}, column {labels[row % n_each]!r}",
     )
+
+
+def _check_named(rows: Rows, layout: Layout, columns: Mapping[str, Parts]) -> None:
+    named = {name for name in (layout.item, layout.gold) if name} | set(layout.text or ())
+    rows.check(sorted(named - {COLUMN}))
+    both = sorted(named & columns.keys())
+    if both:
+        raise DataError(f"{rows.path}: {both[0]!r} is named as an annotator and as something else")
+    binary = next((name for name in columns if rows.columns[name].is_bytes), None)
+    if binary is not None:
+        raise DataError(f"{rows.path}: column {binary!r} contains bytes, not answers")
+
+
+# ---- tables with a row for each item ----
+
+
+def _item_roles(
+    rows: Rows, layout: Layout, taken: set[str | None], roles: ColumnRoles
+) -> tuple[ColumnRoles, Column]:
+    """The roles of the columns that are about items, and the items."""
+    named = {name for name in (layout.item, layout.gold) if name} | set(layout.text or ())
+    item, items, why = _items(rows, {*named, *taken}, layout)
+    shown = shown_columns(rows, layout, item, {*named, *taken, item})
+    why_content = BY_NAME
+    if not shown and layout.text is None:
+        texts = _texts(rows, {*named, *taken, item})
+        shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
+        why_content = "a text for each item"
+    taken = {*taken, *shown.values(), item}
+
+    def fits(column: Column) -> bool:
+        return one_each(column, items)
+
+    gold: dict[str, str] = {}
+    for answer in roles.answer:
+        own = ("gold" + plain(answer), plain(answer) + "gold")
+        label = next((name for name in rows.columns if plain(name) in own), None)
+        if len(roles.answer) == 1:
+            label = layout.gold or first_named("gold", rows, taken, fits) or label
+        gold |= {answer: label} if label else {}
+    split = first_named("split", rows, {*taken, *gold.values()}, fits)
+    reasons = {} if item is None else {item: ("item", why)}
+    reasons |= {name: ("content", why_content) for name in shown.values()}
+    reasons |= {name: ("gold", BY_NAME) for name in gold.values()}
+    reasons |= {split: ("split", BY_NAME)} if split else {}
+    item = item or free_name("item", rows.columns)
+    return replace(roles, item=item, shown=shown, gold=gold, split=split, reasons=reasons), items
+
+
+def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | None, Column, str]:
+    """The column that names the items, its content, and why: one with a known name, the unnamed
+    index, one that never repeats, or row numbers."""
+    known = (name for name in candidates("item", rows, taken) if _names_items(rows, name))
+    name = layout.item or next(known, None)
+    if name is not None:
+        return name, items_of(rows, name, {}), BY_NAME
+    if rows.index is not None and rows.index.is_unique:
+        return None, rows.index, ""
+    name = next((n for n in rows.columns if n not in taken and _never_repeats(rows, n)), None)
+    if name is not None:
+        return name, items_of(rows, name, {}), "another value in every row"
+    return None, numbered(rows.n_rows), ""
+
+
+def _names_items(rows: Rows, name: str) -> bool:
+    """Whether a column distinguishes items: an `id` must never repeat, a `task` may."""
+    column = rows.columns[name]
+    if column.is_bytes or column.first_blank is not None:
+        return False
+    if plain(name) in WEAK:
+        return column.is_unique
+    return len(column.values) > 1 or rows.n_rows == 1
+
+
+def _never_repeats(rows: Rows, name: str) -> bool:
+    """Whether a column has another name in every row: words or whole numbers, not a text."""
+    column = rows.columns[name]
+    if not column.is_unique or name in rows.sets or rows.n_rows < 3:
+        return False
+    numbers = column.numbers()
+    return not is_text(column) and (numbers is None or bool((numbers % 1 == 0).all()))
+
+
+def _texts(rows: Rows, taken: set[str | None]) -> list[str]:
+    """Columns with a text for each item, whatever they are called."""
+    return [
+        name
+        for name, column in rows.columns.items()
+        if name not in taken and name not in rows.sets and column.first_blank is None
+        if is_text(column) and 2 * len(column.values) > rows.n_rows
+    ]
 
 
 # ---- cells that contain several answers ----
@@ -206,17 +319,6 @@ def parsed_cell(text: str) -> Any:
         return None
 
 
-def _parsed(rows: Rows, name: str, kind: Any, what: str) -> list[Any]:
-    """The lists or objects of a column, None for a blank; anything else is refused."""
-    column = rows.columns[name]
-    values = [parsed_cell(text) for text in column.values.to_pylist()]
-    wrong = next((code for code, value in enumerate(values) if not isinstance(value, kind)), None)
-    if wrong is not None:
-        row = int((column.codes == wrong).argmax())
-        raise DataError(f"{rows.at(row)}: {name!r} is no {what}, found {column[row][:40]!r}")
-    return [*values, None]
-
-
 def as_records(value: Any) -> list[Any] | None:
     """A list, whose entries may be written as texts of objects; an object of lists as a list.
 
@@ -233,22 +335,50 @@ def as_records(value: Any) -> list[Any] | None:
     return [dict(zip(value, entry, strict=True)) for entry in zip(*lists, strict=True)]
 
 
-def _of_lists(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
+def _exploded_cells(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
+    """The table with a row for each answer in a cell, and the layout that names its columns."""
+    answers = layout.answer or ()
+    if not answers and not (layout.cells == "lists" and layout.annotator):
+        raise DataError(
+            f"{rows.path}: cells={layout.cells!r} says what a cell of an answer contains; name its "
+            "column (answer=, --answer)"
+        )
+    rows.check([one.partition(".")[0] if layout.cells == "records" else one for one in answers])
+    if layout.cells in ("keys", "counts") and len(answers) != 1:
+        raise DataError(f"{rows.path}: name one column of objects (answer=, --answer)")
+    named = [name for name in candidates("item", rows) if rows.columns[name].is_unique]
+    if layout.item is None and layout.text is None and not named:
+        index = rows.index if rows.index is not None and rows.index.is_unique else None
+        name = free_name("item", rows.columns)
+        rows = replace(rows, columns={name: index or numbered(rows.n_rows), **rows.columns})
+    long_rows, changes = _FORMS[layout.cells](rows, layout)
+    layout = layout.with_changes(cells="values", **changes)
+    long_rows, notes = without_blank_columns(long_rows, layout)
+    return replace(long_rows, notes=(*long_rows.notes, *notes)), layout
+
+
+def _parsed(rows: Rows, name: str, kind: Any, what: str) -> list[Any]:
+    """The list or object of each row, None for a blank; anything else is refused."""
+    column = rows.columns[name]
+    values = [parsed_cell(text) for text in column.values.to_pylist()]
+    wrong = next((code for code, value in enumerate(values) if not isinstance(value, kind)), None)
+    if wrong is not None:
+        row = int((column.codes == wrong).argmax())
+        raise DataError(f"{rows.at(row)}: {name!r} is no {what}, found {column[row][:40]!r}")
+    return [(*values, None)[code] for code in column.codes.tolist()]
+
+
+def _of_lists(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
     """Lists with an entry for each annotator, and all other lists that are as long."""
     stated = [*([layout.annotator] if layout.annotator else []), *(layout.answer or ())]
     rows.check(stated)
-    columns = {
-        name: [values[code] for code in rows.columns[name].codes.tolist()]
-        for name in stated
-        for values in (_parsed(rows, name, list, "list"),)
-    }
-    sizes = _lengths(columns[stated[0]])
+    columns = {name: _parsed(rows, name, list, "list") for name in stated}
     for name, column in rows.columns.items():
-        if name in columns or not column.is_like_lists:
-            continue
-        values = [*map(parsed_cell, column.values.to_pylist()), None]
-        if all(isinstance(value, list | None) for value in values):
-            columns[name] = [values[code] for code in column.codes.tolist()]
+        if name not in columns and column.is_like_lists:
+            values = [*map(parsed_cell, column.values.to_pylist()), None]
+            if all(isinstance(value, list | None) for value in values):
+                columns[name] = [values[code] for code in column.codes.tolist()]
+    sizes = _lengths(columns[stated[0]])
     for name in list(columns):
         different = _lengths(columns[name]) != sizes
         usual = plain(name) in NAMES["answer"] or plain(name[:-1]) in NAMES["answer"]
@@ -264,70 +394,63 @@ def _of_lists(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
     note = f"{', '.join(together)}: lists with an entry for each annotator, read as rows"
     if layout.annotator is None:
         note = f"{together[0]}: lists of answers of unknown annotators"
-    return exploded(rows, columns, set(columns), note), layout.with_changes(cells="values")
+    return exploded(rows, columns, set(columns), note), {}
 
 
-def _of_keys(rows: Rows, layout: Layout, key: str = "annotator") -> tuple[Rows, Layout]:
+def _of_keys(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
     """Objects with an answer for each annotator."""
-    if len(layout.answer or ()) != 1:
-        raise DataError(f"{rows.path}: name one column of objects (answer=, --answer)")
     (name,) = layout.answer or ("",)
-    objects = _parsed(rows, name, dict, "object")
-    values = [
-        None if one is None else [(k, v) for k, v in one.items() if v is not None]
-        for one in objects
-    ]
-    cells = [values[code] for code in rows.columns[name].codes.tolist()]
-    keys, entries = free_name(key, rows.columns), name
-    columns: dict[str, list[Entries]] = {
-        keys: [None if one is None else [k for k, _ in one] for one in cells],
-        entries: [None if one is None else [v for _, v in one] for one in cells],
-    }
-    named = list(dict.fromkeys(k for one in values[:-1] for k, _ in one or ()))
-    note = f"{name}: objects with an answer for each annotator ({listed(named)}), read as rows; "
+    person = free_name("annotator", rows.columns)
+    columns = _keys_and_values(rows, name, person, name)
+    keys = dict.fromkeys(key for cell in columns[person] for key in cell or ())
+    note = f"{name}: objects with an answer for each annotator ({listed(keys)}), read as rows; "
     note += "if these are questions, name them (answer=, --answer)"
-    long_rows = exploded(rows, columns, {name}, note)
-    return long_rows, layout.with_changes(cells="values", annotator=keys)
+    return exploded(rows, columns, {name}, note), {"annotator": person}
 
 
-def _of_counts(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
+def _of_counts(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
     """Objects with a number of answers for each value."""
     (name,) = layout.answer or ("",)
-    long_rows, _ = _of_keys(rows, layout, "value of an answer")
-    columns = dict(long_rows.columns)
-    values = columns.pop(free_name("value of an answer", rows.columns))
-    if COUNT in columns:
-        columns[free_name(COUNT, columns)] = columns.pop(COUNT)
-    columns[COUNT] = columns[name]
-    columns[name] = values
+    others = {free_name(n, [COUNT]) if n == COUNT else n: c for n, c in rows.columns.items()}
+    columns = _keys_and_values(rows, name, name, COUNT)
     note = f"{name}: objects with a number of answers for each value"
-    rows = replace(long_rows, columns=columns, notes=(*long_rows.notes[:-1], note))
-    return rows, layout.with_changes(cells="values", annotator=None, format="long")
+    rows = replace(rows, columns=others)
+    return exploded(rows, columns, {name}, note), {"annotator": None, "format": "long"}
 
 
-def _of_records(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
+def _keys_and_values(rows: Rows, name: str, key: str, value: str) -> dict[str, list[Entries]]:
+    """The keys and the values of the objects in a column, as columns of lists."""
+    objects = _parsed(rows, name, dict, "object")
+    pairs = [[(k, v) for k, v in (one or {}).items() if v is not None] for one in objects]
+    return {
+        key: [[k for k, _ in one] for one in pairs],
+        value: [[v for _, v in one] for one in pairs],
+    }
+
+
+def _of_records(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
     """A list of objects in each cell, whose keys are columns; `column.key` names an answer."""
     stated = [name.partition(".") for name in layout.answer or ()]
     name = stated[0][0]
     values = _parsed(rows, name, list | dict, "list of objects")
-    records = [None if value is None else as_records(value) for value in values]
-    cells = [records[code] for code in rows.columns[name].codes.tolist()]
+    cells = [[] if value is None else as_records(value) for value in values]
     entries = [entry for cell in cells for entry in cell or ()]
-    if None in records[:-1] or not all(isinstance(entry, dict) for entry in entries):
+    if None in cells or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(f"{rows.path}: {name!r} is no list of objects")
     keys = list(dict.fromkeys(str(key) for entry in entries for key in entry))
-    columns: dict[str, list[Entries]] = {
-        key: [[e.get(key) for e in cell or ()] for cell in cells] for key in keys
-    }
     others = set(rows.columns) - {name}
-    renamed = {f"{name}.{key}" if key in others else key: one for key, one in columns.items()}
+    columns: dict[str, list[Entries]] = {
+        f"{name}.{key}" if key in others else key: [
+            [e.get(key) for e in cell or ()] for cell in cells
+        ]
+        for key in keys
+    }
     note = f"{name}: lists with an entry for each annotator, read as rows"
-    long_rows = exploded(_with_items(rows, layout), renamed, {name}, note)
+    long_rows = exploded(rows, columns, {name}, note)
     answers = [key for _, _, key in stated if key]
     if not answers and not any(plain(key) in NAMES["annotator"] for key in keys):
-        answers = [key for key in renamed if _is_answer(long_rows.columns[key], key)]
-    changes = {"cells": "values", "answer": tuple(answers) or None}
-    return long_rows, layout.with_changes(**changes)
+        answers = [key for key in columns if _is_answer(long_rows.columns[key], key)]
+    return long_rows, {"answer": tuple(answers) or None}
 
 
 def _is_answer(column: Column, name: str) -> bool:
@@ -337,21 +460,14 @@ def _is_answer(column: Column, name: str) -> bool:
     return few and 2 * len(column.values) <= n_filled and not is_about_answers(name)
 
 
-def _of_digits(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
+def _of_digits(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
     """A cell such as 11213, each digit of which is the answer of somebody."""
     names = list(layout.answer or ())
+    texts = {name: rows.columns[name].array().to_pylist() for name in names}
     columns: dict[str, list[Entries]] = {
-        name: [None if cell is None else list(cell.strip()) for cell in _cells(rows, name)]
-        for name in names
+        name: [list((cell or "").strip()) for cell in cells] for name, cells in texts.items()
     }
-    note = f"{', '.join(names)}: each digit is an answer"
-    return exploded(rows, columns, set(names), note), layout.with_changes(cells="values")
-
-
-def _cells(rows: Rows, name: str) -> list[str | None]:
-    column = rows.columns[name]
-    values = [*column.values.to_pylist(), None]
-    return [values[code] for code in column.codes.tolist()]
+    return exploded(rows, columns, set(names), f"{', '.join(names)}: each digit is an answer"), {}
 
 
 def _lengths(cells: list[Entries]) -> np.ndarray:
@@ -371,12 +487,10 @@ def exploded(
     sets = set(rows.sets) - replaced
     for name, cells in columns.items():
         entries = [entry for cell in cells for entry in cell or ()]
-        if any(isinstance(entry, list) for entry in entries):
-            sets.add(name)
-            texts = [None if entry is None else set_text(entry) for entry in entries]
-        else:
-            texts = [value_text(entry) for entry in entries]
+        as_sets = any(isinstance(entry, list) for entry in entries)
+        texts = [None if e is None else set_text(e) if as_sets else value_text(e) for e in entries]
         new[name] = Column.of(pa.array(texts, pa.string()))
+        sets |= {name} if as_sets else set()
     place = rows.place
     return replace(
         rows,
@@ -388,7 +502,7 @@ def exploded(
     )
 
 
-_FORMS: dict[str, Callable[[Rows, Layout], tuple[Rows, Layout]]] = {
+_FORMS: dict[str, Callable[[Rows, Layout], tuple[Rows, dict[str, Any]]]] = {
     "lists": _of_lists,
     "keys": _of_keys,
     "counts": _of_counts,

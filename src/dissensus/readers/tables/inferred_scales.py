@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.readers.tables.column_names import plain
+from dissensus.readers.tables.column_names import ORDERED, WORDS, plain
 from dissensus.scales import Nominal, Ordinal, Scale, as_numbers, sorted_values
 
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
@@ -25,27 +25,6 @@ CLEAR_AGREEMENT = 0.2  # beyond chance: below, any values are confused
 FEWEST_PAIRS = 50  # of unequal answers to one item
 MOST_ITEMS = 20_000  # that are looked at
 FEWEST_VALUES = 4  # with fewer, all values are near
-CLASSES = frozenset(  # last word of a column's name
-    "class classes category categories code codes cluster species genre topic "
-    "klasse kategorie classe catégorie clase categoría".split()
-)
-
-
-ORDERED_WORDS = tuple(  # from the lowest to the highest; words with the same meaning side by side
-    words.split(", ")
-    for words in (
-        "strongly disagree, disagree, somewhat disagree, slightly disagree, neutral, undecided, "
-        "neither agree nor disagree, slightly agree, somewhat agree, agree, strongly agree",
-        "never, rarely, seldom, sometimes, often, usually, always",
-        "very unlikely, unlikely, somewhat unlikely, neutral, somewhat likely, likely, very likely",
-        "very low, low, medium, moderate, high, very high",
-        "very bad, bad, very poor, poor, fair, okay, average, good, very good, excellent",
-        "none, not at all, slight, slightly, mild, moderate, moderately, severe, very, extreme, "
-        "extremely",
-        "very negative, negative, slightly negative, neutral, slightly positive, positive, "
-        "very positive",
-    )
-)
 FEWEST_WORDS = 3  # of such words that are in a column
 
 
@@ -54,7 +33,7 @@ def ordered_words_note(question: str, scale: Scale) -> str:
     if not isinstance(scale, Nominal) or len(scale.values) < FEWEST_WORDS:
         return ""
     by_word = {value.strip().casefold(): value for value in scale.values}
-    for words in ORDERED_WORDS:
+    for words in ORDERED:
         if len(by_word) == len(scale.values) and set(by_word) <= set(words):
             ordered = ",".join(by_word[word] for word in words if word in by_word)
             option = shlex.quote(f"{question}=ordinal:{ordered}")
@@ -85,7 +64,7 @@ def as_classes(question: str, scale: Scale) -> Nominal | None:
     """A nominal scale for whole numbers in a column whose name says that they are classes."""
     words = question.replace("_", " ").replace("-", " ").replace(".", " ").casefold().split()
     last = plain(words[-1]) if words else ""
-    if not isinstance(scale, Ordinal) or last not in CLASSES:
+    if not isinstance(scale, Ordinal) or last not in WORDS["class"]:
         return None
     return Nominal(tuple(sorted_values(scale.values)))
 

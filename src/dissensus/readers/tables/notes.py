@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +16,21 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import counted, listed
 from dissensus.names import Names
-from dissensus.readers.tables.annotator_columns import is_derived
-from dissensus.readers.tables.answers import MISSING, Answers, described
+from dissensus.readers.tables.annotator_columns import AlikeColumns
+from dissensus.readers.tables.answers import MISSING, described
 from dissensus.readers.tables.assembly import Assembled, short_text
-from dissensus.readers.tables.column_names import NAMES, first_named, plain
-from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.tables.column_names import (
+    NAMES,
+    first_named,
+    is_derived,
+    is_one_annotator,
+    plain,
+)
+from dissensus.readers.tables.column_roles import BY_NAME, ColumnRoles
+from dissensus.readers.tables.explanations import TAKEN_FOR
+from dissensus.readers.tables.forms import LONG, Form
 from dissensus.readers.tables.inferred_scales import order_notes, ordered_words_note
 from dissensus.readers.tables.rows import Rows
-from dissensus.readers.tables.vote_columns import Votes
 
 NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
@@ -35,39 +42,97 @@ def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
     return replace(corpus, notes=tuple(f"{rows.name}: {note}" for note in notes))
 
 
-# ---- long tables ----
+# ---- what was recognised ----
 
 
-def long_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str]:
-    """What was recognised in a long table, and what is to be known about it."""
+def table_notes(rows: Rows, form: Form, assembled: Assembled, alike: AlikeColumns) -> list[str]:
+    """What was recognised in a table, and what is to be known about it.
+
+    Args:
+        rows: the table before it had a row for each answer.
+        alike: the columns that are annotators by their values.
+    """
+    roles, is_long = form.roles, form.kind == LONG
+    reasons = roles.reasons
+    if form.kind == "wide table" and form.layout.answer is None:
+        reasons = _wide_reasons(form, assembled, alike)
+    elif not is_long:
+        reasons = {}
+    shown_roles = roles if is_long else replace(roles, count=None)
+    parts = [*_shape(rows, form, assembled), *_other_roles(shown_roles)]
+    line = [f"{form.kind}; {', '.join(parts)}"]
+    others = {} if reasons else assembled.others  # the table has them
+    names = [name for of in others.values() for name in of]
+    if form.votes and form.votes.majority:
+        n_other = counted(form.votes.n_other, "row")
+        wrong = f", except in {n_other}" if form.votes.n_other else ""
+        line.append(f"{form.votes.majority} is the majority, not an answer{wrong}")
+    if form.votes:
+        names = [name for name in names if name not in (form.votes.total, form.votes.majority)]
+    if form.kind == "wide table" and (derived := [name for name in names if is_derived(name)]):
+        line.append(f"not annotators: {', '.join(derived)}")
+        names = [name for name in names if name not in derived]
+    if is_long:
+        names = [f"{name} (of the {kind})" for kind, of in others.items() for name in of]
+        if rows.unnamed:
+            names.append(f"{counted(rows.unnamed, 'column')} without a name, left out")
+    line += [f"also {', '.join(names)}"] if names else []
     return [
-        _long_line(rows.unnamed, roles, assembled, amounts(assembled.corpus)),
-        *reasons_table(roles.reasons),
-        *_choice(roles),
-        *_unread(roles),
-        *_unused_counts(rows, roles),
-        *_blank_rows(rows, assembled.answers),
+        "; ".join([*line, amounts(assembled.corpus)]),
+        *reasons_table(reasons),
+        *(_of_long_table(form.rows, roles, assembled) if is_long else ()),
         *remarks(assembled),
+        *_counts_of_items(rows, form, assembled),
     ]
 
 
-def _long_line(unnamed: int, roles: ColumnRoles, assembled: Assembled, amounts: str) -> str:
-    """One line: the role of each column, and how much was read."""
+def _shape(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
+    """Where the items, annotators and answers are, an entry each."""
+    roles = form.roles
     scales = {name: described(part.scale) for name, part in assembled.answers.items()}
-    if roles.question is None:
-        answers = [f"answer = {name} ({scale})" for name, scale in scales.items()]
-    else:
-        each = "; ".join(f"{name}, {scale}" for name, scale in scales.items())
-        answers = [f"question = {roles.question}, answer = {roles.answer[0]} ({each})"]
     item = roles.item if roles.item is not None else " + ".join(roles.shown.values())
-    annotator = "no annotators" if roles.annotator is None else f"annotator = {roles.annotator}"
-    parts = [f"item = {item}", annotator, *(answers or ["no answers"]), *_other_roles(roles)]
-    others = {} if roles.reasons else assembled.others  # the table has them
-    also = [f"{name} (of the {kind})" for kind, names in others.items() for name in names]
-    if unnamed:
-        also.append(f"{counted(unnamed, 'column')} without a name, left out")
-    more = f"; also {', '.join(also)}" if also else ""
-    return f"long table; {', '.join(parts)}{more}; {amounts}"
+    if form.kind == LONG:
+        annotator = "no annotators" if roles.annotator is None else f"annotator = {roles.annotator}"
+        answers = [f"answer = {name} ({scale})" for name, scale in scales.items()]
+        if roles.question is not None:
+            each = "; ".join(f"{name}, {scale}" for name, scale in scales.items())
+            answers = [f"question = {roles.question}, answer = {roles.answer[0]} ({each})"]
+        return [f"item = {item}", annotator, *(answers or ["no answers"])]
+    if item not in rows.columns:
+        item = "the row number" if rows.index is None else "the column without a name"
+    names = ", ".join(short_name(name) for name in form.headers[:MOST_NAMES])
+    if len(form.headers) > MOST_NAMES and form.kind != "vote table":
+        names = f"{names}, ... ({len(form.headers)} in total)"
+    one_scale = f" ({next(iter(scales.values()))})" if len(scales) == 1 else ""
+    questions = ", ".join(f"{name} ({scale})" for name, scale in scales.items())
+    more = [] if one_scale else [f"questions = {questions}"]
+    if form.kind == "vote table":
+        total = form.votes.total if form.votes else None
+        more += [f"their sum = {total}"] if total else []
+        return [f"item = {item}", f"counts = {', '.join(form.headers)}{one_scale}", *more]
+    if form.kind == "wide table":
+        return [f"item = {item}", f"annotators = {names}{one_scale}", *more]
+    return [f"annotator = {roles.annotator}", f"items = {names}{one_scale}", *more]
+
+
+def _wide_reasons(
+    form: Form, assembled: Assembled, alike: AlikeColumns
+) -> dict[str, tuple[str, str]]:
+    """Column -> what it is taken for, and why; empty if names say all."""
+    named = all(map(is_one_annotator, form.headers))
+    why = alike.why or (BY_NAME if named else "has values of the other columns")
+    reasons = form.roles.reasons | {name: ("annotator", why) for name in form.headers}
+    if all(why == BY_NAME for _, why in reasons.values()):
+        return {}
+    for kind, names in assembled.others.items():
+        taken_for = TAKEN_FOR["annotator" if kind == "annotator" else "item"]
+        reasons |= {name: (taken_for, f"the same for each {kind}") for name in names}
+        derived = [name for name in names if is_derived(name)]
+        by_name = (TAKEN_FOR["label"], "a summary or a model, by its name")
+        reasons |= dict.fromkeys(derived, by_name)
+    if alike.majority:
+        reasons[alike.majority] = (TAKEN_FOR["label"], "the majority of the annotators")
+    return reasons
 
 
 def reasons_table(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
@@ -89,130 +154,56 @@ def reasons_table(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
     return ["\n".join(["columns recognised by what they contain", *texts])]
 
 
-def _choice(roles: ColumnRoles) -> list[str]:
-    """The command that reads one of several columns of answers."""
-    if not roles.choose:
-        return []
-    n_answers = counted(len(roles.answer), "column")
-    return [f"{n_answers} look like answers, each is a question; to choose: {roles.choose}"]
-
-
-def _unread(roles: ColumnRoles) -> list[str]:
-    """Columns that are no questions, because another one is called so."""
-    if not roles.unread:
-        return []
-    looks = "looks" if len(roles.unread) == 1 else "look"
-    return [
-        f"{listed(roles.unread, 5)} {looks} like answers, too, but only {listed(roles.answer, 5)} "
-        "is read, by its name; name all of them to read them (answer=, --answer)"
-    ]
-
-
 def short_name(name: str, most: int = NAMES_WIDTH) -> str:
     """The name of a column for a table."""
     return name if len(name) <= most else f"{name[: most - 3]}..."
 
 
-def _unused_counts(rows: Rows, roles: ColumnRoles) -> list[str]:
-    """A column called like counts that cannot be one, with the first row that prevents it."""
+def _of_long_table(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> list[str]:
+    """Answers that are to be chosen or not read, counts that are not used, rows without answers."""
+    notes = []
+    if roles.choose:
+        n_answers = counted(len(roles.answer), "column")
+        notes += [f"{n_answers} look like answers, each is a question; to choose: {roles.choose}"]
+    if roles.unread:
+        looks = "looks" if len(roles.unread) == 1 else "look"
+        notes += [
+            f"{listed(roles.unread, 5)} {looks} like answers, too, but only "
+            f"{listed(roles.answer, 5)} is read, by its name; name all of them to read them "
+            "(answer=, --answer)"
+        ]
     name = first_named("count", rows, roles.used)
     counts = None if name is None else rows.columns[name].numbers()
-    if counts is None or roles.annotator is not None or roles.count is not None:
-        return []
-    wrong = np.flatnonzero(~((counts >= 0) & (counts % 1 == 0)))
+    if counts is not None and roles.annotator is None and roles.count is None:
+        wrong = np.flatnonzero(~((counts >= 0) & (counts % 1 == 0)))
+        notes.append(_why_no_count(rows, str(name), wrong))
+    for question, column in assembled.answers.items():
+        if len(column.blank):
+            n_blank, first = counted(len(column.blank), "row"), rows.place(int(column.blank.min()))
+            notes.append(f"{question}: {n_blank} without an answer left out, the first in {first}")
+    return notes
+
+
+def _why_no_count(rows: Rows, name: str, wrong: np.ndarray) -> str:
+    """Why a column called like counts is none: the first of the wrong rows."""
     if not len(wrong):
-        return [f"{name!r} is not used as a count: every item has one row, with one answer"]
+        return f"{name!r} is not used as a count: every item has one row, with one answer"
     row = int(wrong[0])
-    cell = repr(rows.columns[str(name)][row] or "")
-    return [
-        f"{name!r} is not used as a count, because {rows.place(row)} contains {cell}: every row is "
-        "one answer; correct it if rows are votes"
-    ]
-
-
-def _blank_rows(rows: Rows, answers: dict[str, Answers]) -> list[str]:
-    """Rows without an answer, a line per question."""
-    return [
-        f"{question}: {counted(len(column.blank), 'row')} without an answer left out, the first in "
-        f"{rows.place(int(column.blank.min()))}"
-        for question, column in answers.items()
-        if len(column.blank)
-    ]
-
-
-# ---- tables with a row per item ----
-
-
-def wide_notes(
-    rows: Rows, roles: ColumnRoles, assembled: Assembled, annotators: Sequence[str]
-) -> list[str]:
-    """What was recognised in a wide table, and what is to be known about it."""
-    scales = [described(assembled.corpus[name].scale) for name in roles.answer]
-    names = ", ".join(annotators[:MOST_NAMES])
-    more = f", ... ({len(annotators)} in total)" if len(annotators) > MOST_NAMES else ""
-    parts = [_item_part(rows, roles), f"annotators = {names}{more}"]
-    if len(scales) == 1:
-        parts[-1] += f" ({scales[0]})"
-    else:
-        each = zip(roles.answer, scales, strict=True)
-        parts.append(f"questions = {', '.join(f'{name} ({scale})' for name, scale in each)}")
-    others = [name for names in assembled.others.values() for name in names]
-    others = [] if roles.reasons else others  # the table has them
-    derived = [name for name in others if is_derived(name)]
-    also = [name for name in others if name not in derived]
-    line = f"wide table; {', '.join([*parts, *_other_roles(roles)])}"
-    line += f"; not annotators: {', '.join(derived)}" if derived else ""
-    line += f"; also {', '.join(also)}" if also else ""
-    counts = [name for name in assembled.others["item"] if plain(name) in NAMES["count"]]
-    return [
-        f"{line}; {amounts(assembled.corpus)}",
-        *reasons_table(roles.reasons),
-        *remarks(assembled),
-        *(
-            f"{name!r} is kept as an attribute of the items; if a row stands for {name!r} items "
-            "with the same answers, repeat the row that often"
-            for name in counts
-            if rows.columns[name].numbers() is not None
-        ),
-    ]
-
-
-def annotator_rows_notes(
-    roles: ColumnRoles, assembled: Assembled, items: Sequence[str]
-) -> list[str]:
-    """What was recognised in a table with a row per annotator."""
-    scale = described(assembled.corpus[roles.answer[0]].scale)
-    names = ", ".join(short_name(name) for name in items[:MOST_NAMES])
-    more = f", ... ({len(items)} in total)" if len(items) > MOST_NAMES else ""
-    line = (
-        f"a row for each annotator; annotator = {roles.annotator}, items = {names}{more} ({scale})"
+    return (
+        f"{name!r} is not used as a count, because {rows.place(row)} contains "
+        f"{rows.columns[name][row] or ''!r}: every row is one answer; correct it if rows are votes"
     )
-    others = [name for names in assembled.others.values() for name in names]
-    line += f"; also {', '.join(others)}" if others else ""
-    return [f"{line}; {amounts(assembled.corpus)}", *remarks(assembled)]
 
 
-def votes_notes(rows: Rows, roles: ColumnRoles, assembled: Assembled, votes: Votes) -> list[str]:
-    """What was recognised in a vote table, and what is to be known about it."""
-    scale = described(assembled.corpus[roles.answer[0]].scale)
-    parts = [_item_part(rows, roles), f"counts = {', '.join(votes.counts)} ({scale})"]
-    parts += [f"their sum = {votes.total}"] if votes.total else []
-    line = f"vote table; {', '.join([*parts, *_other_roles(replace(roles, count=None))])}"
-    if votes.majority:
-        line += f"; {votes.majority} is the majority, not an answer"
-        line += f", except in {counted(votes.n_other, 'row')}" if votes.n_other else ""
-    derived = (votes.total, votes.majority)
-    others = [name for names in assembled.others.values() for name in names]
-    also = [name for name in others if name not in derived]
-    line += f"; also {', '.join(also)}" if also else ""
-    return [f"{line}; {amounts(assembled.corpus)}", *remarks(assembled)]
-
-
-def _item_part(rows: Rows, roles: ColumnRoles) -> str:
-    """Where the items of a table with a row per item are named."""
-    if roles.item in rows.columns:
-        return f"item = {roles.item}"
-    return f"item = {'the row number' if rows.index is None else 'the column without a name'}"
+def _counts_of_items(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
+    """A column that may say how often a row of a wide table stands for an item."""
+    names = assembled.others["item"] if form.kind == "wide table" else []
+    return [
+        f"{name!r} is kept as an attribute of the items; if a row stands for {name!r} items "
+        "with the same answers, repeat the row that often"
+        for name in names
+        if plain(name) in NAMES["count"] and rows.columns[name].numbers() is not None
+    ]
 
 
 # ---- any table ----
@@ -222,8 +213,9 @@ def _other_roles(roles: ColumnRoles) -> list[str]:
     """The content and what else was recognised, an entry each."""
     parts = [f"{role} = {column}" for role, column in roles.shown.items()]
     parts += [f"gold = {column}" for column in roles.gold.values()]
-    single = ("seconds", "count", "response", "split")
-    return parts + [f"{role} = {getattr(roles, role)}" for role in single if getattr(roles, role)]
+    single = {"seconds": roles.seconds, "count": roles.count, "response": roles.response}
+    single |= {"split": roles.split}
+    return parts + [f"{role} = {name}" for role, name in single.items() if name]
 
 
 def amounts(corpus: Corpus) -> str:

@@ -23,11 +23,17 @@ import pyarrow as pa
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.annotator_columns import is_named_like_an_annotator
-from dissensus.readers.tables.column_names import NAMES, ends_in_annotator, is_about_answers, plain
-from dissensus.readers.tables.forms import as_records, in_long_form, parsed_cell
-from dissensus.readers.tables.item_rows import free_name
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.column_names import (
+    NAMES,
+    WORDS,
+    is_about_answers,
+    is_named,
+    is_one_annotator,
+    plain,
+    words_of,
+)
+from dissensus.readers.tables.forms import as_records, parsed_cell
+from dissensus.readers.tables.rows import Column, Rows, free_name
 from dissensus.scales import as_numbers
 
 Cells = dict[str, list[Any]]  # column -> the list or object of each row, None for a blank
@@ -38,30 +44,17 @@ SHARE = 0.1  # of the answers: so many different ones are the values of a scale,
 SHARED = 0.9  # of the keys: so many have an answer that another key has
 FEWEST_SUMS = 5  # rows in which numbers with the same sum are counts
 MOST_NAMED = 30  # keys that a command in a message names
-COUNTS = frozenset("count counts counter votes vote distribution freq".split())
 ZOONIVERSE = frozenset(("classificationid", "subjectids", "annotations"))
 LIMESURVEY = frozenset(("submitdate", "lastpage", "startlanguage"))
 _NUMBERED = re.compile(r"(?P<before>.*?)(?P<k>\d+)(?P<after>\D*)")
 
 
-def with_proposal(rows: Rows, layout: Layout) -> tuple[Rows, Layout, Layout | None]:
-    """The table with a row for each answer if its rows contain several, and the proposal."""
-    refuse_known_tools(rows, layout)
-    rows = _with_keys_named(rows, layout)
-    proposal = _of_cells(rows, layout) or _of_slots(rows, layout)
-    if proposal is None:
-        return rows, layout, None
-    long_rows, proposed = in_long_form(rows, proposal)
-    stated = layout.stated()
-    return long_rows, proposed.with_changes(**stated), proposal.with_changes(**stated)
-
-
 # ---- columns in numbered pairs ----
 
 
-def _of_slots(rows: Rows, layout: Layout) -> Layout | None:
+def propose_slots(rows: Rows, layout: Layout) -> Layout | None:
     """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
-    if _states_answers(layout):
+    if layout.states_answers or layout.format is not None:
         return None
     groups: dict[str, dict[str, str]] = {}
     for name, column in rows.columns.items():
@@ -98,7 +91,7 @@ def _are_names(rows: Rows, columns: Sequence[str]) -> bool:
 # ---- lists and objects in cells ----
 
 
-def _of_cells(rows: Rows, layout: Layout) -> Layout | None:
+def propose_cells(rows: Rows, layout: Layout) -> Layout | None:
     """The layout of lists or objects that contain the answers of several annotators."""
     cells: Cells = {}
     for name, column in rows.columns.items():
@@ -111,7 +104,7 @@ def _of_cells(rows: Rows, layout: Layout) -> Layout | None:
         if PLACES & set(map(plain, keys)):
             continue
         if any(is_named(key, "annotator") for key in keys) or (
-            len(keys) > 1 and not _states_answers(layout) and _are_anonymous(rows, name, records)
+            len(keys) > 1 and not layout.states_answers and _are_anonymous(rows, name, records)
         ):
             return Layout(answer=(name,), cells="records")
     lists = {name: v for name, v in cells.items() if all(isinstance(c, list | None) for c in v)}
@@ -124,11 +117,6 @@ def _of_cells(rows: Rows, layout: Layout) -> Layout | None:
     if answer is not None:
         return Layout(answer=(answer,), cells="lists")
     return _of_objects(rows, layout, cells)
-
-
-def _states_answers(layout: Layout) -> bool:
-    stated = (layout.annotator, layout.annotators, layout.answer, layout.question, layout.format)
-    return any(part is not None for part in stated)
 
 
 def _are_anonymous(rows: Rows, name: str, records: list[Any]) -> bool:
@@ -163,13 +151,6 @@ def _keys_of(entries: list[Any]) -> list[str]:
             if any(isinstance(one, dict | list) for one in inner):
                 return []
     return list(dict.fromkeys(str(key) for entry in entries for key in entry))
-
-
-def is_named(column: str, part: str) -> bool:
-    """Whether a column has a known name of annotators, answers and so on, one or several."""
-    singular = re.sub("[sS]$", "", column)
-    known = plain(column) in NAMES[part] or plain(singular) in NAMES[part]
-    return known or (part == "annotator" and ends_in_annotator(singular))
 
 
 def _anonymous(rows: Rows, lists: Cells, layout: Layout) -> str | None:
@@ -233,7 +214,7 @@ def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
     if is_named(name, "annotator"):
         return True
     numeric = as_numbers([value for _, value in answers]) is not None
-    if all(is_named_like_an_annotator(key) and not (numeric and key.isdigit()) for key in keys):
+    if all(is_one_annotator(key) and not (numeric and key.isdigit()) for key in keys):
         return True
     different = all(len(one) < len(keys) for one in objects)
     return not numeric and (different or plain(name).startswith("annotation"))
@@ -253,9 +234,9 @@ def _are_counts(name: str, objects: Objects) -> bool:
     """Whether whole numbers are counts: their column is called so, or all have the same sum."""
     if not all(value.isdecimal() for one in objects for value in one.values()):
         return False
-    words = {word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
     sums = {sum(map(int, one.values())) for one in objects if one}
-    return bool(words & COUNTS) or (len(sums) == 1 and len(objects) >= FEWEST_SUMS)
+    named = not WORDS["count"].isdisjoint(words_of(name))
+    return named or (len(sums) == 1 and len(objects) >= FEWEST_SUMS)
 
 
 def _refusal(rows: Rows, name: str, keys: Sequence[str]) -> str:
@@ -277,7 +258,7 @@ def command(rows: Rows, options: Sequence[str]) -> str:
     return shlex.join(["dissensus", "describe", rows.path, *options])
 
 
-def _with_keys_named(rows: Rows, layout: Layout) -> Rows:
+def with_keys_named(rows: Rows, layout: Layout) -> Rows:
     """The table with a column for each key of its objects, if the layout names keys as columns."""
     named = {*(layout.annotators or ()), *(layout.answer or ())} - set(rows.columns)
     for name, column in rows.columns.items() if named else ():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,11 @@ class Column:
         return not (pa.types.is_string(self.values.type) or _is_large(self.values.type))
 
     @property
+    def is_unique(self) -> bool:
+        """Whether every row has another text."""
+        return not self.is_bytes and len(self.values) == len(self.codes)
+
+    @property
     def is_like_lists(self) -> bool:
         """Whether the first value may be a list."""
         return bool(len(self.values)) and not self.is_bytes and self.values[0].as_py()[:1] == "["
@@ -105,6 +110,11 @@ class Column:
         if self.is_bytes:
             return frozenset()
         return frozenset(pc.utf8_trim_whitespace(self.values).to_pylist())
+
+    @cached_property
+    def comparisons(self) -> dict[Any, Any]:
+        """Results of comparisons with other columns, each of which is made once."""
+        return {}
 
     @cached_property
     def sample(self) -> np.ndarray:
@@ -202,10 +212,6 @@ def at_rows(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return values if len(rows) == len(values) else values[rows]
 
 
-def _column(array: Any) -> Column:
-    return array if isinstance(array, Column) else Column.of(array)
-
-
 def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: Any) -> Rows:
     """Rows from the columns of a table, Arrow arrays or `Column`s, whose names must be distinct.
 
@@ -230,6 +236,58 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
         raise DataError(f"{path}: no column has a name; put a line of names first")
     if not len(arrays[0]):
         raise DataError(f"{path}: column names, but no rows")
-    columns = {name: _column(array) for name, array in zip(texts, arrays, strict=True) if name}
-    index = None if texts[0] else _column(arrays[0])
+    as_columns = [one if isinstance(one, Column) else Column.of(one) for one in arrays]
+    columns = {name: column for name, column in zip(texts, as_columns, strict=True) if name}
+    index = None if texts[0] else as_columns[0]
     return Rows(columns, path, unnamed=len(texts) - len(columns), index=index, **facts)
+
+
+# ---- rows and columns of other tables ----
+
+
+def take_rows(rows: Rows, kept: np.ndarray) -> Rows:
+    """The rows where `kept` is true, which stay where they stood for messages."""
+    where = np.flatnonzero(kept)
+    mask = pa.array(kept)
+    return replace(
+        rows,
+        columns={name: Column.of(one.array().filter(mask)) for name, one in rows.columns.items()},
+        place=lambda row: rows.place(int(where[row])),
+        index=None if rows.index is None else Column.of(rows.index.array().filter(mask)),
+    )
+
+
+def cells_of(columns: list[Column]) -> Column:
+    """Columns of one length as a single one, row by row."""
+    values = pa.concat_arrays([column.values.cast(pa.string()) for column in columns])
+    encoded = values.dictionary_encode()
+    new = np.append(encoded.indices.to_numpy(zero_copy_only=False), -1)
+    starts = np.cumsum([0, *(len(column.values) for column in columns)])
+    codes = [
+        new[np.where(column.codes < 0, -1, column.codes + start)]
+        for column, start in zip(columns, starts, strict=False)
+    ]
+    return Column(encoded.dictionary, np.stack(codes, axis=1).ravel())
+
+
+def numbered(n_rows: int, first: int = 0) -> Column:
+    """A column that numbers the rows."""
+    numbers = np.arange(n_rows)
+    return Column(pa.array(numbers + first).cast(pa.string()), numbers, is_encoded=True)
+
+
+def combined(columns: Iterable[Column], rows: np.ndarray | None = None) -> Column:
+    """The distinct combinations of cells, blanks included, numbered; of these rows alone."""
+    groups: Any = np.zeros(1, dtype=np.int64)
+    for column in columns:
+        codes = column.codes if rows is None else column.codes[rows]
+        pairs = groups * (len(column.values) + 1) + codes + 1
+        groups = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+    return Column(np.arange(int(groups.max(initial=-1)) + 1), groups)
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """A name that no column has."""
+    while name in taken:
+        name += "_"
+    return name

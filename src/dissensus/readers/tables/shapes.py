@@ -1,42 +1,56 @@
-"""Shapes: a table has a row per answer (long), or per item, with annotators (wide) or votes."""
+"""Shapes: a table of any shape -> Corpus.
+
+A table is cleaned, a layout of it is proposed where none is stated, and `forms` makes a row for
+each answer of it. The first proposal that names or contents say clearly is taken; where columns may
+be annotators or questions, the table is refused, with a command for each way to read it.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dissensus.corpus import Corpus
+from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import NoAnswersError, listed
 from dissensus.names import Names
 from dissensus.readers.layout import Layout, take
-from dissensus.readers.tables.annotator_columns import columns_alike, find_annotators
-from dissensus.readers.tables.annotator_rows import annotator_rows_table, find_annotator_rows
-from dissensus.readers.tables.assignments import with_left_out, without_rejected
-from dissensus.readers.tables.extra_rows import (
-    without_blank_columns,
-    without_blank_rows,
-    without_totals,
-)
-from dissensus.readers.tables.feature_columns import with_features, without_features
-from dissensus.readers.tables.forms import in_long_form
-from dissensus.readers.tables.long import long_table
-from dissensus.readers.tables.proposals import with_proposal
-from dissensus.readers.tables.question_columns import (
-    find_grid,
-    find_single_question,
+from dissensus.readers.tables.annotator_columns import (
+    AlikeColumns,
+    columns_alike,
     possible_annotators,
+    propose_annotators,
+    propose_grid,
+    propose_people,
+)
+from dissensus.readers.tables.assembly import assemble
+from dissensus.readers.tables.assignments import with_left_out, without_rejected
+from dissensus.readers.tables.column_roles import BY_NAME, UnclearRolesError, with_joined
+from dissensus.readers.tables.extra_rows import cleaned, without_copies
+from dissensus.readers.tables.feature_columns import with_features, without_features
+from dissensus.readers.tables.forms import LONG, Form, in_long_form
+from dissensus.readers.tables.notes import table_notes, with_notes
+from dissensus.readers.tables.proposals import (
+    propose_cells,
+    propose_slots,
+    refuse_known_tools,
+    with_keys_named,
 )
 from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows
-from dissensus.readers.tables.structure import UnclearRolesError, with_joined
-from dissensus.readers.tables.vote_columns import find_votes
-from dissensus.readers.tables.votes import votes_table
-from dissensus.readers.tables.wide import grid_table, wide_table
+from dissensus.readers.tables.vote_columns import propose_votes
 
 UNNAMED = "(index)"  # the first column, if it has no name
 MOST_NAMED = 30  # columns that a command in a message names
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
+PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
+    propose_cells,
+    propose_slots,
+    propose_grid,
+    propose_votes,
+    propose_annotators,
+    lambda rows, layout: propose_grid(rows, layout, fewest=1),
+)
 
 
 def table_corpus(rows: Rows, options: Layout) -> Corpus:
@@ -46,122 +60,109 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     """
     if options.columns_only:
         return _columns_only(rows)
-    columns, stated = rows.columns, options
-    rows, options, proposal = with_proposal(*in_long_form(rows, options))
-    rows, blank_notes = without_blank_rows(rows)
-    rows, notes = without_totals(rows)
-    notes = [*(f"{rows.name}: {note}" for note in rows.notes), *blank_notes, *notes]
-    rows, column_notes = without_blank_columns(rows, options)
-    notes += column_notes
+    columns = rows.columns
+    refuse_known_tools(rows, options)
+    rows, notes = cleaned(with_keys_named(rows, options), options)
+    rows, left = without_rejected(rows)
     rows, features = without_features(rows, options)
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
-    rows, left = without_rejected(rows)
-    grid = find_grid(rows, options)
-    votes = None if grid else find_votes(rows, options)
-    annotators = None if votes or grid else find_annotators(rows, options)
-    if votes is None and grid is None and annotators is None:
-        grid = find_single_question(rows, options)
-    if grid is not None:
-        corpus = grid_table(rows, grid, options)
-    elif votes is not None:
-        corpus = votes_table(rows, votes, options)
-    elif annotators is not None:
-        corpus = wide_table(rows, annotators, options)
-    else:
-        corpus = _long_or_wide(rows, options)
-    corpus = replace(corpus, notes=(*corpus.notes, *notes)) if notes else corpus
+    form, alike = _form(rows, options)
+    copies: list[str] = []
+    left_out: list[LeftOut] = []
+    if form.kind == LONG:
+        long_rows, copies, left_out = without_copies(form.rows, form.roles, form.layout)
+        form = replace(form, rows=long_rows)
+    assembled = assemble(form.rows, form.roles, form.layout)
+    corpus = assembled.corpus
+    for one in corpus.left_out[::-1]:  # where each annotator has a column, a blank is no answer
+        left_out[:0] = [one] if form.kind == LONG or one.reason != "no answer" else []
+    corpus = replace(corpus, left_out=tuple(left_out))
+    about = [*table_notes(rows, form, assembled, alike), *copies, *form.rows.notes]
+    corpus = with_notes(corpus, rows, [*about, *notes])
     corpus = with_features(corpus, features, rows)
-    found: dict[str, Any] = {}
-    if votes is not None:
-        found = {"format": "votes", "answer": votes.counts}
-    elif annotators is not None:
-        found = {"annotators": annotators}
-    elif grid is not None:
-        found = {"annotators": tuple(dict.fromkeys(n for of in grid.values() for n in of))}
-    take(_layout(stated if proposal is None else proposal, found, corpus, columns))
+    take(_layout(form, options, corpus, columns))
     return with_left_out(corpus, left, rows.name)
 
 
-def _layout(
-    base: Layout, found: dict[str, Any], corpus: Corpus, columns: Mapping[str, Column]
-) -> Layout:
+def _form(rows: Rows, stated: Layout) -> tuple[Form, AlikeColumns]:
+    """The table with a row for each answer, and the columns that only their values show to be
+    annotators."""
+    if stated.cells == "values":
+        for propose in PROPOSERS:
+            proposal = propose(rows, stated)
+            if proposal is not None:
+                layout = proposal.with_changes(**stated.stated())
+                return in_long_form(rows, layout), AlikeColumns()
+    try:
+        by_name = AlikeColumns(why=BY_NAME if stated.annotators else "")
+        return in_long_form(rows, stated), by_name
+    except UnclearRolesError:
+        raise
+    except NoAnswersError:
+        alike = columns_alike(rows, stated)
+        if stated.format is not None or stated.states_answers or not alike.names:
+            raise
+    people = propose_people(rows, alike.names)
+    if people is None and not alike.why:
+        raise NoAnswersError(_either(rows, stated, alike.names))
+    layout = people or Layout(annotators=alike.names)
+    return in_long_form(rows, layout.with_changes(**stated.stated())), alike
+
+
+def _either(rows: Rows, layout: Layout, columns: tuple[str, ...]) -> str:
+    """The message about columns that may be annotators or questions, with a command for both."""
+    message = (
+        f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
+        "but may be annotators or questions; use "
+    )
+    few = len(columns) <= MOST_NAMED
+    if rows.path == IN_MEMORY:
+        wide = f"annotators={list(columns)!r}" if few else "format='wide'"
+        questions = f"{list(columns)!r}" if few else "[...]"
+        return message + (
+            f"read(table, {wide}) if each is an annotator, read(table, answer={questions}) if each "
+            "is a question"
+        )
+    file = shlex.join(["dissensus", "describe", rows.path])
+    if not few:
+        return message + (
+            f"{file} --format wide if each is an annotator, or name the questions (answer=, "
+            "--answer)"
+        )
+    questions = shlex.join(part for name in columns for part in ("--answer", name))
+    message += (
+        f"{file} --annotator-columns {shlex.quote(','.join(columns))} if each is an annotator, "
+        f"{file} {questions} if each is a question"
+    )
+    both = shlex.quote(",".join(possible_annotators(rows, layout)))
+    if both == "''":
+        return message
+    return f"{message}, {file} --annotator-columns {both} if names have a question and an annotator"
+
+
+def _layout(form: Form, stated: Layout, corpus: Corpus, columns: Mapping[str, Column]) -> Layout:
     """The layout that a table was read with, which reads it again."""
-    changes = dict(found)
-    roles = {part: name for part, name in corpus.columns.items() if part not in base.stated()}
-    named = {part: tuple(name.split(" + ")) for part, name in roles.items()}
-    named = {part: names for part, names in named.items() if columns.keys() >= set(names)}
-    for part, names in named.items():
-        if part == "item":
+    base = form.layout.with_changes(**stated.stated())
+    changes: dict[str, Any] = {}
+    for part, name in corpus.columns.items():
+        names = tuple(name.split(" + "))
+        if part in base.stated() or not columns.keys() >= set(names):
+            continue
+        if part in ("item", "annotator"):
             changes[part] = names
-        elif part == "annotator":
-            changes |= {} if found else {part: names[0]}
         else:
             changes["text"] = (*changes.get("text", ()), *names)
-    asked = tuple(corpus.questions)
-    if not found and base.answer is None and columns.keys() >= set(asked):
-        changes["answer"] = asked
+    if base.answer is None and base.annotators is None and columns.keys() >= set(corpus.questions):
+        changes["answer"] = tuple(corpus.questions)
+    changes["annotator"] = next(iter(changes.get("annotator", ())), None)
     return base.with_changes(**{**changes, **base.stated()})
 
 
 def _columns_only(rows: Rows) -> Corpus:
     """Each row as an item without answers, and every column as an attribute."""
-    rows, _ = without_blank_rows(rows)
-    rows, _ = without_totals(rows)
+    rows, _ = cleaned(rows, Layout(answer=tuple(rows.columns)))
     columns = {} if rows.index is None else {UNNAMED: rows.index}
     columns |= {name: column for name, column in rows.columns.items() if not column.is_bytes}
     attributes = {name: column.array() for name, column in columns.items()}
     return Corpus.build(rows.name, Names.range(rows.n_rows), {}, item_attributes=attributes)
-
-
-def _long_or_wide(rows: Rows, options: Layout) -> Corpus:
-    """A long table; if it has no answers, a wide one whose annotators have any name."""
-    try:
-        return long_table(rows, options)
-    except UnclearRolesError:
-        raise
-    except NoAnswersError:
-        names = (options.annotator, options.annotators, options.answer, options.question)
-        if options.format is not None or any(part is not None for part in names):
-            raise
-        alike = columns_alike(rows, options)
-        columns = alike.names
-        if not columns:
-            raise
-    annotator_rows = find_annotator_rows(rows, columns)
-    if annotator_rows is not None:
-        return annotator_rows_table(rows, annotator_rows, options)
-    if alike.why_annotators:
-        return wide_table(rows, columns, options, alike)
-    if rows.path == IN_MEMORY:
-        few = len(columns) <= MOST_NAMED
-        wide = f"annotators={list(columns)!r}" if few else "format='wide'"
-        questions = f"{list(columns)!r}" if few else "[...]"
-        raise NoAnswersError(
-            f"{rows.path}: no column of answers recognised: {listed(columns)} have the same "
-            f"values, but may be annotators or questions; use read(table, {wide}) if each is an "
-            f"annotator, read(table, answer={questions}) if each is a question"
-        )
-    file = shlex.join(["dissensus", "describe", rows.path])
-    if len(columns) > MOST_NAMED:
-        raise NoAnswersError(
-            f"{rows.path}: no column of answers recognised: {listed(columns)} have the same "
-            f"values, but may be annotators or questions; use {file} --format wide if each is an "
-            "annotator, or name the questions (answer=, --answer)"
-        )
-    questions = shlex.join(part for name in columns for part in ("--answer", name))
-    raise NoAnswersError(
-        f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
-        "but may be annotators or questions; "
-        f"use {file} --annotator-columns {shlex.quote(','.join(columns))} if each is an annotator, "
-        f"{file} {questions} if each is a question"
-        f"{_or_both(file, possible_annotators(rows, options))}"
-    )
-
-
-def _or_both(file: str, annotators: tuple[str, ...]) -> str:
-    """The command for a table with a column for each question and annotator."""
-    if not annotators:
-        return ""
-    names = shlex.quote(",".join(annotators))
-    return f", {file} --annotator-columns {names} if names have a question and an annotator"

@@ -6,10 +6,9 @@ with the largest count. That column is the majority, not the answer of an annota
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,30 +17,27 @@ from dissensus.errors import DataError, NoAnswersError, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import names_annotators
 from dissensus.readers.tables.answers import declared_values
-from dissensus.readers.tables.column_names import NAMES, answer_named, plain
+from dissensus.readers.tables.column_names import NAMES, WORDS, answer_named, plain
 from dissensus.readers.tables.rows import Column, Rows
 
 MOST_ROWS = 20_000  # that are looked through for distinct ones
 SAMPLE = 500  # distinct rows that the search for a sum looks at; the result is checked on all
-MOST_STEPS = 5_000  # of the search for the columns that a sum has
-MOST_SUBSETS = 12  # columns of which every subset is tried for a constant sum
 FEW_ROWS = 5  # below this, a constant sum or an unnamed majority may be chance
 MOST_SUMS = 0.8  # of the rows: a column that is the sum of others so often should always be
 ALIKE = 0.9  # of the rows: a column that names the largest count so often is a majority
-WHOLE = (1.0, 100.0)  # what shares and percentages sum to
-COUNT_WORDS = frozenset("n num number nb no count counts vote votes freq frequency".split())
-MOST_COUNTS = 500  # columns of numbers: more are not the counts of values
-MOST_VALUES = 200  # of a majority, which may join those that tie: "A:D"
 SAME_SUM = 0.99  # of the rows: a sum that is the same so often is the number of annotators
 ALIKE_SUM = 0.95  # the same, if there is a majority column
-MOST_DIFFERENT = 20  # rows above which a column of different numbers is an id, not a count
+WHOLE = (1.0, 100.0)  # what shares and percentages sum to
 ROUNDED = 0.011  # how far shares may miss their sum
+MOST_COUNTS = 500  # columns of numbers: more are not the counts of values
+MOST_VALUES = 200  # of a majority, which may join those that tie: "A:D"
+MOST_DIFFERENT = 20  # rows above which a column of different numbers is an id, not a count
 _NUMBER_OF = re.compile(
     "(n|no|num|number|numberof|total|count)(of)?"
     "(answers?|responses?|annotators?|annotations?|votes?|raters?|ratings?|judge?ments?|labels?)"
 )
 _DIGITS = re.compile(r"([^\W\d]+)(\d+)")
-_PARTS = re.compile(r"[\s_.:/-]+")
+_SEPARATORS = re.compile(r"[\s_.:/-]+")
 
 
 @dataclass(frozen=True)
@@ -55,34 +51,52 @@ class Votes:
     n_other: int = 0  # rows where the majority is not the value with the largest count
 
 
-def find_votes(rows: Rows, options: Layout) -> Votes | None:
-    """The columns of counts; None if this is not a vote table.
+def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
+    """A layout of counts; None if this is not a vote table.
 
     Shares with a majority column are refused: they do not say how many answers there are.
     """
-    if options.format == "votes":
-        return _named_votes(rows, options)
-    other_options = (
-        options.annotator,
-        options.annotators,
-        options.answer,
-        options.question,
-        options.format,
-    )
-    if any(part is not None for part in other_options) or names_annotators(rows, options):
+    if layout.format is not None or layout.states_answers or names_annotators(rows, layout):
         return None
-    taken = {name for name in (options.item, options.gold) if name} | set(options.text or ())
-    table = _Numbers.of(rows, taken)
+    table = _Numbers.of(rows, layout)
     if not 0 < len(table.names) <= MOST_COUNTS:
         return None
-    whole = table.take([n for n in table.names if _is_count(table[n])])
-    for find in (_by_total, _by_constant, _by_majority):
-        votes = find(rows, whole, options)
-        if votes is not None:
-            return votes
-    _refuse_sums(rows, whole)
-    _refuse_shares(rows, table)
-    return None
+    whole = table.take([name for name in table.names if _is_whole(table[name])])
+    counts = _by_total(rows, whole) or _by_constant(rows, whole) or _by_majority(rows, whole)
+    if counts is None:
+        _refuse_sums(rows, whole)
+        _refuse_shares(rows, table)
+        return None
+    return Layout(format="votes", answer=tuple(name for name in rows.columns if name in counts))
+
+
+def votes_of(rows: Rows, layout: Layout) -> Votes:
+    """The columns of a table that is known to contain votes."""
+    if layout.annotator or layout.annotators or layout.question:
+        raise DataError(
+            f"{rows.path}: a vote table has no annotators; leave out annotator=, "
+            "annotators= and question="
+        )
+    table = _Numbers.of(rows, layout)
+    table = table.take([name for name in table.names if _is_whole(table[name])])
+    if layout.answer:
+        rows.check(layout.answer)
+        wrong = [name for name in layout.answer if name not in table.names]
+        if wrong:
+            raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
+        counts = list(layout.answer)
+    else:
+        counts = _by_total(rows, table) or _by_majority(rows, table) or _constant_sum(table)
+        if not _are_votes(table.take(counts).cells):
+            raise DataError(
+                f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 40)}; name "
+                "them (answer=, --answer)"
+            )
+    totals = [n for n in table.names if n not in counts and table.is_sum(n, counts)]
+    majority, n_other = _majority(rows, table.take(counts), {*counts, *totals})
+    ordered = tuple(name for name in rows.columns if name in counts)
+    values = _values(rows, ordered, declared_values(layout), majority)
+    return Votes(ordered, values, next(iter(totals), None), majority, n_other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +107,12 @@ class _Numbers:
     cells: np.ndarray  # (n_rows, n_names)
 
     @classmethod
-    def of(cls, rows: Rows, taken: set[str]) -> _Numbers:
+    def of(cls, rows: Rows, layout: Layout) -> _Numbers:
         kept = {}
-        for name in sorted(set(rows.columns) - taken):
+        for name in sorted(set(rows.columns) - {layout.item, layout.gold, *(layout.text or ())}):
             n_values = len(rows.columns[name].values)
-            if not n_values or n_values == rows.n_rows > MOST_DIFFERENT:  # numbers rows
-                continue
-            numbers = rows.columns[name].numbers()
-            if numbers is None:
+            numbers = rows.columns[name].numbers() if n_values else None
+            if numbers is None or n_values == rows.n_rows > MOST_DIFFERENT:  # numbers rows
                 continue
             if np.nanmin(numbers) >= 0 and np.isfinite(np.nanmax(numbers)):
                 kept[name] = np.nan_to_num(numbers)
@@ -113,8 +125,8 @@ class _Numbers:
     def take(self, names: Sequence[str]) -> _Numbers:
         return _Numbers(list(names), self.cells[:, [self.names.index(name) for name in names]])
 
-    def without(self, names: Sequence[str]) -> _Numbers:
-        return self.take([name for name in self.names if name not in names])
+    def is_sum(self, name: str, counts: Sequence[str]) -> bool:
+        return bool((self.take(counts).cells.sum(axis=1) == self[name]).all())
 
     @cached_property
     def sample(self) -> _Numbers:
@@ -125,279 +137,126 @@ class _Numbers:
         return _Numbers(self.names, distinct[chosen])
 
 
-def _is_count(numbers: np.ndarray) -> bool:
+def _is_whole(numbers: np.ndarray) -> bool:
     return bool((numbers % 1 == 0).all())
 
 
 def _are_votes(cells: np.ndarray) -> bool:
     """Whether counts can be votes: some value has two; ranks 1, 2, 3 of every row are none."""
-    if not cells.size or cells.max() < 2:
+    if not cells.size or cells.max() < 2 or cells.shape[1] < 2:
         return False
     ordered = np.sort(cells, axis=1)
     ranks = (ordered == ordered[0]).all() and len(set(ordered[0].tolist())) == cells.shape[1]
     return not ranks or len(np.unique(cells, axis=0)) < 2
 
 
-def _by_total(rows: Rows, table: _Numbers, options: Layout) -> Votes | None:
-    """Votes whose sum is another column: the number of answers, by its name or as all are alike,
-    or next to a majority."""
+# ---- columns whose sum is known ----
+
+
+def _summands(table: _Numbers, sums: np.ndarray, known: bool = True) -> list[str]:
+    """The columns whose sum this is in each row, or a multiple of it, by least squares."""
+    fits = [n for n in table.names if np.ptp(table[n]) and not (table[n] == sums).all()]
+    fits = [n for n in fits if not known or (table[n] <= sums * (1 + ROUNDED)).all()]
+    if len(fits) < 2:
+        return []
+    from scipy.optimize import nnls
+
+    columns = table.take(fits).cells
+    largest = columns.max(axis=0)
+    try:
+        weights = nnls(columns / largest, sums)[0] / largest
+    except RuntimeError:  # it does not converge
+        return []
+    each = 1.0 if known else weights.max()
+    chosen = [name for name, weight in zip(fits, weights, strict=True) if weight > each / 2]
+    return chosen if len(chosen) > 1 else []
+
+
+def _by_total(rows: Rows, table: _Numbers) -> list[str] | None:
+    """Votes next to a column of their sum, which something shows to be one."""
     candidates = []
     sample = table.sample
     for name in table.names:
         total = table[name]
-        if total.max() < 2 or table.cells.shape[1] < 3:
+        others = sample.take([one for one in table.names if one != name])
+        counts = _summands(others, sample[name]) if total.max() > 1 else []
+        if not table.is_sum(name, counts) or not _are_votes(table.take(counts).cells):
             continue
-        counts = _summing(sample[name], sample.without([name]))
-        if counts is None or not (table.take(counts).cells.sum(axis=1) == total).all():
-            continue
-        if not _are_votes(table.take(counts).cells):
-            continue
-        majority, n_other = _majority(rows, table.take(counts), {*counts, name})
+        majority, _ = _majority(rows, table.take(counts), {*counts, name})
         named = _is_number_of_answers(name)
         alike = total.min() == total.max() and rows.n_rows >= FEW_ROWS
-        free = alike and answer_named(rows, {*counts, name}) is None
-        if majority or named or free:
+        if majority or named or (alike and answer_named(rows, {*counts, name}) is None):
             rank = (majority is not None, named, float(total.sum()), -len(counts))
-            votes = _votes(rows, table, counts, options, name, majority, n_other)
-            candidates.append((rank, votes))
-    return max(candidates, key=lambda one: one[0])[1] if candidates else None
+            candidates.append((rank, counts))
+    return max(candidates)[1] if candidates else None
 
 
 def _refuse_sums(rows: Rows, table: _Numbers) -> None:
     """Refuse votes whose sum is another column in most rows, but not in all."""
-    sample = table.sample
-    generator = np.random.default_rng(0)
-    size = max(FEW_ROWS, len(sample.cells) // 8)
-    if rows.n_rows < FEW_ROWS or len(sample.cells) < size or len(table.names) < 3:
-        return
     for name in filter(_is_number_of_answers, table.names):
-        for _ in range(30 if table[name].max() > 1 else 0):
-            some = _Numbers(table.names, generator.permutation(sample.cells)[:size])
-            counts = _summing(some[name], some.without([name]))
-            right = table.take(counts or []).cells.sum(axis=1) == table[name]
-            if counts is None or right.mean() < MOST_SUMS:
-                continue
-            row = int((~right).argmax())
-            cells = [f"{table[one][row]:g}" for one in counts]
-            raise DataError(
-                f"{rows.at(row)}: {' + '.join(map(repr, counts))} is {' + '.join(cells)}, but "
-                f"{name!r} is {table[name][row]:g}; it is their sum in {int(right.sum())} of "
-                f'{rows.n_rows} rows: correct the others, or use format="votes" (--format votes) '
-                "and name the columns of counts (answer=, --answer)"
-            )
+        others = table.sample.take([one for one in table.names if one != name])
+        sums = table.sample[name]
+        near = others.take([n for n in others.names if (others[n] <= sums).mean() > MOST_SUMS])
+        counts = _summands(near, sums, known=False) if sums.max() > 1 else []
+        right = table.take(counts).cells.sum(axis=1) == table[name]
+        if rows.n_rows < FEW_ROWS or not counts or right.mean() < MOST_SUMS:
+            continue
+        row = int((~right).argmax())
+        cells = [f"{table[one][row]:g}" for one in counts]
+        raise DataError(
+            f"{rows.at(row)}: {' + '.join(map(repr, counts))} is {' + '.join(cells)}, but "
+            f"{name!r} is {table[name][row]:g}; it is their sum in {int(right.sum())} of "
+            f'{rows.n_rows} rows: correct the others, or use format="votes" (--format votes) '
+            "and name the columns of counts (answer=, --answer)"
+        )
 
 
-def _by_constant(rows: Rows, table: _Numbers, options: Layout) -> Votes | None:
+def _constant_sum(table: _Numbers) -> list[str]:
+    """The columns whose sum is the same in every row, or in most."""
+    return _summands(table.sample, np.ones(len(table.sample.cells)), known=False)
+
+
+def _by_constant(rows: Rows, table: _Numbers) -> list[str] | None:
     """Votes without a column of their sum, which is the same in every row, up to a few."""
-    if rows.n_rows < FEW_ROWS:
+    names = _constant_sum(table)
+    values, n_rows = np.unique(table.take(names).cells.sum(axis=1), return_counts=True)
+    usual, share = float(values[n_rows.argmax()]), n_rows.max() / rows.n_rows
+    if rows.n_rows < FEW_ROWS or share < ALIKE_SUM or usual < 2:
         return None
-    for names in _constant_sums(table.sample):
-        counts = table.take(names)
-        sums = counts.cells.sum(axis=1)
-        usual, share = _usual(sums)
-        if share < ALIKE_SUM or usual < 2 or not _are_votes(counts.cells):
-            continue
-        majority, n_other = _majority(rows, counts, set(names))
-        surely = share > SAME_SUM and answer_named(rows, names) is None
-        if majority is None and not surely:
-            continue
-        if usual in WHOLE:
-            _refuse_percentages(rows, names, majority)
-            continue
-        return _votes(rows, table, names, options, None, majority, n_other)
-    return None
-
-
-def _by_majority(rows: Rows, table: _Numbers, options: Layout) -> Votes | None:
-    """Votes whose values are named by another column, the majority."""
-    for name in sorted(rows.columns):
-        if rows.columns[name].is_bytes or len(rows.columns[name].values) > len(table.names):
-            continue
-        values = {plain(str(value)) for value in rows.columns[name].values.to_pylist()}
-        for short in _spellings([one for one in table.names if one != name]):
-            counts = [column for column, value in short.items() if plain(value) in values]
-            if len(counts) < 2 or len(counts) < len(values):
-                continue
-            counts = _of_one_kind(table, counts, short)
-            cells = table.take(counts)
-            if not _are_votes(cells.cells):
-                continue
-            majority, n_other = _majority(rows, cells, set(table.names) - {name}, by_name=True)
-            if majority == name:
-                return _votes(rows, table, counts, options, None, majority, n_other)
-    return None
+    if not _are_votes(table.take(names).cells):
+        return None
+    majority, _ = _majority(rows, table.take(names), set(names))
+    if majority is None and (share <= SAME_SUM or answer_named(rows, names) is not None):
+        return None
+    if usual in WHOLE:
+        _refuse_percentages(rows, names, majority)
+    return names
 
 
 def _refuse_shares(rows: Rows, table: _Numbers) -> None:
     """Refuse shares of votes with a majority; other columns may be shares of anything."""
-    names = [name for name in table.names if table[name].max() <= WHOLE[1]]
-    if rows.n_rows < FEW_ROWS or all(_is_count(table[name]) for name in names):
+    if rows.n_rows < FEW_ROWS or all(_is_whole(table[name]) for name in table.names):
         return
-    shares = table.take([name for name in names if table[name].min() < table[name].max()])
     for whole in WHOLE:
-        fits = [name for name in shares.names if shares[name].max() <= whole * 1.001]
-        for counts in _constant_sums(shares.take(fits).sample, whole):
-            sums = shares.take(counts).cells.sum(axis=1)
-            if np.abs(sums - whole).max() > ROUNDED * whole:
-                continue
-            majority, n_other = _majority(rows, shares.take(counts), set(counts))
-            if majority is not None and majority == answer_named(rows, counts):
-                _refuse_percentages(rows, counts, majority)
+        names = _summands(table.sample, np.full(len(table.sample.cells), whole))
+        shares = table.take(names)
+        if not names or np.abs(shares.cells.sum(axis=1) - whole).max() > ROUNDED * whole:
+            continue
+        majority, _ = _majority(rows, shares, set(names))
+        if majority is not None and majority == answer_named(rows, names):
+            _refuse_percentages(rows, names, majority)
 
 
 def _refuse_percentages(rows: Rows, names: Sequence[str], majority: str | None) -> None:
-    which = "" if majority is None else f", and {majority!r} names the largest of them"
-    otherwise = (
-        ""
-        if majority is None
-        else (f"; or read {majority!r} as the only answer to each item (answer=, --answer)")
-    )
+    which = otherwise = ""
+    if majority is not None:
+        which = f", and {majority!r} names the largest of them"
+        otherwise = f"; or read {majority!r} as the only answer to each item (answer=, --answer)"
     raise NoAnswersError(
         f"{rows.path}: {listed(names)} have the same sum in every row, as percentages do{which}; "
         "they do not say how many annotators answered: write counts of answers, or, if these are "
         f'counts, use format="votes" (--format votes){otherwise}'
     )
-
-
-def _named_votes(rows: Rows, options: Layout) -> Votes:
-    """The columns of a table that is known to contain votes."""
-    if options.annotator or options.annotators or options.question:
-        raise DataError(
-            f"{rows.path}: a vote table has no annotators; leave out annotator=, "
-            "annotators= and question="
-        )
-    taken = {name for name in (options.item, options.gold) if name} | set(options.text or ())
-    table = _Numbers.of(rows, taken)
-    table = table.take([name for name in table.names if _is_count(table[name])])
-    if options.answer:
-        rows.check(options.answer)
-        wrong = [name for name in options.answer if name not in table.names]
-        if wrong:
-            raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
-        majority, n_other = _majority(rows, table.take(options.answer), set(options.answer))
-        return _votes(rows, table, options.answer, options, None, majority, n_other)
-    guess = replace(options, format=None)
-    votes = _by_total(rows, table, guess) or _by_majority(rows, table, guess)
-    for names in () if votes else _constant_sums(table.sample):
-        if _are_votes(table.take(names).cells):
-            votes = _votes(
-                rows, table, names, guess, None, *_majority(rows, table.take(names), set(names))
-            )
-            break
-    if votes is None:
-        raise DataError(
-            f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 40)}; name "
-            "them (answer=, --answer)"
-        )
-    return votes
-
-
-def _votes(
-    rows: Rows,
-    table: _Numbers,
-    counts: Sequence[str],
-    options: Layout,
-    total: str | None,
-    majority: str | None,
-    n_other: int,
-) -> Votes:
-    """Columns in the order of the table, and what each counts."""
-    known = set(map(plain, declared_values(options)))
-    if majority is not None:
-        known |= {plain(str(value)) for value in rows.columns[majority].values.to_pylist()}
-    short = {name: name for name in counts}
-    for spelled in _spellings(counts):
-        names = {plain(value) for value in spelled.values()}
-        affix = {word.casefold() for name in counts for word in _affixes(name, spelled[name])}
-        if len(names) == len(counts) and (affix and affix <= COUNT_WORDS or len(names & known) > 1):
-            short = spelled
-            break
-    ordered = [name for name in rows.columns if name in counts]
-    values = tuple(short[name] for name in ordered)
-    return Votes(tuple(ordered), values, total, majority, n_other)
-
-
-def _affixes(name: str, value: str) -> list[str]:
-    """The words that a column's name has around the value."""
-    return [word for word in _PARTS.split(name.replace(value, " ", 1)) if word]
-
-
-def _spellings(names: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Column -> the value that it counts: as it is called, or without what all names share."""
-    yield {name: name for name in names}
-    for first in (True, False):
-        words: dict[str, list[str]] = {name: [w for w in _PARTS.split(name) if w] for name in names}
-        groups: dict[str, dict[str, str]] = {}
-        for name, parts in words.items():
-            if len(parts) > 1:
-                shared = parts[0] if first else parts[-1]
-                rest = name.split(shared, 1)[1] if first else name.rsplit(shared, 1)[0]
-                groups.setdefault(shared, {})[name] = rest.strip(" \t_.:/-") or name
-        yield from (group for group in groups.values() if len(group) > 1)
-    numbered: dict[str, dict[str, str]] = {}
-    for name in names:
-        if match := _DIGITS.fullmatch(name):  # vote0, vote1
-            numbered.setdefault(match[1], {})[name] = match[2]
-    yield from (group for group in numbered.values() if len(group) > 1)
-
-
-def _of_one_kind(table: _Numbers, counts: list[str], short: dict[str, str]) -> list[str]:
-    """With the other columns that share the counts' prefix or suffix."""
-    if all(short[name] == name for name in counts):
-        return counts
-    return [name for name in short if name in table.names]
-
-
-def _summing(total: np.ndarray, table: _Numbers) -> list[str] | None:
-    """The columns whose sum this is, in every row; None if there are none."""
-    fits = [n for n in table.names if table[n].any() and (table[n] <= total).all()]
-    steps = itertools.count()
-
-    def search(rest: np.ndarray, free: list[str], chosen: list[str]) -> list[str] | None:
-        if not rest.any():
-            return chosen if len(chosen) > 1 else None
-        if next(steps) > MOST_STEPS:
-            return None
-        row = int(np.argmax(rest > 0))
-        for name in [name for name in free if table[name][row] > 0]:
-            free = [other for other in free if other != name]
-            if (table[name] <= rest).all():
-                summands = search(rest - table[name], free, [*chosen, name])
-                if summands is not None:
-                    return summands
-        return None
-
-    return search(total, fits, [])
-
-
-def _constant_sums(table: _Numbers, whole: float | None = None) -> Iterator[list[str]]:
-    """Sets of columns whose sum is the same in most rows, the largest first.
-
-    Args:
-        whole: what the sum is, up to rounding; any whole number if left out.
-    """
-    varied = [name for name in table.names if table[name].min() < table[name].max()]
-    if len(table.cells) < 2 or len(varied) < 2:
-        return
-    alike = [list(group) for group in _spellings(varied) if 1 < len(group) < len(varied)]
-    sets: Iterable[Sequence[str]] = [varied, *sorted(alike, key=len, reverse=True)]
-    if len(varied) <= MOST_SUBSETS:
-        sizes = range(len(varied), 1, -1)
-        sets = (names for size in sizes for names in itertools.combinations(varied, size))
-    for names in sets:
-        sums = table.take(names).cells.sum(axis=1)
-        if whole is None:
-            same = _usual(sums)[1]
-        else:
-            same = float((np.abs(sums - whole) <= ROUNDED * whole).mean())
-        if same >= ALIKE:
-            yield list(names)
-
-
-def _usual(sums: np.ndarray) -> tuple[float, float]:
-    """The most frequent of these numbers, and the share of the rows that have it."""
-    values, counts = np.unique(sums, return_counts=True)
-    return float(values[counts.argmax()]), float(counts.max() / len(sums))
 
 
 def _is_number_of_answers(name: str) -> bool:
@@ -408,6 +267,28 @@ def _is_number_of_answers(name: str) -> bool:
         [True, True, False, False]
     """
     return plain(name) in NAMES["count"] or bool(_NUMBER_OF.fullmatch(plain(name)))
+
+
+# ---- columns that another one names ----
+
+
+def _by_majority(rows: Rows, table: _Numbers) -> list[str] | None:
+    """Votes whose values are named by another column, the majority."""
+    for name in sorted(rows.columns):
+        if rows.columns[name].is_bytes or len(rows.columns[name].values) > len(table.names):
+            continue
+        values = {plain(str(value)) for value in rows.columns[name].values.to_pylist()}
+        for short in _spellings([one for one in table.names if one != name]):
+            counts = [column for column, value in short.items() if plain(value) in values]
+            if len(counts) < 2 or len(counts) < len(values):
+                continue
+            if any(short[one] != one for one in counts):  # all that share a prefix or suffix
+                counts = list(short)
+            cells = table.take(counts)
+            taken = set(table.names) - {name}
+            if _are_votes(cells.cells) and _majority(rows, cells, taken, by_name=True)[0] == name:
+                return counts
+    return None
 
 
 def _majority(
@@ -428,40 +309,73 @@ def _majority(
         column = rows.columns[name]
         if column.is_bytes or not 2 <= len(column.values) <= MOST_VALUES:
             continue
-        n_right, n_rows_named = 0, 0
-        used: list[int] = []
-        for code, value in enumerate(column.values.to_pylist()):
-            at = largest[(column.codes == code) & largest.any(axis=1)]
-            if not len(at):
-                continue
-            if (at.sum(axis=1) > 1).all() and not _names_one(value, counts.names):
-                continue  # "tie", or one of those that tie
-            right = at.sum(axis=0)
-            same = [n for n, one in enumerate(counts.names) if _is_named(value, one)]
-            if by_name and not same:
-                break
-            best = same[0] if same and right[same[0]] == right.max() else int(right.argmax())
-            n_right, n_rows_named, used = (
-                n_right + int(right[best]),
-                n_rows_named + len(at),
-                [*used, best],
-            )
-        else:
-            enough = by_name or rows.n_rows >= FEW_ROWS or _all_named(column, counts.names)
-            if len(set(used)) == len(used) > 1 and n_right >= ALIKE * n_rows_named and enough:
-                majorities.append((n_rows_named - n_right, name))
-    return (min(majorities)[1], min(majorities)[0]) if majorities else (None, 0)
+        used, n_wrong, n_rows = _largest_counts(column, largest, counts.names, by_name)
+        values = column.values.to_pylist()
+        all_named = all(any(_is_named(v, one) for one in counts.names) for v in values)
+        enough = by_name or rows.n_rows >= FEW_ROWS or all_named
+        if len(set(used)) == len(used) > 1 and n_wrong <= (1 - ALIKE) * n_rows and enough:
+            majorities.append((n_wrong, name))
+    return min(majorities)[::-1] if majorities else (None, 0)
+
+
+def _largest_counts(
+    column: Column, largest: np.ndarray, names: Sequence[str], by_name: bool
+) -> tuple[list[int], int, int]:
+    """The count that each value of a column stands for; how many rows are wrong, and in all."""
+    used: list[int] = []
+    n_wrong = n_rows = 0
+    for code, value in enumerate(column.values.to_pylist()):
+        at = largest[(column.codes == code) & largest.any(axis=1)]
+        same = [n for n, one in enumerate(names) if _is_named(value, one)]
+        if not len(at) or ((at.sum(axis=1) > 1).all() and not same):
+            continue  # "tie", or one of those that tie
+        if by_name and not same:
+            return [], 0, 0
+        right = at.sum(axis=0)
+        best = same[0] if same and right[same[0]] == right.max() else int(right.argmax())
+        used.append(best)
+        n_wrong += len(at) - int(right[best])
+        n_rows += len(at)
+    return used, n_wrong, n_rows
 
 
 def _is_named(value: str, column: str) -> bool:
     """Whether a column is called as the value, alone or among its words."""
-    words = [plain(word) for word in _PARTS.split(column)]
+    words = [plain(word) for word in _SEPARATORS.split(column)]
     return plain(value) != "" and plain(value) in (plain(column), words[0], words[-1])
 
 
-def _names_one(value: str, columns: Sequence[str]) -> bool:
-    return any(_is_named(value, column) for column in columns)
+def _values(
+    rows: Rows, counts: Sequence[str], declared: Sequence[str], majority: str | None
+) -> tuple[str, ...]:
+    """What each column counts: its name, or what differs between the names."""
+    known = set(map(plain, declared))
+    if majority is not None:
+        known |= {plain(str(value)) for value in rows.columns[majority].values.to_pylist()}
+    for short in _spellings(counts):
+        values = {plain(value) for value in short.values()}
+        around = {
+            word.casefold()
+            for name, value in short.items()
+            for word in _SEPARATORS.split(name.replace(value, " ", 1))
+            if word
+        }
+        counted = around and around <= WORDS["count"]
+        if len(values) == len(counts) and (counted or len(values & known) > 1):
+            return tuple(short[name] for name in counts)
+    return tuple(counts)
 
 
-def _all_named(column: Column, columns: Sequence[str]) -> bool:
-    return all(_names_one(value, columns) for value in column.values.to_pylist())
+def _spellings(names: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Column -> the value that it counts: as it is called, or without what all names share."""
+    yield {name: name for name in names}
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for name in names:
+        words = [word for word in _SEPARATORS.split(name) if word]
+        if len(words) > 1:
+            rest = name.split(words[0], 1)[1], name.rsplit(words[-1], 1)[0]
+            for side, shared, value in zip("<>", (words[0], words[-1]), rest, strict=True):
+                groups.setdefault((side, shared), {})[name] = value.strip(" \t_.:/-") or name
+        if match := _DIGITS.fullmatch(name):  # vote0, vote1
+            groups.setdefault(("#", match[1]), {})[name] = match[2]
+    yield from (group for _, group in sorted(groups.items()) if len(group) > 1)
