@@ -93,13 +93,13 @@ def test_models_are_built_with_the_published_settings() -> None:
     settings = settings_of(built["mt-both"])
     assert settings["common"] is False and settings["objective"] == "both"
     assert settings["training.optimiser"] == "sgd" and settings["training.plateau_factor"] == 0.1
-    comparisons = individual.PAPER.comparisons.values()
+    comparisons = individual.PAPER.conditions.values()
     names = {name for condition in comparisons for name in condition.models}
     assert names <= set(built)
 
 
 def test_claims_name_models_and_tables_that_exist() -> None:
-    conditions = individual.PAPER.comparisons
+    conditions = individual.PAPER.conditions
     for claim in individual.PAPER.claims:
         assert isinstance(claim, BetterThan)
         for condition in (conditions[name] for name in claim.conditions):

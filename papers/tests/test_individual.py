@@ -202,6 +202,6 @@ def test_the_published_network_has_dropout_of_vectors_only(crowd: Corpus) -> Non
 
 
 def test_every_condition_has_every_model_and_the_oracle() -> None:
-    for condition in individual.PAPER.comparisons.values():
+    for condition in individual.PAPER.conditions.values():
         assert condition.models == tuple(MODELS) and condition.figures is not None
         assert {"soft", "method", "plain"} <= set(condition.densities)

@@ -1,5 +1,4 @@
-"""Papers that compare methods on corpora: a condition is one `evaluation.compare`, or a measurement
-for each seed."""
+"""Papers that compare methods on corpora: a condition is one `evaluation.compare`."""
 
 from __future__ import annotations
 
@@ -24,7 +23,6 @@ from dissensus.evaluation import (
     Row,
     compare,
     compared,
-    here,
     higher_is_better,
     keys_in,
     number,
@@ -38,7 +36,6 @@ from dissensus_papers.framework.declared import (
     BetterThan,
     Claim,
     ComparisonCondition,
-    MeasuredCondition,
     Model,
     Source,
     Typed,
@@ -60,7 +57,6 @@ from dissensus_papers.framework.text import (
     written,
 )
 
-AnyCondition = ComparisonCondition | MeasuredCondition
 Summary = Callable[[Report], Table | str]  # a table written from the whole report
 FIRST, SECOND = "first", "second"  # the sides of a claim
 READ = (
@@ -76,7 +72,7 @@ class ComparisonPaper(Paper):
 
     Args:
         title: authors, year and name.
-        blocks: all conditions, in the order of tables; measurements stand below comparisons.
+        blocks: all conditions, in the order of tables.
         claims: a comparison of two models (`BetterThan`), or a text and a function from the report
             to a verdict.
         summaries: tables that are written from the whole report, below those of conditions.
@@ -88,7 +84,7 @@ class ComparisonPaper(Paper):
     title: str
     sources: Mapping[str, Source]
     models: Mapping[str, Model]
-    blocks: Sequence[AnyCondition]
+    blocks: Sequence[ComparisonCondition]
     claims: Sequence[BetterThan | Claim] = ()
     summaries: Sequence[Summary] = ()
     notes: str = ""
@@ -96,16 +92,8 @@ class ComparisonPaper(Paper):
     studies: Mapping[str, Study] = field(default_factory=dict)
 
     @property
-    def conditions(self) -> dict[str, AnyCondition]:
+    def conditions(self) -> dict[str, ComparisonCondition]:
         return {condition.name: condition for condition in self.blocks}
-
-    @property
-    def comparisons(self) -> dict[str, ComparisonCondition]:
-        return {c.name: c for c in self.blocks if isinstance(c, ComparisonCondition)}
-
-    @property
-    def measurements(self) -> dict[str, MeasuredCondition]:
-        return {c.name: c for c in self.blocks if isinstance(c, MeasuredCondition)}
 
     @property
     def n_runs(self) -> int:
@@ -119,17 +107,13 @@ class ComparisonPaper(Paper):
     def plan(
         self,
         corpora: Mapping[str, Corpus],
-        conditions: Sequence[AnyCondition],
+        conditions: Sequence[ComparisonCondition],
         out: Path,
         runs: int,
         settings: Typed,
         **options: Any,
     ) -> Plan:
-        methods = {
-            each.name: self._methods(each, settings)
-            for each in conditions
-            if isinstance(each, ComparisonCondition)
-        }
+        methods = {each.name: self._methods(each, settings) for each in conditions}
 
         def run(place: FitFolder, request: Request) -> None:
             for at, condition in enumerate(conditions):
@@ -138,11 +122,8 @@ class ComparisonPaper(Paper):
                 limit = None if left == math.inf else left
                 seeds = condition.seeds[:runs]
                 try:
-                    if isinstance(condition, MeasuredCondition):
-                        _measure(place.folder, condition, corpus, seeds, settings, limit)
-                    else:
-                        own = methods[condition.name]
-                        _compare(place.folder, condition, corpus, own, seeds, request, limit)
+                    own = methods[condition.name]
+                    _compare(place.folder, condition, corpus, own, seeds, request, limit)
                 except Unfinished as unfinished:
                     later = ", ".join(other.name for other in conditions[at + 1 :])
                     not_begun = f" Not begun: {later}." if later else ""
@@ -167,32 +148,25 @@ class ComparisonPaper(Paper):
         """A condition is in the report when all of its fits are done."""
         front = begun_with(folder, self.name)
         results, unfinished = {}, {}
-        for name in self.comparisons:
+        for name in self.conditions:
             own = _folder(folder, name)
             if (own / "results.json").exists():
                 results[name] = Results.load(own)
             elif own.exists():
                 unfinished[name] = len(keys_in(own / "fits"))
-        by_seed = {name: _measured(folder, name) for name in self.measurements}
         machines = [str(comparison.when["machine"]) for comparison in results.values()]
-        machines += [str(entry["machine"]) for seeds in by_seed.values() for entry in seeds]
         about = head(folder, front, machines)
         reported = {}
         with progress("testing", len(results)) as advance:
             for name, comparison in results.items():
                 path = _figures_file(folder, name)
                 figures = read_json(path) if path.exists() else {}
-                reported[name] = _condition(self.comparisons[name], comparison, figures)
+                reported[name] = _condition(self.conditions[name], comparison, figures)
                 advance(1)
-        counted = [name for name, each in self.comparisons.items() if not each.not_counted]
+        counted = [name for name, each in self.conditions.items() if not each.not_counted]
         return about | {
             "unfinished": unfinished,
             "conditions": reported,
-            "measurements": {
-                name: [{"seed": entry["seed"], **entry["measured"]} for entry in seeds]
-                for name, seeds in by_seed.items()
-                if seeds
-            },
             "claims": _claims(self.claims, results, counted),
         }
 
@@ -204,9 +178,6 @@ class ComparisonPaper(Paper):
         for name, reported in report["conditions"].items():
             parts += [self._table(name, reported, question) for question in reported["questions"]]
             parts.append("\n".join(reported["notes"]))
-        for name, condition in self.measurements.items():
-            measured = report.get("measurements", {}).get(name)  # older reports have none
-            parts += condition.tables(measured) if measured else []
         parts += [summary(report) for summary in self.summaries]
         lines = [f"- {name}: {n} fits done" for name, n in report["unfinished"].items()]
         unfinished = ["Not finished, and not in the tables", *lines] if lines else []
@@ -214,7 +185,7 @@ class ComparisonPaper(Paper):
 
     def _table(self, name: str, reported: Report, question: str) -> Table | str:
         """The models of a condition, and below them figures that no model has to be fitted for."""
-        condition, digits = self.comparisons[name], self.digits
+        condition, digits = self.conditions[name], self.digits
         metrics = reported["metrics"][question]
         reference = self.models[reported["reference"]].title
         in_paper = {**condition.printed, **condition.printed_in.get(question, {})}
@@ -262,7 +233,7 @@ class ComparisonPaper(Paper):
                 f"{name}, {report['conditions'][name]['n_items']:,} items",
                 claim.metric, entry["tests"][name], claim.matters, entry["sign"],
             )
-            for name in self.comparisons
+            for name in self.conditions
             if name in entry["tests"]
         ] or "not tested yet"  # fmt: skip
 
@@ -339,32 +310,6 @@ def seeds_in(folder: Path, seeds: tuple[int, ...]) -> tuple[int, ...]:
     content["facts"]["seeds"] = list(seeds)
     place.write(content)
     return seeds
-
-
-def _measure(
-    folder: Path,
-    condition: MeasuredCondition,
-    corpus: Corpus,
-    seeds: Sequence[int],
-    typed: Typed,
-    time_limit: float | None,
-) -> None:
-    """Measure with the seeds that are missing; each is saved when it ends."""
-    began = time.monotonic()
-    for at, seed in enumerate(seeds):
-        path = folder / "measurements" / condition.name / f"{seed}.json"
-        if path.exists():
-            continue
-        if time_limit is not None and time.monotonic() - began > time_limit:
-            raise Unfinished(f"Time limit reached: {at} of {len(seeds)} seeds done.")
-        result = condition.measured(corpus, seed, typed)
-        write_json(path, {"machine": here()["machine"], "measured": plain(dict(result))})
-
-
-def _measured(folder: Path, condition: str) -> list[Report]:
-    """What was measured and on which machine, with each seed."""
-    paths = (folder / "measurements" / condition).glob("[!.]*.json")
-    return [{"seed": int(p.stem), **read_json(p)} for p in sorted(paths, key=lambda p: int(p.stem))]
 
 
 # ---- outcomes -> report ----

@@ -16,10 +16,8 @@ from dissensus.evaluation import EvaluationProtocol, Fold
 
 if TYPE_CHECKING:
     from dissensus.methods import Method
-    from dissensus.tables import Table
 
 Typed = Sequence[tuple[str, str]]  # names and values of settings, as users type them
-Measured = Mapping[str, Any]  # plain data: what was measured with one seed
 Folds = Sequence[Fold] | EvaluationProtocol
 Printed = Mapping[str, Mapping[str, float]]  # model -> metric -> figure of the paper
 Figures = Mapping[str, Mapping[str, Mapping[str, float]]]  # question -> name -> metric -> figure
@@ -171,23 +169,6 @@ class ComparisonCondition:
     printed_in: Mapping[str, Printed] = field(default_factory=dict)
     figures: Callable[[Corpus], Figures] | None = None
     not_counted: str = ""
-
-
-@dataclass(frozen=True)
-class MeasuredCondition:
-    """A condition that compares no models by scores: it measures something for each seed.
-
-    Args:
-        measured: from the corpus, a seed and typed settings to plain data.
-        tables: from what was measured with each seed to tables.
-    """
-
-    name: str
-    title: str
-    corpus: str
-    seeds: tuple[int, ...]
-    measured: Callable[[Corpus, int, Typed], Measured]
-    tables: Callable[[Sequence[Measured]], Sequence[Table | str]]
 
 
 @dataclass(frozen=True)
