@@ -12,9 +12,11 @@ from typing import Any
 
 from dissensus.evaluation import Difference
 from dissensus.evaluation.significance.difference import p_text
+from dissensus.tables import Table
 from dissensus_papers import qumatl, seedbert
+from dissensus_papers.framework.claims import READ
 from dissensus_papers.framework.declared import ComparisonCondition
-from dissensus_papers.framework.text import UNTESTED, holds, interval, points, spread
+from dissensus_papers.framework.text import UNTESTED, holds, interval, spread
 from dissensus_papers.qumatl import (
     ACCURACY,
     COMPARED,
@@ -27,16 +29,16 @@ from dissensus_papers.qumatl import (
 from dissensus_papers.qumatl import CLAIMS as QUERY_CLAIMS
 from dissensus_papers.qumatl import MODELS as QUERY_MODELS
 from dissensus_papers.seedbert.analysis import ENSEMBLES, MEMBER
+from dissensus_papers.seedbert.claims import claims as seedbert_claims
 from dissensus_papers.seedbert.hypothesis import SEEN
 from dissensus_papers.seedbert.hypothesis import interval as looked
 from dissensus_papers.seedbert.outcomes import DISTANCES
 from dissensus_papers.seedbert.protocol import MODELS as SEEDBERT_MODELS
 from dissensus_papers.seedbert.protocol import SINGLE, TABLE
-from dissensus_papers.seedbert.report_text import claims as seedbert_claims
-from dissensus_papers.seedbert.report_text import mean, over_points
+from dissensus_papers.seedbert.report_text import mean
 from dissensus_papers.soft_labels import CONDITIONS, report
-from dissensus_papers.soft_labels.protocol import MODELS, NEAR, TABLES
-from dissensus_papers.soft_labels.report_text import claims
+from dissensus_papers.soft_labels.claims import claims, near
+from dissensus_papers.soft_labels.protocol import MODELS, TABLES
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
@@ -48,20 +50,34 @@ QUERY_METRICS = {  # of the counted corpora of qumatl
     "DIC": "DIC",
 }
 LOWER = ("annotator cross-entropy", "DIC")  # are better
+TESTS = "| | decided by | estimate [95 % interval] | p | would be found | verdict |"
 LOOKING = ("seeds", "order", "deep", "pool-seeds", "frozen-seeds", "size-seeds")
 
 
 def soft_labels(found: dict[str, Any]) -> str:
     """Accuracies next to the paper's, words with and without a vector, and its claims."""
     made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
-    said = claims(found).partition("\n")[2]
-    return "\n".join([*_accuracies(found), "", made, "", *_words(found), "", said, ""])
+    tables = [*_accuracies(found), "", made, "", *_words(found), ""]
+    return "\n".join([*_claims(claims(found)), "", *tables])
+
+
+def _claims(table: Table | str) -> list[str]:
+    """Claims as a list, with their tests as a table below; those judged in words as they are."""
+    rows = [[str(cell) for cell in row] for row in table.rows] if isinstance(table, Table) else []
+    lines: list[str] = []
+    for row in rows:
+        if len(row) == 1:
+            lines += ["", row[0]]
+        else:
+            lines += ["", TESTS, "|---|---|---|--:|--:|---|"] if "|" not in lines[-1] else []
+            lines.append(f"| {' | '.join(cell.strip() for cell in row)} |")
+    return [*lines[1:], "", READ]
 
 
 def _accuracies(found: dict[str, Any]) -> list[str]:
     lines = [
-        "| condition | model | paper | ours | within 1.5 | MTL less STL, points | |",
-        "|---|---|--:|--:|---|---|---|",
+        "| condition | model | paper | ours | within 1.5 or above | MTL less STL, points |",
+        "|---|---|--:|--:|---|---|",
     ]
     for name, held in found["conditions"].items():
         printed, before = TABLES.get(name, {}), name
@@ -70,16 +86,15 @@ def _accuracies(found: dict[str, Any]) -> list[str]:
             of_model = held["models"][model]
             ours = of_model["pooled"]["gold"]["accuracy"]
             runs = [100 * fit["scores"]["gold"]["accuracy"] for fit in of_model["fits"]]
-            paper = near = ""
+            paper = met = over = ""
             if model in printed:
                 paper = f"{printed[model].accuracy:.2f}"
-                near = "yes" if printed[model].accuracy / 100 - ours <= NEAR + 1e-9 else "no"
-            over = ["", ""]
+                met = "yes" if near(printed[model].accuracy, ours) else "no"
             if model in held["against"]:
                 test = held["against"][model]["tests"]["gold"]["ours"]["accuracy"]
-                over = [points(test, "seed"), holds(test)]
+                over = interval(test, 100, 2)
             cells = [before, words, paper]
-            cells += [f"{100 * ours:.2f}{spread(runs)}".replace("+-", "±"), near, *over]
+            cells += [f"{100 * ours:.2f}{spread(runs)}".replace("+-", "±"), met, over]
             lines.append(f"| {' | '.join(cells)} |")
             before = f"({n} runs)" if n < len(found["seeds"]) and before == name else ""
     return lines
@@ -166,36 +181,37 @@ def of_seedbert(found: dict[str, Any]) -> str:
     """Table 4 next to the paper's, the recovered distributions, the comparisons made after the
     fact, and its claims."""
     made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
-    said = seedbert_claims(found).partition("\n")[2]
     tables = [*_table_4(found), "", *_recovered(found), ""]
     tables += _less_one(found["calibrated"], "post hoc, with temperature")
     if found["again"]:
         tables += ["", *_less_one(found["again"], "repeated, with a temperature of at least 1")]
     missing = ", ".join(name for name in seedbert.CONDITIONS if name in found["missing"])
     left = [f"Not whole yet: {missing}.", ""] if missing else []
-    return "\n".join([*tables, "", made, "", *left, said, ""])
+    return "\n".join([*_claims(seedbert_claims(found)), "", *tables, "", made, "", *left])
 
 
 def _table_4(found: dict[str, Any]) -> list[str]:
     lines = [
-        "| | | accuracy: paper | ours | F1: paper | ours | fits | SeedBERT's accuracy less its |",
-        "|---|---|--:|--:|--:|--:|--:|---|",
+        "| | | accuracy | F1 | fits | SeedBERT's F1 less its |",
+        "|---|---|--:|--:|--:|---|",
     ]
+    for model, printed in TABLE.items():
+        figures = [f"{100 * printed.accuracy:.1f}", f"{100 * printed.f1:.1f}", "25", ""]
+        cells = ["the paper's 500 clips" if model == SINGLE else "", SEEDBERT_MODELS[model].title]
+        lines.append(f"| {' | '.join([*cells, *figures])} |")
     for name, held in found["conditions"].items():
         if seedbert.CONDITIONS[name].kind == "many":
             continue
         before = name
         floor = held["floors"]["majority"]
-        cells = [before, "always the most frequent label", "", _percent(floor["accuracy"])]
-        lines.append(f"| {' | '.join([*cells, '', _percent(floor['f1']), '', ''])} |")
+        cells = [before, "always the most frequent label", _percent(floor["accuracy"])]
+        lines.append(f"| {' | '.join([*cells, _percent(floor['f1']), '', ''])} |")
         for model, of_model in held["models"].items():
-            printed, fits = TABLE.get(model), of_model["fits"]
+            fits = of_model["fits"]
             cells = ["", SEEDBERT_MODELS[model].title]
-            for metric in ("accuracy", "f1"):
-                paper = f"{100 * getattr(printed, metric):.1f}" if printed else ""
-                cells += [paper, _percent(fits[metric])]
+            cells += [_percent(fits[metric]) for metric in ("accuracy", "f1")]
             against = held["against"].get(model)
-            over = over_points(against["accuracy"]) if against else ""
+            over = interval(against["f1"], 100, 2) if against else ""
             lines.append(f"| {' | '.join([*cells, str(len(fits['f1'])), over])} |")
     return lines
 

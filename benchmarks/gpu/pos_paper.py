@@ -8,6 +8,7 @@ kept.
 from __future__ import annotations
 
 import functools
+import io
 import json
 import tarfile
 from pathlib import Path
@@ -74,8 +75,12 @@ def fit(group: str, name: str, seed: int, small: int, path: Path) -> None:
     (outcome,) = task.done(opened_, (Key(name, seed, condition),))
     if outcome.reason:
         raise RuntimeError(outcome.reason)
-    said = outcome.folds[0].predicted.upper()
-    path.write_text(json.dumps({"said": said, "seconds": outcome.seconds}))
+    path.write_text(json.dumps({"said": letters(outcome.predicted), "seconds": outcome.seconds}))
+
+
+def letters(codes: np.ndarray) -> str:
+    """Answers as a text: code 0 is "A"."""
+    return "".join(chr(ord("A") + code) for code in codes.tolist())
 
 
 def assemble(group: str, name: str, files: list[Path], path: Path) -> None:
@@ -110,11 +115,11 @@ def from_archive(path: Path) -> list[dict[str, Any]]:
         for entry in archive.getmembers():
             model, _, rest = Path(entry.name).parent.name.partition("@")
             seed, _, condition = rest.partition("@")
-            if condition in CONDITION.values():
+            if condition in CONDITION.values() and entry.name.endswith("answers.npz"):
                 file = archive.extractfile(entry)
                 assert file is not None
-                fold = json.load(file)["folds"][0]
-                said.setdefault((condition, model), {})[int(seed)] = fold["predicted"].upper()
+                predicted = np.load(io.BytesIO(file.read()))["predicted"]
+                said.setdefault((condition, model), {})[int(seed)] = letters(predicted)
     return [
         {
             "group": group,

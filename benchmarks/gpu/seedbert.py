@@ -116,22 +116,15 @@ def encoders(corpora: Any) -> dict[str, Any]:
 
 
 def gathered(archives: Sequence[Path]) -> Path:
-    """The outcomes of an archive, with how much annotators agree."""
+    """The outcomes of an archive, with how annotators rate emotions: a kit has no ratings."""
+    from dissensus_papers.framework.reports import write_json
+    from dissensus_papers.seedbert.emotions import EMOTIONS_FILE, emotions
+
     done = unpack(*archives)
-    if os.environ.get("DISSENSUS_DATA"):
-        _add_kappas(done, Path(os.environ["DISSENSUS_DATA"]))
+    if data := os.environ.get("DISSENSUS_DATA"):
+        rated = SCRIPT.paper.PAPER.read(Path(data))["snow2008-affect"]
+        write_json(done / EMOTIONS_FILE, emotions(rated))
     return done
-
-
-def _add_kappas(done: Path, data: Path) -> None:
-    """How much annotators agree on emotions: a kit has no ratings."""
-    from dissensus import datasets
-    from dissensus_papers.seedbert.outcomes import Items
-    from dissensus_papers.seedbert.protocol import SOURCES, kappas, ready
-
-    source = SOURCES["snow2008-affect"]
-    rated = datasets.read(data / source.folder, corpus=source.corpus)
-    Items.of(ready(rated), kappas(rated)).keep(done)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import rel_entr
 from sklearn.metrics import f1_score
 
-from dissensus.agreement import holm
-from dissensus.errors import DataError, ModelError, Unfinished
+from dissensus.errors import ModelError, Unfinished
 from dissensus.evaluation import over_both
 from dissensus_papers import paper
 from dissensus_papers.seedbert import CONDITIONS, report, shown
 from dissensus_papers.seedbert.analysis import apart, cochran
+from dissensus_papers.seedbert.emotions import evidence, neighbours
 from dissensus_papers.seedbert.outcomes import (
     CAUTIOUS,
     Items,
@@ -31,6 +29,7 @@ from dissensus_papers.seedbert.outcomes import (
 from dissensus_papers.seedbert.protocol import (
     DEEP,
     FIRST,
+    MODELS,
     SEEDS,
     SINGLE,
     SOURCES,
@@ -62,6 +61,10 @@ def whole_report(folder: Path) -> dict[str, Any]:
     return report(folder)
 
 
+def models_title(variant: dict[str, Any]) -> str:
+    return f"{MODELS[variant['model']].title}, {variant['read']}"
+
+
 def outcomes_of(folder: Path, model: str, condition: str = FIRST) -> list[Outcome]:
     return [o for o in outcomes(folder, condition) if o.model == model]
 
@@ -74,7 +77,7 @@ def test_fits_are_scored_fold_by_fold(folder: Path, whole_report: dict[str, Any]
         yes = outcome.votes.sum(axis=0)  # five members: no ties
         majority = (yes >= 3).astype(int)
         for fold in range(5):
-            inside = items.folds[outcome.repeat] == fold
+            inside = items.folds[outcome.seed] == fold
             accuracy.append(np.mean(majority[inside] == items.label[inside]))
             f1.append(f1_score(items.label[inside], majority[inside], average="macro"))
     assert len(accuracy) == 25
@@ -127,17 +130,6 @@ def test_floors(folder: Path, whole_report: dict[str, Any]) -> None:
     assert floors["people"]["JSD"] == floors["people"]["TVD"] == 0
 
 
-def test_table_4_is_corrected_as_a_whole(whole_report: dict[str, Any]) -> None:
-    tests = [
-        test
-        for condition in whole_report["conditions"].values()
-        for against in condition["against"].values()
-        for test in against.values()
-    ]
-    assert len(tests) == 2 * (4 + 1 + 4)  # the first corpus, there at the paper's rate, another
-    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
-
-
 def test_the_variant_is_chosen_here_and_confirmed_there(
     folder: Path, whole_report: dict[str, Any]
 ) -> None:
@@ -145,11 +137,13 @@ def test_the_variant_is_chosen_here_and_confirmed_there(
     scores = {(m, r): s for m, of in variant["scores"].items() for r, s in of.items()}
     assert sorted(variant["scores"]) == sorted(VARIANTS)
     assert (variant["model"], variant["read"]) == min(scores, key=lambda which: scores[which])
-    test = variant["against"]["MD-Agreement"]["tempered"]["cross-entropy"]
-    assert test["adjusted"] == test["p"]  # one corpus so far: nothing to correct for
-    assert variant["against"][FIRST]["tempered"]["cross-entropy"]["adjusted"] is None
+    models = whole_report["conditions"][FIRST]["models"]
+    for distance, best in variant["by"].items():
+        of = {w: np.mean(models[w[0]]["reads"][w[1]][distance]) for w in scores}
+        assert (best["model"], best["read"]) == min(of, key=of.__getitem__)
     text = shown(whole_report)
-    assert "ConvAbuse: not run yet" in text and "not run yet: ConvAbuse, cifar10h" in text
+    assert "ConvAbuse: not run yet" in text
+    assert f"{models_title(variant)}: MD-Agreement" in text
 
 
 def test_seeds_beside_a_deep_ensemble(folder: Path, whole_report: dict[str, Any]) -> None:
@@ -185,7 +179,7 @@ def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndar
         minimum = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-10})
         chosen.append(float(np.exp(minimum.x)))
         powers = mean ** (1 / chosen[-1])
-        inside = items.folds[outcome.repeat] == fold
+        inside = items.folds[outcome.seed] == fold
         built[inside] = (powers[:, 1] / powers.sum(axis=1))[inside]
     return built, chosen
 
@@ -207,130 +201,6 @@ def test_ensembles_less_one_network_all_with_temperature(
     test = whole_report["calibrated"]["MD-Agreement"][DEEP][other]["TVD"]
     for name in ("effect", "low", "high"):
         assert test[name] == pytest.approx(getattr(expected, name), abs=1e-5)
-
-
-def test_what_is_asked_after_the_fact_is_corrected_by_itself(whole_report: dict[str, Any]) -> None:
-    calibrated = whole_report["calibrated"]
-    tests = [
-        calibrated["MD-Agreement"][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)
-    ]
-    np.testing.assert_allclose([t["adjusted"] for t in tests], holm([t["p"] for t in tests]))
-    assert [t["adjusted"] for t in tests] != [t["p"] for t in tests]
-    rest = [calibrated[FIRST][model]["single"]["cross-entropy"] for model in (SEEDS, DEEP)]
-    rest += [calibrated["MD-Agreement"][SEEDS]["single"]["JSD"]]
-    rest += [calibrated["MD-Agreement"][SEEDS]["member"]["cross-entropy"]]
-    assert [t["adjusted"] for t in rest] == [None] * 4
-
-
-def test_by_how_many_labels_temperatures_are_chosen(
-    folder: Path, whole_report: dict[str, Any]
-) -> None:
-    items = Items.load(folder, FIRST)
-    of_first = whole_report["tempering"][FIRST]
-    rare = int(min(np.bincount(items.label[:12], minlength=2)))  # twelve in every fold
-    assert (of_first["items"], of_first["rare"]) == (12, [rare, rare])
-    of_dropout = of_first["models"]["dropout"]
-    chosen, crossed, votes = [], [], []
-    for outcome in outcomes_of(folder, "dropout"):
-        yes, of_folds = by_hand(outcome, items)
-        chosen += of_folds
-        each = -(items.shares * np.log(np.stack([1 - yes, yes], axis=1))).sum(axis=1)
-        smoothed = (outcome.votes.sum(axis=0) + 0.5) / 6
-        of_votes = -(items.shares * np.log(np.stack([1 - smoothed, smoothed], axis=1))).sum(axis=1)
-        for fold in range(5):
-            inside = items.folds[outcome.repeat] == fold
-            crossed.append(each[inside].mean())
-            votes.append(of_votes[inside].mean())
-    below = np.array(chosen) < 1
-    assert 0 < below.sum() < 25
-    assert (of_dropout["below"], of_dropout["fits"]) == (below.sum(), 25)
-    assert of_dropout["votes"] == pytest.approx(np.array(votes)[~below].mean())
-    assert of_dropout["low"] == pytest.approx(min(chosen), rel=1e-4)
-    assert of_dropout["there"] == pytest.approx(np.array(crossed)[below].mean(), rel=1e-4)
-    assert of_dropout["elsewhere"] == pytest.approx(np.array(crossed)[~below].mean(), rel=1e-4)
-
-
-def test_what_other_distances_would_have_chosen(whole_report: dict[str, Any]) -> None:
-    models = whole_report["conditions"][FIRST]["models"]
-    for distance in ("cross-entropy", "JSD", "TVD"):
-        scores = {(m, r): np.mean(models[m]["reads"][r][distance]) for m in VARIANTS for r in
-                  ("votes", "mean", "tempered")}  # fmt: skip
-        best = min(scores, key=lambda which: scores[which])
-        assert tuple(whole_report["variant"]["by"][distance].values()) == best
-    other = copy.deepcopy(whole_report)
-    same = {"model": whole_report["variant"]["model"], "read": whole_report["variant"]["read"]}
-    other["variant"]["by"] = {"cross-entropy": same, "JSD": same, "TVD": same}
-    assert "Another distance" not in shown(other)
-    assert f"what the choice on {FIRST} depended on: cross-entropy and JSD and TVD" in shown(other)
-    bag = {"model": "bag", "read": "votes"}
-    other["variant"]["by"] |= {"JSD": bag, "TVD": bag}
-    text = shown(other)
-    assert (
-        "Other distances would have chosen another variant (by JSD and TVD: bagging, votes).\n"
-        in text
-    )
-    assert (
-        "depended on: JSD and TVD would have chosen bagging, votes; a temperature is chosen" in text
-    )
-
-
-def test_post_hoc_results_are_never_called_a_confirmation(whole_report: dict[str, Any]) -> None:
-    other = copy.deepcopy(whole_report)
-    for model, effect, p in ((SEEDS, -0.03, 0.2), (DEEP, -0.05, 0.001)):
-        test = other["calibrated"]["MD-Agreement"][model]["single"]["cross-entropy"]
-        test |= {"effect": effect, "adjusted": p, "p": p}
-    text = shown(other)
-    assert (
-        "if all have temperature: SeedBERT (seed-ensemble): significantly on 0 of 1, "
-        "MD-Agreement (-0.0300, not shown); deep ensemble (everything): significantly on 1 of 1, "
-        "MD-Agreement (-0.0500); not run yet: ConvAbuse, cifar10h. Not the chosen "
-        "variant, so not a confirmation\n"
-    ) in text
-    part = text.partition("Post hoc: ")[2].partition("\n\n")[0]
-    assert "HS-Brexit, where the variant was chosen: not counted\n" in part
-    assert part.count("p = ") + part.count("p < ") == 2 and "ConvAbuse: not run yet" in part
-    test = other["calibrated"]["MD-Agreement"][DEEP]["single"]["cross-entropy"]
-    test["effect"] = 0.05  # farther
-    assert (
-        "deep ensemble (everything): significantly on 0 of 1, MD-Agreement (+0.0500, farther)"
-        in (shown(other))
-    )
-
-
-def test_again_on_other_items(tmp_path: Path) -> None:
-    names = [name for name, source in SOURCES.items() if source.again]
-    assert names == ["ConvAbuse-again", "MD-Agreement-again", "cifar10h-again"]
-    wanted = {name: (SINGLE, SEEDS, DEEP) for name in names}
-    out = write(tmp_path / "out", {"MD-Agreement": (SINGLE, SEEDS), **wanted})
-    whole_report = report(out)
-    assert list(whole_report["conditions"]) == ["MD-Agreement"]  # in no other table
-    tests = [
-        whole_report["again"][name][model]["single"] for name in names for model in (SEEDS, DEEP)
-    ]
-    crossed = [test["cross-entropy"] for test in tests]
-    np.testing.assert_allclose([t["adjusted"] for t in crossed], holm([t["p"] for t in crossed]))
-    assert [test["JSD"]["adjusted"] for test in tests] == [None] * 6
-    items = Items.load(out, names[1])
-    sides = []
-    for model in (DEEP, SINGLE):
-        each = [distribution(o, items, CAUTIOUS) for o in outcomes_of(out, model, names[1])]
-        sides.append(np.stack([np.abs(mass - items.shares)[:, 0] for mass in each]))
-    expected = over_both(*sides, groups=items.groups)
-    assert tests[3]["TVD"]["effect"] == pytest.approx(expected.effect, abs=1e-6)
-    other = copy.deepcopy(whole_report)
-    for name, p in zip(names, (0.001, 0.2, 0.01), strict=True):
-        test = other["again"][name][DEEP]["single"]["cross-entropy"]
-        test |= {"effect": -0.02, "adjusted": p}
-    text = shown(other)
-    assert (
-        "deep ensemble (everything): significantly on 2 of 3, ConvAbuse-again (-0.0200), "
-        "MD-Agreement-again (-0.0200, not shown), cifar10h-again (-0.0200)"
-    ) in text
-    assert "; deep ensemble (everything) meets the criterion (2 corpora)\n" in text
-    other["again"][names[0]][DEEP]["single"]["cross-entropy"]["adjusted"] = 0.3
-    assert "; deep ensemble (everything) does not meet the criterion (2 corpora)\n" in shown(other)
-    del other["again"][names[2]]
-    assert "; not run yet: cifar10h-again\n" in shown(other)
 
 
 def test_settings_for_other_items_were_chosen_before() -> None:
@@ -397,7 +267,7 @@ def test_what_is_missing_is_said_and_nothing_made_up(whole_report: dict[str, Any
     text = shown(whole_report)
     assert "  HS-Brexit-many: everything-20\n" in text
     assert "cifar10h, settings chosen" not in text
-    assert "- Annotators agree less on what is most present (Table 1): not run yet" in text
+    assert "Annotators agree less on what is most present (Table 1): not run yet" in text
 
 
 @pytest.mark.parametrize(
@@ -431,58 +301,7 @@ def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
     assert "BERT (single) (5 of 6: not chosen)" in shown(report(out))
 
 
-@pytest.mark.slow
-def test_repetitions_that_both_have_are_compared(folder: Path, tmp_path: Path) -> None:
-    some = tmp_path / "some"
-    shutil.copytree(folder, some)
-    shutil.rmtree(some / "fits" / f"single@2@{FIRST}")
-    whole_report = report(some)
-    assert whole_report["missing"][FIRST] == {"single": [1, 5]}
-    of_first = whole_report["conditions"][FIRST]
-    assert of_first["against"]["single"]["accuracy"]["n_runs"] == 4
-    assert of_first["against"]["bayesian"]["accuracy"]["n_runs"] == 5
-    assert len(of_first["models"]["single"]["fits"]["f1"]) == 20
-
-
-def test_agreement_on_emotions_comes_later(tmp_path: Path) -> None:
-    items = Items.of(corpus(FIRST), {})
-    items.keep(tmp_path)
-    whole = Items.of(corpus(FIRST), {"any": 0.7, "most": 0.4, "all": 0.6})
-    for each in (whole, items, whole):
-        each.keep(tmp_path)
-    assert Items.load(tmp_path, FIRST).kappas.tolist() == [0.7, 0.4, 0.6]
-    with pytest.raises(DataError) as caught:
-        Items.of(corpus(FIRST), {"any": 0.1, "most": 0.4, "all": 0.6}).keep(tmp_path)
-    assert str(caught.value) == (
-        f"{tmp_path}: holds HS-Brexit with other kappas; give the data that it was begun with, or "
-        "another folder"
-    )
-
-
 # ---- what is not ours, or not there ----
-
-
-def test_the_folder_of_another_paper(folder: Path) -> None:
-    with pytest.raises(DataError) as caught:
-        paper("soft-labels").report(folder)
-    assert str(caught.value) == (
-        f"{folder}: holds outcomes of seedbert, not of soft-labels; show it with: dissensus papers "
-        f"seedbert --show {folder}"
-    )
-
-
-def test_a_file_that_is_no_report(tmp_path: Path) -> None:
-    path = tmp_path / "kept.json"
-    path.write_text(json.dumps({"paper": "soft-labels", "conditions": {}}))
-    with pytest.raises(DataError) as caught:
-        report(path)
-    assert str(caught.value) == f"{path}: not a report on seedbert written by dissensus"
-
-
-def test_data_without_any_of_the_corpora(tmp_path: Path) -> None:
-    with pytest.raises(DataError) as caught:
-        paper("seedbert").read(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: none of lewidi2023, cifar10h, snow2008 is in it"
 
 
 def test_a_corpus_that_is_kept_by_name_stands_for_itself_alone(tmp_path: Path) -> None:
@@ -491,7 +310,56 @@ def test_a_corpus_that_is_kept_by_name_stands_for_itself_alone(tmp_path: Path) -
     assert list(paper("seedbert").read(tmp_path)) == ["cifar10h", "MD-Agreement-again"]
 
 
-# ---- running ----
+# ---- again, emotions, running ----
+
+
+def test_again_on_other_items(tmp_path: Path) -> None:
+    names = [name for name, source in SOURCES.items() if source.again]
+    assert names == ["ConvAbuse-again", "MD-Agreement-again", "cifar10h-again"]
+    wanted = {name: (SINGLE, SEEDS, DEEP) for name in names[:2]}
+    out = write(tmp_path / "out", {"MD-Agreement": (SINGLE, SEEDS), **wanted})
+    whole_report = report(out)
+    assert list(whole_report["conditions"]) == ["MD-Agreement"]  # in no other table
+    items = Items.load(out, names[1])
+    sides = []
+    for model in (DEEP, SINGLE):
+        each = [distribution(o, items, CAUTIOUS) for o in outcomes_of(out, model, names[1])]
+        sides.append(np.stack([np.abs(mass - items.shares)[:, 0] for mass in each]))
+    expected = over_both(*sides, groups=items.groups)
+    test = whole_report["again"][names[1]][DEEP]["single"]["TVD"]
+    assert test["effect"] == pytest.approx(expected.effect, abs=1e-6)
+    text = shown(whole_report)
+    assert "deep ensemble (everything): MD-Agreement-again" in text
+    assert "cifar10h-again: not run yet" in text
+
+
+def test_neighbours_on_the_circumplex() -> None:
+    names = ["anger", "disgust", "joy", "none"]
+    counts = np.array([[2, 2, 0, 3], [0, 0, 4, 0], [1, 0, 1, 0], [3, 1, 0, 0]])
+    test = neighbours(counts, names)
+    pairs = [share for row in counts if (share := near_share(row)) is not None]
+    assert test["n_items"] == 3 and test["share"] == pytest.approx(np.mean(pairs))
+    frequency = counts[:, :3].sum(axis=0) / counts[:, :3].sum()
+    anger, disgust, joy = frequency
+    chance = anger * disgust / (anger * disgust + anger * joy + disgust * joy)
+    assert test["effect"] == pytest.approx(np.mean(pairs) - chance)
+
+
+def near_share(row: np.ndarray) -> float | None:
+    """Of pairs of different emotions, those of anger and disgust; None without such pairs."""
+    anger, disgust, joy, _ = (int(n) for n in row)
+    different = anger * disgust + anger * joy + disgust * joy
+    return anger * disgust / different if different else None
+
+
+def test_marks_of_two_annotators_with_the_same_and_with_different_reasons(tmp_path: Path) -> None:
+    spans = ["0,Insult,0,4", "1,Insult,2,6", "2,Threat,4,8", "3,Insult,0,4"]
+    rows = ["0,7", "1,7", "2,7", "3,8"]
+    (tmp_path / "spans.csv").write_text("annotation,type,start,end\n" + "\n".join(spans))
+    (tmp_path / "annotations.csv").write_text("annotation,comment_id\n" + "\n".join(rows))
+    figures = evidence(tmp_path)
+    assert figures["n_items"] == 1
+    assert (figures["same"], figures["different"]) == (0.5, pytest.approx((0 + 0.5) / 2))
 
 
 def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: Path) -> None:
@@ -506,7 +374,7 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
     with pytest.raises(Unfinished) as caught:
         paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path, **given)
     assert str(caught.value) == (
-        "Time limit reached: 0 of 39 fits done. Run the same command again to resume."
+        "Time limit reached: 0 of 30 fits done. Run the same command again to resume."
     )
 
 
@@ -518,5 +386,5 @@ def test_what_failed_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.Monke
         "runs": 1,
         "settings": [("encoder", str(tmp_path / "none"))],
     }
-    with pytest.raises(ModelError, match="^30 of 39 failed, first single, seed 0, HS-Brexit-choos"):
+    with pytest.raises(ModelError, match="^30 of 30 failed, first single, seed 0, HS-Brexit-choos"):
         paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path / "out", **given)

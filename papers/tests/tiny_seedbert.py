@@ -82,11 +82,11 @@ def write(
         place.begin({"paper": "seedbert", "settings": {}}, "the command", "abc")
         for name, models in wanted.items():
             condition = CONDITIONS[name]
-            items = Items.of(corpus(condition.corpus), {})
+            items = Items.of(corpus(condition.corpus))
             items.keep(out)
             for model in models:
                 if condition.kind == "choose":
-                    for n, settings in enumerate(trials(model)):
+                    for n, settings in enumerate(trials(model, condition.frozen)):
                         scores = [0.5 - 0.01 * n, 0.4]
                         Outcome(
                             model, n, name, scores=scores, settings=settings, machine="a machine"

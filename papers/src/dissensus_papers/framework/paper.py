@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import platform
@@ -21,8 +22,6 @@ from dissensus.evaluation import (
     code_commit,
     fits_in_processes,
     fits_in_this_process,
-    folder_name,
-    keys_in,
     locked_folder,
     plain,
     processors,
@@ -199,28 +198,10 @@ def in_order(report: Report, conditions: Collection[str], models: Collection[str
 # ---- fits by a protocol of the paper ----
 
 
-class Agenda:
-    """The fits of a run, one after another."""
-
-    def __init__(self, missing: Sequence[Key], total: int) -> None:
-        self.missing, self.n_missing, self.total = missing, len(missing), total
-
-    def jobs(self) -> Iterator[Fits]:
-        """The next fits; an empty job while all that is left waits for others."""
-        return ((key,) for key in self.missing)
-
-    def ended(self, key: Key) -> None:
-        """A fit was saved."""
-
-    def left_out(self, job: Fits) -> None:
-        """A job failed, or there is no time for it."""
-
-
 class FitTask(ABC):
     """Everything that the results of fits depend on, except the corpora.
 
-    An outcome is a dataclass whose first three fields are those of its key, with `seconds`,
-    `machine`, and the `reason` if it failed.
+    An outcome is a `SavedOutcome`.
     """
 
     outcome: ClassVar[type[Any]]
@@ -241,7 +222,7 @@ class FitTask(ABC):
         began = time.monotonic()
         try:
             with quick():
-                outcomes = self.fit(opened, job) if job else ()
+                outcomes = self.fit(opened, job)
         except (DissensusError, RuntimeError) as error:
             outcomes = [self.died(key, str(error).splitlines()[0]) for key in job]
         seconds = round((time.monotonic() - began) / max(len(job), 1), 2)
@@ -254,32 +235,36 @@ class FitTask(ABC):
 
 def run_fits(
     place: FitFolder,
-    agenda: Agenda,
+    jobs: Sequence[Fits],
+    total: int,
     task: FitTask,
     corpora: Mapping[str, Corpus],
     request: Request,
 ) -> None:
-    """Make the fits that are missing in a folder, and save each when it ends."""
+    """Make the fits that are missing in a folder, and save each when it ends.
+
+    Args:
+        jobs: in order; no job begins after the time limit.
+        total: number of fits, those that are done included.
+    """
+    missing = sum(map(len, jobs))
     wanted = processors() if request.processes is None else request.processes
-    n = min(wanted, max(agenda.n_missing, 1))
-    jobs = _in_time(agenda, request.until)
+    n = min(wanted, max(len(jobs), 1))
+    in_time = itertools.takewhile(lambda job: time.monotonic() < request.until, jobs)
     if n > 1:
         for name, corpus in corpora.items():
             corpus.save(place.corpus / name)
-        fits = fits_in_processes(task, place.corpus, jobs, n)
+        fits = fits_in_processes(task, place.corpus, in_time, n)
     else:
-        fits = fits_in_this_process(task, task.open(dict(corpora)), jobs)
-    total, missing = agenda.total, agenda.n_missing
+        fits = fits_in_this_process(task, task.open(dict(corpora)), in_time)
     failed = []
     with progress("training", total, clock=False) as advance, closing(fits):
         advance(total - missing)
         for outcome in fits:
             if outcome.reason:
                 failed.append(outcome)
-                agenda.left_out((outcome.key,))
                 continue
             place.keep(outcome)
-            agenda.ended(outcome.key)
             missing -= 1
             advance(1)
     place.clean()
@@ -293,50 +278,6 @@ def run_fits(
         raise Unfinished(
             f"Time limit reached: {total - missing} of {total} fits done. Run the same command "
             "again to resume."
-        )
-
-
-def _in_time(agenda: Agenda, until: float) -> Iterator[Fits]:
-    """The jobs that begin before the time limit; an empty one only waits."""
-    for job in agenda.jobs():
-        if not job or time.monotonic() < until:
-            yield job
-        else:
-            agenda.left_out(job)
-
-
-def load_outcomes(
-    folder: str | Path,
-    load: Callable[[Path], Any],
-    conditions: Collection[str],
-    models: Collection[str],
-    only: str | None = None,
-) -> list[Any]:
-    """All outcomes in a folder, or those of one condition, sorted by the names of their folders.
-
-    Args:
-        conditions, models: of the paper; an outcome of others is refused.
-    """
-    fits, end = Path(folder) / "fits", "" if only is None else folder_name(Key("", 0, only))[2:]
-    outcomes = [load(fits / name) for name in sorted(keys_in(fits)) if name.endswith(end)]
-    for outcome in outcomes:
-        if outcome.key.fold not in conditions or outcome.key.method not in models:
-            raise DataError(f"{fits}: {folder_name(outcome.key)} is not of this paper")
-    return outcomes
-
-
-def refuse_other_data(folder: Path, name: str, differing: Collection[str], give: str) -> None:
-    """Refuse to add outcomes of other data or settings to a folder.
-
-    Args:
-        name: of the corpus or condition.
-        differing: what differs from what the folder was begun with.
-        give: what to give instead.
-    """
-    if differing:
-        raise DataError(
-            f"{folder}: holds {name} with other {' and '.join(differing)}; give {give} that it "
-            "was begun with, or another folder"
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,18 @@ def table(
         return ""
     align = f"l{'r' * (len(names) - 2)}l"
     return Table(names, rows, heading, align, [notes] if notes else [])
+
+
+class Section(NamedTuple):
+    """A table of a report, as declared: what it says, and from the report to its rows."""
+
+    heading: str
+    columns: Sequence[str]
+    rows: Callable[[Report], Iterable[Sequence[str]]]
+    notes: str = ""
+
+    def __call__(self, report: Report) -> Table | str:
+        return table(self.heading, self.columns, list(self.rows(report)), self.notes)
 
 
 def front_page(report: Report, title: str, *more: str, before: str = "", after: str = "") -> str:

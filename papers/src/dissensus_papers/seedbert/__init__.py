@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from dissensus import Corpus
-from dissensus.evaluation import FitFolder
+from dissensus.evaluation import FitFolder, plain
 from dissensus_papers.framework.declared import read_sources
 from dissensus_papers.framework.paper import Paper, Plan, Request, Study, run_fits
-from dissensus_papers.framework.reports import Report, to_json
-from dissensus_papers.seedbert.agenda import SeedBertAgenda
+from dissensus_papers.framework.reports import Report, to_json, write_json
 from dissensus_papers.seedbert.analysis import KIND, judged
+from dissensus_papers.seedbert.emotions import EMOTIONS_FILE, emotions
 from dissensus_papers.seedbert.hypothesis import kept as hypothesis
 from dissensus_papers.seedbert.hypothesis import shown as hypothesis_shown
 from dissensus_papers.seedbert.outcomes import Items, outcomes
@@ -25,7 +25,6 @@ from dissensus_papers.seedbert.protocol import (
     N_REPEATS,
     SOURCES,
     SeedBertCondition,
-    kappas,
     ready,
 )
 from dissensus_papers.seedbert.report_text import shown
@@ -42,8 +41,8 @@ class SeedBert(Paper):
 
     def needed(self, conditions: list[SeedBertCondition]) -> list[SeedBertCondition]:
         """These conditions, and those in which their settings are chosen."""
-        wanted = {*conditions, *(CONDITIONS[each.choosing] for each in conditions if each.waits)}
-        return [condition for condition in CONDITIONS.values() if condition in wanted]
+        wanted = {*(each.name for each in conditions), *(each.choosing for each in conditions)}
+        return [condition for name, condition in CONDITIONS.items() if name in wanted]
 
     def plan(
         self,
@@ -65,19 +64,29 @@ class SeedBert(Paper):
             together: whether all repetitions of a model with one network are one job, to be
                 stacked on a GPU.
         """
-        from dissensus_papers.seedbert.fits import Task
+        from dissensus_papers.seedbert.fits import Task, jobs
 
         wanted = {condition.corpus for condition in conditions}
         raw = {name: corpus for name, corpus in corpora.items() if name in wanted}
         learned = {name: ready(corpus) for name, corpus in raw.items()}
-        items = [Items.of(corpus, kappas(raw[name])) for name, corpus in learned.items()]
+        items = [Items.of(corpus) for corpus in learned.values()]
+        known = emotions(raw)
         task = Task(out, dict(encoders or {}), tuple(settings))
 
         def run(place: FitFolder, request: Request) -> None:
             for each in items:
                 each.keep(place.folder)
-            agenda = SeedBertAgenda(place, conditions, runs, together)
-            run_fits(place, agenda, task, learned, request)
+            if known:
+                write_json(place.folder / EMOTIONS_FILE, plain(known))
+            for choosing in (True, False):  # settings have to be chosen first
+                keys = [
+                    key
+                    for each in conditions
+                    if (each.kind == "choose") == choosing
+                    for key in each.keys(runs)
+                ]
+                missing = jobs(place.missing(keys), together)
+                run_fits(place, missing, len(keys), task, learned, request)
 
         typed = {name: text for name, text in settings if name != "training.compile"}
         return Plan(run, {"settings": typed})

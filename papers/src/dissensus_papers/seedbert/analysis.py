@@ -7,27 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
 
-from dissensus.errors import DataError
-from dissensus.evaluation import Difference, corrected
+from dissensus.evaluation import Difference
 from dissensus.metrics import normalised_entropy
 from dissensus.progress import progress
 from dissensus_papers.framework.reports import (
     Report,
     accuracy_and_f1,
     begun_with,
-    correct,
     head,
     macro_f1,
     over,
+    read_json,
     short,
 )
 from dissensus_papers.framework.text import LEVEL
+from dissensus_papers.seedbert.emotions import EMOTIONS_FILE
 from dissensus_papers.seedbert.outcomes import (
     BY,
     CAUTIOUS,
@@ -39,11 +40,9 @@ from dissensus_papers.seedbert.outcomes import (
     Items,
     Outcome,
     answers,
-    best_variant,
     distribution,
     outcomes,
     score_of_items,
-    temperatures,
     tried,
 )
 from dissensus_papers.seedbert.protocol import (
@@ -82,51 +81,49 @@ def judged(path: Path) -> Report:
         own = [outcome for outcome in done if outcome.condition == name]
         if own and condition.kind != "choose":
             figures_of[name] = Figures.of(condition, Items.load(path, condition.corpus), own)
-    try:
-        variant = best_variant(path)
-    except DataError:
-        variant = None  # not every variant is there
     conditions = {}
     with progress("testing", len(figures_of)) as advance:
-        for name, of_condition in figures_of.items():
-            if of_condition.condition.kind != "again":
-                conditions[name] = _judged(of_condition)
+        for name, figures in figures_of.items():
+            if figures.condition.kind != "again":
+                conditions[name] = _judged(figures)
             advance(1)
-    correct(test for condition in conditions.values() for test in condition["against"].values())
     by_kind = {
-        kind: {f.condition.corpus: f for f in figures_of.values() if f.condition.kind == kind}
+        kind: {name: f for name in SOURCES if (f := _tuned(figures_of, name, kind))}
         for kind in ("chosen", "again")
     }
-    chosen = by_kind["chosen"]
-    counted = {name: figures for name, figures in chosen.items() if SOURCES[name].counted}
-    return about | {
+    counted = {name: f for name, f in by_kind["chosen"].items() if SOURCES[name].counted}
+    emotions = path / EMOTIONS_FILE
+    rated = read_json(emotions) if emotions.exists() else {"kappas": {}}
+    return about | rated | {
         "settings": front["facts"]["settings"],
         "done": len(done),
-        "missing": _missing(done, variant[0] if variant else None),
+        "missing": _missing(done),
         "choosing": _choosing(path),
-        "variant": _of_variant(counted, variant) if variant else {},
+        "variant": _of_variant(counted),
         "calibrated": _less_one(counted, TEMPERED),
         "again": _less_one(by_kind["again"], CAUTIOUS),
-        "tempering": _tempering(counted),
         "number": _of_number(figures_of),
-        ANNOTATORS: {corpus: _biases_of_annotators(f.items) for corpus, f in chosen.items()},
-        "kappas": _kappas(path),
+        ANNOTATORS: {c: _biases_of_annotators(f.items) for c, f in by_kind["chosen"].items()},
         "conditions": conditions,
-    }
+    }  # fmt: skip
 
 
-def _missing(done: Sequence[Outcome], variant: str | None) -> dict[str, Any]:
+def _tuned(figures_of: Mapping[str, Figures], corpus: str, kind: str) -> Figures | None:
+    """The figures of a corpus whose encoder was trained."""
+    figures = figures_of.get(corpus)
+    return figures if figures and figures.condition.kind == kind else None
+
+
+def _missing(done: Sequence[Outcome]) -> dict[str, Any]:
     """Condition -> model -> how many trainings are not done, of how many."""
     there = {outcome.key for outcome in done}
-    missing: dict[str, Any] = {}
+    missing: dict[str, dict[str, list[int]]] = {}
     for name, condition in CONDITIONS.items():
-        of_model: dict[str, list[int]] = {}
-        for key in condition.keys(N_REPEATS, variant):
-            counts = of_model.setdefault(key.method, [0, 0])
-            counts[0] += key not in there
-            counts[1] += 1
-        lacking = {model: counts for model, counts in of_model.items() if counts[0]}
-        missing |= {name: lacking} if lacking else {}
+        keys = condition.keys(N_REPEATS)
+        for model in condition.models:
+            own = [key not in there for key in keys if key.method == model]
+            if any(own):
+                missing.setdefault(name, {})[model] = [sum(own), len(own)]
     return missing
 
 
@@ -139,7 +136,7 @@ def _choosing(path: Path) -> dict[str, Any]:
             if not done:
                 continue
             scores = [round(float(np.mean(o.scores)), 6) for o in done]
-            choices.setdefault(condition.corpus, {})[model] = {
+            choices.setdefault(name.removesuffix("-choose"), {})[model] = {
                 "trials": [
                     {"settings": o.settings, "score": score}
                     for o, score in zip(done, scores, strict=True)
@@ -148,18 +145,6 @@ def _choosing(path: Path) -> dict[str, Any]:
                 "wanted": len(trials(model)),
             }
     return choices
-
-
-def _kappas(path: Path) -> dict[str, float]:
-    """Of the three questions of the paper's Table 1, where annotators' ratings were read."""
-    for source in (source for source in SOURCES.values() if not source.counted):
-        try:
-            kappas = Items.load(path, source.name).kappas
-        except DataError:
-            continue  # this corpus was not run
-        if len(kappas):
-            return dict(zip(("any", "most", "all"), map(float, kappas), strict=True))
-    return {}
 
 
 # ---- one condition ----
@@ -177,33 +162,30 @@ class Figures:
     @classmethod
     def of(cls, condition: SeedBertCondition, items: Items, outcomes: Iterable[Outcome]) -> Figures:
         done: dict[str, dict[int, Outcome]] = {}
-        for outcome in sorted(outcomes, key=lambda o: o.repeat):
-            done.setdefault(outcome.model, {})[outcome.repeat] = outcome
+        for outcome in sorted(outcomes, key=lambda o: o.seed):
+            done.setdefault(outcome.model, {})[outcome.seed] = outcome
         return cls(condition, items, done)
-
-    @property
-    def n_values(self) -> int:
-        return len(self.items.values)
 
     def shared(self, *models: str) -> list[int]:
         """The repetitions that all of these models are done with."""
         return sorted(set.intersection(*(set(self.done.get(model, ())) for model in models)))
 
-    def answers(self, model: str, repeats: Sequence[int], n: int | None = None) -> np.ndarray:
+    def answers(self, model: str, repeats: Iterable[int], n: int | None = None) -> np.ndarray:
         """Of the first n members, (n_repeats, n_items) codes."""
-        return np.stack([answers(self.done[model][r], self.n_values, n) for r in repeats])
+        n_values = len(self.items.values)
+        return np.stack([answers(self.done[model][r], n_values, n) for r in repeats])
 
     def scores(
         self,
         model: str,
         read: str,
         distance: str,
-        repeats: Sequence[int],
+        repeats: Iterable[int] | None = None,
         n_members: int | None = None,
     ) -> np.ndarray:
-        """The distance from the annotators, (n_repeats, n_items)."""
+        """The distance from the annotators, (n_repeats, n_items); of all repetitions if None."""
         scores = []
-        for repeat in repeats:
+        for repeat in self.done[model] if repeats is None else repeats:
             key = model, repeat, read, n_members
             if key not in self._scores:
                 outcome = self.done[model][repeat]
@@ -226,28 +208,35 @@ class Figures:
     def of_model(self, model: str) -> dict[str, Any]:
         """Every figure of a model, over all repetitions that it is done with."""
         repeats, done = list(self.done[model]), list(self.done[model].values())
+        predicted = self.answers(model, repeats)
         return {
             "repeats": repeats,
-            "fits": self.fits(self.answers(model, repeats), repeats),
+            "fits": self.fits(predicted, repeats),
+            "values": self._of_values(predicted),
             "reads": {read: self._read(model, read) for read in READ_OUTS},
             "apart": float(np.mean([apart(o.votes) for o in done])),
             "biases": _biases_of_members(done, self.items),
-            "temperatures": _rounded(t for o in done for t in temperatures(o, self.items)),
             "seconds": float(np.mean([o.seconds for o in done])),
             "settings": done[0].settings,
         }
 
+    def _of_values(self, predicted: np.ndarray) -> list[float]:
+        """F1 of each value over the answers of a repetition, mean over repetitions."""
+        label = self.items.label
+        scores = []
+        for value in range(len(self.items.values)):
+            right = ((predicted == value) & (label == value)).sum(axis=1)
+            either = (predicted == value).sum(axis=1) + (label == value).sum()
+            scores.append(float(np.mean(2 * right / np.maximum(either, 1))))
+        return _rounded(scores)
+
     def _read(self, model: str, read: str) -> dict[str, list[float]]:
         """Distances, correlation and height of entropies, by repetition."""
-        repeats = list(self.done[model])
-        each = [distribution(self.done[model][r], self.items, read) for r in repeats]
+        each = [distribution(o, self.items, read) for o in self.done[model].values()]
         annotators = normalised_entropy(self.items.shares)
         sure = [normalised_entropy(mass) for mass in each]
         return {
-            **{
-                name: _rounded(self.scores(model, read, name, repeats).mean(axis=1))
-                for name in DISTANCES
-            },
+            **{name: _rounded(self.scores(model, read, name).mean(axis=1)) for name in DISTANCES},
             "entropy correlation": _rounded(_pearson(annotators, one) for one in sure),
             "entropy": _rounded(one.mean() for one in sure),
             "moves": _rounded(np.abs(m - m.mean(axis=0)).sum(axis=1).mean() / 2 for m in each),
@@ -261,7 +250,7 @@ class Figures:
         return means | {
             "reads": {
                 read: {
-                    name: float(self.scores(model, read, name, repeats, n_members).mean())
+                    name: float(self.scores(model, read, name, None, n_members).mean())
                     for name in DISTANCES
                 }
                 for read in READ_OUTS
@@ -274,7 +263,7 @@ class Figures:
         items = self.items
         always = np.bincount(items.label[items.label >= 0]).argmax()
         predicted = np.full(items.folds.shape, always)
-        votes = np.eye(self.n_values)[items.label] * (items.label >= 0)[:, None]
+        votes = np.eye(len(items.values))[items.label] * (items.label >= 0)[:, None]
         own = {name: float(d(items.shares, items.shares).mean()) for name, d in DISTANCES.items()}
         return {
             "majority": self.fits(predicted, range(len(items.folds))),
@@ -287,11 +276,9 @@ class Figures:
         """How far the mean of training items is from the annotators of test items."""
         distances: dict[str, list[float]] = {name: [] for name in DISTANCES}
         for of_item in self.items.folds:
-            prior = np.empty_like(self.items.shares)
-            for fold in range(N_FOLDS):
-                prior[of_item == fold] = shares[of_item != fold].mean(axis=0)
+            prior = np.stack([shares[of_item != fold].mean(axis=0) for fold in range(N_FOLDS)])
             for name, distance in DISTANCES.items():
-                distances[name].append(float(distance(self.items.shares, prior).mean()))
+                distances[name].append(float(distance(self.items.shares, prior[of_item]).mean()))
         return {name: float(np.mean(of_repeats)) for name, of_repeats in distances.items()}
 
     def nearer(
@@ -310,9 +297,12 @@ class Figures:
         }
 
 
-def _short(tests: Mapping[str, Difference]) -> dict[str, Any]:
-    """The fields of differences that tables show."""
-    return {name: short(test) for name, test in tests.items()}
+def shortened(tests: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested tests with the fields that tables show."""
+    return {
+        name: short(test) if isinstance(test, Difference) else shortened(test)
+        for name, test in tests.items()
+    }
 
 
 def _judged(figures: Figures) -> dict[str, Any]:
@@ -320,15 +310,15 @@ def _judged(figures: Figures) -> dict[str, Any]:
     return {
         "corpus": figures.condition.corpus,
         "n_items": len(figures.items.label),
-        "values": list(figures.items.values),
+        "values": figures.items.values,
         "floors": figures.floors(),
         "models": {model: figures.of_model(model) for model in MODELS if model in figures.done},
-        "against": _table_tests(figures) if figures.condition.source.counted else {},
-        "recovery": {  # not corrected
-            SINGLE: _short(figures.nearer((SEEDS, VOTES), (SINGLE, MEAN))),
-            DEEP: {read: _short(tests) for read, tests in deep.items() if tests},
-        },
-    }
+        "against": shortened(_table_tests(figures)) if figures.condition.source.counted else {},
+        "recovery": shortened({
+            SINGLE: figures.nearer((SEEDS, VOTES), (SINGLE, MEAN)),
+            DEEP: {read: tests for read, tests in deep.items() if tests},
+        }),
+    }  # fmt: skip
 
 
 def _table_tests(figures: Figures) -> dict[str, Any]:
@@ -347,14 +337,17 @@ def _table_tests(figures: Figures) -> dict[str, Any]:
 # ---- the best variant, and ensembles with temperature ----
 
 
-def _of_variant(of_corpus: Mapping[str, Figures], variant: tuple[str, str]) -> dict[str, Any]:
-    """The variant that is nearest to annotators on the first corpus, and whether it is on others.
+def _of_variant(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
+    """The variant that is nearest to annotators on the first corpus, and whether it is on others;
+    empty if no repetition has every variant.
 
     Three comparisons on each corpus: with one network and a temperature, which counts; with one
     network whose answer counts five times and is smoothed as votes are; and with one as it is.
     """
-    first = of_corpus[FIRST]
-    shared = first.shared(*VARIANTS)
+    first = of_corpus.get(FIRST)
+    shared = first.shared(*VARIANTS) if first else []
+    if not first or not shared:
+        return {}
     scores = {
         distance: {
             (model, read): float(first.scores(model, read, distance, shared).mean())
@@ -363,116 +356,38 @@ def _of_variant(of_corpus: Mapping[str, Figures], variant: tuple[str, str]) -> d
         }
         for distance in DISTANCES
     }
+    nearest = {distance: min(of, key=of.__getitem__) for distance, of in scores.items()}
+    model, read = variant = nearest[BY]
     against = {
         corpus: {read: figures.nearer(variant, (SINGLE, read)) for read in READ_OUTS}
         for corpus, figures in of_corpus.items()
-        if figures.shared(variant[0], SINGLE)
+        if figures.shared(model, SINGLE)
     }
-    _correct([tests[TEMPERED] for corpus, tests in against.items() if corpus != FIRST])
-    nearest = {distance: min(of, key=lambda w: of[w]) for distance, of in scores.items()}  # noqa: B023
     return {
-        "model": variant[0],
-        "read": variant[1],
-        "scores": {
-            model: {read: scores[BY][model, read] for read in READ_OUTS} for model in VARIANTS
-        },
+        "model": model,
+        "read": read,
+        "scores": {m: {r: scores[BY][m, r] for r in READ_OUTS} for m in VARIANTS},
         "by": {d: dict(zip(("model", "read"), which, strict=True)) for d, which in nearest.items()},
-        "against": {
-            corpus: {read: _short(tests) for read, tests in of_read.items()}
-            for corpus, of_read in against.items()
-        },
+        "against": shortened(against),
     }
-
-
-def _correct(tests: Sequence[Tests]) -> None:
-    """Holm's correction of cross-entropies."""
-    for own, test in zip(tests, corrected([own[BY] for own in tests]), strict=True):
-        own[BY] = test
 
 
 def _less_one(of_corpus: Mapping[str, Figures], read: str) -> dict[str, Any]:
     """Post hoc: corpus -> ensemble -> its distances less those of one network, with temperature.
 
     Less a single one, which has its own settings, and less the ensemble's first member, so that
-    the effect of settings can be separated from that of members. Cross-entropies less a single one
-    are corrected (Holm) over all corpora but the first. What this finds is tested again, on items
-    that were not used here, with a temperature of at least 1 as methods choose it.
+    the effect of settings can be separated from that of members. What this finds is tested again,
+    on items that were not used here, with a temperature of at least 1 as methods choose it.
     """
     tests_of: dict[str, dict[str, dict[str, Tests]]] = {}
     for corpus, figures in of_corpus.items():
-        for model in ENSEMBLES:
-            if figures.shared(model, SINGLE):
-                mine = model, read
-                tests_of.setdefault(corpus, {})[model] = {
-                    SINGLE: figures.nearer(mine, (SINGLE, read)),
-                    MEMBER: figures.nearer(mine, mine, n_members=1),
-                }
-    _correct([
-        less[SINGLE] for corpus in tests_of if corpus != FIRST for less in tests_of[corpus].values()
-    ])  # fmt: skip
-    return {
-        corpus: {
-            model: {other: _short(tests) for other, tests in less.items()}
-            for model, less in of_model.items()
-        }
-        for corpus, of_model in tests_of.items()
-    }
-
-
-# ---- temperatures ----
-
-
-def _tempering(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
-    """Corpus -> by how many labels a temperature is chosen, and its effect in each fit.
-
-    "items": held out in a fit, mean over fits; "rare": the fewest and most of them in a fit
-    whose label is not the corpus's most frequent one.
-    """
-    by_corpus = {}
-    for corpus, figures in of_corpus.items():
-        models = [model for model in (SINGLE, *VARIANTS) if model in figures.done]
-        if not models:
-            continue
-        label = figures.items.label
-        often = np.bincount(label[label >= 0]).argmax()
-        folds = [
-            label[outcome.aside[1][outcome.aside[0] == fold]]
-            for of_model in figures.done.values()
-            for outcome in of_model.values()
-            for fold in np.unique(outcome.aside[0])
-        ]
-        rare = [int((labels != often).sum()) for labels in folds]
-        by_corpus[corpus] = {
-            "items": float(np.mean([len(labels) for labels in folds])),
-            "rare": [min(rare), max(rare)],
-            "models": {model: _tempered(figures, model) for model in models},
-        }
-    return by_corpus
-
-
-def _tempered(figures: Figures, model: str) -> dict[str, Any]:
-    """Of all fits of a model: the ends of its temperatures, and cross-entropies where one is below
-    1 (more confident because of few labels) and where it is not; "votes": those of its votes there;
-    "cautious": those of all fits if no temperature were below 1."""
-    chosen: list[float] = []
-    crossed: dict[str, list[float]] = {read: [] for read in (TEMPERED, VOTES, CAUTIOUS)}
-    for repeat, outcome in figures.done[model].items():
-        chosen += temperatures(outcome, figures.items)
-        of_item = figures.items.folds[repeat]
-        for read, means in crossed.items():
-            scores = figures.scores(model, read, BY, [repeat])[0]
-            means += [float(scores[of_item == fold].mean()) for fold in range(N_FOLDS)]
-    below, each = np.array(chosen) < 1, {read: np.array(of) for read, of in crossed.items()}
-    return {
-        "low": min(chosen),
-        "high": max(chosen),
-        "fits": len(chosen),
-        "below": int(below.sum()),
-        "there": _mean(each[TEMPERED][below]),
-        "elsewhere": _mean(each[TEMPERED][~below]),
-        "votes": _mean(each[VOTES][~below]),
-        "cautious": _mean(each[CAUTIOUS]),
-    }
+        for model in (model for model in ENSEMBLES if figures.shared(model, SINGLE)):
+            mine = model, read
+            tests_of.setdefault(corpus, {})[model] = {
+                SINGLE: figures.nearer(mine, (SINGLE, read)),
+                MEMBER: figures.nearer(mine, mine, n_members=1),
+            }
+    return shortened(tests_of)
 
 
 # ---- the number of members ----
@@ -484,25 +399,27 @@ def _of_number(figures_of: Mapping[str, Figures]) -> dict[str, Any]:
     Of ensembles of five and of twenty; fewer members are the first ones of these.
     """
     numbers: dict[str, Any] = {}
-    for figures in (f for f in figures_of.values() if f.condition.kind in ("chosen", "many")):
-        for model in figures.done:
-            if MODELS[model].tuned_as != SEEDS or model in ("order", "dropout", "bag"):
+    for figures in figures_of.values():
+        condition = figures.condition
+        for model in figures.done if condition.kind in ("chosen", "many") else ():
+            if not model.startswith(ENSEMBLES) or condition.frozen:
                 continue
             n_members = MODELS[model].n_networks
-            of_model = {str(n): figures.of_members(model, n) for n in NUMBERS if n <= n_members}
-            of_model |= {"repeats": len(figures.done[model])}  # type: ignore[dict-item]
+            of_model: dict[str, Any] = {
+                str(n): figures.of_members(model, n) for n in NUMBERS if n <= n_members
+            }
+            of_model["repeats"] = len(figures.done[model])
             if n_members > N_MEMBERS:
                 of_model["more"] = _more(figures, model)
-            numbers.setdefault(figures.condition.corpus, {})[model] = of_model
+            numbers.setdefault(condition.corpus, {})[model] = of_model
     return numbers
 
 
 def _more(figures: Figures, model: str) -> dict[str, Any]:
     """How much farther from annotators all members are than the first five."""
-    repeats = list(figures.done[model])
     tests = {}
     for read in READ_OUTS:
-        mine, theirs = (figures.scores(model, read, BY, repeats, n) for n in (None, N_MEMBERS))
+        mine, theirs = (figures.scores(model, read, BY, None, n) for n in (None, N_MEMBERS))
         tests[read] = short(over(mine, theirs, figures.items.groups))
     return tests
 
@@ -520,11 +437,8 @@ def apart(votes: np.ndarray) -> float:
         >>> round(apart(np.array([[0, 0], [0, 1], [0, 1]])), 4)
         0.3333
     """
-    n = len(votes)
-    if n < 2:
-        return float("nan")
-    alike = sum(float((votes == votes[at]).mean(axis=1).sum()) - 1 for at in range(n))
-    return float(1 - alike / (n * (n - 1)))
+    pairs = [(first != second).mean() for first, second in combinations(votes, 2)]
+    return float(np.mean(pairs)) if pairs else float("nan")
 
 
 def _biases_of_members(outcomes: Sequence[Outcome], items: Items) -> dict[str, Any]:
@@ -538,7 +452,7 @@ def _biases_of_members(outcomes: Sequence[Outcome], items: Items) -> dict[str, A
     n_values = len(items.values)
     for outcome in (outcome for outcome in outcomes if len(outcome.votes) > 1):
         for fold in range(N_FOLDS):
-            inside = outcome.votes[:, items.folds[outcome.repeat] == fold]
+            inside = outcome.votes[:, items.folds[outcome.seed] == fold]
             gave = inside[:, :, None] == np.arange(n_values)  # (n_members, n_items, n_values)
             rate = gave.mean(axis=1)
             figures["sd"].append(rate.std(axis=0, ddof=1).mean())
@@ -566,15 +480,13 @@ def cochran(yes: np.ndarray) -> float:
     """
     n, of_member, of_item = len(yes), yes.sum(axis=1), yes.sum(axis=0)
     below = float((of_item * (n - of_item)).sum())
-    if not below:
-        return 1.0
     above = (n - 1) * n * float(((of_member - of_member.mean()) ** 2).sum())
-    return float(chdtrc(n - 1, above / below))
+    return float(chdtrc(n - 1, above / below)) if below else 1.0
 
 
 def _biases_of_annotators(items: Items) -> dict[str, float]:
     """The same of annotators with at least 50 answers; empty where ids are unknown."""
-    rate = items.biases
+    rate = items.biases()
     if len(rate) < 2:
         return {}
     sd, last = float(rate.std(axis=0, ddof=1).mean()), rate[:, -1]
@@ -589,11 +501,6 @@ def _pearson(first: np.ndarray, second: np.ndarray) -> float:
     if np.ptp(first) < EVEN or np.ptp(second) < EVEN:
         return float("nan")
     return float(np.corrcoef(first, second)[0, 1])
-
-
-def _mean(values: np.ndarray) -> float:
-    """nan of none."""
-    return float(values.mean()) if len(values) else float("nan")
 
 
 def _rounded(values: Iterable[float]) -> list[float]:

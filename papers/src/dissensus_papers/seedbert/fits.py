@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +27,8 @@ from dissensus_papers.seedbert.protocol import (
     AT_ONCE,
     CONDITIONS,
     MODELS,
+    N_FOLDS,
+    SOURCES,
     SeedBertCondition,
     built,
     folds,
@@ -36,6 +39,20 @@ from dissensus_papers.seedbert.protocol import (
 
 CHOOSING = 20  # the repetition whose seeds the trials have: one that is not made
 Answers = tuple[np.ndarray, np.ndarray]  # masses (k, n_items, n_values), votes (m, n_items)
+
+
+def jobs(keys: Sequence[Key], together: bool) -> list[Fits]:
+    """The fits of each job: one, or together as many of a model as are trained side by side."""
+    if not together:
+        return [(key,) for key in keys]
+    grouped: list[Fits] = []
+    for name, model in dict.fromkeys((key.fold, key.method) for key in keys):
+        condition = CONDITIONS[name]
+        n_folds = condition.repeats if condition.kind == "choose" else N_FOLDS
+        own = [key for key in keys if (key.fold, key.method) == (name, model)]
+        n = max(1, AT_ONCE // (n_folds * MODELS[model].size))
+        grouped += [tuple(own[at : at + n]) for at in range(0, len(own), n)]
+    return grouped
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,53 +75,48 @@ class Task(FitTask):
 
     def fit(self, opened: Opened, job: Fits) -> list[Outcome]:
         fits = [fit for key in job for fit in self._fits(opened, key)]
-        for together in _parted(fits):
-            jobs = [Job(fit.method, fit.train, fit.question) for fit in together]
-            fit_many(jobs, stack=None if worth_stacking(together[0].method) else False)
-            jobs.clear()  # networks are let go of as soon as they have answered
-            for fit in together:
+        for stack in _parted(fits):
+            todo = [Job(fit.method, fit.train, fit.question) for fit in stack]
+            fit_many(todo, stack=None if worth_stacking(stack[0].method) else False)
+            todo.clear()  # networks are let go of as soon as they have answered
+            for fit in stack:
                 fit.read()
         return [self._outcome(key, [fit for fit in fits if fit.key == key]) for key in job]
 
-    def _fits(self, opened: Opened, key: Key) -> list[_Fit]:
+    def _fits(self, opened: Opened, key: Key) -> Iterator[_Fit]:
         condition, source = CONDITIONS[key.fold], CONDITIONS[key.fold].source
-        choosing = condition.kind == "choose"
-        repeat = CHOOSING if choosing else key.seed
-        method, fits = self.method(key), []
-        for number, fold in enumerate(opened.folds(condition, key.seed)):
+        repeat = CHOOSING if condition.kind == "choose" else key.seed
+        method = self.method(key)
+        for number, (fold, train, test) in enumerate(opened.folds(condition, key.seed)):
             own = seeded(method, seed_of(source, repeat, number))
-            parts = opened.parts(condition.corpus, fold)
-            fits.append(_Fit(key, own, source.question, fold, *parts, choosing))
-        return fits
+            yield _Fit(key, own, source.question, fold, train, test)
 
     def method(self, key: Key) -> Any:
         """What is trained, without a seed."""
         condition = CONDITIONS[key.fold]
         encoder = self.encoders.get(condition.corpus, condition.source.readers())
-        return built(key.method, encoder, self._settings(key), self.typed)
+        return built(key.method, encoder, self._settings(key), self.typed, condition.frozen)
 
     def _settings(self, key: Key) -> dict[str, Any]:
         condition = CONDITIONS[key.fold]
         if condition.kind == "choose":
-            return trials(key.method)[key.seed]
+            return trials(key.method, condition.frozen)[key.seed]
         if condition.kind == "paper":
             return AS_PAPER
         return chosen(self.folder, condition.choosing, MODELS[key.method].tuned_as or key.method)
 
     def _outcome(self, key: Key, fits: Sequence[_Fit]) -> Outcome:
         settings = self._settings(key)
-        if fits[0].choosing:
+        if CONDITIONS[key.fold].kind == "choose":
             return Outcome(*key, scores=[fit.score for fit in fits], settings=settings)
         n_items = sum(len(fit.fold.test) for fit in fits)
         (k, _, n_values), m = fits[0].answers[0].shape, len(fits[0].answers[1])
-        mass, votes = np.zeros((k, n_items, n_values)), np.zeros((m, n_items), np.int8)
-        aside = []
-        for number, fit in enumerate(fits):
+        mass, votes = np.zeros((k, n_items, n_values), np.float32), np.zeros((m, n_items), np.int8)
+        for fit in fits:
             mass[:, fit.fold.test], votes[:, fit.fold.test] = fit.answers
-            aside.append(np.stack([np.full(len(fit.aside), number), fit.fold.train[fit.aside]]))
-        aside_mass = np.concatenate([fit.answers_aside[0] for fit in fits], axis=1)
-        joined = np.concatenate(aside, axis=1)
-        return Outcome(*key, mass, votes, joined, aside_mass, settings=settings)
+        aside = [[np.full(len(f.aside), n), f.fold.train[f.aside]] for n, f in enumerate(fits)]
+        aside_mass = np.concatenate([fit.aside_mass for fit in fits], axis=1, dtype=np.float32)
+        return Outcome(*key, mass, votes, np.hstack(aside), aside_mass, settings=settings)
 
 
 @dataclass(eq=False)
@@ -117,14 +129,13 @@ class _Fit:
     fold: Fold
     train: Corpus
     test: Corpus
-    choosing: bool
     answers: Answers = field(init=False)
     aside: np.ndarray = field(init=False)  # codes of training items
-    answers_aside: Answers = field(init=False)
+    aside_mass: np.ndarray = field(init=False)
     score: float = float("nan")
 
     def read(self) -> None:
-        if self.choosing:
+        if CONDITIONS[self.key.fold].kind == "choose":
             mass = self.method.predict_items(self.test)[self.question].distribution
             label = self.test[self.question].consensus("first")
             probability = mass[label.item, label.answer]
@@ -134,7 +145,7 @@ class _Fit:
             held_out, seed = self.method.held_out, self.method.training.seed
             self.aside = held_out_items(self.train, held_out, seed)
             self.answers = self._answers(self.test)
-            self.answers_aside = self._answers(self.train.select(items=self.aside))
+            self.aside_mass, _ = self._answers(self.train.select(items=self.aside))
         del self.method
 
     def _answers(self, corpus: Corpus) -> Answers:
@@ -146,30 +157,25 @@ class _Fit:
         return answers.distribution[None] if of_draws else answers.masses, answers.members
 
 
-@dataclass(eq=False)
 class Opened:
-    """The corpora, and their parts, which fits of one fold share."""
+    """The corpora; fits of one fold share its parts."""
 
-    corpora: dict[str, Corpus]
-    _folds: dict[str, list[list[Fold]]] = field(default_factory=dict)
-    _parts: dict[tuple[str, str], Any] = field(default_factory=dict)
+    def __init__(self, corpora: dict[str, Corpus]) -> None:
+        def parts(name: str, choosing: SeedBertCondition | None) -> list[Any]:
+            corpus = corpora[name]
+            dealt = [to_choose(corpus, choosing)] if choosing else folds(corpus, SOURCES[name])
+            return [[(fold, *fold.parts(corpus)[:2]) for fold in repeat] for repeat in dealt]
 
-    def folds(self, condition: SeedBertCondition, repeat: int) -> list[Fold]:
-        """Of a repetition; those in which settings are chosen are always the same."""
-        corpus, choosing = self.corpora[condition.corpus], condition.kind == "choose"
-        name = condition.name if choosing else condition.corpus
-        if name not in self._folds:
-            self._folds[name] = (
-                [to_choose(corpus, condition)] if choosing else folds(corpus, condition.source)
-            )
-        return self._folds[name][0 if choosing else repeat]
+        self._parts = cache(parts)
 
-    def parts(self, corpus: str, fold: Fold) -> tuple[Corpus, Corpus]:
-        """To learn from and to test on."""
-        if (corpus, fold.name) not in self._parts:
-            self._parts[corpus, fold.name] = fold.parts(self.corpora[corpus])[:2]
-        train, test = self._parts[corpus, fold.name]
-        return train, test
+    def folds(self, condition: SeedBertCondition, repeat: int) -> list[tuple[Fold, Corpus, Corpus]]:
+        """Of a repetition, with what is learned from and tested on; those in which settings are
+        chosen are always the same."""
+        if condition.kind == "choose":
+            parts: list[Any] = self._parts(condition.corpus, condition)[0]
+        else:
+            parts = self._parts(condition.corpus, None)[repeat]
+        return parts
 
 
 def _parted(fits: Sequence[_Fit]) -> Iterator[list[_Fit]]:

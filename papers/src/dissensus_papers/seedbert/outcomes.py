@@ -1,4 +1,4 @@
-"""Outcomes and facts about items in a folder; their distance from annotators; choices by them."""
+"""Outcomes and facts about items; how far answers are from annotators; choices by outcomes."""
 
 from __future__ import annotations
 
@@ -10,30 +10,28 @@ import numpy as np
 
 from dissensus import Corpus, Nominal
 from dissensus.errors import DataError
-from dissensus.evaluation import Key, folder_name, plain
-from dissensus.files import read_json, reading, staged, write_json, writing
+from dissensus.evaluation import Key, folder_name
 from dissensus.methods import best_temperature, tempered
 from dissensus.metrics import smoothed_votes, soft
-from dissensus_papers.framework.paper import load_outcomes, refuse_other_data
+from dissensus_papers.framework.outcomes import SavedItems, SavedOutcome
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
-    FIRST,
     MODELS,
     N_MEMBERS,
     SOURCES,
-    VARIANTS,
-    biases,
-    fold_of_items,
     folds,
     trials,
 )
 
-ARRAYS = "answers.npz"
-MOST = 30.0  # of all log-odds that are kept
+LEAST = 50  # answers of an annotator whose biases are known
+
+
+def _none(*shape: int) -> Any:
+    return field(default_factory=lambda: np.zeros(shape))
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(SavedOutcome):
     """What a model's networks answer to every item, each when it is tested; or how a trial went.
 
     Probabilities are as they come from the networks: a temperature is chosen when they are judged,
@@ -44,104 +42,47 @@ class Outcome:
         Key(method='single', seed=0, fold='HS-Brexit')
     """
 
-    model: str
-    repeat: int  # or the number of a trial
-    condition: str
-    mass: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))  # (k, n_items, n_values)
-    votes: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (m, n_items)
-    aside: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (2, n): fold, item
-    aside_mass: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))  # (k, n, n_values)
+    mass: np.ndarray = _none(0, 0, 0)  # (k, n_items, n_values)
+    votes: np.ndarray = _none(0, 0)  # (m, n_items)
+    aside: np.ndarray = _none(0, 0)  # (2, n): fold, item
+    aside_mass: np.ndarray = _none(0, 0, 0)  # (k, n, n_values)
     scores: list[float] = field(default_factory=list)  # of a trial: label's cross-entropy, by fold
     settings: dict[str, Any] = field(default_factory=dict)
-    machine: str = ""
-    seconds: float = 0.0
-    reason: str = ""  # why it failed, if it did
-
-    @property
-    def key(self) -> Key:
-        return Key(self.model, self.repeat, self.condition)
-
-    def save(self, folder: str | Path) -> None:
-        """Write it into a folder of fits, as a folder of its own, whole or not at all."""
-        content = {name: value for name, value in vars(self).items() if name not in _ARRAYS}
-        with writing(Path(folder) / folder_name(self.key), "fit") as own:
-            if self.mass.size:
-                arrays = {name: log_odds(getattr(self, name)) for name in _ARRAYS[:2]}
-                arrays |= {
-                    "votes": self.votes.astype(np.int8),
-                    "aside": self.aside.astype(np.int32),
-                }
-                np.savez_compressed(own / ARRAYS, **arrays)  # type: ignore[arg-type]
-            write_json(own, "fit", plain(content))
-
-    @classmethod
-    def load(cls, folder: str | Path) -> Outcome:
-        content, path = read_json(folder, "fit"), Path(folder) / ARRAYS
-        with reading(Path(folder)):
-            known = {name: content[name] for name in cls.__dataclass_fields__ if name in content}
-            if path.exists():
-                with np.load(path) as arrays:
-                    known |= {name: arrays[name] for name in _ARRAYS[2:]}
-                    known |= {name: masses(arrays[name]) for name in _ARRAYS[:2]}
-            return cls(**known)
-
-
-_ARRAYS = ("mass", "aside_mass", "votes", "aside")
-
-
-def log_odds(mass: np.ndarray) -> np.ndarray:
-    """Of each value against the last one, in half precision: what 0.9999 and 0.99999 differ by
-    stays there.
-
-    Example:
-        >>> log_odds(np.array([[0.75, 0.25]])).tolist()
-        [[1.0986328125]]
-    """
-    logs = np.log(mass.clip(np.finfo(float).tiny))
-    return (logs[..., :-1] - logs[..., -1:]).clip(-MOST, MOST).astype(np.float16)
-
-
-def masses(odds: np.ndarray) -> np.ndarray:
-    """From log-odds to probabilities."""
-    logs = np.concatenate([odds.astype(float), np.zeros((*odds.shape[:-1], 1))], axis=-1)
-    powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
-
-
-# ---- facts about the items of a corpus ----
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
-    """The items of a corpus: the annotators' answers, the label of each item, and the folds. They
-    are saved with the outcomes: a report reads no corpus, and outcomes of other data are refused.
-    """
+class Items(SavedItems):
+    """The items of a corpus: the annotators' answers, the label of each item, and the folds."""
 
-    corpus: str
-    values: tuple[str, ...]
+    values: list[str]
     counts: np.ndarray  # (n_items, n_values) how many annotators gave each answer
     label: np.ndarray  # (n_items,) codes
     groups: np.ndarray  # (n_items,) the content or conversation
     folds: np.ndarray  # (n_repeats, n_items) the fold that tests each
-    biases: np.ndarray  # (n_annotators, n_values) how often each gives which answer
-    kappas: np.ndarray  # of any, most, all; empty but for emotions
+    rows: np.ndarray  # (n_rows, 3) item, annotator and answer; none if ids are unknown
 
     @classmethod
-    def of(cls, corpus: Corpus, kappas: dict[str, float]) -> Items:
+    def of(cls, corpus: Corpus) -> Items:
         source = SOURCES[corpus.name]
         annotations = corpus[source.question]
         label = np.full(corpus.n_items, -1)
         majority = annotations.consensus("first")
         label[majority.item] = majority.answer
+        fold_of = np.full((len(dealt := folds(corpus, source)), corpus.n_items), -1)
+        for repeat, folds_ in enumerate(dealt):
+            for number, fold in enumerate(folds_):
+                fold_of[repeat, fold.test] = number
+        rows = np.zeros((0, 3), np.int64)
+        if annotations.annotator is not None:
+            rows = np.stack([annotations.item, annotations.annotator, annotations.answer], axis=1)
         return cls(
             corpus.name,
-            tuple(str(value) for value in annotations.scale.values),  # type: ignore[attr-defined]
+            [str(value) for value in annotations.scale.values],  # type: ignore[attr-defined]
             annotations.counts(),
             label,
             np.unique(corpus.units(), return_inverse=True)[1].reshape(-1),
-            np.stack([fold_of_items(dealt, corpus.n_items) for dealt in folds(corpus, source)]),
-            biases(corpus, source.question),
-            np.array([kappas[name] for name in ("any", "most", "all") if kappas]),
+            fold_of,
+            rows,
         )
 
     @property
@@ -149,42 +90,12 @@ class Items:
         """The share of annotators that gave each answer, (n_items, n_values)."""
         return self.counts / self.counts.sum(axis=1, keepdims=True)
 
-    def keep(self, folder: Path) -> None:
-        """Write them; refuse a folder that was begun with other data."""
-        path = _file(folder, self.corpus)
-        content = {name: np.asarray(each) for name, each in vars(self).items() if name != "corpus"}
-        if path.exists():
-            kept = Items.load(folder, self.corpus)
-            known = not len(self.kappas) or len(kept.kappas)  # a kit has no ratings
-            compared = {n: each for n, each in content.items() if n != "kappas"}
-            compared |= {"kappas": self.kappas} if known and len(self.kappas) else {}
-            differing = [n for n, each in compared.items() if not _same(each, getattr(kept, n))]
-            refuse_other_data(folder, self.corpus, differing, "the data")
-            if known:
-                return
-        path.parent.mkdir(exist_ok=True)
-        with staged(path) as new, new.open("wb") as file:
-            np.savez_compressed(file, **content)  # type: ignore[arg-type]
-
-    @classmethod
-    def load(cls, folder: str | Path, corpus: str) -> Items:
-        path = _file(folder, corpus)
-        if not path.exists():
-            raise DataError(f"{path}: missing; run the paper into this folder again")
-        with reading(path), np.load(path) as arrays:
-            content = {n: arrays[n] for n in cls.__dataclass_fields__ if n != "corpus"}
-            return cls(corpus, **content | {"values": tuple(map(str, content["values"]))})
-
-
-def _file(folder: str | Path, corpus: str) -> Path:
-    return Path(folder) / "corpora" / f"{corpus}.npz"
-
-
-def _same(first: np.ndarray, second: Any) -> bool:
-    second = np.asarray(second)
-    if first.shape != second.shape or first.dtype.kind == "U":
-        return bool(np.array_equal(first, second))
-    return bool(np.allclose(first, second, equal_nan=True))
+    def biases(self) -> np.ndarray:
+        """How often annotators with 50 answers give each one, (n_annotators, n_values)."""
+        counts = np.zeros((int(self.rows[:, 1].max(initial=-1)) + 1, len(self.values)))
+        np.add.at(counts, (self.rows[:, 1], self.rows[:, 2]), 1)
+        counts = counts[counts.sum(axis=1) >= LEAST]
+        return counts / counts.sum(axis=1, keepdims=True)
 
 
 # ---- distances from the annotators, item by item ----
@@ -212,10 +123,10 @@ def temperatures(
     outcome: Outcome, items: Items, n_members: int | None = None, lowest: float = 0.0
 ) -> list[float]:
     """Of each fold, by the labels of the items that were set aside there."""
-    scale, chosen = Nominal(items.values), []
+    scale, chosen = Nominal(tuple(items.values)), []
     for fold in np.unique(outcome.aside[0]):
         inside = outcome.aside[0] == fold
-        mean = outcome.aside_mass[:n_members, inside].mean(axis=0)
+        mean = outcome.aside_mass[:n_members, inside].mean(axis=0, dtype=float)
         label = items.label[outcome.aside[1][inside]]
         chosen.append(best_temperature(scale, mean, label, lowest))
     return chosen
@@ -229,11 +140,11 @@ def distribution(
     if read == VOTES:
         counts = vote_counts(outcome, len(items.values), n_members)
         return counts / counts.sum(axis=1, keepdims=True)
-    mean = outcome.mass[:n_members].mean(axis=0)
+    mean = outcome.mass[:n_members].mean(axis=0, dtype=float)
     if read == MEAN:
         return np.asarray(mean)
-    distributions, scale = np.empty_like(mean), Nominal(items.values)
-    of_item = items.folds[outcome.repeat]
+    distributions, scale = np.empty_like(mean), Nominal(tuple(items.values))
+    of_item = items.folds[outcome.seed]
     lowest = 1.0 if read == CAUTIOUS else 0.0
     for fold, temperature in enumerate(temperatures(outcome, items, n_members, lowest)):
         distributions[of_item == fold] = tempered(scale, mean[of_item == fold], temperature)
@@ -268,7 +179,7 @@ def score_of_items(
 
 def outcomes(folder: str | Path, condition: str | None = None) -> list[Outcome]:
     """The outcomes of all fits in a folder, or of one condition."""
-    return load_outcomes(folder, Outcome.load, CONDITIONS, MODELS, condition)
+    return Outcome.all(folder, CONDITIONS, MODELS, condition)
 
 
 def tried(folder: str | Path, condition: str, model: str) -> list[Outcome]:
@@ -284,21 +195,3 @@ def chosen(folder: str | Path, condition: str, model: str) -> dict[str, Any]:
     if len(done) < len(trials(model)):
         raise DataError(f"{folder}: {condition} is not done for {model}; run it first")
     return dict(min(done, key=lambda outcome: float(np.mean(outcome.scores))).settings)
-
-
-def best_variant(folder: str | Path) -> tuple[str, str]:
-    """The variant and read-out that are nearest to the annotators' answers, on the first corpus.
-
-    By cross-entropy, the mean over items and all repetitions that every variant has.
-    """
-    items = Items.load(folder, FIRST)
-    done = [o for o in outcomes(folder, FIRST) if o.model in VARIANTS]
-    shared = set.intersection(*({o.repeat for o in done if o.model == v} for v in VARIANTS))
-    if not shared:
-        raise DataError(f"{folder}: no repetition of {FIRST} has every variant yet")
-    scores: dict[tuple[str, str], list[float]] = {}
-    for outcome in (outcome for outcome in done if outcome.repeat in shared):
-        for read in READ_OUTS:
-            score = score_of_items(outcome, items, read)[BY].mean()
-            scores.setdefault((outcome.model, read), []).append(float(score))
-    return min(scores, key=lambda which: float(np.mean(scores[which])))

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from dissensus import Annotations, Corpus, Nominal
-from dissensus.agreement import mean_kappa
 from dissensus.contents import Contents
 from dissensus.evaluation import Fold, Key, nested, repeated
 from dissensus.training import Training
@@ -38,13 +37,6 @@ TABLE: dict[str, Printed] = {  # Table 4, by our names; 500 clips, six emotions
     "bayesian": Printed(0.150, 0.132),
     "seeds": Printed(0.308, 0.183),
 }
-KAPPA = {"any": 0.744, "most": 0.410, "all": 0.710}  # Table 1
-QUESTIONS = {
-    "any": "is any emotion expressed",
-    "most": "the emotion most present",
-    "all": "all emotions present",
-}
-
 # ---- models ----
 
 N_MEMBERS, MANY = 5, 20
@@ -111,19 +103,27 @@ AS_PAPER: dict[str, Any] = {
     "complexity_weight": 1.0,
 }
 RATES, EPOCHS = (3e-5, 1e-4, 3e-4), (2, 4)
+HEAD_RATES, HEAD_EPOCHS = (1e-3, 3e-3, 1e-2), (10, 30)  # where the encoder is frozen
 COSTS = (1e-4, 1e-2)  # of a Bayesian network's weights; in the paper 1
 
 
-def trials(model: str) -> list[dict[str, Any]]:
-    """What is tried, as many settings of every method: rates of the encoder and epochs, of the
-    Bayesian network rates and the weight of its cost, which decides whether it learns at all."""
-    rate_and_epochs = ("training.encoder_learning_rate", "training.epochs")
+def trials(model: str, frozen: bool = False) -> list[dict[str, Any]]:
+    """What is tried, as many settings of every method: rates and epochs, of the Bayesian network
+    rates and the weight of its cost, which decides whether it learns at all.
+
+    Args:
+        frozen: whether only the last layer is trained; else the rate is that of the encoder.
+    """
+    rate = "training.learning_rate" if frozen else "training.encoder_learning_rate"
+    rates, epochs = (HEAD_RATES, HEAD_EPOCHS) if frozen else (RATES, EPOCHS)
     if MODELS[model].method == "bayesian":
-        names = (*rate_and_epochs, "complexity_weight")
-        tried = [(rate, 4, cost) for cost, rate in itertools.product(COSTS, RATES)]
-        return [dict(zip(names, values, strict=True)) for values in tried]
-    pairs = itertools.product(EPOCHS, RATES)
-    return [dict(zip(rate_and_epochs, (rate, epochs), strict=True)) for epochs, rate in pairs]
+        tried = itertools.product(COSTS, epochs[-1:], rates)
+    else:
+        tried = itertools.product((None,), epochs, rates)
+    return [
+        {rate: value, "training.epochs": n} | ({"complexity_weight": cost} if cost else {})
+        for cost, n, value in tried
+    ]
 
 
 def built(
@@ -131,6 +131,7 @@ def built(
     encoder: str | dict[str, str],
     settings: Mapping[str, Any],
     typed: Sequence[tuple[str, str]] = (),
+    frozen: bool = False,
 ) -> Any:
     """A method without seeds, to be trained with these settings.
 
@@ -141,7 +142,8 @@ def built(
     from dissensus.methods import changed, method
 
     cls: Any = method(MODELS[model].method)
-    plain = cls(encoder=encoder, tune="all", temperature=True, training=CHOSEN)
+    tune = "nothing" if frozen else "all"
+    plain = cls(encoder=encoder, tune=tune, temperature=True, training=CHOSEN)
     own = dict(MODELS[model].settings) | declared.known(plain, settings)
     return declared.with_typed(changed(plain, own), typed)
 
@@ -239,16 +241,15 @@ def before_last_block(corpus: Corpus) -> Corpus:
     return replace(corpus, contents={"image": features}, content=content)
 
 
-# ---- the paper's three questions, of ratings of six emotions ----
+# ---- the emotion most present, of ratings of six emotions ----
 
 EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
 SHARED = 60  # votes of an annotator, so that two to six emotions share them evenly
-THRESHOLD = 50  # of 100, above which an emotion counts as present
 
 
 def with_emotion(corpus: Corpus) -> Corpus:
     """The emotion that is most present, or none; several that are equally so share the vote."""
-    ratings, joint = _ratings(corpus)
+    ratings, joint = rated(corpus)
     highest = ratings.max(axis=1, keepdims=True)
     chosen = (ratings == highest) & (highest > 0)
     votes = np.column_stack([chosen, highest[:, 0] <= 0]).astype(float)  # (n_responses, 7)
@@ -266,49 +267,10 @@ def with_emotion(corpus: Corpus) -> Corpus:
     return replace(corpus, questions={"emotion": emotions})
 
 
-def kappas(corpus: Corpus) -> dict[str, float]:
-    """Cohen's kappa of the three questions of the paper's Table 1, mean over pairs of annotators;
-    empty if they did not rate the six emotions.
-
-    An emotion is present where it is rated above 50 of 100. Of several that are most present, the
-    first counts.
-    """
-    if not set(EMOTIONS) <= set(corpus.questions):
-        return {}
-    ratings, joint = _ratings(corpus)
-    present = ratings > THRESHOLD
-    most = np.where(ratings.any(axis=1), ratings.argmax(axis=1), len(EMOTIONS))
-
-    def kappa(answer: np.ndarray, n_values: int = 2) -> float:
-        scale = Nominal(tuple(str(value) for value in range(n_values)))
-        names: dict[str, Any] = {"items": corpus.items, "annotators": corpus.annotators}
-        codes = answer.astype(np.int64)
-        return mean_kappa(
-            Annotations.from_arrays(joint.item, joint.annotator, codes, scale, **names)
-        )
-
-    return {
-        "any": kappa(np.any(present, axis=1)),
-        "most": kappa(most, len(EMOTIONS) + 1),
-        "all": float(np.nanmean([kappa(column) for column in present.T])),
-    }
-
-
-def _ratings(corpus: Corpus) -> tuple[np.ndarray, Any]:
+def rated(corpus: Corpus) -> tuple[np.ndarray, Any]:
     """Of each response the six ratings, (n_responses, 6); and its item and annotator."""
     joint = corpus.joint(*EMOTIONS)
     return np.stack([np.asarray(joint.answers[name], float) for name in EMOTIONS], axis=1), joint
-
-
-def biases(corpus: Corpus, question: str, least: int = 50) -> np.ndarray:
-    """How often each annotator with so many answers gives each one, (n_annotators, n_values)."""
-    annotations = corpus[question]
-    if annotations.annotator is None:
-        return np.zeros((0, annotations.scale.n_columns))
-    counts = np.zeros((annotations.n_annotators, annotations.scale.n_columns))
-    np.add.at(counts, (annotations.annotator, annotations.answer), 1)
-    counts = counts[counts.sum(axis=1) >= least]
-    return counts / counts.sum(axis=1, keepdims=True)
 
 
 # ---- conditions ----
@@ -324,8 +286,8 @@ class SeedBertCondition:
         kind: settings are chosen ("choose"); models have those that were ("chosen"), or the
             paper's rate and epochs ("paper"); "many": ensembles of 20 members with chosen ones;
             "again": what was found after the fact, with chosen ones on other items.
-        models: without a variant that is chosen on the first corpus.
         repeats: how often the folds are dealt out; of "choose", folds of the first time.
+        frozen: whether only the last layer is trained.
     """
 
     name: str
@@ -333,6 +295,7 @@ class SeedBertCondition:
     kind: Literal["choose", "chosen", "paper", "many", "again"]
     models: tuple[str, ...]
     repeats: int = N_REPEATS
+    frozen: bool = False
 
     @property
     def source(self) -> Source:
@@ -340,45 +303,40 @@ class SeedBertCondition:
 
     @property
     def choosing(self) -> str:
-        """The condition in which its settings are chosen."""
-        return f"{self.source.again or self.corpus}-choose"
+        """The condition in which its settings are chosen; empty if they are not."""
+        frozen = FROZEN * self.frozen
+        waits = self.kind in ("chosen", "many", "again")
+        return f"{self.source.again or self.corpus}{frozen}-choose" * waits
 
-    @property
-    def waits(self) -> bool:
-        """Whether its settings are chosen in another condition."""
-        return self.kind in ("chosen", "many", "again")
-
-    @property
-    def confirms(self) -> bool:
-        """Whether the variant that is best on the first corpus is put to the test here."""
-        return self.kind == "chosen" and self.corpus != FIRST
-
-    def keys(self, runs: int, variant: str | None = None) -> list[Key]:
+    def keys(self, runs: int) -> list[Key]:
         """Everything that is trained; of "choose" a key is a trial."""
-        if self.kind == "choose":
-            return [Key(m, n, self.name) for m in self.models for n in range(len(trials(m)))]
-        more = [variant] if self.confirms and variant and variant not in self.models else []
-        repeats = range(min(self.repeats, runs))
-        return [Key(m, repeat, self.name) for m in (*more, *self.models) for repeat in repeats]
+        n = min(self.repeats, runs)
+        numbers = {m: range(len(trials(m)) if self.kind == "choose" else n) for m in self.models}
+        return [Key(m, number, self.name) for m in self.models for number in numbers[m]]
 
 
-def _of(name: str) -> tuple[SeedBertCondition, ...]:
+FROZEN = "-frozen"
+
+
+def _of(name: str) -> Iterator[SeedBertCondition]:
     """All conditions of a corpus."""
     if SOURCES[name].again:
-        return (SeedBertCondition(name, name, "again", (SINGLE, SEEDS, DEEP)),)
+        yield SeedBertCondition(name, name, "again", (SINGLE, SEEDS, DEEP))
+        return
     models = (SINGLE, SEEDS, DEEP, *(model for model in TABLE_4 if model not in (SINGLE, SEEDS)))
     if name == FIRST:
         models = (SINGLE, *VARIANTS, *TABLE_4[1:-1])
     folds = 2 if name in ("ConvAbuse", "MD-Agreement") else N_FOLDS
     many = {FIRST: (f"{SEEDS}-{MANY}", f"{DEEP}-{MANY}"), "ConvAbuse": (f"{SEEDS}-{MANY}",)}
-    conditions = (
-        SeedBertCondition(f"{name}-choose", name, "choose", TABLE_4, folds),
-        SeedBertCondition(name, name, "chosen", models),
-        SeedBertCondition(f"{name}-paper", name, "paper", TABLE_4),
-    )
-    if name not in many:
-        return conditions
-    return (*conditions, SeedBertCondition(f"{name}-many", name, "many", many[name], repeats=2))
+    yield SeedBertCondition(f"{name}-choose", name, "choose", TABLE_4, folds)
+    yield SeedBertCondition(name, name, "chosen", models)
+    yield SeedBertCondition(f"{name}-paper", name, "paper", TABLE_4)
+    if name in many:
+        yield SeedBertCondition(f"{name}-many", name, "many", many[name], repeats=2)
+    frozen, heads = f"{name}{FROZEN}", tuple(model for model in TABLE_4 if model != "bayesian")
+    yield SeedBertCondition(f"{frozen}-choose", name, "choose", heads, folds, frozen=True)
+    yield SeedBertCondition(frozen, name, "chosen", heads, frozen=True)
+    yield SeedBertCondition(f"{frozen}-paper", name, "paper", heads, frozen=True)
 
 
 CONDITIONS: dict[str, SeedBertCondition] = {
@@ -403,11 +361,3 @@ def to_choose(corpus: Corpus, condition: SeedBertCondition) -> list[Fold]:
 def seed_of(source: Source, repeat: int, fold: int) -> int:
     """Of a fit: different ones for all folds of all repetitions."""
     return source.seed + N_FOLDS * repeat + fold
-
-
-def fold_of_items(dealt: list[Fold], n_items: int) -> np.ndarray:
-    """The fold that tests each item, (n_items,)."""
-    fold_of = np.full(n_items, -1)
-    for number, fold in enumerate(dealt):
-        fold_of[fold.test] = number
-    return fold_of

@@ -9,7 +9,7 @@ from typing import Any
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import FitFolder, Key
-from dissensus_papers.framework.paper import Agenda, Paper, Plan, Request, run_fits
+from dissensus_papers.framework.paper import Paper, Plan, Request, run_fits
 from dissensus_papers.framework.reports import Report, to_json
 from dissensus_papers.soft_labels.analysis import KIND, judged
 from dissensus_papers.soft_labels.outcomes import Items, outcomes
@@ -82,7 +82,8 @@ class SoftLabels(Paper):
         def run(place: FitFolder, request: Request) -> None:
             for each in items:
                 each.keep(place.folder)
-            run_fits(place, Agenda(place.missing(keys), len(keys)), task, ready, request)
+            missing = [(key,) for key in place.missing(keys)]
+            run_fits(place, missing, len(keys), task, ready, request)
 
         return Plan(run)
 

@@ -40,12 +40,6 @@ def judged(path: Path) -> reports.Report:
         for name, own in outcomes_of.items():
             conditions[name] = _judged(CONDITIONS[name], items[name], own)
             advance(1)
-    reports.correct(
-        tests["ours"]
-        for condition in conditions.values()
-        for against in condition["against"].values()
-        for tests in against["tests"].values()
-    )
     return about | {
         "seeds": sorted({seed for condition in conditions.values() for seed in condition["seeds"]}),
         "left_out": len(done) - sum(map(len, outcomes_of.values())),
@@ -67,9 +61,9 @@ def _judged(
     """The scores of every model, and each MTL model compared with STL."""
     done = {model: [o for o in outcomes if o.model == model] for model in MODELS}
     answers_of = {  # (n_runs, n_items)
-        model: np.stack([_pooled(o, items) for o in own]) for model, own in done.items() if own
+        model: np.stack([_answers(o, items) for o in own]) for model, own in done.items() if own
     }
-    labels = {kind: items.label(kind) for kind in condition.tested}
+    labels = {kind: getattr(items, kind) for kind in condition.tested}
     models = {
         model: {
             "pooled": {kind: _scores(label, answers) for kind, label in labels.items()},
@@ -78,7 +72,7 @@ def _judged(
                     "seed": outcome.seed,
                     "seconds": round(outcome.seconds, 1),
                     "scores": {kind: _scores(label, own) for kind, label in labels.items()},
-                    "epochs": [trained.best_epoch for trained in outcome.folds],
+                    "epochs": outcome.best_epochs,
                     "gap": {when: round(_gap(outcome, when), 6) for when in ("chosen", "last")},
                 }
                 for outcome, own in zip(done[model], answers, strict=True)
@@ -122,16 +116,15 @@ def _by_vector(items: Items, answers: np.ndarray) -> dict[str, float]:
     return {name: _mean(right[:, items.known == side]) for name, side in known}
 
 
-def _pooled(outcome: Outcome, items: Items) -> np.ndarray:
-    """The predicted answers of all test items, one fold after another."""
-    by_fold = {trained.fold: trained.codes for trained in outcome.folds}
-    sizes = {fold: len(by_fold.get(fold, ())) for fold in items.folds}
-    if sizes != items.folds:
+def _answers(outcome: Outcome, items: Items) -> np.ndarray:
+    """The predicted answers of all test items; those of other items are refused."""
+    n, wanted = len(outcome.predicted), len(items.gold)
+    if n != wanted:
         raise DataError(
-            f"{outcome.condition}, {outcome.model}, seed {outcome.seed}: {sum(sizes.values())} "
-            f"answers to {len(items.gold)} items; take its folder away and run the paper again"
+            f"{outcome.condition}, {outcome.model}, seed {outcome.seed}: {n} answers to {wanted} "
+            "items; take its folder away and run the paper again"
         )
-    return np.concatenate([by_fold[fold] for fold in items.folds])
+    return outcome.predicted
 
 
 def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
@@ -158,7 +151,10 @@ def _tests(
             "accuracy": published(*right, resamples=condition.draws).p,
             "f1": published(*pooled, resamples=condition.draws).p,
         },
-        "ours": reports.accuracy_and_f1(wanted, mine, theirs, items.groups),
+        "ours": {
+            name: reports.short(test)
+            for name, test in reports.accuracy_and_f1(wanted, mine, theirs, items.groups).items()
+        },
     }
 
 
@@ -187,7 +183,7 @@ def _mean(values: np.ndarray) -> float:
 
 def _gap(outcome: Outcome, when: str) -> float:
     """How much higher the main task's loss is on the development part than in training."""
-    return float(np.mean([t.main[when][1] - t.main[when][0] for t in outcome.folds]))
+    return float(np.diff(getattr(outcome, when)).mean())
 
 
 def _gap_tests(mine: Sequence[Outcome], theirs: Sequence[Outcome]) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 
 from dissensus import Corpus
-from dissensus.evaluation import Fold, Key
+from dissensus.evaluation import Key
 from dissensus.methods import TrainedMethod, seeded
 from dissensus.training import (
     Examples,
@@ -24,7 +23,7 @@ from dissensus.training import (
 )
 from dissensus_papers.framework.paper import Fits, FitTask
 from dissensus_papers.framework.reports import macro_f1
-from dissensus_papers.soft_labels.outcomes import Outcome, Trained, letters
+from dissensus_papers.soft_labels.outcomes import Outcome
 from dissensus_papers.soft_labels.protocol import CONDITIONS, SoftLabelsCondition, folds, labels
 
 
@@ -46,8 +45,7 @@ class Task(FitTask):
 
     def fit(self, opened: Opened, job: Fits) -> list[Outcome]:
         return [
-            Outcome(*key, _trained(self.methods[key.fold][key.method], key, opened, self.stack))
-            for key in job
+            _trained(self.methods[key.fold][key.method], key, opened, self.stack) for key in job
         ]
 
 
@@ -57,8 +55,7 @@ class Opened:
 
     corpora: dict[str, Corpus]
     condition: str = ""
-    folds: list[Fold] = field(default_factory=list)
-    parts: list[tuple[Corpus, Corpus, Corpus]] = field(default_factory=list)  # train, test, dev
+    parts: list[Any] = field(default_factory=list)  # train, test, dev
     laid_out: dict[Any, Any] = field(default_factory=dict)
 
     def turn_to(self, condition: SoftLabelsCondition) -> None:
@@ -66,15 +63,11 @@ class Opened:
         if self.condition == condition.name:
             return
         corpus = self.corpora[condition.corpus]
-        self.condition, self.folds = condition.name, folds(corpus, condition)
-        self.laid_out, self.parts = {}, []
-        for fold in self.folds:
-            train, test, development = fold.parts(corpus)
-            assert development is not None
-            self.parts.append((train, test, development))
+        self.condition, self.laid_out = condition.name, {}
+        self.parts = [fold.parts(corpus) for fold in folds(corpus, condition)]
 
 
-def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> list[Trained]:
+def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Outcome:
     """Train every fold: in order if Adam keeps its moments, else stacked where that is faster."""
     condition = CONDITIONS[key.fold]
     opened.turn_to(condition)
@@ -85,20 +78,36 @@ def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> li
     first = begun(0)
     stack = stack and not condition.carried and first.run.examples.device.type == "cuda"
     if stack and stackable(first.run):
-        together = [first, *map(begun, range(1, len(opened.folds)))]
+        together = [first, *map(begun, range(1, len(opened.parts)))]
         for error in train_all([one.run for one in together]).values():
             raise error
-        return [one.ended() for one in together]
-    trainings: list[Trained] = []
+        return _outcome(key, [one.ended() for one in together])
+    trainings: list[_Trained] = []
     state: dict[str, Any] = {}
-    for number in range(len(opened.folds)):
+    for number in range(len(opened.parts)):
         one = begun(number) if number else first
         if state:  # the same first weights, but the moments that Adam had after the last fold
             one.run.optimiser.load_state_dict(state)
         one.run.train()
         state = one.run.optimiser.state_dict() if condition.carried else {}
         trainings.append(one.ended())
-    return trainings
+    return _outcome(key, trainings)
+
+
+class _Trained(NamedTuple):
+    """A training that has ended, on one fold: the fields of an outcome."""
+
+    predicted: np.ndarray
+    best_epoch: int
+    f1: list[float]
+    loss: list[float]
+    chosen: list[float]
+    last: list[float]
+
+
+def _outcome(key: Key, trainings: Sequence[_Trained]) -> Outcome:
+    predicted, *others = zip(*trainings, strict=True)
+    return Outcome(*key, np.concatenate(predicted).astype(np.int8), *map(list, others))
 
 
 @dataclass(eq=False)
@@ -107,13 +116,11 @@ class _Training:
 
     method: TrainedMethod
     question: str
-    fold: Fold
     run: Trainer
     test: Examples
     development: Examples  # the development part
     wanted: np.ndarray  # (n_held,) what an epoch is chosen by, -1 nothing
     last: list[float] = field(default_factory=list)  # losses of the main task after all epochs
-    began: float = field(default_factory=time.monotonic)
 
     @classmethod
     def begun(
@@ -134,8 +141,7 @@ class _Training:
             for part in (test, development)
         )
         wanted = labels(development, condition.question, condition.chosen_by)
-        fold = opened.folds[number]
-        one = cls(own, condition.question, fold, run, tested, judged, wanted)
+        one = cls(own, condition.question, run, tested, judged, wanted)
         run.validation = Validation("macro-F1", one.figure, True)
         run.log.chosen_by = "macro-F1"
         return one
@@ -169,15 +175,14 @@ class _Training:
         both = self.run.examples, self.development
         return [mean_loss(self.run.network, main, part, self.run.training) for part in both]
 
-    def ended(self) -> Trained:
+    def ended(self) -> _Trained:
         """The result, with the weights of the chosen epoch."""
         log = self.run.log
-        return Trained(
-            self.fold.name,
-            letters(self._answers(self.test)),
+        return _Trained(
+            self._answers(self.test),
             log.best_epoch,
             [round(figure, 6) for figure in log.validation],
             [round(loss, 6) for loss in log.train],
-            {"chosen": self._main_losses(), "last": self.last},
-            time.monotonic() - self.began,
+            self._main_losses(),
+            self.last,
         )
