@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeVar
@@ -246,16 +246,6 @@ def is_large(path: Path) -> bool:
         return False
 
 
-def shown(parts: Iterable[T], path: Path, position: Callable[[], int]) -> Iterator[T]:
-    """The parts of a file with a progress bar; `position` is how many bytes have been read."""
-    done = 0
-    with progress("reading", path.stat().st_size) as advance:
-        for part in parts:
-            advance(position() - done)
-            done = position()
-            yield part
-
-
 @dataclass
 class LargeText:
     """The text of a large file, which is read in chunks."""
@@ -280,7 +270,12 @@ class LargeText:
 
     def shown(self, parts: Iterable[T]) -> Iterator[T]:
         """What is made of the text, with a progress bar."""
-        return shown(parts, self.path, lambda: self.position)
+        done = 0
+        with progress("reading", self.path.stat().st_size) as advance:
+            for part in parts:
+                advance(self.position - done)
+                done = self.position
+                yield part
 
     def _decoded(
         self, file: BinaryIO, source: Unpacked, name: str, decoder: codecs.IncrementalDecoder

@@ -35,8 +35,7 @@ def with_items(corpus: Corpus, source: Any, read: Read, item: str | None) -> Cor
     """The corpus with the items of another table: contents, attributes, splits; by item."""
     other = read(source, answer=(), item=item)
     names = _about(source)
-    n_shared = int((other.items.find(corpus.items) >= 0).sum())
-    _check_shared(corpus, other.items, n_shared, names)
+    n_shared = _n_shared(corpus, other.items, names)
     joined = _on_items(corpus, other.items)
     at = other.items.find(joined.items)
     contents, content = dict(joined.contents), dict(joined.content)
@@ -140,8 +139,7 @@ def with_gold(corpus: Corpus, source: Any, read: Read, item: str | None) -> Corp
         name = other.items[int(per_item.argmax())]
         raise DataError(f"{source}: item {name!r} has {per_item.max()} gold labels")
     names = _about(source)
-    n_shared = int((other.items.find(corpus.items) >= 0).sum())
-    _check_shared(corpus, other.items, n_shared, names)
+    _n_shared(corpus, other.items, names)
     joined = _on_items(corpus, other.items)
     bare = Annotations.from_arrays(
         labels.item, None, labels.answer, labels.scale, items=labels.items
@@ -175,8 +173,9 @@ def with_feature_file(
     names = _about(source)
     if str(source).endswith(".npy"):
         vectors, items = _array(source), order
-        if items is None and _are_numbers(corpus.items, len(vectors)):
-            items = Names.range(len(vectors))
+        numbers = Names.range(len(vectors))
+        if items is None and (numbers.find(corpus.items) >= 0).all():
+            items = numbers  # of the rows of the array
         if items is None or len(items) != len(vectors):
             known = f"{len(items)} items" if items is not None else "no order of items"
             raise DataError(
@@ -192,8 +191,8 @@ def with_feature_file(
             )
         items, contents, codes = other.items, other.contents["features"], other.content["features"]
     at = items.find(corpus.items)
-    _check_shared(corpus, items, int((at >= 0).sum()), names)
-    note = f"{names}: features of {int((at >= 0).sum())} of {counted(corpus.n_items, 'item')}"
+    n_shared = _n_shared(corpus, items, names)
+    note = f"{names}: features of {n_shared} of {counted(corpus.n_items, 'item')}"
     result = replace(
         corpus,
         contents={**corpus.contents, "features": contents},
@@ -213,17 +212,15 @@ def _array(path: Any) -> np.ndarray:
     return np.asarray(values, dtype=np.float32)
 
 
-def _are_numbers(items: Names, n_rows: int) -> bool:
-    """Whether items are called 0, 1, 2, ...: numbers of the rows of an array."""
-    return bool((Names.range(n_rows).find(items) >= 0).all())
-
-
-def _check_shared(corpus: Corpus, items: Names, n_shared: int, names: str) -> None:
+def _n_shared(corpus: Corpus, items: Names, names: str) -> int:
+    """How many items of the corpus another table has; refused if there is none."""
+    n_shared = int((items.find(corpus.items) >= 0).sum())
     if not n_shared:
         raise DataError(
             f"{names}: no item in common: it has {listed(list(items[:3]))}, the answers have "
             f"{listed(list(corpus.items[:3]))}"
         )
+    return n_shared
 
 
 def _on_items(corpus: Corpus, more: Names) -> Corpus:

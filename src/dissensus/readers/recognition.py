@@ -41,18 +41,12 @@ class Format:
         file: whether the head of a file shows this format.
         folder: whether a folder has it.
         read: the module and the function of `formats` that read it; as the name if left out.
-        tool: that exports it, if the meaning of every column is fixed.
-        may: the options about columns that are allowed nevertheless.
-        plain: the format that reads an export as a table.
     """
 
     name: str
     file: Callable[[Head], Any] = _never
     folder: Callable[[Path], Any] = _never
     read: str = ""
-    tool: str = ""
-    may: tuple[str, ...] = ()
-    plain: str = "csv"
 
     def fits(self, head: Head) -> bool:
         """Whether a file or folder is of this format."""
@@ -62,12 +56,31 @@ class Format:
 
     def corpus(self, path: Path, layout: Layout) -> Corpus:
         """Read a file or folder of this format."""
-        if self.tool:
-            check_options(path, layout, self.tool, self.may, self.plain)
+        if self.name in EXPORTS:
+            check_options(path, layout, *EXPORTS[self.name])
         module, _, function = (self.read or f"{self.name.replace('-', '_')}.read").partition(".")
         reads = getattr(importlib.import_module(f"dissensus.readers.formats.{module}"), function)
         corpus: Corpus = reads(path, layout)
         return corpus
+
+
+EXPORTS: dict[str, tuple[str, tuple[str, ...], str]] = {  # the tool, the options about columns
+    # that are allowed nevertheless, and the format that reads it as a table
+    "webanno": ("WebAnno TSV", (), "csv"),
+    "brat": ("brat", (), "csv"),
+    "elan": ("ELAN", (), "csv"),
+    "potato": ("potato", ("text",), "csv"),
+    "sagemaker": ("SageMaker Ground Truth", ("text",), "jsonl"),
+    "doccano": ("doccano", (), "jsonl"),
+    "mturk": ("Mechanical Turk", ("answer", "text"), "csv"),
+    "toloka": ("Toloka", ("answer", "text"), "csv"),
+    "figure-eight": ("Figure Eight", ("answer", "text"), "csv"),
+    "label-studio": ("Label Studio", ("text",), "jsonl"),
+    "label-studio-records": ("Label Studio", ("item", "annotator", "answer", "text"), "csv"),
+    "argilla": ("Argilla", ("text",), "jsonl"),
+    "prodigy": ("Prodigy", (), "jsonl"),
+    "peerannot": ("peerannot", (), "jsonl"),
+}
 
 
 def check_options(
@@ -140,6 +153,11 @@ def _are_doccano(starts: Sequence[bytes]) -> bool:
     return bool(lines) and all('"text"' in line and _DOCCANO.match(line) for line in lines)
 
 
+def _has_doccano(path: Path) -> bool:
+    files = folders.doccano_files(path)
+    return _are_doccano([first_bytes(file, folders.BEGINNING) for file in files])
+
+
 # ---- tables ----
 
 TIMESTAMPS = ("timestamp", "zeitstempel", "horodateur", "marcatemporal", "carimbodedatahora")
@@ -148,8 +166,17 @@ _QUALTRICS = frozenset(("responseid", "startdate", "recordeddate"))
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 
 
-def _is_platform(head: Head, annotator: str, answer: str) -> bool:
+def _has_columns(head: Head, annotator: str, answer: str) -> bool:
+    """Whether a table has a column of annotators, and columns that begin as answers do."""
     return annotator in head.names and any(name.startswith(answer) for name in head.names)
+
+
+def _is_mturk(head: Head) -> bool:
+    return _has_columns(head, "WorkerId", "Answer.")
+
+
+def _is_toloka(head: Head) -> bool:
+    return _has_columns(head, "ASSIGNMENT:worker_id", "OUTPUT:")
 
 
 def _is_figure_eight(head: Head) -> bool:
@@ -170,11 +197,8 @@ def is_survey(header: Sequence[str]) -> bool:
     repeated = len(times) == 1 and not any(name in NAMES["item"] for name in names)
     if repeated or set(names) >= _QUALTRICS:
         return True
-    return names[:1] != [] and names[0] in TIMESTAMPS and _n_grid_columns(header) > 1
-
-
-def _n_grid_columns(header: Sequence[str]) -> int:
-    return sum(GRID_COLUMN.fullmatch(name) is not None for name in header)
+    n_grid = sum(GRID_COLUMN.fullmatch(name) is not None for name in header)
+    return names[:1] != [] and names[0] in TIMESTAMPS and n_grid > 1
 
 
 def _is_matrix(head: Head) -> bool:
@@ -232,92 +256,50 @@ def _has_tables(path: Path) -> bool:
     return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
 
 
+def _is_webanno(head: Head) -> bool:
+    return head.start.startswith(folders.WEBANNO) and bool(folders.webanno_files(head.path))
+
+
+def _is_manifest(head: Head) -> bool:
+    job = re.search(r'"type"\s*:\s*"groundtruth/', head.text)
+    return head.path.suffix.lower() == ".manifest" and job is not None
+
+
+def _is_label_studio(head: Head) -> bool:
+    return head.opens_with(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
+
+
+def _is_parquet(head: Head) -> bool:
+    return head.start.startswith(b"PAR1") or ending(head.path) in (".parquet", ".pq")
+
+
+def _is_json(head: Head) -> bool:
+    return head.is_text and (ending(head.path) in folders.LINES or head.opens_with())
+
+
 _FORMATS = (
     Format("corpus", folder=lambda path: (path / "corpus.json").is_file()),
-    Format(
-        "webanno",
-        lambda head: head.start.startswith(folders.WEBANNO) and folders.webanno_files(head.path),
-        folders.webanno_files,
-        tool="WebAnno TSV",
-    ),
-    Format(
-        "brat",
-        lambda head: head.path.suffix.lower() == ".ann" and _is_brat(head.path),
-        _is_brat,
-        tool="brat",
-    ),
-    Format("elan", lambda head: _is_elan(head.path), _is_elan, tool="ELAN"),
-    Format("potato", _is_potato, folders.potato_files, tool="potato", may=("text",)),
-    Format(
-        "sagemaker",
-        lambda head: (
-            head.path.suffix.lower() == ".manifest"
-            and re.search(r'"type"\s*:\s*"groundtruth/', head.text)
-        ),
-        folders.sagemaker_files,
-        tool="SageMaker Ground Truth",
-        may=("text",),
-        plain="jsonl",
-    ),
-    Format(
-        "doccano",
-        _is_doccano,
-        lambda path: _are_doccano(
-            [first_bytes(file, folders.BEGINNING) for file in folders.doccano_files(path)]
-        ),
-        tool="doccano",
-        plain="jsonl",
-    ),
+    Format("webanno", _is_webanno, folders.webanno_files),
+    Format("brat", lambda head: _is_brat(head.path), _is_brat),
+    Format("elan", lambda head: _is_elan(head.path), _is_elan),
+    Format("potato", _is_potato, folders.potato_files),
+    Format("sagemaker", _is_manifest, folders.sagemaker_files),
+    Format("doccano", _is_doccano, _has_doccano),
     Format("spreadsheet", _is_spreadsheet),
-    Format(
-        "parquet",
-        lambda head: head.start.startswith(b"PAR1") or ending(head.path) in (".parquet", ".pq"),
-    ),
-    Format("arrow", _is_arrow),
+    Format("parquet", _is_parquet),
+    Format("arrow", _is_arrow, read="parquet.read_arrow"),
     Format("lewidi2023", lambda head: _is_lewidi(head, '"'), read="lewidi.read_2023"),
     Format("lewidi2025", lambda head: _is_lewidi(head, r"\{"), read="lewidi.read_2025"),
-    Format(
-        "mturk",
-        lambda head: _is_platform(head, "WorkerId", "Answer."),
-        read="platforms.read_mturk",
-        tool="Mechanical Turk",
-        may=("answer", "text"),
-    ),
-    Format(
-        "toloka",
-        lambda head: _is_platform(head, "ASSIGNMENT:worker_id", "OUTPUT:"),
-        read="platforms.read_toloka",
-        tool="Toloka",
-        may=("answer", "text"),
-    ),
-    Format("figure-eight", _is_figure_eight, tool="Figure Eight", may=("answer", "text")),
+    Format("mturk", _is_mturk, read="platforms.read_mturk"),
+    Format("toloka", _is_toloka, read="platforms.read_toloka"),
+    Format("figure-eight", _is_figure_eight),
     Format("matrix", _is_matrix),
-    Format(
-        "label-studio",
-        lambda head: head.opens_with(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\['),
-        tool="Label Studio",
-        may=("text",),
-        plain="jsonl",
-    ),
-    Format(
-        "label-studio-records",
-        _is_label_studio_records,
-        tool="Label Studio",
-        may=("item", "annotator", "answer", "text"),
-    ),
-    Format("argilla", _is_argilla, tool="Argilla", may=("text",), plain="jsonl"),
-    Format("prodigy", _is_prodigy, tool="Prodigy", plain="jsonl"),
-    Format(
-        "peerannot",
-        _is_peerannot,
-        lambda path: _is_peerannot(Head.of(path / "answers.json")),
-        tool="peerannot",
-        plain="jsonl",
-    ),
-    Format(
-        "jsonl",
-        lambda head: head.is_text and (ending(head.path) in folders.LINES or head.opens_with()),
-    ),
+    Format("label-studio", _is_label_studio),
+    Format("label-studio-records", _is_label_studio_records),
+    Format("argilla", _is_argilla),
+    Format("prodigy", _is_prodigy),
+    Format("peerannot", _is_peerannot, lambda path: _is_peerannot(Head.of(path / "answers.json"))),
+    Format("jsonl", _is_json),
     Format("folder", folder=_has_tables),
     Format("survey", lambda head: is_survey(head.names)),
     Format("csv", lambda head: head.is_text),  # any text can be a table, so it is tried last

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dissensus.errors import DataError, DissensusError
+from dissensus.errors import DissensusError
 from dissensus.readers import read, recognise
 from tests.readers.conftest import Write
 from tests.readers.formats import test_argilla as argilla
@@ -92,10 +92,3 @@ def test_damaged_exports_are_read_or_refused(write: Write, tool: str) -> None:
             assert "\n" not in str(error)
             refusals += 1
     assert 0 < refusals < 150
-
-
-@pytest.mark.parametrize("tool", ["label-studio", "prodigy", "argilla"])
-def test_half_a_letter(write: Write, tool: str) -> None:
-    text = json.dumps(whole(tool)).replace("text 2", "text \\ud800")
-    with pytest.raises(DataError, match="contains half a letter"):
-        read(write(text, "export.json"))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from dissensus.errors import DataError
 from dissensus.readers import read
 
 TEXTS = {"d1": "Bob saw New York.", "d2": "Eve slept."}
@@ -40,31 +39,3 @@ def test_a_folder_for_each_annotator(tmp_path: Path, texts_once: bool) -> None:
     ]  # fmt: skip
     assert corpus.text_of(1) == "Eve slept."
     assert "study: not read: relations 1, notes 1" in corpus.notes
-
-
-def test_files_of_one_folder_have_no_annotators(tmp_path: Path) -> None:
-    corpus = read(study(tmp_path / "study") / "ann")
-    assert corpus["span"].annotator is None and corpus.n_items == 2
-
-
-def test_what_cannot_be_read(tmp_path: Path) -> None:
-    folder = study(tmp_path / "study")
-    broken = folder / "bob" / "d2.ann"
-    broken.write_text("T1\tPerson zero 3\tEve\n")
-    with pytest.raises(DataError) as error:
-        read(folder)
-    assert str(error.value) == (
-        f"{broken}, line 1: a span must be 'T1<tab>Label start end<tab>text', found "
-        "'T1\\tPerson zero 3\\tEve'"
-    )
-    broken.write_text("T1\tPerson 0 99999\tEve\nT2\tPerson 500 510\tx\n")
-    notes = read(folder).notes
-    assert "study: 1 span cut at the ends of the text" in notes
-    assert "study: 1 span outside the text left out" in notes
-    for name in ("ann", "bob"):
-        (folder / name / "d2.txt").unlink()
-    missing = folder / "ann" / "d2.ann"
-    message = f"{missing}: its text d2.txt is missing; put it next to this file"
-    with pytest.raises(DataError) as error:
-        read(folder)
-    assert str(error.value) == message

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from dissensus.corpus import LeftOut
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
-from dissensus.scales import MultiLabel, Nominal
+from dissensus.scales import Nominal
 from tests.readers.conftest import rows_of
 
 
@@ -64,43 +63,6 @@ def test_a_file_for_each_annotator(tmp_path: Path, sample: Any) -> None:
         f"{path.name}: left out: not annotated 1",
     )
     assert corpus.left_out == (LeftOut("label", "not annotated", 1),)
-
-
-def test_several_labels_and_older_keys(tmp_path: Path) -> None:
-    corpus = read(folder(tmp_path, ann=lines(["joy", "fear"], ["joy"], key="labels")))
-    assert corpus["label"].scale == MultiLabel(("fear", "joy"))
-    assert corpus["label"].answers() == [("fear", "joy"), ("joy",)]
-    plain = read(folder(tmp_path, ann=lines("joy", "fear", key="category")))
-    assert plain["label"].answers() == ["joy", "fear"]
-
-
-def test_spans_are_rationales(tmp_path: Path) -> None:
-    marked = lines([[0, 4, "fear"], [5, 90, "joy"], [70, 90, "joy"]], [[0, 4, "fear"]])
-    corpus = read(folder(tmp_path, ann=marked, bob=lines([], [[0, 1, "joy"]])))
-    assert corpus["label"].answers() == [("fear", "joy"), ("fear",), ("joy",)]
-    spans = corpus.rationales
-    assert spans is not None
-    assert spans.start[:, 0].tolist() == [0, 5, 0, 0]
-    assert spans.stop[:, 0].tolist() == [4, 6, 4, 1]  # the text has six letters
-    assert spans.kind.to_pylist() == ["fear", "joy", "fear", "joy"]
-    assert "project: 1 span cut at the ends of the text" in corpus.notes
-    assert "project: 1 span outside the text left out" in corpus.notes
-    path = tmp_path / "shared.jsonl"
-    path.write_text(marked)  # a project whose members share their work
-    alone = read(path)
-    assert alone["label"].annotator is None and len(alone.rationales or ()) == 3
-    path.write_text(lines([[0, "x", "fear"], [0, 1, "joy"]]))
-    with pytest.raises(DataError, match=r"line 1: a span must be \[start, end, label\], found"):
-        read(path, format="doccano")
-
-
-def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
-    path = folder(tmp_path, ann=lines(["joy"]) + '{"id": 7, "text": "x"}\n')
-    message = f"{path}, ann, line 2: every entry must have 'text' and 'label'"
-    with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
-        read(path)
-    with pytest.raises(DataError, match="no labels$"):
-        read(folder(tmp_path, ann=lines([])))
 
 
 def test_other_folders_and_zips_are_not_taken_for_it(tmp_path: Path) -> None:

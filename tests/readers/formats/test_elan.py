@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from dissensus.agreement import span_agreement
-from dissensus.errors import DataError
 from dissensus.readers import read
 
 
@@ -68,47 +67,3 @@ def test_tiers_of_several_annotators(tmp_path: Path) -> None:
     assert "'video' names no file that exists; it is not read" in notes
     values = {r.measure: r.value for r in span_agreement(corpus, "gesture")[0].measures}
     assert values["character-f1"] == pytest.approx(2 / 3) and values["overlap-f1"] == 1
-
-
-def test_a_file_for_each_annotator(tmp_path: Path) -> None:
-    for name in ("ann", "bob"):
-        (tmp_path / "study" / name).mkdir(parents=True)
-        text = document(tier("gaze", "", interval("a1", "ts500", "ts1500", name)))
-        (tmp_path / "study" / name / "talk.eaf").write_text(text)
-    corpus = read(tmp_path / "study")
-    assert list(corpus.annotators) == ["ann", "bob"] and corpus.n_items == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            document(tier("t", "ann", reference("a1", "a2", "x"), reference("a2", "a1", "y"))),
-            "annotations refer to one another in a circle: 'a2', 'a1'",
-        ),
-        (
-            document(tier("t", "ann", reference("a1", "a9", "x"))),
-            "annotation 'a1' refers to 'a9', which is not there",
-        ),
-        (
-            '<!DOCTYPE x [<!ENTITY a "b">]><ANNOTATION_DOCUMENT/>',
-            "declares entities, which an ELAN file does not need; remove them",
-        ),
-        (document(tier("t", "ann")), "no tier with values that repeat"),
-        (
-            document().replace('TIME_VALUE="500"', 'TIME_VALUE="soon"'),
-            "TIME_VALUE must be a number, found 'soon'",
-        ),
-        (
-            document().replace("UTF-8", "UTF-z8"),
-            "damaged XML (unknown encoding: UTF-z8); is the file cut off?",
-        ),
-        ("<ANNOTATION_DOCUMENT>", "damaged XML (no element found: line 1, column 21); is the"),
-    ],
-)
-def test_what_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "talk.eaf"
-    path.write_text(text)
-    with pytest.raises(DataError) as error:
-        read(path)
-    assert str(error.value).startswith(f"{path}: {message}")

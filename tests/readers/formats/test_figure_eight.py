@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from dissensus.errors import DataError
 from dissensus.readers import read
 from tests.readers.conftest import Write, rows_of
 
@@ -23,15 +20,3 @@ def test_several_answers_in_a_cell(write: Write) -> None:
     assert corpus.text_of(1) == "oh no" and corpus.gold["mood"].answers() == [("joy",)]
     assert any("left out: tainted 1" in note for note in corpus.notes)
     assert any("separated by line breaks" in note for note in corpus.notes)
-
-
-def test_judgments_without_a_unit(write: Write) -> None:
-    blank = HEADER + ",10,false,w1,DE,so good,joy,\n,11,false,w2,FR,oh no,fear,\n"
-    with pytest.raises(DataError, match="no column of answers recognised"):
-        read(write(blank))
-
-
-def test_an_aggregated_report(write: Write) -> None:
-    path = write("_unit_id,_trusted_judgments,sentence,mood,mood:confidence\n1,3,a,joy,0.9\n")
-    with pytest.raises(DataError, match="an aggregated report .* export the full report"):
-        read(path)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
-from dissensus.errors import DataError
 from dissensus.readers import read
 from tests.readers.conftest import Write, rows_of
 
@@ -41,19 +38,3 @@ def test_json_min(write: Write) -> None:
     assert corpus.rationales is not None and corpus.rationales.stop.tolist() == [[2.0]]
     assert "topic" in corpus.item_attributes and corpus.text_of(0) == "so good"
     assert any("found twice" in note for note in corpus.notes)
-
-
-def test_a_table(write: Write) -> None:
-    rows = [
-        "annotation_id,annotator,created_at,id,lead_time,mood,text,topic,why",
-        '1,5,2024,7,2.5,joy,so good,x,"because it is good, I think"',
-        '2,6,2024,7,3.5,"{""choices"": [""joy"", ""fear""]}",so good,x,',
-        "3,5,2024,8,1.5,,oh no,y,",
-    ]
-    corpus = read(write("\n".join(rows) + "\n", "export.csv"))
-    assert list(corpus.questions)[:1] == ["mood"]
-    assert rows_of(corpus, "mood") == [("7", "5", ("joy",)), ("7", "6", ("fear", "joy"))]
-    assert corpus["mood"].seconds is not None and corpus["mood"].seconds.tolist() == [2.5, 3.5]
-    assert any("annotations without an answer left out: mood 1" in note for note in corpus.notes)
-    with pytest.raises(DataError, match="no column 'moods'"):
-        read(write("\n".join(rows) + "\n", "export.csv"), answer="moods")

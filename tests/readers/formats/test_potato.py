@@ -10,7 +10,7 @@ import pytest
 
 from dissensus.errors import DataError
 from dissensus.readers import read
-from tests.readers.conftest import Write, rows_of
+from tests.readers.conftest import rows_of
 
 ANSWERS = {
     "t1": {
@@ -61,14 +61,6 @@ def test_the_second_version(tmp_path: Path) -> None:
     assert sorted(rows_of(read(tmp_path), "mood")) == [
         ("t1", "ann@x", "joy"), ("t1", "bob@x", "joy"), ("t2", "ann@x", "fear"),
     ]  # fmt: skip
-
-
-def test_the_table(write: Write) -> None:
-    header = "user\tinstance_id\tdisplayed_text\tok:::A\tok:::B\n"
-    corpus = read(write(header + "ann\tt1\ta\t5\t4\nuser\tt1\ta\t3\t\n", "annotated_instances.tsv"))
-    assert rows_of(corpus, "ok:::A") == [("t1", "ann", "5"), ("t1", "user", "3")]
-    assert rows_of(corpus, "ok:::B") == [("t1", "ann", "4")]
-    assert any("'user' may be a test user" in note for note in corpus.notes)
 
 
 @pytest.mark.parametrize("name", ["", "mood "])

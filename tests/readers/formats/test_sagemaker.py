@@ -6,9 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from dissensus.errors import DataError
 from dissensus.readers import read
 from tests.readers.conftest import rows_of
 
@@ -44,27 +41,3 @@ def test_labels(tmp_path: Path) -> None:
     corpus = read(folder)
     assert rows_of(corpus, "mood") == [("0", "w1", "joy"), ("0", "w2", "fear"), ("1", "w1", "joy")]
     assert corpus.text_of(1) == "text 1"
-
-
-def test_sets_switches_and_entities(tmp_path: Path) -> None:
-    entities = [{"startOffset": 0, "endOffset": 4, "label": "Noun"}]
-    content = {
-        "crowd-entity-annotation": {"entities": entities},
-        "tags": {"labels": ["a", "b"]},
-        "sure": {"yes": {"on": True}, "no": {"on": False}},
-    }
-    corpus = read(job(tmp_path / "job", {"w1": content, "w2": {**content, "tags": {"labels": []}}}))
-    assert corpus["tags"].answers() == [("a", "b"), ()]
-    assert corpus["sure"].answers() == ["yes", "yes"]
-    assert corpus["mood"].answers() == [("Noun",), ("Noun",)]
-    assert corpus.rationales is not None and corpus.rationales.stop.tolist() == [[4], [4]]
-
-
-def test_a_manifest_alone(tmp_path: Path) -> None:
-    path = job(tmp_path / "job", {"w1": label("joy")}) / "manifests" / "output" / "output.manifest"
-    with pytest.raises(DataError) as error:
-        read(path)
-    assert str(error.value) == (
-        f"{path}: consolidated labels, without the workers who gave them; name the folder of the "
-        "job, which contains annotations/worker-response"
-    )

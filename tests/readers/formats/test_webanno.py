@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from dissensus.errors import DataError
 from dissensus.readers import read
 
 HEADER = (
@@ -47,10 +46,3 @@ def test_spans(tmp_path: Path, names: tuple[str, str]) -> None:
         ("look", 4, 7),
     }
     assert corpus.text_of(0) == "Bob saw New York"
-
-
-def test_a_line_that_is_no_token(tmp_path: Path) -> None:
-    path = tmp_path / "doc.tsv"
-    path.write_text(HEADER + "1-1\tBob\n")
-    with pytest.raises(DataError, match="line 7: not a token of WebAnno TSV: '1-1"):
-        read(path)

@@ -50,6 +50,10 @@ class Grid:
     def columns(self) -> frozenset[str]:
         return frozenset(plain(name) for name in self.header)
 
+    @property
+    def places(self) -> list[str]:
+        return [f"{self.name}, row {self.first_row + n}" for n in range(len(self.cells))]
+
     def column(self, name: str) -> list[str | None]:
         at = self.header.index(name)
         return [row[at] for row in self.cells]
@@ -120,9 +124,8 @@ def rows_of(
     """A table as `Rows`."""
     arrays = [pa.array([row[at] for row in cells], pa.string()) for at in range(len(header))]
     facts = {} if places is None else {"place": places.__getitem__}
-    return make_rows(
-        header, arrays, str(path), name=path.name, folder=path.resolve().parent, **facts
-    )
+    folder = path.resolve().parent
+    return make_rows(header, arrays, str(path), name=path.name, folder=folder, **facts)
 
 
 # ---- several tables ----
@@ -174,8 +177,7 @@ def _one(path: Path, one: Grid, options: Layout, notes: Sequence[str] = ()) -> C
         notes = [*notes, f"{one.name}: the column names are in row {one.first_row - 1}"]
     if options.format is None and is_survey(one.header):
         return _noted(survey_corpus(path, one.header, one.cells, options), path, notes)
-    places = [f"{one.name}, row {one.first_row + n}" for n in range(len(one.cells))]
-    corpus = table_corpus(rows_of(path, one.header, one.cells, places), options)
+    corpus = table_corpus(rows_of(path, one.header, one.cells, one.places), options)
     return _noted(corpus, path, notes)
 
 
@@ -197,9 +199,10 @@ def _readable(
         )
     if not corpora:
         largest = max(grids, key=lambda one: len(one.cells))
+        why = str(errors[largest.name]).removeprefix(f"{path}").lstrip(":, ")
         raise DataError(
             f"{path}: no {unit} of {listed([one.name for one in grids])} could be read as answers. "
-            f"The largest, {largest.name!r}: {_after_path(errors[largest.name], path)}"
+            f"The largest, {largest.name!r}: {why}"
         )
     ((name, corpus),) = corpora.items()
     left = [one.name for one in grids if one.name != name]
@@ -207,28 +210,22 @@ def _readable(
     return _noted(corpus, path, notes)
 
 
-def _after_path(error: Exception, path: Path) -> str:
-    return str(error).removeprefix(f"{path}").lstrip(":, ")
-
-
 def _alike(grids: Sequence[Grid]) -> list[Grid]:
-    """The tables that share their column names, if several do: the largest such group."""
-    groups = Counter(one.columns for one in grids)
-    columns, n = groups.most_common(1)[0]
+    """The tables that share their column names, if several do: the largest such group; or else
+    those with nearly the same names as another."""
+    columns, n = Counter(one.columns for one in grids).most_common(1)[0]
     if n > 1:
         return [one for one in grids if one.columns == columns]
-    shared = [one for one in grids if _overlap(one, grids)]
+    shared = [
+        one
+        for one in grids
+        if any(_overlap(one.columns, other.columns) for other in grids if other is not one)
+    ]
     return shared if len(shared) > 1 else []
 
 
-def _overlap(one: Grid, grids: Sequence[Grid]) -> bool:
-    """Whether another table has nearly the same column names."""
-    return any(
-        len(one.columns & other.columns) >= 2
-        and len(one.columns & other.columns) >= 0.75 * len(one.columns | other.columns)
-        for other in grids
-        if other is not one
-    )
+def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= max(2, 0.75 * len(one | other))
 
 
 def _joined(
@@ -241,40 +238,51 @@ def _joined(
 ) -> Corpus:
     """Tables with the same columns: parts of one table, or an annotator each."""
     header = list(dict.fromkeys(name for one in alike for name in one.header))
-    if _names_annotators(path, alike, header, options):
-        part = _free(unit, header)
-        cells = [[*_ordered(one, header, row), one.name] for one in alike for row in one.cells]
-        corpus = table_corpus(rows_of(path, [*header, part], cells, _places(alike)), options)
-        names = ", ".join(one.name for one in alike)
-        unread = [one.name for one in others]
-        notes = [*notes, f"one table in {counted(len(alike), unit)}: {names}"]
-        notes += [f"not read: {', '.join(unread)}"] if unread else []
-        return _noted(corpus, path, notes)
-    return _by_annotator(path, alike, others, header, options, unit, notes)
+    cells = []
+    for one in alike:
+        at = [one.header.index(name) if name in one.header else None for name in header]
+        cells += [[None if n is None else row[n] for n in at] for row in one.cells]
+    names = [one.name for one in alike]
+    more: dict[str, list[str | None]] = {
+        _free(unit, header): [one.name for one in alike for _ in one.cells]
+    }
+    parts = _names_annotators(rows_of(path, header, cells), options)
+    if parts:
+        notes = [*notes, f"one table in {counted(len(alike), unit)}: {', '.join(names)}"]
+    else:
+        short = short_names(list(dict.fromkeys(names)))
+        item, columns, others = _items(path, alike, others, header, options, unit, notes)
+        annotator = _free("annotator", header)
+        more = {annotator: [short[one.name] for one in alike for _ in one.cells], **columns}
+        notes = [*notes, f"an annotator in each {unit}: {', '.join(short.values())}"]
+    wide = [[*row, *values] for row, *values in zip(cells, *more.values(), strict=True)]
+    places = [place for one in alike for place in one.places]
+    rows = rows_of(path, [*header, *more], wide, places)
+    if parts:
+        corpus = table_corpus(rows, options)
+    else:
+        answer = options.answer or _answer_columns(rows, header, item)
+        corpus = table_corpus(rows, replace(options, item=item, annotator=annotator, answer=answer))
+        if options.item is None and not _compares(corpus):
+            raise DataError(
+                f"{path}: {counted(len(alike), unit)} with the same columns, but no two of them "
+                f"answer the same items, so the {unit}s are no annotators; name one {unit} "
+                "(corpus=, --corpus) or the columns (item=, --item; annotator=, --annotator)"
+            )
+    notes += [f"not read: {', '.join(one.name for one in others)}"] if others else []
+    return _noted(corpus, path, notes)
 
 
-def _names_annotators(
-    path: Path, alike: Sequence[Grid], header: Sequence[str], options: Layout
-) -> bool:
+def _names_annotators(rows: Rows, options: Layout) -> bool:
     """Whether the tables have annotators themselves, as a column or as several."""
     if options.annotator is not None or options.annotators is not None:
         return True
-    cells = [_ordered(one, header, row) for one in alike for row in one.cells]
-    rows, _ = without_rejected(rows_of(path, header, cells))
+    rows, _ = without_rejected(rows)
     named = [name for name in candidates("annotator", rows) if len(rows.columns[name].values) > 1]
     try:
         return bool(named) or propose_annotators(rows, options) is not None
     except DissensusError:
         return True  # refused as a wide table: `table_corpus` says why
-
-
-def _ordered(one: Grid, header: Sequence[str], row: Cells) -> Cells:
-    known = dict(zip(one.header, row, strict=True))
-    return [known.get(name) for name in header]
-
-
-def _places(grids: Sequence[Grid]) -> list[str]:
-    return [f"{one.name}, row {one.first_row + n}" for one in grids for n in range(len(one.cells))]
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
@@ -291,7 +299,7 @@ def _noted(corpus: Corpus, path: Path, notes: Sequence[str]) -> Corpus:
 # ---- a table per annotator ----
 
 
-def _by_annotator(
+def _items(
     path: Path,
     alike: list[Grid],
     others: list[Grid],
@@ -299,62 +307,37 @@ def _by_annotator(
     options: Layout,
     unit: str,
     notes: list[str],
-) -> Corpus:
-    """A table per annotator: the name of the sheet or file is the annotator."""
+) -> tuple[str, dict[str, list[str | None]], list[Grid]]:
+    """The column that names the items, columns to add, and the tables that are still not read;
+    adds a note if items are told by the numbers of their rows."""
     in_documents = any(one.document for one in alike)
     item = options.item or (None if in_documents else _item_column(alike, header))
-    annotator = _free("annotator", header)
-    names = short_names(list(dict.fromkeys(one.name for one in alike)))
-    columns = [*header, annotator]
-    cells = [[*_ordered(one, header, row), names[one.name]] for one in alike for row in one.cells]
-    others = list(others)
-    if item is None and in_documents:
-        item = _free("item", header)
-        columns = [*columns, item, _free("document", header)]
-        places = [(one.document, n) for one in alike for n in range(1, len(one.cells) + 1)]
-        cells = [
-            [*row, f"{document}:{n}", document]
-            for row, (document, n) in zip(cells, places, strict=True)
-        ]
+    if item is not None:
+        return item, {}, others
+    item = _free("item", header)
+    if in_documents:
         _check_documents(path, alike)
-        notes = [*notes, f"no column names the items: row 1 of every {unit} is item 1 of its name"]
-    elif item is None:
-        sizes = {one.name: len(one.cells) for one in alike}
-        if len(set(sizes.values())) > 1:
-            sized = ", ".join(f"{name} {n}" for name, n in sizes.items())
-            raise DataError(
-                f"{path}: no column of {listed(header)} names the items, and the {unit}s have "
-                f"different numbers of rows ({sized}); name the column (item=, --item)"
-            )
-        item = _free("item", header)
-        texts, used = _companion(others, sizes[alike[0].name], header)
-        others = [one for one in others if one is not used]
-        named = texts.pop(item, None)
-        size = sizes[alike[0].name]
-        ids = named or [str(number) for number in range(1, size + 1)]
-        columns = [*columns, item, *texts]
-        cells = [
-            [*row, ids[n % size], *(column[n % size] for column in texts.values())]
-            for n, row in enumerate(cells)
-        ]
-        if used is not None:
-            notes = [*notes, f"row by row, the items are those of {unit} {used.name!r}"]
-        else:
-            notes = [*notes, f"no column names the items: row 1 of every {unit} is item 1"]
-    rows = rows_of(path, columns, cells, _places(alike))
-    answer = options.answer or _answer_columns(rows, header, item)
-    chosen = replace(options, item=item, annotator=annotator, answer=answer)
-    corpus = table_corpus(rows, chosen)
-    if options.item is None and not _compares(corpus):
+        notes.append(f"no column names the items: row 1 of every {unit} is item 1 of its name")
+        numbers = [(one.document, n) for one in alike for n in range(1, len(one.cells) + 1)]
+        ids: list[str | None] = [f"{document}:{n}" for document, n in numbers]
+        return item, {item: ids, _free("document", header): [d for d, _ in numbers]}, others
+    sizes = {one.name: len(one.cells) for one in alike}
+    size = len(alike[0].cells)
+    if len(set(sizes.values())) > 1:
+        sized = ", ".join(f"{name} {n}" for name, n in sizes.items())
         raise DataError(
-            f"{path}: {counted(len(alike), unit)} with the same columns, but no two of them answer "
-            f"the same items, so the {unit}s are no annotators; name one {unit} (corpus=, "
-            "--corpus) or the columns (item=, --item; annotator=, --annotator)"
+            f"{path}: no column of {listed(header)} names the items, and the {unit}s have "
+            f"different numbers of rows ({sized}); name the column (item=, --item)"
         )
-    shown = ", ".join(names.values())
-    notes = [*notes, f"an annotator in each {unit}: {shown}"]
-    notes += [f"not read: {', '.join(one.name for one in others)}"] if others else []
-    return _noted(corpus, path, notes)
+    same_size = next((one for one in others if len(one.cells) == size), None)
+    columns: dict[str, list[str | None]] = {item: [str(n) for n in range(1, size + 1)]}
+    if same_size is None:
+        notes.append(f"no column names the items: row 1 of every {unit} is item 1")
+    else:
+        notes.append(f"row by row, the items are those of {unit} {same_size.name!r}")
+        columns |= _companion(same_size, header, item)
+    others = [one for one in others if one is not same_size]
+    return item, {name: column * len(alike) for name, column in columns.items()}, others
 
 
 def _check_documents(path: Path, grids: Sequence[Grid]) -> None:
@@ -398,35 +381,18 @@ def _item_column(alike: Sequence[Grid], header: Sequence[str]) -> str | None:
     return next(iter([*known, *other]), None)
 
 
-def _companion(
-    others: Sequence[Grid], size: int, header: Sequence[str]
-) -> tuple[dict[str, list[str | None]], Grid | None]:
-    """The columns of another table with a row for each item, and that table.
-
-    Its column of distinct ids is named "item".
-    """
-    for one in others:
-        if len(one.cells) != size:
-            continue
-        texts = {
-            name if name not in header else f"{one.name}.{name}": one.column(name)
-            for name in one.header
-            if name
-        }
-        ids = [
-            name
-            for name, column in texts.items()
-            if (plain(name) in NAMES["item"] or plain(name).endswith("id"))
-            and None not in column
-            and len(set(column)) == size
-        ]
-        if ids:
-            texts = {
-                _free("item", header): texts[ids[0]],
-                **{name: column for name, column in texts.items() if name != ids[0]},
-            }
-        return texts, one
-    return {}, None
+def _companion(one: Grid, header: Sequence[str], item: str) -> dict[str, list[str | None]]:
+    """The columns of a table with a row for each item; that of distinct ids is named as items."""
+    columns = {
+        name if name not in header else f"{one.name}.{name}": one.column(name)
+        for name in one.header
+        if name
+    }
+    for name, column in columns.items():
+        is_id = plain(name) in NAMES["item"] or plain(name).endswith("id")
+        if is_id and None not in column and len(set(column)) == len(column):
+            return {item: column, **{n: c for n, c in columns.items() if n != name}}
+    return columns
 
 
 def _answer_columns(rows: Rows, header: Sequence[str], item: str) -> tuple[str, ...] | None:

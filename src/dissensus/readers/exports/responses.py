@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import DataError, counted, listed
+from dissensus.errors import DataError, listed
 from dissensus.readers.exports.spans import Span, with_spans
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import half_letter, objects, set_text, unit_of
@@ -207,17 +207,7 @@ def responses_corpus(
     known = Counter(question for one in kept for question in one.left)
     corpus = export_corpus(rows, roles, options, tool, left, notes, missing_media, known)
     spans = [(one.item, one.annotator, span) for one in kept for span in one.spans]
-    return spanned(corpus, spans, rows.name)
-
-
-def spanned(corpus: Corpus, spans: Sequence[tuple[str, str | None, Span]], name: str) -> Corpus:
-    """The corpus with the spans of (item, annotator) as rationales, and notes about them."""
-    if not spans:
-        return corpus
-    corpus, more = with_spans(corpus, spans)
-    n_spans = 0 if corpus.rationales is None else len(corpus.rationales)
-    more = [f"{counted(n_spans, 'span')} read as rationales", *more]
-    return replace(corpus, notes=(*corpus.notes, *(f"{name}: {note}" for note in more)))
+    return with_spans(corpus, spans, rows.name)
 
 
 def _cell(answers: list[str] | None, is_set: bool) -> str | None:

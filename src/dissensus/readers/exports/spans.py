@@ -32,13 +32,16 @@ class Span:
     seconds: bool = False  # whether it is an interval of a clip
 
 
-def with_spans(
-    corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]]
-) -> tuple[Corpus, list[str]]:
+def with_spans(corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]], name: str) -> Corpus:
     """The corpus with the spans of (item, annotator) as rationales, and notes about them.
 
     Spans that reach past the end of their text are cut, and those outside it left out.
+
+    Args:
+        name: of the file, for the notes.
     """
+    if not rows:
+        return corpus
     items = {name: code for code, name in enumerate(corpus.items)}
     annotators = {name: code for code, name in enumerate(corpus.annotators)}
     known = [
@@ -59,15 +62,14 @@ def with_spans(
             n_cut += (start, stop) != (span.start[0], span.stop[0])
             span = replace(span, start=(start,), stop=(stop,))
         kept.append((item, annotator, span, role))
-    notes = []
+    notes = [f"{counted(len(kept), 'span')} read as rationales"]
     if n_cut:
         notes.append(f"{counted(n_cut, 'span')} cut at the ends of the text")
     if n_outside:
         notes.append(f"{counted(n_outside, 'span')} outside the text left out")
-    notes += _same_for_all(known, corpus)
-    if not kept:
-        return corpus, notes
-    return replace(corpus, rationales=_rationales(kept)), notes
+    notes = [f"{name}: {note}" for note in [*notes, *_same_for_all(known, corpus)]]
+    rationales = _rationales(kept) if kept else corpus.rationales
+    return replace(corpus, rationales=rationales, notes=(*corpus.notes, *notes))
 
 
 def _same_for_all(known: Sequence[tuple[int, int, Span]], corpus: Corpus) -> list[str]:

@@ -17,13 +17,12 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.files.arrow import arrow_table, parquet_table
-from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.delimited import delimited_cells
 from dissensus.readers.exports.folders import COLUMNS, LINES, SPREADSHEETS, TEXTS, table_files
 from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named, rows_of
 from dissensus.readers.files import ending, read_bytes, read_utf8, stem
 from dissensus.readers.formats import spreadsheet
+from dissensus.readers.formats.parquet import column_table
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import file_rows
@@ -147,11 +146,8 @@ def _shards(path: Path, files: list[Path], options: Layout) -> Corpus:
 
 
 def _table(file: Path) -> Any:
-    data = read_bytes(file)
     try:
-        if data.startswith(b"PAR1"):
-            return with_class_names(parquet_table(data, file))
-        return with_class_names(arrow_table(data, file), file.parent)
+        return column_table(file, read_bytes(file))
     except pa.ArrowException as error:
         raise DataError(f"{file}: damaged ({str(error).splitlines()[0]})") from None
 

@@ -13,7 +13,7 @@ set ("entailment,neutral"); `annotators` then names an annotator once for each v
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ QUESTIONS = {  # the annotation task, as the files spell it; others: the task wi
     "natural language inference": "inference",
 }
 BINARY = Nominal(("0", "1"))
-SCALES_2023: dict[str, Scale] = {
+SCALES: dict[str, Scale] = {  # of known questions
     "severity": Ordinal(("-3", "-2", "-1", "0", "1")),
     **dict.fromkeys(
         "hate aggressive offensive misogyny abusive ableist homophobic intellectual racist sexist "
@@ -49,8 +49,6 @@ SCALES_2023: dict[str, Scale] = {
         "implicit".split(),
         BINARY,
     ),
-}
-SCALES_2025: dict[str, Scale] = {
     "sarcasm": Ordinal(tuple(str(level) for level in range(1, 7))),
     "irony": Nominal(("0", "1")),
     "paraphrase": Ordinal(tuple(str(level) for level in range(-5, 6))),
@@ -105,12 +103,10 @@ def read_parts(
 ) -> Corpus:
     """One corpus from several files, such as its training and its development part."""
     files = list(paths)
-    item_of, questions_of = (
-        (_item_2023, _questions_2023) if edition == 2023 else (_item_2025, _questions_2025)
-    )
+    item_of = _item_2023 if edition == 2023 else _item_2025
     items = [item_of(*one) for path in files for one in _entries(path, encoding)]
     try:
-        return _corpus(name, items, repeats, questions_of)
+        return _corpus(name, items, edition, repeats)
     except DataError as error:  # its messages name items and annotators, not files
         raise DataError(f"{', '.join(map(str, files))}: {error}") from None
 
@@ -173,17 +169,13 @@ def _question(task: str) -> str:
     return QUESTIONS.get(task, task.removesuffix(" detection").removesuffix(" language"))
 
 
-def _info(entry: dict[str, Any], where: str) -> dict[str, Any]:
-    return as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
-
-
 def _facts(entry: dict[str, Any], info: dict[str, Any]) -> dict[str, str]:
     """The language, and what `other_info` says in plain texts and numbers."""
     facts = ({"lang": entry["lang"]} if "lang" in entry else {}) | info
     return {k: str(v) for k, v in facts.items() if k == "lang" or isinstance(v, str | int | float)}
 
 
-def _check_stated(entry: dict[str, Any], where: str, n_annotators: int) -> None:
+def _check_number(entry: dict[str, Any], where: str, n_annotators: int) -> None:
     stated = entry.get("number of annotations")
     if stated not in (None, n_annotators):
         raise DataError(
@@ -191,8 +183,29 @@ def _check_stated(entry: dict[str, Any], where: str, n_annotators: int) -> None:
         )
 
 
+def _check(answers: list[str], question: str, where: str, who: str) -> None:
+    """Refuse an answer that a known question cannot have, while its item can be named."""
+    scale = SCALES.get(question)
+    if not isinstance(scale, Nominal | Ordinal | MultiLabel):
+        return
+    is_set = isinstance(scale, MultiLabel)
+    values = [value for answer in answers for value in (_parts(answer) if is_set else [answer])]
+    allowed = {"", *scale.values, *_words(question)}
+    if unknown := [value for value in values if value not in allowed]:
+        raise DataError(
+            f"{where}: {who} {listed(unknown)}; {question} is {'some' if is_set else 'one'} of "
+            f"{listed(scale.values, 11)}"
+        )
+
+
+def _words(question: str) -> dict[str, str]:
+    """Words that stand for answers to this question."""
+    return WORDS if SCALES.get(question) is BINARY else {}
+
+
 def _item_2023(entry: dict[str, Any], where: str, key: str) -> _Item:
-    info, split = _info(entry, where), _text(entry, "split", where)
+    info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
+    split = _text(entry, "split", where)
     annotators = _parts(_text(entry, "annotators", where))
     if "" in annotators:
         raise DataError(f"{where}: 'annotators' has an empty name")
@@ -200,13 +213,13 @@ def _item_2023(entry: dict[str, Any], where: str, key: str) -> _Item:
     texts = {main: ("annotations", entry["annotations"])}  # question -> key and text
     for title in ("other annotations", "other_annotations"):
         for name, value in as_object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
-            texts[_question_of_other(name)] = (name, value)
+            texts[_question(name)] = (name, value)
     answers = {}
     for question, (name, value) in texts.items():
         answers[question] = _parallel(value, where, name, len(annotators))
-        _check_2023(answers[question], question, where, name)
+        _check(answers[question], question, where, f"{name!r} has")
     if any(answers[main]):
-        _check_stated(entry, where, len(annotators))
+        _check_number(entry, where, len(annotators))
     about_annotators = {*annotators, "annotators group"}
     attributes = {
         name.replace("conversation_id(s)", "conversation_ids"): fact
@@ -221,34 +234,13 @@ def _item_2023(entry: dict[str, Any], where: str, key: str) -> _Item:
     )  # fmt: skip
 
 
-def _question_of_other(name: str) -> str:
-    return name.removesuffix(" detection").removesuffix(" language")
-
-
-def _check_2023(answers: list[str], question: str, where: str, key: str) -> None:
-    """Refuse an answer that a known question cannot have, while its item can be named."""
-    scale = SCALES_2023.get(question)
-    if isinstance(scale, Nominal | Ordinal):
-        unknown = [a for a in answers if a not in {"", *scale.values, *_words(question)}]
-        if unknown:
-            raise DataError(
-                f"{where}: {key!r} has {listed(unknown)}; {question} is one of "
-                f"{listed(scale.values)}"
-            )
-
-
-def _words(question: str) -> dict[str, str]:
-    """Words that stand for answers to this question."""
-    return WORDS if SCALES_2023.get(question) is BINARY else {}
-
-
 def _gold(entry: dict[str, Any], where: str, main: str) -> tuple[str, str] | None:
     label = entry.get("hard_label")
     if label in (None, ""):
         return None
     question = "abusive" if main == "severity" else main
     label = str(label)  # a number in some items of ConvAbuse
-    _check_2023([label], question, where, "hard_label")
+    _check([label], question, where, "'hard_label' has")
     return question, _words(question).get(label, label)
 
 
@@ -286,7 +278,8 @@ def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
 
 
 def _item_2025(entry: dict[str, Any], where: str, key: str) -> _Item:
-    info, split = _info(entry, where), _text(entry, "split", where)
+    info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
+    split = _text(entry, "split", where)
     question = _question(_text(entry, "annotation task", where).strip())
     named = _parts(_text(entry, "annotators", where))
     text = _text(entry, "text", where, objects=True)
@@ -300,14 +293,14 @@ def _item_2025(entry: dict[str, Any], where: str, key: str) -> _Item:
                 f"{where}: the answer of {annotator!r} must be a text, found {kind(answer)}"
             )
         answers[annotator] = str(answer).strip()
-        _check_2025(answers[annotator], question, where, annotator)
+        _check([answers[annotator]], question, where, f"{annotator!r} answered")
     if answers and set(answers) != set(named):
         raise DataError(
             f"{where}: 'annotators' names {listed(dict.fromkeys(named))} but 'annotations' "
             f"has {listed(answers)}"
         )
     if answers:
-        _check_stated(entry, where, len(named))
+        _check_number(entry, where, len(named))
     return _Item(
         f"{split}-{key}",
         split,
@@ -317,20 +310,6 @@ def _item_2025(entry: dict[str, Any], where: str, key: str) -> _Item:
         _facts(entry, info),
         explanations=_explanations(info, where, named),
     )
-
-
-def _check_2025(answer: str, question: str, where: str, annotator: str) -> None:
-    """Refuse an answer that a known question cannot have, while its item can be named."""
-    scale = SCALES_2025.get(question)
-    if not answer or not isinstance(scale, Nominal | Ordinal | MultiLabel):
-        return
-    several = isinstance(scale, MultiLabel)
-    unknown = [v for v in (_parts(answer) if several else [answer]) if v not in scale.values]
-    if unknown:
-        raise DataError(
-            f"{where}: {annotator!r} answered {listed(unknown)}; {question} is "
-            f"{'some' if several else 'one'} of {listed(scale.values, 11)}"
-        )
 
 
 def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> dict[str, list[str]]:
@@ -354,70 +333,53 @@ def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> di
 # ---- items as a corpus ----
 
 
-@dataclass
-class _Answers:
-    """The answers to a question: rows of all items, where a row is an annotator of an item."""
-
-    rows: np.ndarray
-    texts: list[str]
-    scale: Scale
-    notes: list[str] = field(default_factory=list)
-    extra: dict[str, Any] = field(default_factory=dict)
-
-
-def _corpus(
-    name: str,
-    items: list[_Item],
-    repeats: Repeats,
-    questions_of: Callable[[list[_Item], str, np.ndarray], dict[str, _Answers]],
-) -> Corpus:
+def _corpus(name: str, items: list[_Item], edition: int, repeats: Repeats) -> Corpus:
     names = Names([item.name for item in items])
     distinct = {annotator for item in items for annotator in item.annotators}
     annotators = Names(sorted(distinct, key=lambda name: (len(name), name)))  # Ann9, Ann10
-    item_codes = np.repeat(np.arange(len(items)), [len(one.annotators) for one in items])
+    item = np.repeat(np.arange(len(items)), [len(one.annotators) for one in items])
     row_names = pa.array([name for one in items for name in one.annotators], pa.string())
-    annotator_codes = annotators.codes(row_names)
+    annotator = annotators.codes(row_names)  # row r of each question: an annotator of an item
+    reasons = [one.explanations.get(name) for one in items for name in one.annotators]
     questions: dict[str, Annotations] = {}
-    left_out, notes = [], []
-    main_ones = dict.fromkeys(q for one in items for q in one.answers)
-    for question in main_ones:
-        lists = [one.answers.get(question, [None] * len(one.annotators)) for one in items]
-        texts = np.array([text for some in lists for text in some], dtype=object)
-        if n_empty := int((texts == "").sum()):
-            left_out.append(LeftOut(question, "the answer is empty", n_empty))
-        for title, answers in questions_of(items, question, texts).items():
-            notes += answers.notes
-            questions[title] = Annotations.from_arrays(
-                item_codes[answers.rows],
-                annotator_codes[answers.rows],
-                pa.array(answers.texts, pa.string()),
-                answers.scale,
+    left_out: list[LeftOut] = []
+    notes: list[str] = []
+    tasks = list(dict.fromkeys(question for one in items for question in one.answers))
+    for task in tasks:
+        row_answers = _row_answers(items, task, left_out, notes)
+        rows = np.flatnonzero([bool(answer) for answer in row_answers])
+        explained = [reasons[row] for row in rows]
+        for question, answers in _derived(task, row_answers[rows].tolist()).items():
+            questions[question] = Annotations.from_arrays(
+                item[rows],
+                annotator[rows],
+                pa.array(answers, pa.string()),
+                SCALES.get(question) or _inferred(question, answers),
                 items=names,
                 annotators=annotators,
-                response=answers.rows if questions_of is _questions_2023 else None,
-                extra=answers.extra,
+                response=rows if edition == 2023 else None,
+                extra={"explanations": pa.array(explained)} if any(explained) else {},
                 repeats=repeats,
             )
-    texts_by_role = _columns([item.texts for item in items])
+    texts = _columns([item.texts for item in items])
     attributes = _columns([item.attributes for item in items])
-    group = SHARED.get(next(iter(main_ones), "")) if len(main_ones) == 1 else None
-    if group in texts_by_role and questions_of is _questions_2025:
-        attributes[group] = _first_with(texts_by_role[group], names)
-    else:
-        group = None
-    if questions_of is _questions_2023 and "conversation_ids" in attributes:
-        attributes["conversation"] = conversations(attributes["conversation_ids"])
-        notes, group = [*notes, DAMAGED], "conversation"
+    group = SHARED.get(tasks[0]) if len(tasks) == 1 else None
+    if group in texts:
+        attributes[group] = _first_with(texts[group], names)
+    elif "conversation_ids" in attributes:
+        group = "conversation"
+        attributes[group] = conversations(attributes["conversation_ids"])
+        notes.append(DAMAGED)
     by_annotator: dict[str, dict[str, str]] = {}
-    for item in items:
-        for key, values in item.annotator_attributes.items():
+    for one in items:
+        for key, values in one.annotator_attributes.items():
             by_annotator.setdefault(key, {}).update(values)
     return Corpus.build(
         name,
         names,
         questions,
         annotators=annotators,
-        contents={r: Contents.distinct("text", column) for r, column in texts_by_role.items()},
+        contents={role: Contents.distinct("text", column) for role, column in texts.items()},
         item_attributes={key: pa.array(column) for key, column in attributes.items()},
         annotator_attributes={
             key: pa.array([values.get(annotator) for annotator in annotators], pa.string())
@@ -425,7 +387,7 @@ def _corpus(
         },
         gold=_labels(items, names, questions),
         splits={"official": [item.split for item in items]},
-        group=group,
+        group=group if group in attributes else None,
         left_out=tuple(left_out),
         notes=tuple(notes),
     )
@@ -437,43 +399,33 @@ def _columns(rows: Sequence[dict[str, str]]) -> dict[str, list[str | None]]:
     return {key: [row.get(key) for row in rows] for key in keys}
 
 
-def _questions_2023(items: list[_Item], question: str, texts: np.ndarray) -> dict[str, _Answers]:
+def _row_answers(
+    items: list[_Item], question: str, left_out: list[LeftOut], notes: list[str]
+) -> np.ndarray:
+    """An answer per annotator and item, None if the item lacks the question; adds what is noted."""
+    lists = [one.answers.get(question, [None] * len(one.annotators)) for one in items]
+    answers = np.array([answer for some in lists for answer in some], dtype=object)
+    if n_empty := int((answers == "").sum()):
+        left_out.append(LeftOut(question, "the answer is empty", n_empty))
+    for word, meaning in _words(question).items():
+        if n_words := int((answers == word).sum()):
+            answers[answers == word] = meaning
+            notes.append(f"{question}: {n_words} answers {word!r} are taken to mean {meaning!r}")
+    return answers
+
+
+def _derived(question: str, answers: list[str]) -> dict[str, list[str]]:
     """The question and what follows from it: a severity below 0 means `abusive`."""
-    notes = []
-    for word, answer in _words(question).items():
-        matches = texts == word
-        texts[matches] = answer
-        if matches.any():
-            notes.append(
-                f"{question}: {matches.sum()} answers {word!r} are taken to mean {answer!r}"
-            )
-    rows = np.flatnonzero([bool(text) for text in texts])
-    answers = texts[rows].tolist()
-    scale = SCALES_2023.get(question) or _inferred(question, answers)
-    questions = {question: _Answers(rows, answers, scale, notes)}
-    if question == "severity":
-        below = ["1" if int(answer) < 0 else "0" for answer in answers]
-        questions["abusive"] = _Answers(rows, below, BINARY)
-    return questions
-
-
-def _questions_2025(items: list[_Item], question: str, texts: np.ndarray) -> dict[str, _Answers]:
-    """The question, with the annotators' explanations of their answers."""
-    rows = np.flatnonzero([bool(text) for text in texts])
-    answers = texts[rows].tolist()
-    reasons = [one.explanations.get(name) for one in items for name in one.annotators]
-    kept = [reasons[row] for row in rows]
-    extra = {"explanations": pa.array(kept, pa.list_(pa.string()))} if any(kept) else {}
-    scale = SCALES_2025.get(question)
-    if scale is None and any("," in answer for answer in answers):
-        values = {value for answer in answers for value in _parts(answer)}
-        scale = MultiLabel(tuple(sorted_values(values)))
-    return {question: _Answers(rows, answers, scale or _inferred(question, answers), extra=extra)}
+    if question != "severity":
+        return {question: answers}
+    return {question: answers, "abusive": ["1" if int(a) < 0 else "0" for a in answers]}
 
 
 def _inferred(question: str, answers: list[str]) -> Scale:
     if not answers:
         raise DataError(f"{question!r} has no answers; a scale cannot be inferred")
+    if any("," in answer for answer in answers):
+        return MultiLabel(tuple(sorted_values({v for answer in answers for v in _parts(answer)})))
     return infer_scale(list(dict.fromkeys(answers)))
 
 

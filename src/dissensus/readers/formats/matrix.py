@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +15,19 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.files.plain import numpy_array
+from dissensus.readers.exports.responses import Left, export_corpus
 from dissensus.readers.files import read_bytes, read_utf8
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.answers import described
-from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.column_roles import ColumnRoles
-from dissensus.readers.tables.notes import amounts, remarks
 from dissensus.readers.tables.rows import Column, Rows
 from dissensus.scales import as_numbers
 
 NUMPY = b"\x93NUMPY"
 MISSING = -1
+FULL = (
+    "every annotator answered every item; if these are counts of votes, write a table with the "
+    "columns item, answer and count"
+)
 _CONTENT = "a matrix contains whole numbers from 0, and -1 for a missing answer"
 
 
@@ -103,32 +104,22 @@ def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) ->
 def _corpus(values: np.ndarray, path: Path, place: Callable[[int], str], options: Layout) -> Corpus:
     n_items, n_annotators = values.shape
     if values.dtype.kind == "f":
-        values = np.where(np.isnan(values), MISSING, values).astype(np.int64)
-    numbers, codes = np.unique(values.astype(np.int64, copy=False), return_inverse=True)
+        values = np.where(np.isnan(values), MISSING, values)
+    numbers, codes = np.unique(values.astype(np.int64), return_inverse=True)
     absent = int(numbers[0] == MISSING)
-    item = np.repeat(np.arange(n_items), n_annotators)
-    annotator = np.tile(np.arange(n_annotators), n_items)
+    codes = codes.reshape(-1) - absent
+    columns = {
+        "item": (np.arange(n_items), np.repeat(np.arange(n_items), n_annotators)),
+        "annotator": (np.arange(n_annotators), np.tile(np.arange(n_annotators), n_items)),
+        "answer": (numbers[absent:], codes),
+    }
     rows = Rows(
-        {
-            "item": Column(pa.array(np.arange(n_items)).cast(pa.string()), item),
-            "annotator": Column(pa.array(np.arange(n_annotators)).cast(pa.string()), annotator),
-            "answer": Column(
-                pa.array(numbers[absent:]).cast(pa.string()), codes.reshape(-1) - absent
-            ),
-        },
+        {n: Column(pa.array(names).cast(pa.string()), at) for n, (names, at) in columns.items()},
         str(path),
         path.name,
         place=lambda cell: f"{place(cell // n_annotators)}, column {cell % n_annotators + 1}",
     )
-    assembled = assemble(rows, ColumnRoles("item", "annotator", ("answer",), {}), options)
-    assembled = replace(assembled, corpus=replace(assembled.corpus, left_out=()))
-    scale = described(assembled.corpus["answer"].scale)
-    gaps = "-1 = no answer" if absent else "nothing is missing"
-    line = f"matrix; a line per item, a column per annotator ({scale}), {gaps}"
-    notes = [f"{line}; {amounts(assembled.corpus)}", *remarks(assembled)]
-    if not absent:
-        notes.append(
-            "every annotator answered every item; if these are counts of votes, write a table "
-            "with the columns item, answer and count"
-        )
-    return replace(assembled.corpus, notes=tuple(f"{path.name}: {note}" for note in notes))
+    notes = [f"a line per item, a column per annotator; {'-1 = no answer' if absent else FULL}"]
+    roles = ColumnRoles("item", "annotator", ("answer",), {})
+    known = {"answer": int((codes < 0).sum())}
+    return export_corpus(rows, roles, options, "matrix", Left(), notes, known=known)

@@ -1,4 +1,4 @@
-"""Parquet: a table in columns."""
+"""Parquet and Arrow files (Feather is another name for the latter): a table in columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.files.arrow import check_parquet, parquet_table
+from dissensus.files.arrow import arrow_table, check_parquet, parquet_table
 from dissensus.files.plain import open_plain
 from dissensus.progress import progress
 from dissensus.readers.class_labels import with_class_names
@@ -22,21 +22,42 @@ from dissensus.readers.tables.rows import Rows, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 
 MAGIC = b"PAR1"
+ARROW = (b"ARROW1", b"\xff\xff\xff\xff")  # at the beginning of a file, and of a stream
+OLD = b"FEA1"
 ROWS = 500_000  # of a large file that are read together
 
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read a table; numbers and dates are written out as texts."""
     rows = _rows_in_parts(path) if is_large(path) else None
-    if rows is not None:
-        return table_corpus(rows, options)
-    data = read_bytes(path)
-    if not data.startswith(MAGIC):
-        raise DataError(
-            f"{path}: not a Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}"
-        )
-    rows = file_rows(path, lambda: with_class_names(parquet_table(data, path)))
+    if rows is None:
+        data = read_bytes(path)
+        if not data.startswith(MAGIC):
+            raise DataError(
+                f"{path}: not a Parquet file: it begins with {data[:4]!r}, not with {MAGIC!r}"
+            )
+        rows = file_rows(path, lambda: column_table(path, data))
     return table_corpus(rows, options)
+
+
+def read_arrow(path: Path, options: Layout) -> Corpus:
+    """Read an Arrow table, whole or streamed."""
+    data = read_bytes(path)
+    if data.startswith(OLD):
+        raise DataError(f"{path}: a Feather file of version 1; write it again as version 2")
+    if not data.startswith(ARROW):
+        raise DataError(
+            f"{path}: not an Arrow file: it begins with {data[:6]!r}, not with {ARROW[0]!r} or "
+            f"{ARROW[1]!r}"
+        )
+    return table_corpus(file_rows(path, lambda: column_table(path, data)), options)
+
+
+def column_table(path: Path, data: bytes) -> Any:
+    """The table in these bytes of a Parquet or Arrow file."""
+    if data.startswith(MAGIC):
+        return with_class_names(parquet_table(data, path))
+    return with_class_names(arrow_table(data, path), path.parent)
 
 
 def _rows_in_parts(path: Path) -> Rows | None:

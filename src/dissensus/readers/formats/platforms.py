@@ -88,51 +88,52 @@ def read_toloka(path: Path, options: Layout) -> Corpus:
 
 def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
     notes: list[str] = []
-    rows = _unfolded(delimited_rows(path, options, short_rows=True), platform, notes)
-    answers = _answers(rows, options, platform, notes)
+    rows = delimited_rows(path, options, short_rows=True)
+    rows.check([platform.annotator])
+    rows = _unfolded(rows, platform, notes)
+    sets: set[str] = set()
+    answers = _answers(rows, options, platform, sets, notes)
     reasons = reasons_of(rows, platform.status)
     left = Left((question, why) for question in answers for why in reasons if why is not None)
     kept = np.array([why is None for why in reasons])
     if not kept.any():
         raise DataError(f"{path}: no answers: {by_reason(left)}")
     named = _renamed(rows, answers, platform)
-    columns = {new: rows.columns[old] for old, new in named.items()}
-    sets = {name for name, array in answers.items() if pa.types.is_list(array.type)}
-    columns |= {name: Column.of(_as_texts(array)) for name, array in answers.items()}
-    batch = take_rows(replace(rows, columns=columns, sets=frozenset(sets)), kept)
-    roles, missing_media = _roles(batch, answers, named, options, platform)
+    columns = {new: rows.columns[old] for old, new in named.items()} | answers
+    batch = take_rows(replace(rows, columns=columns, sets=frozenset(sets & {*answers})), kept)
+    roles, missing_media = _roles(batch, tuple(answers), named, options, platform)
     return export_corpus(batch, roles, options, platform.tool, left, notes, missing_media)
 
 
 def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
     """Rows with several items (Input.x1, Input.x2 and Answer.y1, Answer.y2) as a row for each."""
-    numbers = {
-        prefix: _numbers(n.removeprefix(prefix) for n in rows.columns if n.startswith(prefix))
-        for prefix in (platform.shown, platform.answer)
-    }
-    both = sorted(numbers[platform.shown] & numbers[platform.answer], key=int)
+    numbered = {p: _numbered(rows.columns, p) for p in (platform.shown, platform.answer)}
+    shown_numbers, numbers = ({n for of in one.values() for n in of} for one in numbered.values())
+    both = sorted(shown_numbers & numbers, key=int)
     if len(both) < 2:
         return rows
-    stems = {prefix: _stems(rows, prefix, both) for prefix in (platform.shown, platform.answer)}
-    unfolded = {f"{prefix}{stem}" for prefix, names in stems.items() for stem in names}
-    numbered_ones = {n for names in stems.values() for of in names.values() for n in of.values()}
+    stems = {
+        f"{prefix}{stem}": of
+        for prefix, names in numbered.items()
+        for stem, of in names.items()
+        if len(of.keys() & {*both}) > 1
+    }
+    taken = {of[number] for of in stems.values() for number in both if number in of}
     columns: dict[str, Column] = {
-        f"{name} (row)" if name in unfolded else name: replace(
+        f"{name} (row)" if name in stems else name: replace(
             column, codes=np.repeat(column.codes, len(both))
         )
         for name, column in rows.columns.items()
-        if name not in numbered_ones
+        if name not in taken
     }
     blank = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))
-    for prefix, names in stems.items():
-        for stem, numbered in names.items():
-            parts = [rows.columns.get(numbered.get(number, ""), blank) for number in both]
-            columns[f"{prefix}{stem}"] = cells_of(parts)
-    shown = [columns[f"{platform.shown}{stem}"] for stem in stems[platform.shown]]
+    for name, of in stems.items():
+        columns[name] = cells_of([rows.columns.get(of.get(n, ""), blank) for n in both])
+    shown = [columns[name] for name in stems if name.startswith(platform.shown)]
     columns[platform.item] = _items_of(rows, platform, shown, both)
-    bare = {name: name.removeprefix(platform.answer) for name in columns}
-    alone = [bare[n] for n in columns if bare[n] != n and bare[n] not in stems[platform.answer]]
-    columns = {bare[n] if bare[n] in alone else n: column for n, column in columns.items()}
+    bare = {name: name.removeprefix(platform.answer) for name in columns if name not in stems}
+    alone = [short for name, short in bare.items() if short != name]
+    columns = {bare.get(name, name): column for name, column in columns.items()}
     notes.append(
         f"{len(both)} items in each row, numbered {both[0]} to {both[-1]}, are read as an item each"
     )
@@ -145,12 +146,12 @@ def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
     )
 
 
-def _stems(rows: Rows, prefix: str, numbers: list[str]) -> dict[str, dict[str, str]]:
-    """Name without its number -> number -> column."""
+def _numbered(names: Iterable[str], prefix: str) -> dict[str, dict[str, str]]:
+    """Name without prefix and number -> number -> name, where several differ in the number only."""
     stems: dict[str, dict[str, str]] = {}
-    for name in rows.columns:
+    for name in names:
         match = _NUMBERED.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
-        if match and match[2] in numbers:
+        if match:
             stems.setdefault(match[1] or "item", {})[match[2]] = name
     return {stem: of for stem, of in stems.items() if len(of) > 1}
 
@@ -166,38 +167,36 @@ def _items_of(rows: Rows, platform: Platform, shown: list[Column], numbers: list
         alone = [c for c in shown if len(c.values) == n_contents]
         if alone:
             return min(alone, key=lambda c: sum(map(len, c.values.to_pylist())))
-    hits = rows.columns.get(platform.item)
-    names = [f"row {n + 1}" for n in range(rows.n_rows)]
-    if hits is not None:
-        names = [hits[row] or names[row] for row in range(rows.n_rows)]
+    tasks = rows.columns.get(platform.item)
+    names = [(tasks and tasks[row]) or f"row {row + 1}" for row in range(rows.n_rows)]
     texts = [f"{name}-{number}" for name in names for number in numbers]
     return Column.of(pa.array(texts, pa.string()))
-
-
-def _numbers(names: Iterable[str]) -> set[str]:
-    """The numbers at the end of names, where several names differ in them only."""
-    matches = [match for match in map(_NUMBERED.fullmatch, names) if match]
-    stems = [match[1] for match in matches]
-    return {match[2] for match in matches if stems.count(match[1]) > 1}
 
 
 # ---- answers ----
 
 
 def _answers(
-    rows: Rows, options: Layout, platform: Platform, notes: list[str]
-) -> dict[str, pa.Array]:
-    """The answers by question; check boxes of one question are joined, free texts left out."""
+    rows: Rows, options: Layout, platform: Platform, sets: set[str], notes: list[str]
+) -> dict[str, Column]:
+    """The answers by question; check boxes of one question are joined, free texts left out.
+
+    Args:
+        sets: questions whose answers are sets are added to it.
+    """
     prefix = platform.answer
     columns = {n.removeprefix(prefix): c for n, c in rows.columns.items() if n.startswith(prefix)}
-    answers: dict[str, pa.Array] = {}
-    for name, parts in _grouped(columns).items():
-        single = columns[parts[0]].array() if name in columns else None
-        answers[name] = _ticked(columns, name, parts) if single is None else single
+    boxes = _boxes(columns)
+    boxed = {name for parts in boxes.values() for name in parts.values()}
+    answers = {name: column for name, column in columns.items() if name not in boxed}
+    for name, parts in boxes.items():
+        answers[name] = _ticked({value: columns[box] for value, box in parts.items()}, name, sets)
     short = {name: name.removesuffix(".labels").removesuffix(".label") for name in answers}
-    if len(set(short.values())) == len(short):
-        answers = {short[name]: array for name, array in answers.items()}
-    answers = {f"{prefix}{n}" if n in rows.columns else n: array for n, array in answers.items()}
+    if len(set(short.values())) < len(short):
+        short = {name: name for name in answers}
+    short = {old: f"{prefix}{n}" if n in rows.columns else n for old, n in short.items()}
+    answers = {short[name]: column for name, column in answers.items()}
+    sets |= {short[name] for name in sets}
     if options.answer is not None:
         wanted = [n if n in answers else n.removeprefix(prefix) for n in options.answer]
         missing = [name for name in wanted if name not in answers]
@@ -207,107 +206,90 @@ def _answers(
                 f"there are {listed(answers)}"
             )
         return {name: answers[name] for name in wanted}
-    free = [name for name, array in answers.items() if _is_free(array)]
+    free = [name for name, column in answers.items() if name not in sets and _is_free(column)]
     if free and len(free) < len(answers):
         notes.append(f"free texts, not read as answers: {listed(free)}")
-        return {name: array for name, array in answers.items() if name not in free}
+        return {name: column for name, column in answers.items() if name not in free}
     return answers
 
 
-def _grouped(columns: dict[str, Column]) -> dict[str, list[str]]:
-    """The columns of each question: several if they are check boxes `NAME.VALUE`."""
-    ticks: dict[str, list[str]] = {}
+def _boxes(columns: dict[str, Column]) -> dict[str, dict[str, str]]:
+    """Question -> value -> column, of check boxes that are called `QUESTION.VALUE`."""
+    boxes: dict[str, dict[str, str]] = {}
     for name, column in columns.items():
-        values = {str(value).strip().lower() for value in column.values.to_pylist()}
-        if "." in name and values and values <= TICKS:
-            ticks.setdefault(name.rpartition(".")[0], []).append(name)
-    groups = {name: [name] for name in columns}
-    for question, parts in ticks.items():
-        if len(parts) > 1 and question not in columns:
-            groups = {name: group for name, group in groups.items() if name not in parts}
-            groups[question] = parts
-    return groups
+        question, dot, value = name.rpartition(".")
+        values = {str(cell).strip().lower() for cell in column.values.to_pylist()}
+        if dot and question not in columns and values and values <= TICKS:
+            boxes.setdefault(question, {})[value] = name
+    return {question: parts for question, parts in boxes.items() if len(parts) > 1}
 
 
-def _ticked(columns: dict[str, Column], question: str, parts: list[str]) -> pa.Array:
+def _ticked(boxes: dict[str, Column], question: str, sets: set[str]) -> Column:
     """The checked values of each row: one value if every row has one, otherwise a set."""
-    values = [part.removeprefix(f"{question}.") for part in parts]
-    texts = [columns[part].array().to_pylist() for part in parts]
-    shown = [any(cell is not None for cell in row) for row in zip(*texts, strict=True)]
+    cells = list(zip(*(column.array().to_pylist() for column in boxes.values()), strict=True))
     chosen = [
-        [value for value, cell in zip(values, row, strict=True) if str(cell).lower() == "true"]
-        for row in zip(*texts, strict=True)
+        [value for value, cell in zip(boxes, row, strict=True) if str(cell).lower() == "true"]
+        if any(cell is not None for cell in row)
+        else None
+        for row in cells
     ]
-    if all(len(checked) == 1 for checked, seen in zip(chosen, shown, strict=True) if seen):
-        return pa.array([checked[0] if checked else None for checked in chosen], pa.string())
-    sets = [checked if seen else None for checked, seen in zip(chosen, shown, strict=True)]
-    return pa.array(sets, pa.list_(pa.string()))
+    if all(checked is None or len(checked) == 1 for checked in chosen):
+        return Column.of(pa.array([one[0] if one else None for one in chosen], pa.string()))
+    sets.add(question)
+    texts = [None if checked is None else set_text(checked) for checked in chosen]
+    return Column.of(pa.array(texts, pa.string()))
 
 
-def _as_texts(array: pa.Array) -> pa.Array:
-    """Sets as JSON lists."""
-    if not pa.types.is_list(array.type):
-        return array
-    return pa.array([None if a is None else set_text(a) for a in array.to_pylist()], pa.string())
-
-
-def _is_free(array: pa.Array) -> bool:
+def _is_free(column: Column) -> bool:
     """Whether most answers differ and are not numbers: free texts."""
-    if pa.types.is_list(array.type):
-        return False
-    texts = [text for text in array.to_pylist() if text is not None and text.strip() != "{}"]
-    if not texts:
-        return True
+    texts = [text for text in column.array().to_pylist() if text and text.strip() != "{}"]
     words = [text for text in set(texts) if not re.fullmatch(r"[-+.\d]+", text.strip())]
-    return len(words) > MANY and len(words) > len(texts) / 2
+    return not texts or (len(words) > MANY and len(words) > len(texts) / 2)
 
 
 # ---- roles ----
 
 
-def _renamed(rows: Rows, answers: dict[str, pa.Array], platform: Platform) -> dict[str, str]:
+def _renamed(rows: Rows, answers: dict[str, Column], platform: Platform) -> dict[str, str]:
     """The columns besides answers, old name -> new: without a prefix if no other has that name."""
     named = {}
     for name in rows.columns:
-        if name.startswith(platform.answer):
-            continue
         bare = name.removeprefix(platform.shown)
         taken = bare in answers or (bare != name and bare in rows.columns)
-        named[name] = name if taken else bare
+        if not name.startswith(platform.answer):
+            named[name] = name if taken else bare
     return named
 
 
 def _roles(
     batch: Rows,
-    answers: dict[str, pa.Array],
+    answers: tuple[str, ...],
     named: dict[str, str],
     options: Layout,
     platform: Platform,
 ) -> tuple[ColumnRoles, list[str]]:
     """The roles of the columns, and the columns of media files that do not exist."""
+    columns = batch.columns
     shown_ones = [new for old, new in named.items() if old.startswith(platform.shown)]
-    text = None
     if options.text is not None:
         text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
-    item: str | None = platform.item
-    if item not in batch.columns or batch.columns[item].first_blank is not None:
-        item = None
-    shown, missing_media = shown_content(batch, replace(options, text=text), item, shown_ones)
+        options = replace(options, text=text)
+    whole = platform.item in columns and columns[platform.item].first_blank is None
+    item = platform.item if whole else None
+    shown, missing_media = shown_content(batch, options, item, shown_ones)
     item = missing_media[0] if item is None and missing_media else item
     if item is None and not shown:
         raise DataError(
             f"{batch.path}: no items: there is neither {platform.item!r} nor a content column"
         )
-    response = platform.response if platform.response in batch.columns else None
-    seconds = platform.seconds if platform.seconds in batch.columns else None
-    gold = {q: f"{platform.gold}{q}" for q in answers if f"{platform.gold}{q}" in batch.columns}
-    gold = {q: column for q, column in gold.items() if len(batch.columns[column].values)}
+    seconds = columns.get(platform.seconds or "")
+    gold = {question: f"{platform.gold}{question}" for question in answers}
     return ColumnRoles(
         item,
         platform.annotator,
-        tuple(answers),
+        answers,
         shown,
-        gold=gold,
-        seconds=seconds if seconds and batch.columns[seconds].numbers() is not None else None,
-        response=response if len(answers) > 1 else None,
+        gold={q: name for q, name in gold.items() if name in columns and columns[name].values},
+        seconds=platform.seconds if seconds and seconds.numbers() is not None else None,
+        response=platform.response if platform.response in columns and len(answers) > 1 else None,
     ), missing_media
