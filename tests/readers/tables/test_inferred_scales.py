@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dissensus.readers import read
-from dissensus.readers.tables.inferred_scales import ordered_words_note
+from dissensus.readers.tables.notes import ordered_words_note
 from dissensus.scales import Nominal
 
 

@@ -13,7 +13,26 @@ from dissensus.readers.separators import separator_name, separator_of, split_cel
 from dissensus.readers.tables.rows import Rows
 from dissensus.scales import Scale, as_numbers
 
-MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans
+MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans and objects
+
+
+def parsed_cell(text: str) -> Any:
+    """A cell as a list or an object, in JSON or in Python; None if it is neither.
+
+    Example:
+        >>> parsed_cell('["a", 1]'), parsed_cell("['a', []]"), parsed_cell("a")
+        (['a', '1'], ['a', []], None)
+    """
+    if text.strip()[:1] not in ("[", "{"):
+        return None
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
 
 
 def cell_values(
@@ -27,29 +46,28 @@ def cell_values(
     Args:
         counts: how often each text is an answer, (n_values,).
     """
-    _check_spans(rows, column, question, counts)
     texts: list[str] = rows.columns[column].values.to_pylist()
-    lists = None if column in rows.sets else _written_lists(texts) or _written_choices(texts)
-    kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
+    used = np.flatnonzero(counts).tolist()
+    cells = {code: _deeply_parsed(texts[code]) for code in used[:MOST_LOOKED_AT]}
+    cells = {code: cell for code, cell in cells.items() if cell is not None}
+    is_set, values = column in rows.sets, texts
     notes: tuple[str, ...] = ()
-    if lists is None and column not in rows.sets and kind.startswith(("multi-label", "multilabel")):
-        lists, notes = _separated(texts, np.flatnonzero(counts).tolist())
-    is_set = column in rows.sets or lists is not None
-    values = lists or texts
-    if is_set and not kind.startswith(("multi-label", "multilabel")):
+    _check_spans(rows, column, question, cells, len(used))
+    kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
+    of_sets = kind.startswith(("multi-label", "multilabel"))
+    lists = None if is_set else _written_lists(texts) or _written_choices(texts)
+    if lists is None:
+        _check_objects(rows, column, question, cells)
+    if lists is None and not is_set and of_sets:
+        separator = separator_of([texts[code] for code in used if texts[code].strip() != "[]"])
+        if separator is not None:
+            lists = [[] if text.strip() == "[]" else split_cell(text, separator) for text in texts]
+            notes = (f"cells split at {separator_name(separator)} into sets of values",)
+    if lists is not None:
+        is_set, values = True, [json.dumps(one, ensure_ascii=False) for one in lists]
+    if is_set and not of_sets:
         values, is_set = _single_values(rows, column, values, kind), False
-    _check_objects(rows, column, question, values, counts)
     return values, is_set, notes
-
-
-def _separated(texts: list[str], used: list[int]) -> tuple[list[str] | None, tuple[str, ...]]:
-    """Texts with several values as JSON lists, and a note; `[]` is the empty set."""
-    separator = separator_of([texts[code] for code in used if texts[code].strip() != "[]"])
-    if separator is None:
-        return None, ()
-    parts = [[] if text.strip() == "[]" else split_cell(text, separator) for text in texts]
-    note = f"cells split at {separator_name(separator)} into sets of values"
-    return [json.dumps(members, ensure_ascii=False) for members in parts], (note,)
 
 
 def _single_values(rows: Rows, column: str, values: list[str], kind: str) -> list[str]:
@@ -65,107 +83,77 @@ def _single_values(rows: Rows, column: str, values: list[str], kind: str) -> lis
     return [members[0] if members else "nan" for members in lists]
 
 
-def _written_lists(texts: list[str]) -> list[str] | None:
-    """Texts that are lists in JSON or Python, as JSON; None if one is not a list of values."""
+def _written_lists(texts: list[str]) -> list[list[str]] | None:
+    """Texts that are lists in JSON or Python; None if one is not a list of values."""
     lists = []
     for text in texts:
-        if not (text.strip().startswith("[") and text.strip().endswith("]")):
-            return None
-        try:
-            members = ast.literal_eval(text.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        members = parsed_cell(text)
+        if not isinstance(members, list):
             return None
         if not all(isinstance(member, str | int | float) for member in members):
             return None
-        lists.append(json.dumps([str(member) for member in members], ensure_ascii=False))
+        if any(str(member).startswith("{") for member in members):
+            return None
+        lists.append([str(member) for member in members])
     return lists or None
 
 
-def _written_choices(texts: list[str]) -> list[str] | None:
-    """Choices as JSON lists, as the tables of Label Studio have them.
+def _written_choices(texts: list[str]) -> list[list[str]] | None:
+    """Choices as lists, as the tables of Label Studio have them.
 
     Several choices are `{"choices": ["joy", "fear"]}`, one is plain text. None if no cell has
     several.
     """
-    choices = {text: _choices(text) for text in texts if text.lstrip().startswith('{"choices"')}
-    if not choices or None in choices.values():
-        return None
-    lists = (choices.get(text) or [text] for text in texts)
-    return [json.dumps(members, ensure_ascii=False) for members in lists]
-
-
-def _choices(text: str) -> list[str] | None:
-    """The choices of a JSON object that contains nothing else."""
-    try:
-        content = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        return None
-    choices = content.get("choices") if isinstance(content, dict) and len(content) == 1 else None
-    plain = isinstance(choices, list) and all(isinstance(choice, str) for choice in choices)
-    return choices if plain else None
+    lists = []
+    for text in texts:
+        cell = parsed_cell(text) if text.lstrip().startswith('{"choices"') else None
+        choices = [text] if cell is None else cell.get("choices")
+        if not isinstance(choices, list) or not all(isinstance(one, str) for one in choices):
+            return None
+        if cell is not None and len(cell) > 1:
+            return None
+        lists.append(choices)
+    return lists if any(text.lstrip().startswith('{"choices"') for text in texts) else None
 
 
 # ---- what is refused ----
 
 
-def _check_objects(
-    rows: Rows, column: str, question: str, values: list[str], counts: np.ndarray
-) -> None:
+def _deeply_parsed(value: Any) -> Any:
+    """A list or an object; members of a list may be written as texts. None if it is neither."""
+    if isinstance(value, str):
+        value = parsed_cell(value)
+    if not isinstance(value, list):
+        return value if isinstance(value, dict) else None
+    inner = [_deeply_parsed(one) if isinstance(one, str | list) else None for one in value]
+    return [one if cell is None else cell for one, cell in zip(value, inner, strict=True)]
+
+
+def _check_objects(rows: Rows, column: str, question: str, cells: dict[int, Any]) -> None:
     """Refuse answers that are JSON objects, as exports of annotation tools contain them."""
-    for code in np.flatnonzero(counts):
-        text = values[code].lstrip()
-        if text.startswith(("{", "[{", '["{')) and _contains_object(text):
-            row = int((rows.columns[column].codes == code).argmax())
+    for code, cell in cells.items():
+        if isinstance(cell, dict) or any(isinstance(one, dict) for one in cell):
+            place, text = _place_and_text(rows, column, code)
             raise DataError(
-                f"{rows.at(row)}: the answer to {question!r} is a JSON object, found "
-                f"{_shortened(text)}; write a row for each annotator, with the answer alone in a "
-                "column"
+                f"{place}: the answer to {question!r} is a JSON object, found {text}; write a row "
+                "for each annotator, with the answer alone in a column"
             )
 
 
-def _contains_object(text: str) -> bool:
-    """Whether this is a JSON object, or a list of such, which may be written as texts."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    if isinstance(content, list):
-        return any(isinstance(one, dict) or _contains_object(one) for one in content if one)
-    return isinstance(content, dict)
-
-
-def _check_spans(rows: Rows, column: str, question: str, counts: np.ndarray) -> None:
+def _check_spans(
+    rows: Rows, column: str, question: str, cells: dict[int, Any], n_used: int
+) -> None:
     """Refuse answers that are spans: lists of lists such as [10, 28, "Subject"]."""
-    texts = rows.columns[column].values.to_pylist()
-    used = np.flatnonzero(counts)[:MOST_LOOKED_AT].tolist()
-    codes = [code for code in used if texts[code].lstrip().startswith("[")]
-    lists = {code: members for code in codes if (members := _parsed_list(texts[code]))}
+    lists = {code: cell for code, cell in cells.items() if isinstance(cell, list) and cell}
     spans = [code for code, members in lists.items() if any(map(_is_span, members))]
-    if not spans and len(codes) == len(used):  # a single span in each cell
+    if not spans and len(cells) == n_used:  # a single span in each cell
         spans = list(lists) if all(_is_span(one, labelled=True) for one in lists.values()) else []
     if spans:
-        row = int((rows.columns[column].codes == spans[0]).argmax())
+        place, text = _place_and_text(rows, column, spans[0])
         raise DataError(
-            f"{rows.at(row)}: the answer to {question!r} is a list of spans (start, end), found "
-            f"{_shortened(texts[spans[0]])}; spans are not read: name a column of values (answer=, "
-            "--answer)"
+            f"{place}: the answer to {question!r} is a list of spans (start, end), found {text}; "
+            "spans are not read: name a column of values (answer=, --answer)"
         )
-
-
-def _parsed_list(text: str) -> list[Any] | None:
-    """The list that a text is in JSON or Python; its members may be lists written as texts."""
-    try:
-        members = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
-    if not isinstance(members, list):
-        return None
-    inner = [_parsed_list(one) if _is_written_list(one) else None for one in members]
-    return [one if list_ is None else list_ for one, list_ in zip(members, inner, strict=True)]
-
-
-def _is_written_list(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith("[") and value.endswith("]")
 
 
 def _is_span(members: Any, labelled: bool = False) -> bool:
@@ -183,5 +171,9 @@ def _is_span(members: Any, labelled: bool = False) -> bool:
     return int(ends[0]) <= int(ends[1]) and (labels or not labelled)
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}..."
+def _place_and_text(rows: Rows, column: str, code: int) -> tuple[str, str]:
+    """Where a value is first, and the value, shortened."""
+    cells = rows.columns[column]
+    text = cells.values[code].as_py()
+    row = int((cells.codes == code).argmax())
+    return rows.at(row), text if len(text) <= 60 else f"{text[:60]}..."

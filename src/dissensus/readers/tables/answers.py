@@ -16,12 +16,7 @@ from dissensus.errors import DataError, listed
 from dissensus.names import split_names
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import cell_values
-from dissensus.readers.tables.inferred_scales import (
-    as_classes,
-    classes_note,
-    free_text_note,
-    is_free_text,
-)
+from dissensus.readers.tables.column_names import WORDS, plain
 from dissensus.readers.tables.rows import Rows, at_rows, taken, value_counts
 from dissensus.readers.tables.spellings import merged, spelling_key, spellings_note, variants
 from dissensus.scales import (
@@ -38,6 +33,10 @@ from dissensus.scales import (
 
 MISSING = frozenset(("nan", "<na>", "null"))  # as programs write a missing value
 LONGEST_SHOWN = 40  # letters of a value
+FEW_VALUES = 20  # so many are the values of a scale, whatever their share
+FREE = 0.5  # different values, as a share of the answers: more are free text
+LONG = 60  # letters of a value, on average: longer ones are free text
+MERGE = "merge_variants=True (--merge-variants) makes them one"
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
 SUSPECTED = frozenset("na n/a n.a. missing unanswered skipped skip #n/a #ref!".split())
 MISSING_AMONG_NUMBERS = frozenset(("na", "n/a", "none"))  # values like any other among words
@@ -81,40 +80,35 @@ def answers_of(
     declared = declared_scale(question, options)
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
-    values, is_set, set_notes = cell_values(rows, column, question, counts, declared)
-    values, comma_notes = (
-        (values, ()) if is_set else _decimal_points(values, declared, rows, options)
-    )
-    missing = np.zeros(len(values), dtype=bool)
+    values, is_set, notes = cell_values(rows, column, question, counts, declared)
+    comma_notes: tuple[str, ...] = ()
     if not is_set:
-        missing = _missing(values, counts, declared, gold) | _named_missing(values, options)
-    notes = set_notes + _missing_notes(values, counts, missing)
-    if not is_set and declared is None and not gold:
-        notes += _suspects(values, np.where(missing, 0, counts))
-    counts[missing] = 0
+        values, comma_notes = _decimal_points(values, declared, rows, options)
+        missing = _missing(values, counts, declared, options, gold)
+        notes += _missing_notes(values, counts, missing)
+        counts[missing] = 0
+        notes += _suspects(values, counts) if declared is None and not gold else ()
     used = np.flatnonzero(counts)
     if not len(used):
         raise DataError(
             f"{rows.path}: no answers to {question!r}: {column!r} is blank in every row"
         )
     groups = [] if is_set else variants(values, counts)
-    spelled = values
-    if options.merge_variants:
-        spelled = merged(values, groups, _values_named(declared))
+    spelled = merged(values, groups, _listed(declared)) if options.merge_variants else values
     texts = [spelled[code] for code in used]
     scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
     inferred = declared is None and not is_set and not gold
-    scale, scale_notes = (
-        _checked(scale, question, texts, int(counts.sum())) if inferred else (scale, ())
-    )
+    scale_notes: tuple[str, ...] = ()
+    if inferred:
+        scale, scale_notes = _checked(scale, question, texts, int(counts.sum()))
     stored = _encoded(texts, scale, is_set)
     if stored is None:
-        places = cells.codes, chosen, used, counts
-        raise _outside(rows, question, scale, *places, values, texts, is_set)
+        off = [code for code in used.tolist() if _encoded([spelled[code]], scale, is_set) is None]
+        raise _outside(rows, question, scale, chosen[np.isin(codes, off)], column, values, off)
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
     answered = taken(np.r_[counts > 0, False], codes)
-    notes += comma_notes + _notes(values, counts, groups, declared, scale, options)
+    notes += comma_notes + _spelling_notes(values, counts, groups, declared, scale, options)
     notes += scale_notes + _stray(texts, declared, scale)
     kept, blank = chosen, chosen[:0]
     if not answered.all():
@@ -122,14 +116,7 @@ def answers_of(
     return Answers(kept, taken(lookup, codes), scale, blank, notes, inferred)
 
 
-def _checked(
-    scale: Scale, question: str, texts: list[str], n_answers: int
-) -> tuple[Scale, tuple[str, ...]]:
-    """The inferred scale, or a likelier one, with a note about free text or classes."""
-    if isinstance(scale, Nominal) and is_free_text(texts, n_answers):
-        return scale, (free_text_note(len(texts), n_answers),)
-    classes = as_classes(question, scale)
-    return (scale, ()) if classes is None else (classes, (classes_note(question),))
+# ---- values ----
 
 
 def _decimal_points(
@@ -141,21 +128,97 @@ def _decimal_points(
     delimiter is no comma, or if it cannot be a set: "0,25", "3,0".
     """
     commas = [value for value in values if _COMMA.fullmatch(value.strip())]
-    others = [value for value in values if not _COMMA.fullmatch(value.strip())]
     words = MISSING | MISSING_AMONG_NUMBERS | SIGNS | _missing_words(options)
-    others = [value for value in others if value.strip().casefold() not in words]
+    others = [v for v in values if v not in commas and v.strip().casefold() not in words]
     if not commas or (others and as_numbers(others) is None) or any("." in one for one in others):
         return values, ()
-    if not (_is_numeric(declared) or (declared is None and (rows.commas or _no_sets(commas)))):
+    pairs = [text.strip().lstrip("+-").split(",") for text in commas]
+    no_sets = any(len(second) > 1 or int(first) >= int(second) for first, second in pairs)
+    if not (_is_interval(declared) or (declared is None and (rows.commas or no_sets))):
         return values, ()
     points = [v.replace(",", ".") if _COMMA.fullmatch(v.strip()) else v for v in values]
     return points, (f"{listed(commas, 3)}: read as numbers with a decimal comma",)
 
 
-def _no_sets(texts: list[str]) -> bool:
-    """Whether some of these pairs of numbers are in no order, as no set is written."""
-    pairs = [text.strip().lstrip("+-").split(",") for text in texts]
-    return any(len(second) > 1 or int(first) >= int(second) for first, second in pairs)
+def _missing(
+    values: list[str],
+    counts: np.ndarray,
+    declared: Scale | str | None,
+    options: Layout,
+    gold: bool,
+) -> np.ndarray:
+    """Which values mean a missing answer, (n_values,).
+
+    A value that the declared scale lists never does, one that the layout names always. "nan",
+    "null" and "<NA>", which programs write, do. "NA", "N/A" and "none" do among numbers, "-" and
+    "?" among two numbers or more; among words they are values like any other, so a declared scale
+    has to list them.
+    """
+    plain = [value.strip().casefold() for value in values]
+    doubtful = MISSING | MISSING_AMONG_NUMBERS | SIGNS
+    on_scale = _listed(declared)
+    numeric = several = _is_interval(declared)
+    if not numeric:
+        used = np.flatnonzero(counts).tolist()
+        others = list(on_scale) or [values[code] for code in used if plain[code] not in doubtful]
+        numeric = bool(others) and as_numbers(others) is not None
+        several = numeric and len(others) > 1
+    words = set(MISSING)
+    words |= MISSING_AMONG_NUMBERS if numeric or gold else set()
+    words |= SIGNS if several else set()
+    stated = _missing_words(options)
+    pairs = zip(values, plain, strict=True)
+    return np.array([t in stated or (t in words and v not in on_scale) for v, t in pairs], bool)
+
+
+def _missing_words(options: Layout) -> frozenset[str]:
+    return frozenset(word.strip().casefold() for word in options.missing)
+
+
+def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
+    """A note that counts the words that are read as a missing answer."""
+    codes = np.flatnonzero(missing & (counts > 0))
+    words = [f"{values[code]!r} ({counts[code]})" for code in codes]
+    return (f"{', '.join(words)} read as no answer",) if words else ()
+
+
+def _suspects(values: list[str], counts: np.ndarray) -> tuple[str, ...]:
+    """A note about answers that may stand for a missing one."""
+    used = np.flatnonzero(counts).tolist()
+    words = {code: values[code].strip() for code in used}
+    codes = [
+        code
+        for code, word in words.items()
+        if word.casefold() in SUSPECTED
+        or not any(map(str.isalnum, word))
+        and word not in ("+", "=")
+    ]
+    if not codes or len(codes) == len(used):
+        return ()
+    shown = ", ".join(f"{values[code]!r} ({counts[code]})" for code in codes[:5])
+    option = " ".join(f"--missing {shlex.quote(words[code])}" for code in codes)
+    missing = [words[code] for code in codes]
+    return (f"{shown} read as answers; if they mean no answer, use missing={missing!r} ({option})",)
+
+
+def _spelling_notes(
+    values: list[str],
+    counts: np.ndarray,
+    groups: list[list[int]],
+    declared: Scale | str | None,
+    scale: Scale,
+    options: Layout,
+) -> tuple[str, ...]:
+    """Notes about values that are spelled in several ways."""
+    if not groups or (isinstance(scale, Interval) and declared and not options.merge_variants):
+        return ()
+    became = "read as numbers" if isinstance(scale, Interval) else "kept apart"
+    note = spellings_note(values, counts, groups, "merged" if options.merge_variants else became)
+    advice = "" if options.merge_variants else f"; {MERGE}"
+    return (note + advice,)
+
+
+# ---- scales ----
 
 
 def declared_scale(question: str, options: Layout) -> Scale | str | None:
@@ -167,7 +230,7 @@ def declared_scale(question: str, options: Layout) -> Scale | str | None:
 
 def declared_values(options: Layout) -> tuple[str, ...]:
     """The values that the declared scale lists, if one is declared for all questions."""
-    return () if isinstance(options.scale, Mapping) else _values_named(options.scale)
+    return () if isinstance(options.scale, Mapping) else _listed(options.scale)
 
 
 def described(scale: Scale) -> str:
@@ -187,102 +250,6 @@ def described(scale: Scale) -> str:
 def _one_line(value: str) -> str:
     text = value.strip().replace("\n", "\\n")
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-
-
-def _missing(
-    values: list[str], counts: np.ndarray, declared: Scale | str | None, gold: bool
-) -> np.ndarray:
-    """Which values mean a missing answer, (n_values,).
-
-    A value that the declared scale lists never does. "nan", "null" and "<NA>", which programs
-    write, always do. "NA", "N/A" and "none" do among numbers, "-" and "?" among two numbers or
-    more; among words they are values like any other, so a declared scale has to list them.
-    """
-    plain = [value.strip().casefold() for value in values]
-    always = np.array([text in MISSING for text in plain], dtype=bool)
-    words = np.array([text in MISSING_AMONG_NUMBERS for text in plain], dtype=bool)
-    signs = np.array([text in SIGNS for text in plain], dtype=bool)
-    listed_values = set(_values_named(declared))
-    numeric = several = _is_numeric(declared)
-    if not numeric:
-        used = np.flatnonzero((counts > 0) & ~always & ~words & ~signs)
-        others = list(listed_values) or [values[code] for code in used]
-        numeric = bool(others) and as_numbers(others) is not None
-        several = numeric and len(others) > 1
-    on_scale = np.array([value in listed_values for value in values], dtype=bool)
-    return (always | (words & (numeric or gold)) | (signs & several)) & ~on_scale
-
-
-def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
-    """A note that counts the words that are read as a missing answer."""
-    words = [
-        f"{values[code]!r} ({counts[code]})" for code in np.flatnonzero(missing & (counts > 0))
-    ]
-    return (f"{', '.join(words)} read as no answer",) if words else ()
-
-
-def _named_missing(values: list[str], options: Layout) -> np.ndarray:
-    """Which values the user named as missing answers, in any case."""
-    words = _missing_words(options)
-    return np.array([value.strip().casefold() in words for value in values], dtype=bool)
-
-
-def _missing_words(options: Layout) -> frozenset[str]:
-    return frozenset(word.strip().casefold() for word in options.missing)
-
-
-def _suspects(values: list[str], counts: np.ndarray) -> tuple[str, ...]:
-    """A note about answers that may stand for a missing one."""
-    codes = [
-        code
-        for code in np.flatnonzero(counts).tolist()
-        if values[code].strip().casefold() in SUSPECTED
-        or not any(map(str.isalnum, values[code]))
-        and values[code].strip() not in ("+", "=")
-    ]
-    if not codes or len(codes) == np.count_nonzero(counts):
-        return ()
-    words = [values[code].strip() for code in codes]
-    shown = ", ".join(f"{values[code]!r} ({counts[code]})" for code in codes[:5])
-    option = " ".join(f"--missing {shlex.quote(word)}" for word in words)
-    return (f"{shown} read as answers; if they mean no answer, use missing={words!r} ({option})",)
-
-
-def _is_numeric(declared: Scale | str | None) -> bool:
-    """Whether a declared scale is an interval."""
-    if isinstance(declared, str):
-        return declared.startswith("interval")
-    return isinstance(declared, Interval)
-
-
-def _values_named(declared: Scale | str | None) -> tuple[str, ...]:
-    """The values that a declared scale lists; none for an interval."""
-    if _is_numeric(declared):
-        return ()
-    if isinstance(declared, str):
-        _, _, rest = declared.partition(":")
-        return tuple(split_names(rest)) if rest else ()
-    return tuple(getattr(declared, "values", ()))
-
-
-def _notes(
-    values: list[str],
-    counts: np.ndarray,
-    groups: list[list[int]],
-    declared: Scale | str | None,
-    scale: Scale,
-    options: Layout,
-) -> tuple[str, ...]:
-    """Notes about values that are spelled in several ways."""
-    if not groups:
-        return ()
-    if options.merge_variants:
-        return (spellings_note(values, counts, groups, "merged"),)
-    advice = "merge_variants=True (--merge-variants) makes them one"
-    if isinstance(scale, Interval):  # where 1 and 1.0 are the same
-        note = spellings_note(values, counts, groups, "read as numbers")
-        return () if declared is not None else (f"{note}; {advice}",)
-    return (f"{spellings_note(values, counts, groups, 'kept apart')}; {advice}",)
 
 
 def _stray(texts: list[str], declared: Scale | str | None, scale: Scale) -> tuple[str, ...]:
@@ -332,33 +299,63 @@ def _encoded(texts: list[str], scale: Scale, is_set: bool) -> np.ndarray | None:
         return None
 
 
+def _is_interval(declared: Scale | str | None) -> bool:
+    if isinstance(declared, str):
+        return declared.startswith("interval")
+    return isinstance(declared, Interval)
+
+
+def _listed(declared: Scale | str | None) -> tuple[str, ...]:
+    """The values that a declared scale lists; none for an interval."""
+    if isinstance(declared, str) and not _is_interval(declared):
+        values = declared.partition(":")[2]
+        return tuple(split_names(values)) if values else ()
+    return tuple(getattr(declared, "values", ()))
+
+
+def _checked(
+    scale: Scale, question: str, texts: list[str], n_answers: int
+) -> tuple[Scale, tuple[str, ...]]:
+    """The inferred scale, or a likelier one, with a note about free text or classes."""
+    letters = sum(map(len, texts)) / len(texts)
+    words = question.replace("_", " ").replace("-", " ").replace(".", " ").casefold().split()
+    free = len(texts) > FREE * n_answers or letters > LONG
+    if isinstance(scale, Nominal) and len(texts) > FEW_VALUES and free:
+        return scale, (
+            f"{len(texts):,} different answers in {n_answers:,} rows look like free text; they are "
+            "read as nominal, so two answers agree only if they are the same letter for letter; "
+            'name another column (answer=, --answer), or use scale="nominal" (--scale nominal) if '
+            "that is meant",
+        )
+    if isinstance(scale, Ordinal) and words and plain(words[-1]) in WORDS["class"]:
+        return Nominal(tuple(sorted_values(scale.values))), (
+            f"numbers of classes, by the name {question!r}, are read as nominal; if their order "
+            'means something, use scale="ordinal" (--scale ordinal)',
+        )
+    return scale, ()
+
+
 def _outside(
     rows: Rows,
     question: str,
     scale: Scale,
-    codes: np.ndarray,
-    chosen: np.ndarray,
-    used: np.ndarray,
-    counts: np.ndarray,
+    where: np.ndarray,
+    column: str,
     values: list[str],
-    texts: list[str],
-    is_set: bool,
+    off: list[int],
 ) -> DataError:
-    """The error for answers that are not on the scale."""
-    strange = np.array([_encoded([text], scale, is_set) is None for text in texts], dtype=bool)
-    off = np.isin(codes[chosen], used[strange])
-    row = int(chosen[off.argmax()])
-    answer = values[codes[row]]
+    """The error for answers that are not on the scale: their rows, and their codes."""
+    row = int(where[0])
+    answer = values[rows.columns[column].codes[row]]
     key = spelling_key(answer)
     near = [value for value in getattr(scale, "values", ()) if spelling_key(value) == key]
     advice = "correct it or declare another scale"
     if near:
-        advice = f"{near[0]!r} is; merge_variants=True (--merge-variants) makes them one"
+        advice = f"{near[0]!r} is; {MERGE}"
     elif answer.strip().casefold() in MISSING_AMONG_NUMBERS:
         advice = "add it to the scale if it is an answer, or empty the cell if it means no answer"
-    others = [values[code] for code in used[strange]]
-    n_others = int(counts[used[strange]].sum())
-    many = f"; {n_others} such answers: {listed(others)}" if n_others > 1 else ""
+    others = listed([values[code] for code in off])
+    many = f"; {len(where)} such answers: {others}" if len(where) > 1 else ""
     return DataError(
         f"{rows.at(row)}: answer {answer!r} to {question!r} is not on the scale "
         f"({described(scale)}){many}; {advice}"

@@ -7,8 +7,6 @@ so do lists, objects and digits in cells.
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import set_text, value_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import columns_of_annotators
+from dissensus.readers.tables.answer_cells import parsed_cell
 from dissensus.readers.tables.column_names import (
     NAMES,
     WEAK,
@@ -298,25 +297,6 @@ def _texts(rows: Rows, taken: set[str | None]) -> list[str]:
 
 
 # ---- cells that contain several answers ----
-
-
-def parsed_cell(text: str) -> Any:
-    """A cell as a list or an object, in JSON or in Python; None if it is neither.
-
-    Example:
-        >>> parsed_cell('["a", 1]'), parsed_cell("['a', []]"), parsed_cell("a")
-        (['a', '1'], ['a', []], None)
-    """
-    if text.strip()[:1] not in ("[", "{"):
-        return None
-    try:
-        return json.loads(text, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
 
 
 def as_records(value: Any) -> list[Any] | None:

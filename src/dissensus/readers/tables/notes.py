@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import counted, listed
@@ -21,6 +23,7 @@ from dissensus.readers.tables.answers import MISSING, described
 from dissensus.readers.tables.assembly import Assembled, short_text
 from dissensus.readers.tables.column_names import (
     NAMES,
+    ORDERED,
     first_named,
     is_derived,
     is_one_annotator,
@@ -29,12 +32,18 @@ from dissensus.readers.tables.column_names import (
 from dissensus.readers.tables.column_roles import BY_NAME, ColumnRoles
 from dissensus.readers.tables.explanations import TAKEN_FOR
 from dissensus.readers.tables.forms import LONG, Form
-from dissensus.readers.tables.inferred_scales import order_notes, ordered_words_note
 from dissensus.readers.tables.rows import Rows
+from dissensus.scales import Nominal, Ordinal, Scale, as_numbers
 
 NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
 MOST_LISTED = 20  # columns that are taken for the same, in the table of columns
+NEAR = 0.9  # distance of unequal answers to an item: a larger share of chance, and order is none
+CLEAR_AGREEMENT = 0.2  # beyond chance: below, any values are confused
+FEWEST_PAIRS = 50  # of unequal answers to one item
+MOST_ITEMS = 20_000  # that are looked at
+FEWEST_VALUES = 4  # with fewer, all values are near
+FEWEST_WORDS = 3  # with an order that are in a column
 
 
 def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
@@ -83,6 +92,7 @@ def table_notes(rows: Rows, form: Form, assembled: Assembled, alike: AlikeColumn
         *(_of_long_table(form.rows, roles, assembled) if is_long else ()),
         *remarks(assembled),
         *_counts_of_items(rows, form, assembled),
+        *_other_annotators(assembled),
     ]
 
 
@@ -195,6 +205,17 @@ def _why_no_count(rows: Rows, name: str, wrong: np.ndarray) -> str:
     )
 
 
+def _other_annotators(assembled: Assembled) -> list[str]:
+    """Columns that are called like annotators, but are not read as such."""
+    return [
+        f"{name!r} is called like annotators, but is read as an attribute of the {kind}; if it "
+        "names those who answered, say so (annotator=, --annotator)"
+        for kind, names in assembled.others.items()
+        for name in names
+        if plain(name) in NAMES["annotator"]
+    ]
+
+
 def _counts_of_items(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
     """A column that may say how often a row of a wide table stands for an item."""
     names = assembled.others["item"] if form.kind == "wide table" else []
@@ -232,9 +253,8 @@ def remarks(assembled: Assembled) -> list[str]:
     notes = [f"{name}: {note}" for name, column in answers.items() for note in column.notes]
     for name, column in answers.items():
         if column.inferred:
-            notes += [f"{name}: {note}" for note in order_notes(corpus[name])]
-            about_words = ordered_words_note(name, column.scale)
-            notes += [f"{name}: {about_words}"] if about_words else []
+            both = (_without_order(corpus[name]), ordered_words_note(name, column.scale))
+            notes += [f"{name}: {note}" for note in both if note]
     notes += corpus.notes  # of gold labels
     for name, reason, n_answers in corpus.left_out:
         if reason == "repeated answer":
@@ -244,12 +264,64 @@ def remarks(assembled: Assembled) -> list[str]:
             value = column.scale.decode(column.stored[:1])[0]
             notes.append(f"{name}: every answer is {value!r}, so agreement is undefined")
     notes += [note for contents in corpus.contents.values() for note in _missing_files(contents)]
-    notes += _doubtful_annotators(corpus.annotators)
+    notes += [
+        f"{name!r} is read as the name of an annotator; is it a missing value?"
+        for name in ([] if corpus.annotators.is_range else corpus.annotators)
+        if name.casefold() in MISSING
+    ]
     notes += _similar_names("annotators", corpus.annotators, case="case, ")
     notes += _similar_names("items", corpus.items)
     if corpus.n_annotators == 1:
         notes.append(f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined")
     return notes
+
+
+def ordered_words_note(question: str, scale: Scale) -> str:
+    """A note if the values of an inferred nominal scale are words with an order; else empty."""
+    if not isinstance(scale, Nominal) or len(scale.values) < FEWEST_WORDS:
+        return ""
+    by_word = {value.strip().casefold(): value for value in scale.values}
+    for words in ORDERED:
+        if len(by_word) == len(scale.values) and set(by_word) <= set(words):
+            ordered = ",".join(by_word[word] for word in words if word in by_word)
+            option = shlex.quote(f"{question}=ordinal:{ordered}")
+            return (
+                f"values are read as nominal, but look ordered; if they are, use --scale {option}"
+            )
+    return ""
+
+
+def _without_order(annotations: Annotations) -> str:
+    """A note if unequal answers to an item are as distant as unequal answers drawn by chance."""
+    scale = annotations.scale
+    if not isinstance(scale, Ordinal) or len(scale.values) < FEWEST_VALUES:
+        return ""
+    if as_numbers(scale.values) is None:
+        return ""
+    counts = np.zeros((min(annotations.n_items, MOST_ITEMS), len(scale.values)))
+    looked_at = np.flatnonzero(annotations.item < len(counts))
+    times = 1 if annotations.count is None else annotations.count[looked_at]
+    np.add.at(counts, (annotations.item[looked_at], annotations.answer[looked_at]), times)
+    n_answers, shares = counts.sum(axis=1), counts.sum(axis=0) / counts.sum()
+    pairs, by_chance = counts.T @ counts, np.outer(shares, shares)
+    n_pairs, same_by_chance = (n_answers * (n_answers - 1)).sum(), np.trace(by_chance)
+    if not n_pairs or same_by_chance == 1:
+        return ""
+    same = (np.trace(pairs) - n_answers.sum()) / n_pairs
+    np.fill_diagonal(pairs, 0)
+    np.fill_diagonal(by_chance, 0)
+    agreement = (same - same_by_chance) / (1 - same_by_chance)
+    if agreement < CLEAR_AGREEMENT or pairs.sum() < 2 * FEWEST_PAIRS:
+        return ""
+    ranks = np.arange(len(scale.values))
+    distances = np.abs(ranks[:, None] - ranks)
+    expected = np.average(distances, weights=by_chance)
+    if np.average(distances, weights=pairs) <= NEAR * expected:
+        return ""
+    return (
+        "numbers are read as ordinal, but annotators confuse distant ones as often as near ones; "
+        'if they are codes of classes, use scale="nominal" (--scale nominal)'
+    )
 
 
 def _missing_files(contents: Contents) -> list[str]:
@@ -265,16 +337,6 @@ def _missing_files(contents: Contents) -> list[str]:
     return [
         f"{len(missing)} of {counted(len(contents), f'{contents.kind} file')} missing, the first: "
         f"{missing[0]}; {advice}"
-    ]
-
-
-def _doubtful_annotators(annotators: Names) -> list[str]:
-    """Annotators whose name is a word for a missing value."""
-    names = [] if annotators.is_range else annotators
-    return [
-        f"{name!r} is read as the name of an annotator; is it a missing value?"
-        for name in names
-        if name.casefold() in MISSING
     ]
 
 

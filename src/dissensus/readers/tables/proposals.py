@@ -23,6 +23,7 @@ import pyarrow as pa
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
 from dissensus.readers.layout import Layout
+from dissensus.readers.tables.answer_cells import parsed_cell
 from dissensus.readers.tables.column_names import (
     NAMES,
     WORDS,
@@ -32,7 +33,7 @@ from dissensus.readers.tables.column_names import (
     plain,
     words_of,
 )
-from dissensus.readers.tables.forms import as_records, parsed_cell
+from dissensus.readers.tables.forms import as_records
 from dissensus.readers.tables.rows import Column, Rows, free_name
 from dissensus.scales import as_numbers
 
