@@ -6,7 +6,6 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,7 @@ from dissensus.evaluation.significance.difference import p_text
 from dissensus.tables import Table
 from dissensus_papers import qumatl, seedbert
 from dissensus_papers.framework.claims import READ
-from dissensus_papers.framework.declared import ComparisonCondition
-from dissensus_papers.framework.text import UNTESTED, holds, interval, spread
-from dissensus_papers.qumatl import (
-    ACCURACY,
-    COMPARED,
-    COUNTED,
-    DELETED,
-    EVERYWHERE,
-    PRINTED,
-    QUERIES,
-)
-from dissensus_papers.qumatl import CLAIMS as QUERY_CLAIMS
+from dissensus_papers.framework.text import interval, spread
 from dissensus_papers.qumatl import MODELS as QUERY_MODELS
 from dissensus_papers.seedbert.analysis import ENSEMBLES, MEMBER
 from dissensus_papers.seedbert.claims import claims as seedbert_claims
@@ -43,14 +31,20 @@ from dissensus_papers.soft_labels.protocol import MODELS, TABLES
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 BLOCK = re.compile(r"(<!-- ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-QUERY_METRICS = {  # of the counted corpora of qumatl
-    ACCURACY: "Accuracy",
-    "annotator macro-F1": "Macro-F1",
-    "annotator cross-entropy": "Cross-entropy",
-    "DIC": "DIC",
+QUERY_METRICS = {  # and their digits
+    "annotator accuracy, weighted": 3,
+    "annotator macro-F1": 3,
+    "annotator cross-entropy": 3,
+    "DIC": 2,
 }
-LOWER = ("annotator cross-entropy", "DIC")  # are better
 TESTS = "| | decided by | estimate [95 % interval] | p | would be found | verdict |"
+QUERY_CONDITIONS = (  # a table each
+    ("cue-conflict", "speech", "hs-brexit", "convabuse", "paraphrase"),
+    ("cue-conflict-published", "hs-brexit-published"),
+    ("simulated-image", "simulated-text", "simulated-sequence", "followers"),
+    ("ablation", "tuned", "cue-texture", "gaze"),
+    *(tuple(f"{name}-{share}" for share in (20, 30, 40)) for name in ("hs-brexit", "convabuse")),
+)
 LOOKING = ("seeds", "order", "deep", "pool-seeds", "frozen-seeds", "size-seeds")
 
 
@@ -313,74 +307,41 @@ def _looks(found: dict[str, Any]) -> str:
 
 
 def _queries(found: dict[str, Any]) -> str:
-    """Scores of annotators on the counted corpora, and how often queries are better."""
-    counted = _conditions(found, COUNTED)
-    verdicts = [
-        _verdict(counted, _tests_of_claims(found), *metric) for metric in QUERY_METRICS.items()
-    ]
-    return "\n".join([*_query_table(counted), "", *verdicts, ""])
-
-
-def _not_counted(found: dict[str, Any]) -> str:
-    """The same scores on corpora that do not count."""
-    return "\n".join([*_query_table(_conditions(found, PRINTED)), ""])
-
-
-def _conditions(found: dict[str, Any], wanted: Sequence[ComparisonCondition]) -> dict[str, Any]:
-    kept = found["conditions"]
-    return {c.name: kept[c.name] for c in wanted if c.name in kept}
+    """The claims, and the scores of annotators by model and condition."""
+    shown = qumatl.shown(found)
+    claims = shown[shown.index("\nClaims\n") + 1 :].split("\n\n")[0].splitlines()
+    lines = ["```", *(line for line in claims if not line.endswith("not tested yet")), "```"]
+    for names in QUERY_CONDITIONS:
+        conditions = {
+            name: found["conditions"][name] for name in names if name in found["conditions"]
+        }
+        lines += ["", *_query_table(conditions)] if conditions else []
+    return "\n".join([*lines, ""])
 
 
 def _query_table(conditions: dict[str, Any]) -> list[str]:
-    """Scores of annotators by model and condition."""
+    """Scores of annotators by model and condition, and what is the best possible."""
     headings = [
         f"{name}: {held['n_items']:,} items, {held['n_folds']} fold{'s' * (held['n_folds'] > 1)}, "
         f"{len(held['seeds'])} seed{'s' * (len(held['seeds']) > 1)}"
         for name, held in conditions.items()
     ]
     lines = [f"| | {' | '.join(headings)} |", f"|---|{'---|' * len(conditions)}"]
-    for model in COMPARED:
-        cells = [_scores(held, model) for held in conditions.values()]
-        lines.append(f"| {' | '.join([QUERY_MODELS[model].title, *cells])} |")
-    floors = [f"{_floor(held):.2f}" if _floor(held) else "" for held in conditions.values()]
-    return [*lines, f"| DIC of noise alone | {' | '.join(floors)} |"]
-
-
-def _query_parts(found: dict[str, Any]) -> str:
-    """Parts of the query model, encoders that are tuned, and deleted answers."""
-    conditions = found["conditions"]
-    lines = ["| | accuracy | macro-F1 | cross-entropy | accuracy of the consensus |",
-             "|---|--:|--:|--:|--:|"]  # fmt: skip
-    for name in ("ablation", "tuned"):
-        for model in conditions.get(name, {}).get("models", {}):
-            title = f"{name}: {QUERY_MODELS[model].title}"
-            lines.append(f"| {title} | {' | '.join(_figures(conditions[name], model))} |")
-    lines += ["", f"| accuracy | all answers | {' | '.join(f'{s} % deleted' for s in DELETED)} |",
-              f"|---|{'--:|' * (1 + len(DELETED))}"]  # fmt: skip
-    for corpus in ("hs-brexit", "convabuse"):
-        names = [corpus, *(f"{corpus}-{share}" for share in DELETED)]
-        for model in ("padl", "heads", QUERIES):
-            cells = [
-                _short(_mean(conditions[name], model, ACCURACY)) if name in conditions else ""
-                for name in names
-            ]
-            lines.append(f"| {corpus}: {QUERY_MODELS[model].title} | {' | '.join(cells)} |")
-    lines.append("")
-    tests = _tests_of_claims(found)
-    for claim in QUERY_CLAIMS:
-        if claim.conditions != EVERYWHERE:
-            verdicts = [
-                f"{holds(test)} on {name} ({interval(test, digits=3)})"
-                for name, test in tests[claim.claim].items()
-            ]
-            lines.append(f"- {claim.claim}: {'; '.join(verdicts) or 'not tested yet'}.")
-    return "\n".join([*lines, ""])
-
-
-def _tests_of_claims(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The tests of each claim, by condition; of a claim that is newer than the report, none."""
-    tests = {entry["claim"]: entry["tests"] for entry in found["claims"]}
-    return {claim.claim: tests.get(claim.claim, {}) for claim in QUERY_CLAIMS}
+    for model in QUERY_MODELS:
+        of_models = [
+            next(iter(held["models"].get(model, {"": {}}).values())) for held in conditions.values()
+        ]
+        if any(of_models):
+            cells = [_scores(figures) for figures in of_models]
+            lines.append(f"| {' | '.join([QUERY_MODELS[model].title, *cells])} |")
+    floors: list[dict[str, Any]] = [
+        next(iter(held["floors"].values()), {}) for held in conditions.values()
+    ]
+    for floor, title in (("best possible", "Best possible"), ("noise floor", "DIC of noise alone")):
+        if any(floor in of_condition for of_condition in floors):
+            cells = [_scores(of_condition.get(floor, {})) for of_condition in floors]
+            lines.append(f"| {' | '.join([title, *cells])} |")
+    return lines
 
 
 def _simulated(kept: dict[str, Any]) -> str:
@@ -406,63 +367,17 @@ def _simulated(kept: dict[str, Any]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _figures(held: dict[str, Any], model: str) -> list[str]:
-    (of_model,) = held["models"][model].values()
-    metrics = (ACCURACY, "annotator macro-F1", "annotator cross-entropy", "accuracy")
-    return [_short(of_model[m]["mean"]) if m in of_model else "" for m in metrics]
-
-
 def _short(figure: float) -> str:
     return f"{figure:.3f}".removeprefix("0")
 
 
-def _mean(held: dict[str, Any], model: str, metric: str) -> float:
-    (of_model,) = held["models"][model].values()
-    return float(of_model[metric]["mean"])
-
-
-def _scores(held: dict[str, Any], model: str) -> str:
-    """A model's scores of annotators; "-" where one is not defined, as DIC without common items."""
-    (of_model,) = held["models"][model].values()
-    digits = dict(zip(QUERY_METRICS, (3, 3, 3, 2), strict=True))
-    return " / ".join(
-        f"{of_model[metric]['mean']:.{n}f}".removeprefix("0") if metric in of_model else "-"
-        for metric, n in digits.items()
+def _scores(figures: dict[str, Any]) -> str:
+    """Scores of annotators; "-" where one is not defined, as DIC without common items."""
+    cells = (
+        f"{figures[metric]['mean']:.{digits}f}".removeprefix("0") if metric in figures else "-"
+        for metric, digits in QUERY_METRICS.items()
     )
-
-
-def _floor(held: dict[str, Any]) -> float | None:
-    (floors,) = held["floors"].values() if held["floors"] else ({},)
-    return floors.get("noise floor", {}).get("DIC", {}).get("mean")
-
-
-def _verdict(
-    counted: dict[str, Any], tests: dict[str, dict[str, Any]], metric: str, words: str
-) -> str:
-    """Where queries are best, and which models differ from them after correction."""
-    sign = -1 if metric in LOWER else 1
-    best = [name for name, held in counted.items()
-            if max(COMPARED, key=lambda m: sign * _mean(held, m, metric)) == QUERIES]  # fmt: skip
-    sides: dict[str, dict[str, list[str]]] = {"holds": {}, "the reverse holds": {}, UNTESTED: {}}
-    for claim in QUERY_CLAIMS:
-        if claim.metric == metric and claim.conditions == EVERYWHERE:
-            for name, test in tests[claim.claim].items():
-                if (side := holds(test, sign)) in sides:
-                    sides[side].setdefault(QUERY_MODELS[claim.second].title, []).append(name)
-    better, worse, _ = (
-        "; ".join(f"{title} ({', '.join(names)})" for title, names in side.items()) or "no model"
-        for side in sides.values()
-    )
-    where = f" ({', '.join(best)})" if best else ""
-    if sides[UNTESTED]:
-        return (
-            f"- {words}: queries are best on {len(best)} of {len(counted)} corpora{where}. "
-            "Differences are not tested: scores of single items were not kept."
-        )
-    return (
-        f"- {words}: queries are best on {len(best)} of {len(counted)} corpora{where}. After "
-        f"correction they are better than: {better}; worse than: {worse}."
-    )
+    return " / ".join(cells) if figures else ""
 
 
 def updated(text: str) -> str:
@@ -475,8 +390,6 @@ def updated(text: str) -> str:
         "seedbert": of_seedbert(whole),
         "seedbert-members": _members(whole),
         "qumatl": _queries(of_queries),
-        "qumatl-parts": _query_parts(of_queries),
-        "qumatl-not-counted": _not_counted(of_queries),
         "qumatl-simulated": _simulated(json.loads((RESULTS / "queries.json").read_text())),
         "seedbert-looks": _looks(seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")),
     }

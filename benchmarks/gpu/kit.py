@@ -3,7 +3,8 @@
     make gpu-kit RUN=lewidi2023        needs DISSENSUS_DATA
 
 A run is a module of this folder; its `pack(folder, data)` says what it needs: corpora in our
-own form, and MiniLM in half precision with its vocabulary cut to their words.
+own form, and MiniLM in half precision with its vocabulary cut to their words. With
+PYTHONPATH=src:papers/src:gpu-kit/libs, `python -m dissensus papers` runs there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import os
 import shutil
 import sys
+import tomllib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +76,19 @@ def _write_vocabulary(source: Path, folder: Path, kept: np.ndarray) -> None:
             shutil.copy(source / name, folder / name)
 
 
+def pack_command(folder: Path) -> None:
+    """What lets `python -m dissensus papers` find the package of papers by PYTHONPATH alone:
+    the entry points of papers/pyproject.toml, as if it were installed."""
+    project = tomllib.loads(Path("papers/pyproject.toml").read_text())["project"]
+    lines = []
+    for group, entries in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {where}" for name, where in entries.items())]
+    folder = folder / "dissensus_papers-0.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: dissensus-papers\nVersion: 0\n")
+
+
 def pooled(corpus: Any) -> Any:
     """The corpus with the mean vector of each content instead of the content, from the cache of
     features where it is there."""
@@ -115,6 +130,7 @@ def main() -> None:
     shutil.rmtree(KIT, ignore_errors=True)
     some = [given.corpora.split(",")] if given.corpora else []
     run_module(name).pack(KIT / name, Path(os.environ["DISSENSUS_DATA"]), *some)
+    pack_command(KIT / "libs")
     size = sum(path.stat().st_size for path in KIT.rglob("*") if path.is_file())
     print(f"{KIT / name}: {size / (1 << 20):.1f} MiB")
     if size > LIMIT:

@@ -169,11 +169,15 @@ def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = Fals
     Args:
         alone: replace the report that is there.
     """
+    keep_reported(paper, paper.report(done), results, alone)
+
+
+def keep_reported(paper: ModuleType, report: Any, results: Path, alone: bool = False) -> None:
+    """As `keep_folder`, of a report."""
     from merged_reports import merged, origins
 
     from dissensus_papers.framework.comparison import ComparisonPaper
 
-    report = paper.report(done)
     comparison = getattr(paper, "PAPER", None)
     if results.exists() and not alone and isinstance(comparison, ComparisonPaper):
         kept = paper.report(results)

@@ -32,7 +32,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from dissensus.methods import AnnotatorQueries
-from dissensus.methods.annotator_queries import QueryNet, QueryRows, Read
+from dissensus.methods.annotator_queries import QueryNet, QueryRows, ReadContents
 from dissensus.networks import qformer
 from dissensus.networks.noise import draw_by_key, drawing
 from dissensus.scales import Nominal
@@ -61,7 +61,9 @@ def together(network: QueryNet, vectors: Tensor, annotators: range) -> Tensor:
     codes = torch.arange(annotators.start, annotators.stop, device=device)
     place = (torch.arange(n, device=device)[:, None] * N_ANNOTATORS + codes).flatten()
     rows = QueryRows(place, codes.repeat(n), N_ANNOTATORS)
-    features = network.features(network.seen(Read(vectors, mask, [mask.shape[1]]), rows).queries)
+    features = network.features(
+        network.seen(ReadContents(vectors, mask, [mask.shape[1]]), rows).queries
+    )
     return network.classifiers[0](features, rows, None)
 
 

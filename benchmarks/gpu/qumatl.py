@@ -1,114 +1,254 @@
-"""Zhang et al. (2025) on public panels of annotators, five seeds of every condition, on a GPU.
+"""Zhang et al. (2025) on panels of annotators and on simulated ones, on a GPU.
 
-    make gpu-kit RUN=qumatl                              texts and MiniLM, and vectors of speech
-    python benchmarks/gpu/kit.py qumatl --corpora ArMIS,faces_3dsk,labelme_crowds      the others
-    python benchmarks/gpu/qumatl.py run OUT --seconds 480
-    cp OUT/qumatl.tar.gz gpu-kit/qumatl/                 to resume on another machine
-    python benchmarks/gpu/qumatl.py keep OUT/qumatl.tar.gz       into benchmarks/results
+    make gpu-kit RUN=qumatl                          needs ./dinov2-small, see benchmarks/dinov2.py
+    python benchmarks/gpu/kit.py qumatl --corpora pictures        or texts: a part of the kit
+    python benchmarks/gpu/qumatl.py run OUT --seconds 540 --jobs pictures
+    python benchmarks/gpu/qumatl.py keep OUT OTHER   archives in folders, into benchmarks/results
     python benchmarks/gpu/qumatl.py show
-    dissensus papers qumatl --show benchmarks/results/qumatl.json      the same
 
-The same fits as `dissensus papers qumatl`. OUT/qumatl.tar.gz holds all outcomes and is written
-twice a minute, so a run that is killed loses little. A run resumes from that archive, or from one
-in the kit. `keep` adds the conditions of the archive to the report, or replaces those of the same
-name (`--alone`: writes a report of this archive only).
+The same fits as `dissensus papers qumatl`. A job is some models of a condition; several run at the
+same time, each in a folder of its own. OUT/qumatl.tar.gz has all folders and is written whenever a
+job ends and twice a minute; `keep` reports on all of them, and continues the report that is kept
+(`--alone`: replaces it).
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from paper_runs import Script, typed_settings
+from archive import archived, unpack
+from paper_runs import Script, keep_reported
+from sharing import shared_gpu
 
 SCRIPT = Script("qumatl", __doc__)
-FRAMES = "frames.npz"
-LEFT_OUT = ("faces_3dsk", "ArMIS", "labelme_crowds")  # printed only; in a kit of their own
+DATA, WEIGHTS, FRAMES = "data", "dinov2.npz", "frames.npz"
+GRACE = 40  # seconds after the time limit, for trainings that have begun
+BASELINES = "base,d-lema,padl,madl,embedding,heads,queries,prior,annotator-majority"
+SOME = "heads,queries,queries-mid,annotator-majority"
+JOBS = {  # condition and models, in the order in which they begin
+    "pictures": (
+        ("cue-conflict-published", "published"),
+        ("simulated-image", "published"),
+        ("cue-conflict", "queries-mid"),
+        ("cue-conflict", "alone"),
+        ("cue-conflict", "unified"),
+        ("simulated-sequence", "published"),
+        ("cue-conflict", BASELINES),
+        ("simulated-image", SOME),
+        ("simulated-sequence", SOME),
+        ("cue-conflict-published", SOME),
+        ("cue-texture", ""),
+        ("qumatl_looks", ""),
+    ),
+    "texts": (
+        ("simulated-text", "published"),
+        ("hs-brexit-published", "published"),
+        ("speech", "queries-mid"),
+        ("followers", ""),
+        ("paraphrase", "queries-mid"),
+        ("speech", BASELINES),
+        ("convabuse", ""),
+        ("paraphrase", BASELINES),
+        ("hs-brexit", ""),
+        ("simulated-text", SOME),
+        ("hs-brexit-published", SOME),
+        ("ablation", ""),
+        *((f"{name}-{share}", "") for name in ("convabuse", "hs-brexit") for share in (40, 30, 20)),
+    ),
+}
+
+
+# ---- what goes to the other machine ----
 
 
 def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
-    """The corpora; MiniLM for the texts; speech as vectors, in half precision; pictures as grids of
-    vectors."""
+    """For pictures, the pictures and DINOv2-S in whole numbers; for texts, the corpora, MiniLM, and
+    vectors of speech in half precision."""
+    names = names or list(JOBS)
+    (folder / DATA).mkdir(parents=True)
+    if "pictures" in names:
+        shutil.copytree(data / "cue_conflict16", folder / DATA / "cue_conflict16")
+        _pack_dinov2(folder)
+    if "texts" in names:
+        _pack_texts(folder, data)
+    SCRIPT.pack_commit(folder)
+
+
+def _pack_dinov2(folder: Path) -> None:
+    """Matrices as whole numbers from -127 to 127 and a step for each row."""
+    from safetensors.numpy import load_file
+
+    source = Path("dinov2-small")
+    packed: dict[str, Any] = {}
+    for name, weight in load_file(source / "model.safetensors").items():
+        rows = weight.reshape(len(weight), -1)
+        if rows.shape[1] < 2 or weight.size < 10_000:
+            packed[name] = weight
+            continue
+        step = np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-12) / 127
+        packed[f"{name}|whole"] = np.rint(rows / step).astype(np.int8).reshape(weight.shape)
+        packed[f"{name}|step"] = step.astype(np.float32)
+    np.savez_compressed(folder / WEIGHTS, **packed)
+    for path in source.glob("*.json"):
+        shutil.copy(path, folder / path.name)
+
+
+def _pack_texts(folder: Path, data: Path) -> None:
     from kit import pack_minilm
 
     from dissensus_papers.qumatl import PAPER, SPEECH
+    from dissensus_papers.qumatl.conditions import CONDITIONS
 
-    texts: list[str] = []
-    for name, corpus in PAPER.read(data).items():
-        if name not in names if names else name in LEFT_OUT:
-            continue
+    corpora, texts = PAPER.read(data), []
+    wanted = {name for name, _ in JOBS["texts"]}
+    for name in dict.fromkeys(c.corpus for c in CONDITIONS if c.name in wanted):
+        corpus = corpora[name]
         if name == SPEECH:
             corpus = PAPER.sources[name].prepared(corpus)
             values = corpus.contents["speech"].values
             vectors = values.flatten().flatten().to_numpy().astype(np.float16)
             lengths = np.diff(values.offsets.to_numpy())
-            folder.mkdir(parents=True, exist_ok=True)
-            np.savez_compressed(folder / FRAMES, vectors=vectors, lengths=lengths)
+            content = corpus.content["speech"]
+            np.savez_compressed(folder / FRAMES, vectors=vectors, lengths=lengths, content=content)
             corpus = replace(corpus, contents={}, content={})
-        elif "image" in {contents.kind for contents in corpus.contents.values()}:
-            corpus = with_grids(corpus)
         for contents in corpus.contents.values():
             if contents.kind == "text":
                 texts += contents.values.to_pylist()
-        corpus.save(folder / "corpora" / name)
+        if PAPER.sources[name].simulated is None and not name[-2:].isdigit():
+            corpus.save(folder / DATA / name)
     pack_minilm(folder / "minilm", texts)
-    SCRIPT.pack_commit(folder)
 
 
-def with_grids(corpus: Any) -> Any:
-    """Pictures as the vectors of their cells."""
-    from dissensus.contents import Contents
-    from dissensus.encoders import encodings
-
-    ((role, encoding),) = encodings(corpus, "auto").items()
-    store = encoding.store()
-    vectors = np.split(np.asarray(store.vectors, np.float32), store.offsets[1:-1])
-    contents, codes = Contents.distinct("features", vectors)
-    return replace(corpus, contents={role: contents}, content={role: codes[encoding.content]})
+# ---- there ----
 
 
-def corpora_of(given: argparse.Namespace) -> Any:
-    """The corpora of the kit; speech has its vectors back."""
-    import pyarrow as pa
+def unpacked(kit: Path) -> Path:
+    """The folder of corpora, complete; DINOv2-S is in ./dinov2-small then."""
+    data = Path(tempfile.mkdtemp())
+    for path in (kit / DATA).iterdir():
+        (data / path.name).symlink_to(path.resolve())
+    if (kit / WEIGHTS).exists() and not Path("dinov2-small").exists():
+        _unpack_dinov2(kit)
+    if (kit / FRAMES).exists():
+        _unpack_speech(kit, data)
+    for corpus in ("HS-Brexit", "ConvAbuse"):  # answers are deleted as a condition is run
+        for share in (20, 30, 40):
+            if (kit / DATA / corpus).exists():
+                (data / f"{corpus}-{share}").symlink_to((kit / DATA / corpus).resolve())
+    return data
 
-    from dissensus.contents import Contents
+
+def _unpack_dinov2(kit: Path) -> None:
+    from safetensors.numpy import save_file
+
+    packed, weights = np.load(kit / WEIGHTS), {}
+    for name in packed.files:
+        key, _, kind = name.partition("|")
+        if kind == "whole":
+            whole = packed[name].astype(np.float32)
+            rows = whole.reshape(len(whole), -1) * packed[f"{key}|step"]
+            weights[key] = rows.reshape(whole.shape)
+        elif not kind:
+            weights[key] = packed[name]
+    folder = Path("dinov2-small")
+    folder.mkdir()
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    for path in kit.glob("*.json"):
+        shutil.copy(path, folder / path.name)
+
+
+def _unpack_speech(kit: Path, data: Path) -> None:
+    from dissensus import Corpus
     from dissensus_papers.qumatl import SPEECH
+    from dissensus_papers.qumatl.corpora import sequences
 
-    corpora = SCRIPT.corpora(items=given.items)
-    if SPEECH not in corpora:
-        return corpora
-    frames = np.load(SCRIPT.kit / FRAMES)
-    width = len(frames["vectors"]) // int(frames["lengths"].sum())
-    flat = frames["vectors"].astype(np.float32)
-    vectors = pa.FixedSizeListArray.from_arrays(flat, width).cast(pa.list_(pa.float32()))
-    offsets = np.append(0, np.cumsum(frames["lengths"])).astype(np.int32)
-    speech = Contents("features", pa.ListArray.from_arrays(offsets, vectors))
-    spoken = corpora[SPEECH]
-    of_item = {name: code for code, name in enumerate(SCRIPT.corpora([SPEECH])[SPEECH].items)}
-    content = {"speech": np.array([of_item[name] for name in spoken.items], np.int32)}
-    return corpora | {SPEECH: replace(spoken, contents={"speech": speech}, content=content)}
+    frames = np.load(kit / FRAMES)
+    lengths = frames["lengths"]
+    vectors = frames["vectors"].astype(np.float32).reshape(int(lengths.sum()), -1)
+    contents = {"speech": sequences(vectors, np.append(0, np.cumsum(lengths)))}
+    corpus = Corpus.load(kit / DATA / SPEECH)
+    (data / SPEECH).unlink()
+    replace(corpus, contents=contents, content={"speech": frames["content"]}).save(data / SPEECH)
 
 
 def run(given: argparse.Namespace) -> None:
-    corpora = corpora_of(given)
-    for condition in SCRIPT.paper.named(given.conditions, tuple(corpora)):
-        settings = minilm_of_kit(condition, corpora[condition.corpus]) + typed_settings(given)
-        SCRIPT.run(given, corpora=corpora, conditions=[condition], settings=settings)
+    """All jobs, so many at the same time."""
+    began, parts = time.monotonic(), Path(tempfile.mkdtemp()) / "parts"
+    parts.mkdir()
+    data = unpacked(SCRIPT.kit)
+    jobs = [job for name in given.jobs.split(",") for job in JOBS[name]]
+    jobs = [job for job in jobs if not given.conditions or job[0] in given.conditions.split(",")]
+
+    def one(job: tuple[str, str]) -> None:
+        condition, models = job
+        left = given.seconds - (time.monotonic() - began)
+        if left < GRACE:
+            return
+        name = f"{condition}-{models.split(',')[0]}" if models else condition
+        words = [sys.executable, "-m", "dissensus", "papers", "qumatl", str(data)]
+        words += ["--conditions", condition, "-o", str(parts / name), "--processes", "1"]
+        words += ["--models", models] * bool(models) + ["--time-limit", f"{left:.0f}s"]
+        if condition == "qumatl_looks":
+            script = Path(__file__).with_name("qumatl_looks.py")
+            words = [sys.executable, str(script), "run", str(given.out), "--data", str(data)]
+        else:
+            words += ["--runs", str(given.runs)] * (given.runs is not None)
+        words += ["--items", str(given.items)] * (given.items is not None)
+        for text in [*given.set, *encoder_of_kit(condition)]:
+            words += ["--set", text]
+        log = parts / f"{name}.log"
+        with log.open("w") as lines, suppress(subprocess.TimeoutExpired):
+            subprocess.run(words, stdout=lines, stderr=lines, timeout=left + GRACE)
+        seconds = time.monotonic() - began
+        print(f"== {name}, ended at {seconds:.0f} s\n{log.read_text()[-600:]}", flush=True)
+
+    with archived(parts, given.out / SCRIPT.archive), ThreadPoolExecutor(given.at_once) as pool:
+        list(pool.map(one, jobs))
+    print(f"{time.monotonic() - began:.0f} s")
 
 
-def minilm_of_kit(condition: Any, corpus: Any) -> list[tuple[str, str]]:
+def encoder_of_kit(condition: str) -> list[str]:
     """The setting that lets a condition read its texts, in the roles that it names."""
-    if {contents.kind for contents in corpus.contents.values()} != {"text"}:
+    folder = SCRIPT.kit / "minilm"
+    texts = ("hs-brexit", "convabuse", "paraphrase", "simulated-text", "followers", "ablation")
+    if not condition.startswith(texts):
         return []
-    folder, roles = SCRIPT.kit / "minilm", condition.settings.get("encoder", {})
-    return [("encoder", ",".join(f"{role}={folder}" for role in roles) or str(folder))]
+    roles = SCRIPT.paper.PAPER.conditions[condition].settings.get("encoder", {})
+    return ["encoder=" + (",".join(f"{role}={folder}" for role in roles) or str(folder))]
+
+
+def keep(given: argparse.Namespace) -> None:
+    """The report of all parts in the archives, into benchmarks/results."""
+    archives = [path for folder in given.out for path in sorted(folder.rglob(SCRIPT.archive))]
+    parts = [path for archive in archives for path in sorted(unpack(archive).iterdir())]
+    begun = [path for path in parts if (path / "comparison.json").exists()]
+    keep_reported(SCRIPT.paper, SCRIPT.paper.report(*begun), SCRIPT.results, given.alone)
 
 
 def main() -> None:
-    SCRIPT.main(SCRIPT.options(seconds=480, processes=4, runs=None), run)
+    parser = SCRIPT.options(seconds=540, processes=1, runs=None)
+    parser.add_argument("--jobs", default=",".join(JOBS), help="pictures, texts, or both")
+    parser.add_argument("--at-once", type=int, default=8, help="jobs at the same time")
+    given: Any = parser.parse_args()
+    if given.stage == "show":
+        print(SCRIPT.paper.shown(SCRIPT.paper.report(SCRIPT.results)), end="")
+    elif given.stage == "keep":
+        keep(given)
+    else:
+        (given.out,) = given.out
+        with shared_gpu():
+            run(given)
 
 
 if __name__ == "__main__":

@@ -1,29 +1,57 @@
-"""The paper qumatl: its corpora, and every model on a small panel."""
+"""The paper qumatl: its corpora, its models, and conditions in parts."""
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dissensus import Annotations, Corpus, datasets
+from dissensus import Annotations, Corpus
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
+from dissensus.evaluation.execution.trials import drawn
 from dissensus.scales import Interval, Ordinal
-from dissensus_papers.qumatl import CONDITIONS, FRAMES, PAPER, as_levels, averaged
+from dissensus_papers.framework.declared import ComparisonCondition
+from dissensus_papers.qumatl import CLAIMS, CONDITIONS, PAPER
+from dissensus_papers.qumatl.corpora import (
+    CELLS,
+    FRAMES,
+    N_LEADERS,
+    N_LED,
+    TOKENS,
+    WHOLE,
+    as_levels,
+    averaged,
+    best_possible,
+    followers,
+    last_fifth,
+    tokens,
+)
 
 
-def test_every_model_of_a_condition_can_be_built() -> None:
-    for condition in CONDITIONS:
-        assert condition.corpus in PAPER.sources
-        for name in condition.models:
-            PAPER.models[name].built(condition.settings)
+@pytest.mark.parametrize("condition", CONDITIONS, ids=lambda condition: condition.name)
+def test_every_model_can_be_built_and_tries_as_many_settings(
+    condition: ComparisonCondition,
+) -> None:
+    assert condition.corpus in PAPER.sources
+    for name, method in PAPER._methods(condition, ()).items():
+        choices = PAPER.models[name].choices
+        if condition.trials and choices:
+            settings = drawn(method, choices, condition.trials, seed=0)
+            grid = [
+                dict(zip(choices, values, strict=True)) for values in product(*choices.values())
+            ]
+            assert all(one in grid for one in settings)
 
 
-def test_annotator_heads_have_no_prior_as_in_the_kept_results() -> None:
-    for name in ("heads", "heads-tuned", "base"):
-        assert not PAPER.models[name].built({}).has_prior
+def test_every_claim_names_conditions_that_have_its_models() -> None:
+    for claim in CLAIMS:
+        for name in claim.conditions:
+            assert {claim.first, claim.second} <= {*PAPER.conditions[name].models} or (
+                name.startswith(("cue-conflict-published", "street"))
+            ), (claim.claim, name)
 
 
 def test_whole_ratings_are_levels() -> None:
@@ -46,6 +74,36 @@ def test_frames_are_averaged_within_each_clip() -> None:
     np.testing.assert_allclose(second, [vectors[-3:].mean(0)], rtol=1e-5)
 
 
+def test_a_picture_is_a_class_token_and_cells_or_one_vector() -> None:
+    n = 1 + CELLS**2
+    vectors = np.random.default_rng(0).normal(size=(2 * n, 3)).astype(np.float32)
+    store = Store(vectors, np.zeros((2 * n, 2, 2)), np.array([0, n, 2 * n]))
+    contents = tokens(store)
+    second = vectors[n:]
+    grid = second[1:].reshape(CELLS, CELLS, 3)
+    parts = np.array(contents[TOKENS][1])
+    assert parts.shape == (65, 3)
+    np.testing.assert_allclose(parts[0], second[0])
+    np.testing.assert_allclose(parts[1 + 8 + 2], grid[2:4, 4:6].mean((0, 1)), rtol=1e-4)
+    np.testing.assert_allclose(
+        np.array(contents[WHOLE][1]), np.r_[second[0], second[1:].mean(0)], rtol=1e-3, atol=1e-5
+    )
+
+
+def test_followers_answer_as_the_plurality_of_leaders() -> None:
+    corpus = followers(n_items=200)
+    answers = corpus["emotion"]
+    counts = answers.per_annotator()
+    assert (counts[:N_LEADERS] == 160).all() and (counts[N_LEADERS:] == N_LED + 40).all()
+    (fold,) = last_fifth(corpus)
+    assert fold.test.tolist() == list(range(160, 200))
+    best = best_possible(corpus)["emotion"]["best possible"]["annotator accuracy"]
+    p = answers.extra["distribution"].flatten().to_numpy().reshape(answers.n_rows, -1)
+    np.testing.assert_allclose(p.sum(1), 1, rtol=1e-5)
+    right = (p.argmax(1) == answers.answer)[answers.item >= 160]
+    assert abs(right.mean() - best) < 0.06  # the best prediction is as good as it says
+
+
 def test_answers_are_deleted_from_training_items_alone(data_folder: Path) -> None:
     corpora = PAPER.read(data_folder)
     whole, sparse = (
@@ -58,15 +116,3 @@ def test_answers_are_deleted_from_training_items_alone(data_folder: Path) -> Non
     np.testing.assert_array_equal(answers(whole, "dev"), answers(sparse, "dev"))
     left = answers(sparse, "train") / answers(whole, "train")
     np.testing.assert_allclose(left, 0.6, atol=0.001)
-
-
-@pytest.mark.parametrize("name", ["faces", "labelme"])
-def test_every_item_and_annotator_that_is_compared_has_answers(
-    data_folder: Path, name: str
-) -> None:
-    (condition,) = (condition for condition in CONDITIONS if condition.name == name)
-    source = PAPER.sources[condition.corpus]
-    corpus = source.prepared(datasets.read(data_folder / source.folder))
-    (question,) = corpus.questions
-    assert corpus[question].per_annotator().all() and corpus[question].per_item().all()
-    assert condition.folds is not None and condition.folds(corpus)

@@ -12,7 +12,7 @@ from dissensus.cli import UNFINISHED, console, seconds
 from dissensus.errors import DataError, Unfinished
 from dissensus_papers import PAPERS
 from dissensus_papers import paper as paper_named
-from dissensus_papers.framework.declared import some_items
+from dissensus_papers.framework.declared import some_items, with_models
 
 
 def papers(
@@ -37,6 +37,13 @@ def papers(
             help="Conditions to run, separated by commas (default: those of the paper's tables)."
         ),
     ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these models, separated by commas: several commands can share a condition. "
+            "Not for soft-labels and seedbert."
+        ),
+    ] = None,
     runs: Annotated[
         int | None,
         typer.Option(help="Number of runs (default: as many as in the paper)."),
@@ -59,7 +66,11 @@ def papers(
         typer.Option(help="Time after which no new fit begins, e.g. 90s, 10m or 2h."),
     ] = None,
     show: Annotated[
-        Path | None, typer.Option(help="Show the results of a folder or file; nothing is trained.")
+        list[Path] | None,
+        typer.Option(
+            help="Show the results of a folder or file; nothing is trained. Repeatable: folders in "
+            "which the same paper was run in parts."
+        ),
     ] = None,
     glove: Annotated[
         Path | None,
@@ -89,16 +100,17 @@ def papers(
         if name not in (*chosen.options, *chosen.studies):
             raise DataError(f"--{name} is not an option of {paper}")
     if hypothesis is not None:
-        if data is not None or output is not None or show is not None:
+        if data is not None or output is not None or show:
             raise DataError("--hypothesis shows a saved study; leave DATA, -o and --show out")
         chosen = chosen.studies["hypothesis"]
-    elif show is not None:
+    elif show:
         if data is not None or output is not None:
             raise DataError("--show trains nothing; leave DATA and -o out")
     elif data is None or output is None:
         raise DataError("name DATA and an output folder with -o, or a folder to --show")
     else:
-        typed = {"--conditions": conditions, "--glove": glove, "--runs": runs, "--items": items}
+        typed = {"--conditions": conditions, "--models": models, "--glove": glove, "--runs": runs,
+                 "--items": items}  # fmt: skip
         words = ["dissensus", "papers", paper, str(data)]
         for option, value in typed.items():
             words += [option, str(value)] if value is not None else []
@@ -109,6 +121,8 @@ def papers(
         if items is not None:
             corpora = {name: some_items(corpus, items) for name, corpus in corpora.items()}
         named = chosen.named(conditions, tuple(corpora))
+        if models is not None:
+            named = with_models(named, models.split(","))
         if items is None and runs is None:
             console.say(
                 f"{paper}: {', '.join(condition.name for condition in named)}; on a CPU this takes "
@@ -131,7 +145,7 @@ def papers(
         except KeyboardInterrupt:
             resume = f"{output} holds what is done; run the same command again to resume"
             raise KeyboardInterrupt(resume) from None
-    report = chosen.report(hypothesis or show or output)
+    report = chosen.report(*(show or [hypothesis or output or Path()]))
     if json:
         console.print_json(report)
     else:

@@ -6,6 +6,8 @@ from .annotator_majority import AnnotatorMajority as AnnotatorMajority
 from .annotator_median import AnnotatorMedian as AnnotatorMedian
 from .annotator_onehot import AnnotatorOneHot as AnnotatorOneHot
 from .annotator_queries import AnnotatorQueries as AnnotatorQueries
+from .annotator_queries import QueryNet as QueryNet
+from .annotator_queries import ReadContents as ReadContents
 from .bayesian import Bayesian as Bayesian
 from .crowd_layer import CrowdLayer as CrowdLayer
 from .d_lema import DLema as DLema

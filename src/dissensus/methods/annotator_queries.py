@@ -49,12 +49,16 @@ ClassifierKind = Literal["own", "low-rank", "shared"]
 
 
 @dataclass(eq=False)
-class Read:
+class ReadContents:
     """What queries attend to: the positions of all roles, one role after another."""
 
     vectors: Tensor  # (n_items, length, width)
     mask: Tensor  # (n_items, length)
     lengths: list[int]  # of each role
+
+    def on_positions(self, weight: Tensor) -> Tensor:
+        """The weights of positions, of weights of what is attended to, which may stand for them."""
+        return weight
 
 
 class RoleVectors(nn.Module):
@@ -275,7 +279,7 @@ class QueryNet(PriorNetwork):
             queries = F.normalize(self.projection(queries), dim=-1)
         return self.dropout(queries)
 
-    def seen(self, read: Read, rows: QueryRows) -> Seen:
+    def seen(self, read: ReadContents, rows: QueryRows) -> Seen:
         """What the queries of each item see."""
         queries = self.queries if rows.code is None else self.queries[rows.code]
         if self.common is not None:
@@ -289,14 +293,14 @@ class QueryNet(PriorNetwork):
         all 0."""
         read, rows = self.read(batch), self.rows_of(batch)
         weight = self.seen(read, rows).weights[-1].mean(dim=1)  # (n_items, n_queries, length)
-        of_rows = torch.split(rows.of(weight), read.lengths, dim=1)
+        of_rows = torch.split(rows.of(read.on_positions(weight)), read.lengths, dim=1)
         tiny = torch.finfo(weight.dtype).tiny
         return {
             role: part / part.sum(dim=1, keepdim=True).clamp(min=tiny)
             for role, part in zip(self.roles, of_rows, strict=True)
         }
 
-    def read(self, batch: Batch) -> Read:
+    def read(self, batch: Batch) -> ReadContents:
         """The vectors of all roles, one after another."""
         vectors, masks = [], []
         for role, reader in zip(self.roles, self.readers, strict=True):
@@ -315,7 +319,7 @@ class QueryNet(PriorNetwork):
             joined, mask = torch.cat(vectors, dim=1), torch.cat(masks, dim=1)
         if self.training and self.vector_dropout.p:
             joined = joined * self.vector_dropout(torch.ones_like(joined[:, 0])).unsqueeze(1)
-        return Read(joined, mask, lengths)
+        return ReadContents(joined, mask, lengths)
 
     def rows_of(self, batch: Batch) -> QueryRows:
         """Where each row's query is: among those of all annotators, or in a crowd, among those of

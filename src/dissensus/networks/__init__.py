@@ -5,5 +5,16 @@ from __future__ import annotations
 from dissensus.networks.attention import AttentionBlock, Norm
 from dissensus.networks.likelihoods import Likelihood, NormalLikelihood, likelihood
 from dissensus.networks.noise import Dropout
+from dissensus.networks.qformer import QFormer, blip_weights, interpolated
 
-__all__ = ["AttentionBlock", "Dropout", "Likelihood", "Norm", "NormalLikelihood", "likelihood"]
+__all__ = [
+    "AttentionBlock",
+    "Dropout",
+    "Likelihood",
+    "Norm",
+    "NormalLikelihood",
+    "QFormer",
+    "blip_weights",
+    "interpolated",
+    "likelihood",
+]

@@ -123,7 +123,8 @@ class ComparisonPaper(Paper):
                 seeds = condition.seeds[:runs]
                 try:
                     own = methods[condition.name]
-                    _compare(place.folder, condition, corpus, own, seeds, request, limit)
+                    choices = {name: self.models[name].choices for name in own}
+                    _compare(place.folder, condition, corpus, own, choices, seeds, request, limit)
                 except Unfinished as unfinished:
                     later = ", ".join(other.name for other in conditions[at + 1 :])
                     not_begun = f" Not begun: {later}." if later else ""
@@ -135,7 +136,12 @@ class ComparisonPaper(Paper):
         """The methods of a condition; a typed setting that none of them has is refused."""
         from dissensus.methods import settings_of
 
-        methods = {m: self.models[m].built(condition.settings, typed) for m in condition.models}
+        models = {name: self.models[name] for name in condition.models}
+        for name, settings in condition.of_model.items():
+            if name in models:
+                own = {**models[name].settings, **settings}
+                models[name] = replace(models[name], settings=own)
+        methods = {name: model.built(condition.settings, typed) for name, model in models.items()}
         names = {name for method in methods.values() for name in settings_of(method)}
         unknown = [name for name, _ in typed if name not in names]
         if unknown:
@@ -146,21 +152,26 @@ class ComparisonPaper(Paper):
 
     def judged(self, folder: Path) -> Report:
         """A condition is in the report when all of its fits are done."""
+        return self.judged_together(folder)
+
+    def judged_together(self, *folders: Path) -> Report:
+        folder = folders[0]
         front = begun_with(folder, self.name)
         results, unfinished = {}, {}
         for name in self.conditions:
-            own = _folder(folder, name)
-            if (own / "results.json").exists():
-                results[name] = Results.load(own)
-            elif own.exists():
-                unfinished[name] = len(keys_in(own / "fits"))
+            places = [own for own in (_folder(each, name) for each in folders) if own.exists()]
+            done = [Results.load(own) for own in places if (own / "results.json").exists()]
+            if done:
+                results[name] = together(done, self.models)
+            if len(done) < len(places):
+                unfinished[name] = sum(len(keys_in(own / "fits")) for own in places)
         machines = [str(comparison.when["machine"]) for comparison in results.values()]
         about = head(folder, front, machines)
         reported = {}
         with progress("testing", len(results)) as advance:
             for name, comparison in results.items():
-                path = _figures_file(folder, name)
-                figures = read_json(path) if path.exists() else {}
+                paths = [_figures_file(each, name) for each in folders]
+                figures: Report = next((read_json(path) for path in paths if path.exists()), {})
                 reported[name] = _condition(self.conditions[name], comparison, figures)
                 advance(1)
         counted = [name for name, each in self.conditions.items() if not each.not_counted]
@@ -252,7 +263,23 @@ def _difference(test: Report, digits: int) -> str:
     return interval(test, digits=digits)
 
 
-# ---- fits in a folder ----
+# ---- fits in folders ----
+
+
+def together(parts: Sequence[Results], models: Iterable[str]) -> Results:
+    """One comparison of models that were compared in several folders, with the same seeds."""
+    first = parts[0]
+    if len({(part.about.seeds, part.about.questions) for part in parts}) > 1:
+        raise DataError("parts of a condition have different seeds or questions")
+    methods = {name for part in parts for name in part.about.methods}
+    about = replace(
+        first.about,
+        methods=tuple(name for name in models if name in methods),
+        left_out={name: why for part in parts for name, why in part.about.left_out.items()},
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.about.notes)),
+    )
+    fits = {fit.key: fit for part in parts for fit in part.fits}
+    return replace(first, about=about, fits=tuple(fits.values()))
 
 
 def _folder(folder: Path, condition: str) -> Path:
@@ -269,6 +296,7 @@ def _compare(
     condition: ComparisonCondition,
     corpus: Corpus,
     methods: dict[str, Any],
+    choices: dict[str, Any],
     seeds: tuple[int, ...],
     request: Request,
     time_limit: float | None,
@@ -283,6 +311,7 @@ def _compare(
         out=own,
         folds=condition.folds and condition.folds(corpus),
         seeds=seeds_in(own, seeds),
+        choices={name: own for name, own in choices.items() if own is not None},
         processes=request.processes,
         budget=time_limit,
         command=request.command,
@@ -318,12 +347,13 @@ def seeds_in(folder: Path, seeds: tuple[int, ...]) -> tuple[int, ...]:
 def _condition(
     condition: ComparisonCondition, results: Results, figures: Mapping[str, Any]
 ) -> dict[str, Any]:
-    about = results.about
-    question_tables = tables(results, reference=condition.reference)
+    about, reference = results.about, condition.reference
+    reference = reference if reference in about.methods else about.methods[0]
+    question_tables = tables(results, reference=reference)
     of_question = {table.question: table for table in question_tables}
     return {
         "corpus": about.corpus,
-        "reference": condition.reference,
+        "reference": reference,
         "seeds": list(about.seeds),
         "n_folds": len(results.folds),
         "n_items": sum(fold["test"] for fold in results.folds if fold["run"] == 0),
@@ -340,7 +370,7 @@ def _condition(
                 for question, table in of_question.items()
             }
             for model in about.methods
-            if model != condition.reference
+            if model != reference
         },
         "floors": {
             question: {

@@ -90,14 +90,16 @@ class Model:
 
     Args:
         title: in tables.
-        method: its name in `METHODS`; or the module and class of a method of this package, as
-            "individual.methods:Heads", which is imported when it is first built.
+        method: its name in `METHODS`; or a module of this package and what makes the method there,
+            as "individual.methods:Heads", which is imported when it is first built.
         settings: where they are not the method's defaults.
+        choices: the values that trials draw settings from; those of the method if None.
     """
 
     title: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[Any, ...]] | None = None
 
     def built(self, shared: Mapping[str, Any], typed: Typed = ()) -> Method:
         """The method, not fitted.
@@ -108,10 +110,10 @@ class Model:
         """
         from dissensus.methods import build, changed
 
-        module, _, cls = self.method.partition(":")
+        module, _, made_by = self.method.partition(":")
         default: Method
-        if cls:
-            default = getattr(importlib.import_module(f"dissensus_papers.{module}"), cls)()
+        if made_by:
+            default = getattr(importlib.import_module(f"dissensus_papers.{module}"), made_by)()
         else:
             default = build(self.method)
         return with_typed(changed(default, known(default, shared) | dict(self.settings)), typed)
@@ -141,6 +143,7 @@ class ComparisonCondition:
         models: names of the paper's models.
         reference: the model that others are compared with.
         settings: of all models that have them, e.g. the encoder of this corpus.
+        of_model: the same of single models, by name.
         folds: of the corpus; `evaluation.choose_protocol` if None.
         questions, metrics, densities, by, trials, scoring: as in `evaluation.compare`. A density
             has a table like that of a question.
@@ -159,6 +162,7 @@ class ComparisonCondition:
     seeds: tuple[int, ...]
     reference: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    of_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     folds: Callable[[Corpus], Folds] | None = None
     questions: tuple[str, ...] | None = None
     by: str | None = None
@@ -169,6 +173,18 @@ class ComparisonCondition:
     printed_in: Mapping[str, Printed] = field(default_factory=dict)
     figures: Callable[[Corpus], Figures] | None = None
     not_counted: str = ""
+
+
+def with_models(conditions: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """The conditions that compare some of these models, with these alone."""
+    some = []
+    for condition in conditions:
+        own = tuple(name for name in getattr(condition, "models", ()) if name in names)
+        some += [replace(condition, models=own)] if own else []
+    unknown = [name for name in names if not any(name in condition.models for condition in some)]
+    if unknown:
+        raise DataError(f"no condition that is run has a model {unknown[0]!r}")
+    return some
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,10 @@ class Paper(ABC):
     def judged(self, folder: Path) -> Report:
         """The report on a folder of fits."""
 
+    def judged_together(self, *folders: Path) -> Report:
+        """The report on folders in which conditions were run in parts."""
+        raise DataError(f"{self.name}: give one folder")
+
     @abstractmethod
     def shown(self, report: Report, width: int | None = None) -> str:
         """The tables of a report as text; `width` of a terminal breaks lines."""
@@ -126,12 +130,12 @@ class Paper(ABC):
             corpora: names of the corpora that are there.
         """
         given = None if text is None else [part.strip() for part in text.split(",")]
-        names = self.default if given is None else given
+        names = self.default if given is None else self._whole_names(given)
         unknown = [name for name in names if name not in self.conditions]
         if unknown:
             there = ", ".join(self.conditions)
             raise DataError(f"no condition {listed(unknown)}; there are {there}")
-        wanted = [self.conditions[name] for name in dict.fromkeys(names)]
+        wanted = [self.conditions[name] for name in names]
         missing = [condition for condition in wanted if condition.corpus not in corpora]
         if missing and given is not None:
             raise DataError(
@@ -139,6 +143,15 @@ class Paper(ABC):
             )
         needed = self.needed([each for each in wanted if each.corpus in corpora])
         return [each for each in needed if each.corpus in corpora]
+
+    def _whole_names(self, begun: Sequence[str]) -> list[str]:
+        """Names of conditions; "street" stands for all that begin with "street-", if none has
+        this name."""
+        names: dict[str, None] = {}
+        for name in begun:
+            longer = [other for other in self.conditions if other.startswith(f"{name}-")]
+            names |= dict.fromkeys([name] if name in self.conditions or not longer else longer)
+        return list(names)
 
     def run(
         self,
@@ -175,10 +188,13 @@ class Paper(ABC):
             place.begin({"paper": self.name, **plan.facts}, command, commit or code_commit())
             plan.run(place, Request(processes, until, command))
 
-    def report(self, path: str | Path) -> Report:
-        """The report on a folder of fits, or the one that a file contains, in the paper's order."""
+    def report(self, path: str | Path, *others: str | Path) -> Report:
+        """The report on folders of fits, or the one that a file contains, in the paper's order."""
         path = Path(path)
-        report = kept_report(path, self.name) if path.is_file() else plain(self.judged(path))
+        if others:
+            report = plain(self.judged_together(path, *map(Path, others)))
+        else:
+            report = kept_report(path, self.name) if path.is_file() else plain(self.judged(path))
         return in_order(report, self.conditions, self.models)
 
 
