@@ -176,9 +176,7 @@ def of_seedbert(found: dict[str, Any]) -> str:
     fact, and its claims."""
     made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
     tables = [*_table_4(found), "", *_recovered(found), ""]
-    tables += _less_one(found["calibrated"], "post hoc, with temperature")
-    if found["again"]:
-        tables += ["", *_less_one(found["again"], "repeated, with a temperature of at least 1")]
+    tables += _less_one(found["again"], "with a temperature of at least 1")
     missing = ", ".join(name for name in seedbert.CONDITIONS if name in found["missing"])
     left = [f"Not whole yet: {missing}.", ""] if missing else []
     return "\n".join([*_claims(seedbert_claims(found)), "", *tables, "", made, "", *left])

@@ -7,7 +7,7 @@ from typing import Any
 
 from dissensus.evaluation import plain
 from dissensus_papers.framework.comparison import ComparisonPaper
-from dissensus_papers.framework.paper import in_order
+from dissensus_papers.framework.paper import Paper, in_order
 
 Report = dict[str, Any]
 
@@ -29,6 +29,25 @@ def merged(paper: ComparisonPaper, kept: Report, new: Report) -> Report:
         "conditions": conditions,
         "claims": claims,
     }
+    return in_order(plain(report), paper.conditions, paper.models)
+
+
+def joined(paper: Paper, kept: Report, new: Report) -> Report:
+    """The report on outcomes of a paper continued: entries of the new report join or replace those
+    of the same name in every part."""
+    report = kept | new
+    for name, part in new.items():
+        if isinstance(part, dict) and name != "settings":
+            report[name] = kept.get(name, {}) | part
+    for name in ("commits", "machines", "seeds"):
+        if name in new:
+            report[name] = sorted({*kept[name], *new[name]})
+    if "missing" in new:
+        parts = (kept["conditions"], kept["choosing"], kept["again"])
+        there = {name for part in parts for name in part}
+        missing = new["missing"].items()
+        report["missing"] = {n: m for n, m in missing if n.removesuffix("-choose") not in there}
+        report["done"] = kept["done"] + new["done"]
     return in_order(plain(report), paper.conditions, paper.models)
 
 

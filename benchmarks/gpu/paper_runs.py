@@ -163,8 +163,8 @@ def keep(paper: ModuleType, archive: Path, results: Path) -> None:
 def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = False) -> None:
     """Write the report on a folder of outcomes.
 
-    If a report on comparisons is there already, it is continued: conditions of the folder are
-    added or replace those of the same name. What is taken from where is printed.
+    If a report is there already, it is continued: conditions of the folder are added or replace
+    those of the same name.
 
     Args:
         alone: replace the report that is there.
@@ -174,7 +174,7 @@ def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = Fals
 
 def keep_reported(paper: ModuleType, report: Any, results: Path, alone: bool = False) -> None:
     """As `keep_folder`, of a report."""
-    from merged_reports import merged, origins
+    from merged_reports import joined, merged, origins
 
     from dissensus_papers.framework.comparison import ComparisonPaper
 
@@ -183,6 +183,8 @@ def keep_reported(paper: ModuleType, report: Any, results: Path, alone: bool = F
         kept = paper.report(results)
         print("\n".join([*origins(kept, report), ""]))
         report = merged(comparison, kept, report)
+    elif results.exists() and not alone:
+        report = joined(paper.PAPER, paper.report(results), report)
     results.write_text(paper.to_json(report), encoding="utf-8")
     print(paper.shown(paper.report(results)), end="")
 

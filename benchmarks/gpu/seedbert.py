@@ -27,7 +27,6 @@ import argparse
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,31 +34,31 @@ from archive import unpack
 from paper_runs import Script, typed_settings
 
 SCRIPT = Script("seedbert", __doc__)
-BLOCK = "block.safetensors"
+EMOTIONS = (  # corpora of emotions: name, folder, which
+    ("snow2008 affect", "snow2008", "affect"),
+    ("CREMA-D", "crema_d_votes", None),
+    ("FER+", "ferplus_votes", None),
+)
 
 
 def pack(folder: Path, data: Path, names: Sequence[str] = ()) -> None:
-    """Corpora as they are learned from, MiniLM for their words, and the last block of
-    EfficientNet-Lite0.
+    """Corpora as they are learned from, and MiniLM for their words.
 
     Args:
         names: of the corpora; if empty, those of which something is missing.
     """
     from kit import pack_minilm
-    from safetensors.torch import save_file
 
-    from dissensus_papers.encoders.last_block import LastBlockEncoder
     from dissensus_papers.seedbert.protocol import ready
 
     texts: list[str] = []
     every = SCRIPT.paper.PAPER.read(data)
     for name in names or wanted():
         corpus = ready(every[name])
-        _small(corpus).save(folder / "corpora" / name)
+        corpus.save(folder / "corpora" / name)
         for contents in corpus.contents.values():
             texts += contents.values.to_pylist() if contents.kind == "text" else []
     pack_minilm(folder / "minilm", texts)
-    save_file(LastBlockEncoder().network.state_dict(), folder / BLOCK)
     SCRIPT.pack_commit(folder)
 
 
@@ -69,20 +68,6 @@ def wanted() -> list[str]:
     missing = seedbert.report(SCRIPT.results)["missing"] if SCRIPT.results.exists() else {}
     lacking = {seedbert.CONDITIONS[name].corpus for name in missing}
     return [name for name in seedbert.SOURCES if name in lacking or not lacking]
-
-
-def _small(corpus: Any) -> Any:
-    """Features in half precision, as they were computed."""
-    import pyarrow as pa
-
-    from dissensus.contents import Contents
-
-    by_role = dict(corpus.contents)
-    for role, contents in by_role.items():
-        if contents.kind == "features":
-            half = pa.list_(pa.list_(pa.float16()))
-            by_role[role] = Contents("features", contents.values.cast(half))
-    return replace(corpus, contents=by_role)
 
 
 def run(given: argparse.Namespace) -> None:
@@ -99,15 +84,14 @@ def run(given: argparse.Namespace) -> None:
 
 
 def encoders(corpora: Any) -> dict[str, Any]:
-    """The encoder of each corpus here: a MiniLM that has only the words of the corpus, which saves
-    steps of weights that never change, and the last block from its file."""
+    """The encoder of each corpus of texts here: a MiniLM that has only the words of the corpus,
+    which saves steps of weights that never change."""
     from kit import pack_minilm
 
     folder = Path(tempfile.mkdtemp())
     by_corpus: dict[str, Any] = {}
     for name, corpus in corpora.items():
         if {contents.kind for contents in corpus.contents.values()} != {"text"}:
-            by_corpus[name] = f"last-block:{SCRIPT.kit / BLOCK}"
             continue
         texts = [text for each in corpus.contents.values() for text in each.values.to_pylist()]
         pack_minilm(folder / name, texts, SCRIPT.kit / "minilm")
@@ -117,13 +101,17 @@ def encoders(corpora: Any) -> dict[str, Any]:
 
 def gathered(archives: Sequence[Path]) -> Path:
     """The outcomes of an archive, with how annotators rate emotions: a kit has no ratings."""
+    from dissensus import datasets
+    from dissensus.evaluation import plain
     from dissensus_papers.framework.reports import write_json
     from dissensus_papers.seedbert.emotions import EMOTIONS_FILE, emotions
 
     done = unpack(*archives)
     if data := os.environ.get("DISSENSUS_DATA"):
-        rated = SCRIPT.paper.PAPER.read(Path(data))["snow2008-affect"]
-        write_json(done / EMOTIONS_FILE, emotions(rated))
+        corpora = {name: datasets.read(Path(data) / folder, corpus=which)
+                   for name, folder, which in EMOTIONS}  # fmt: skip
+        known = emotions(corpora, Path(data) / "toxic_spans")
+        write_json(done / EMOTIONS_FILE, plain(known))
     return done
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 from scipy.special import rel_entr
 from sklearn.metrics import f1_score
 
@@ -29,12 +28,10 @@ from dissensus_papers.seedbert.outcomes import (
 from dissensus_papers.seedbert.protocol import (
     DEEP,
     FIRST,
-    MODELS,
     SEEDS,
     SINGLE,
     SOURCES,
     TABLE_4,
-    VARIANTS,
 )
 from papers.tests.tiny_seedbert import corpus, write
 from tests.tiny import tiny_bert
@@ -59,10 +56,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole_report(folder: Path) -> dict[str, Any]:
     return report(folder)
-
-
-def models_title(variant: dict[str, Any]) -> str:
-    return f"{MODELS[variant['model']].title}, {variant['read']}"
 
 
 def outcomes_of(folder: Path, model: str, condition: str = FIRST) -> list[Outcome]:
@@ -130,22 +123,6 @@ def test_floors(folder: Path, whole_report: dict[str, Any]) -> None:
     assert floors["people"]["JSD"] == floors["people"]["TVD"] == 0
 
 
-def test_the_variant_is_chosen_here_and_confirmed_there(
-    folder: Path, whole_report: dict[str, Any]
-) -> None:
-    variant = whole_report["variant"]
-    scores = {(m, r): s for m, of in variant["scores"].items() for r, s in of.items()}
-    assert sorted(variant["scores"]) == sorted(VARIANTS)
-    assert (variant["model"], variant["read"]) == min(scores, key=lambda which: scores[which])
-    models = whole_report["conditions"][FIRST]["models"]
-    for distance, best in variant["by"].items():
-        of = {w: np.mean(models[w[0]]["reads"][w[1]][distance]) for w in scores}
-        assert (best["model"], best["read"]) == min(of, key=of.__getitem__)
-    text = shown(whole_report)
-    assert "ConvAbuse: not run yet" in text
-    assert f"{models_title(variant)}: MD-Agreement" in text
-
-
 def test_seeds_beside_a_deep_ensemble(folder: Path, whole_report: dict[str, Any]) -> None:
     items = Items.load(folder, FIRST)
     tests = whole_report["conditions"][FIRST]["recovery"][DEEP]["mean"]["TVD"]
@@ -158,49 +135,6 @@ def test_seeds_beside_a_deep_ensemble(folder: Path, whole_report: dict[str, Any]
     expected = over_both(*sides, groups=items.groups)
     for name in ("effect", "low", "high", "p"):
         assert tests[name] == pytest.approx(getattr(expected, name))
-
-
-# ---- after the fact ----
-
-
-def by_hand(outcome: Outcome, items: Items, n_members: int = 5) -> tuple[np.ndarray, list[float]]:
-    """The share of yes with a temperature, (n_items,), and the temperature of each fold."""
-    mean = outcome.mass[:n_members].mean(axis=0)
-    built, chosen = np.empty(len(mean)), []
-    for fold in range(5):
-        aside = outcome.aside[1][outcome.aside[0] == fold]
-
-        def loss(log: float, aside: np.ndarray = aside) -> float:
-            powers = mean[aside] ** np.exp(-log)
-            right = powers[np.arange(len(aside)), items.label[aside]]
-            return float(-np.log(right / powers.sum(axis=1)).sum())
-
-        ends = np.log([0.05, 20])
-        minimum = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-10})
-        chosen.append(float(np.exp(minimum.x)))
-        powers = mean ** (1 / chosen[-1])
-        inside = items.folds[outcome.seed] == fold
-        built[inside] = (powers[:, 1] / powers.sum(axis=1))[inside]
-    return built, chosen
-
-
-@pytest.mark.parametrize(("other", "n_members"), [("single", 5), ("member", 1)])
-def test_ensembles_less_one_network_all_with_temperature(
-    other: str, n_members: int, folder: Path, whole_report: dict[str, Any]
-) -> None:
-    items = Items.load(folder, "MD-Agreement")
-    theirs = "single" if other == "single" else DEEP
-    sides = [
-        np.stack([np.abs(by_hand(o, items, n)[0] - items.shares[:, 1]) for o in outcomes])
-        for n, outcomes in (
-            (5, outcomes_of(folder, DEEP, "MD-Agreement")),
-            (n_members, outcomes_of(folder, theirs, "MD-Agreement")),
-        )
-    ]
-    expected = over_both(*sides, groups=items.groups)
-    test = whole_report["calibrated"]["MD-Agreement"][DEEP][other]["TVD"]
-    for name in ("effect", "low", "high"):
-        assert test[name] == pytest.approx(getattr(expected, name), abs=1e-5)
 
 
 def test_settings_for_other_items_were_chosen_before() -> None:
@@ -275,10 +209,9 @@ def test_what_is_missing_is_said_and_nothing_made_up(whole_report: dict[str, Any
     [
         {"MD-Agreement": ("single",)},
         {"MD-Agreement": (SEEDS,)},
-        {FIRST: ("single", *VARIANTS[:-1])},
         {f"{FIRST}-choose": ("single",)},
         {"ConvAbuse-many": ("seeds-20",)},
-        {FIRST: ON_FIRST},
+        {FIRST: ON_FIRST, f"{FIRST}-frozen": (SINGLE, SEEDS)},
     ],
     ids=str,
 )
@@ -288,8 +221,6 @@ def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Pat
     text = shown(whole_report)
     assert "\nClaims\n" in text and "Not fitted yet" in text
     assert "nan" not in text.replace("tolerance", "")
-    if FIRST not in wanted or len(wanted[FIRST]) < len(ON_FIRST):
-        assert "closest variant: not chosen yet, HS-Brexit lacks some of the variants" in text
 
 
 def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
@@ -330,7 +261,27 @@ def test_again_on_other_items(tmp_path: Path) -> None:
     assert test["effect"] == pytest.approx(expected.effect, abs=1e-6)
     text = shown(whole_report)
     assert "deep ensemble (everything): MD-Agreement-again" in text
-    assert "cifar10h-again: not run yet" in text
+    assert list(whole_report["again"]) == names[:2]
+
+
+def test_the_answers_of_a_specific_annotator(folder: Path, whole_report: dict[str, Any]) -> None:
+    items = Items.load(folder, FIRST)
+    losses: dict[str, list[float]] = {"without": [], "with": [], "alone": []}
+    for outcome in outcomes_of(folder, SEEDS):
+        yes = distribution(outcome, items, CAUTIOUS)[:, 1]
+        fold = items.folds[outcome.seed]
+        for item, annotator, answer in items.rows:
+            there = items.rows[fold[items.rows[:, 0]] != fold[item]]
+            every = (there[:, 2].sum() + 1) / (len(there) + 2)
+            own = there[there[:, 1] == annotator]
+            rate = (own[:, 2].sum() + 5 * every) / (len(own) + 5)
+            odds = yes[item] / (1 - yes[item]) * rate / (1 - rate) / (every / (1 - every))
+            for way, p in (("without", yes[item]), ("with", odds / (1 + odds)), ("alone", rate)):
+                losses[way].append(-np.log(p if answer else 1 - p))
+    specific = whole_report["conditions"][FIRST]["specific"]
+    for way, each in losses.items():
+        assert specific[way] == pytest.approx(np.mean(each))
+    assert specific["test"]["effect"] == pytest.approx(specific["with"] - specific["without"])
 
 
 def test_neighbours_on_the_circumplex() -> None:

@@ -197,7 +197,7 @@ def test_a_gzipped_file_that_ends_too_soon(tmp_path: Path) -> None:
 
 def test_words_are_chosen_by_their_prefix(words: WordsEncoder) -> None:
     assert encoder(f"words:{words.name}", "text") == words
-    message = r"no encoder 'words:.+made\.txt' reads features; there are 'features', 'last-block:'$"
+    message = r"no encoder 'words:.+made\.txt' reads features; there are 'features'$"
     with pytest.raises(ModelError, match=message):
         encoder(f"words:{words.name}", "features")
 

@@ -85,10 +85,6 @@ def _modalities() -> dict[str, Modality]:
         for name in filter(None, ENCODERS[kind]):
             if name == "whisper-base" and not _has_whisper_base():  # an extra of 130 MB
                 continue
-            if name == "last-block:":  # frozen it is the whole network, see its own tests
-                name += "efficientnet-lite0"
-                results[f"{kind} {name}, tuned"] = Modality(kind, built, name, "all")
-                continue
             results[f"{kind} {name}"] = Modality(kind, built, name)
             if name != "features":  # which has no network
                 results[f"{kind} {name}, tuned"] = Modality(kind, built, name, 1)

@@ -8,6 +8,4 @@ ENCODERS = {  # like `dissensus.encoders.ENCODERS`
         "character-cnn": (f"{_HERE}.characters", "CharacterCnnEncoder"),
         "spelling": (f"{_HERE}.characters", "SpellingEncoder"),
     },
-    "image": {"last-block:": (f"{_HERE}.last_block", "LastBlockEncoder")},
-    "features": {"last-block:": (f"{_HERE}.last_block", "LastBlockEncoder")},
 }

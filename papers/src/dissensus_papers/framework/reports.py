@@ -13,7 +13,6 @@ from dissensus.errors import DataError
 from dissensus.evaluation import (
     Difference,
     FitFolder,
-    corrected,
     here,
     over_both,
     over_items,
@@ -145,14 +144,6 @@ def macro_f1(label: np.ndarray, answers: np.ndarray) -> float:
     """Of answers (n_items,)."""
     ones = np.ones((1, len(label)))
     return float(resampling.macro_f1(label, answers[None])(ones)[0, 0])
-
-
-def correct(tests: Iterable[dict[str, Any]]) -> None:
-    """Holm's correction over the differences of all these dictionaries, as tables show them."""
-    places = [(tests_of, name) for tests_of in tests for name in tests_of]
-    differences = corrected([tests_of[name] for tests_of, name in places])
-    for (tests_of, name), difference in zip(places, differences, strict=True):
-        tests_of[name] = short(difference)
 
 
 def short(difference: Difference) -> Report:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dissensus.evaluation import number, p_text
+from dissensus.evaluation import number
 from dissensus.tables import BLANK, Table, wrapped
-from dissensus_papers.framework.declared import Claim
 from dissensus_papers.framework.reports import Report
 
 
@@ -68,27 +67,7 @@ def whole(text: str) -> str:
     return text.replace(" ", BLANK)
 
 
-LEVEL, UNKNOWN, UNTESTED = 0.05, "not shown", "not tested"
 BEYOND = "Beyond the paper: "  # begins a claim that the paper does not make
-
-
-def holds(test: Report, sign: int = 1) -> str:
-    """Whether a difference is significant, in which direction, and whether only uncorrected.
-
-    Args:
-        sign: -1 if the claim is that the difference is below 0.
-    """
-    if np.isnan(number(test["p"])):
-        return UNTESTED
-    words = "holds" if sign * number(test["effect"]) > 0 else "the reverse holds"
-    if number(test["adjusted"]) <= LEVEL:
-        return words
-    return f"{words} only uncorrected" if number(test["p"]) <= LEVEL else UNKNOWN
-
-
-def alone(test: Report, what: str = "repetition") -> str:
-    """A note where a difference was tested over the items of a single run."""
-    return f", one {what}" * (test["n_runs"] == 1)
 
 
 def interval(test: Report, times: float = 1, digits: int = 4) -> str:
@@ -99,23 +78,6 @@ def interval(test: Report, times: float = 1, digits: int = 4) -> str:
     return f"{effect:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
 
 
-def points(test: Report, what: str = "repetition") -> str:
-    """A difference of shares in points, with its interval and corrected p."""
-    p = f", p {p_text(number(test['adjusted']))}{alone(test, what)}"
-    return f"{interval(test, 100, 2)}{p * (not np.isnan(number(test['low'])))}"
-
-
 def spread(scores: Sequence[float], digits: int = 2) -> str:
     """The standard deviation over runs, behind a mean; nothing of a single run."""
     return f" +- {np.std(scores, ddof=1):.{digits}f}" if len(scores) > 1 else ""
-
-
-def claims_text(report: Report, claims: Iterable[Claim], unknown: str = "") -> str:
-    """Each claim with its verdict, a line each.
-
-    Args:
-        unknown: the verdict on a claim that was not tested yet; if empty, the claim is left out.
-    """
-    verdicts = [(claim, verdict(report) or unknown) for claim, verdict in claims]
-    lines = [f"- {claim}: {text}" for claim, text in verdicts if text]
-    return "\n".join(["Claims", *lines]) if lines else ""

@@ -17,6 +17,7 @@ from scipy.special import chdtrc
 from dissensus.evaluation import Difference
 from dissensus.metrics import normalised_entropy
 from dissensus.progress import progress
+from dissensus_papers.framework.claims import LEVEL
 from dissensus_papers.framework.reports import (
     Report,
     accuracy_and_f1,
@@ -27,7 +28,6 @@ from dissensus_papers.framework.reports import (
     read_json,
     short,
 )
-from dissensus_papers.framework.text import LEVEL
 from dissensus_papers.seedbert.emotions import EMOTIONS_FILE
 from dissensus_papers.seedbert.outcomes import (
     BY,
@@ -35,7 +35,6 @@ from dissensus_papers.seedbert.outcomes import (
     DISTANCES,
     MEAN,
     READ_OUTS,
-    TEMPERED,
     VOTES,
     Items,
     Outcome,
@@ -48,7 +47,6 @@ from dissensus_papers.seedbert.outcomes import (
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
     DEEP,
-    FIRST,
     MODELS,
     N_FOLDS,
     N_MEMBERS,
@@ -57,7 +55,6 @@ from dissensus_papers.seedbert.protocol import (
     SINGLE,
     SOURCES,
     TABLE_4,
-    VARIANTS,
     SeedBertCondition,
     trials,
 )
@@ -67,6 +64,7 @@ NUMBERS = (1, 3, 5, 10, 20)  # of members
 EVEN = 1e-12  # entropies that differ by less count as the same
 ANNOTATORS, ANNOTATOR_PRIOR = "people", "prior of people"  # keys in saved reports
 ENSEMBLES = (SEEDS, DEEP)
+PRIOR = 5  # answers of all annotators that are added to those of one
 MEMBER = "member"  # the first one of an ensemble
 Tests = dict[str, Difference]  # by distance
 
@@ -87,11 +85,7 @@ def judged(path: Path) -> Report:
             if figures.condition.kind != "again":
                 conditions[name] = _judged(figures)
             advance(1)
-    by_kind = {
-        kind: {name: f for name in SOURCES if (f := _tuned(figures_of, name, kind))}
-        for kind in ("chosen", "again")
-    }
-    counted = {name: f for name, f in by_kind["chosen"].items() if SOURCES[name].counted}
+    tuned = {name: figures_of[name] for name in SOURCES if name in figures_of}
     emotions = path / EMOTIONS_FILE
     rated = read_json(emotions) if emotions.exists() else {"kappas": {}}
     return about | rated | {
@@ -99,19 +93,11 @@ def judged(path: Path) -> Report:
         "done": len(done),
         "missing": _missing(done),
         "choosing": _choosing(path),
-        "variant": _of_variant(counted),
-        "calibrated": _less_one(counted, TEMPERED),
-        "again": _less_one(by_kind["again"], CAUTIOUS),
+        "again": _less_one({c: f for c, f in tuned.items() if SOURCES[c].again}),
         "number": _of_number(figures_of),
-        ANNOTATORS: {c: _biases_of_annotators(f.items) for c, f in by_kind["chosen"].items()},
+        ANNOTATORS: {c: _biases_of_annotators(f.items) for c, f in tuned.items()},
         "conditions": conditions,
     }  # fmt: skip
-
-
-def _tuned(figures_of: Mapping[str, Figures], corpus: str, kind: str) -> Figures | None:
-    """The figures of a corpus whose encoder was trained."""
-    figures = figures_of.get(corpus)
-    return figures if figures and figures.condition.kind == kind else None
 
 
 def _missing(done: Sequence[Outcome]) -> dict[str, Any]:
@@ -313,12 +299,59 @@ def _judged(figures: Figures) -> dict[str, Any]:
         "values": figures.items.values,
         "floors": figures.floors(),
         "models": {model: figures.of_model(model) for model in MODELS if model in figures.done},
-        "against": shortened(_table_tests(figures)) if figures.condition.source.counted else {},
+        "against": shortened(_table_tests(figures)),
+        "examples": _examples(figures),
+        "specific": _specific(figures),
         "recovery": shortened({
             SINGLE: figures.nearer((SEEDS, VOTES), (SINGLE, MEAN)),
             DEEP: {read: tests for read, tests in deep.items() if tests},
         }),
     }  # fmt: skip
+
+
+def _examples(figures: Figures) -> list[dict[str, Any]]:
+    """Distributions of three items, of annotators, one network and SeedBERT's votes, where there
+    are more than two values."""
+    items, repeats = figures.items, figures.shared(SINGLE, SEEDS)
+    if len(items.values) < 3 or not repeats:
+        return []
+    single, seeds = (
+        distribution(figures.done[model][repeats[0]], items, read)
+        for model, read in ((SINGLE, MEAN), (SEEDS, VOTES))
+    )
+    order = np.argsort(normalised_entropy(items.shares), kind="stable")
+    sides = {"annotators": items.shares, MODELS[SEEDS].title: seeds, MODELS[SINGLE].title: single}
+    return [
+        {"item": int(at), "shares": {who: _rounded(of[at]) for who, of in sides.items()}}
+        for at in order[[len(order) // 4, len(order) // 2, 3 * len(order) // 4]]
+    ]
+
+
+def _specific(figures: Figures) -> dict[str, Any]:
+    """Cross-entropies of the answers of each annotator: SeedBERT's, with the annotator's own
+    frequencies as a prior, and these alone; empty where ids are unknown."""
+    items, repeats = figures.items, list(figures.done.get(SEEDS, ()))
+    if not len(items.rows) or not repeats:
+        return {}
+    item, annotator, answer = items.rows.T
+    losses: dict[str, list[np.ndarray]] = {"without": [], "with": [], "alone": []}
+    for repeat in repeats:
+        mass = distribution(figures.done[SEEDS][repeat], items, CAUTIOUS).clip(1e-6)[item]
+        prior, every = np.empty_like(mass), np.empty_like(mass)
+        fold = items.folds[repeat][item]
+        for number in range(N_FOLDS):
+            counts = np.zeros((annotator.max() + 1, len(items.values)))
+            np.add.at(counts, (annotator[fold != number], answer[fold != number]), 1)
+            overall = (counts.sum(axis=0) + 1) / (counts.sum() + len(items.values))
+            own = counts + PRIOR * overall
+            own /= own.sum(axis=1, keepdims=True)
+            prior[fold == number], every[fold == number] = own[annotator[fold == number]], overall
+        for way, q in (("without", mass), ("with", mass * prior / every), ("alone", prior)):
+            right = q[np.arange(len(q)), answer] / q.sum(axis=1)
+            losses[way].append(-np.log(right))
+    stacked = {way: np.stack(each) for way, each in losses.items()}
+    test = over(stacked["with"], stacked["without"], items.groups[item])
+    return {way: float(each.mean()) for way, each in stacked.items()} | {"test": short(test)}
 
 
 def _table_tests(figures: Figures) -> dict[str, Any]:
@@ -334,60 +367,27 @@ def _table_tests(figures: Figures) -> dict[str, Any]:
     return tests
 
 
-# ---- the best variant, and ensembles with temperature ----
+# ---- ensembles with temperature ----
 
 
-def _of_variant(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
-    """The variant that is nearest to annotators on the first corpus, and whether it is on others;
-    empty if no repetition has every variant.
-
-    Three comparisons on each corpus: with one network and a temperature, which counts; with one
-    network whose answer counts five times and is smoothed as votes are; and with one as it is.
-    """
-    first = of_corpus.get(FIRST)
-    shared = first.shared(*VARIANTS) if first else []
-    if not first or not shared:
-        return {}
-    scores = {
-        distance: {
-            (model, read): float(first.scores(model, read, distance, shared).mean())
-            for model in VARIANTS
-            for read in READ_OUTS
-        }
-        for distance in DISTANCES
-    }
-    nearest = {distance: min(of, key=of.__getitem__) for distance, of in scores.items()}
-    model, read = variant = nearest[BY]
-    against = {
-        corpus: {read: figures.nearer(variant, (SINGLE, read)) for read in READ_OUTS}
-        for corpus, figures in of_corpus.items()
-        if figures.shared(model, SINGLE)
-    }
-    return {
-        "model": model,
-        "read": read,
-        "scores": {m: {r: scores[BY][m, r] for r in READ_OUTS} for m in VARIANTS},
-        "by": {d: dict(zip(("model", "read"), which, strict=True)) for d, which in nearest.items()},
-        "against": shortened(against),
-    }
-
-
-def _less_one(of_corpus: Mapping[str, Figures], read: str) -> dict[str, Any]:
-    """Post hoc: corpus -> ensemble -> its distances less those of one network, with temperature.
+def _less_one(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
+    """Corpus -> ensemble -> its distances less those of one network, with a temperature of at
+    least 1, as methods choose it.
 
     Less a single one, which has its own settings, and less the ensemble's first member, so that
-    the effect of settings can be separated from that of members. What this finds is tested again,
-    on items that were not used here, with a temperature of at least 1 as methods choose it.
+    the effect of settings can be separated from that of members.
     """
-    tests_of: dict[str, dict[str, dict[str, Tests]]] = {}
-    for corpus, figures in of_corpus.items():
-        for model in (model for model in ENSEMBLES if figures.shared(model, SINGLE)):
-            mine = model, read
-            tests_of.setdefault(corpus, {})[model] = {
-                SINGLE: figures.nearer(mine, (SINGLE, read)),
-                MEMBER: figures.nearer(mine, mine, n_members=1),
-            }
-    return shortened(tests_of)
+    return {
+        corpus: {
+            model: shortened({
+                SINGLE: figures.nearer((model, CAUTIOUS), (SINGLE, CAUTIOUS)),
+                MEMBER: figures.nearer((model, CAUTIOUS), (model, CAUTIOUS), n_members=1),
+            })
+            for model in ENSEMBLES
+            if figures.shared(model, SINGLE)
+        }
+        for corpus, figures in of_corpus.items()
+    }  # fmt: skip
 
 
 # ---- the number of members ----

@@ -95,7 +95,8 @@ class Task(FitTask):
         """What is trained, without a seed."""
         condition = CONDITIONS[key.fold]
         encoder = self.encoders.get(condition.corpus, condition.source.readers())
-        return built(key.method, encoder, self._settings(key), self.typed, condition.frozen)
+        tune = "nothing" if condition.frozen else condition.source.tune
+        return built(key.method, encoder, self._settings(key), self.typed, tune)
 
     def _settings(self, key: Key) -> dict[str, Any]:
         condition = CONDITIONS[key.fold]

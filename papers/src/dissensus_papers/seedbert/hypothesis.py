@@ -17,8 +17,9 @@ from typing import Any, Literal
 from dissensus.errors import DataError
 from dissensus.evaluation import number, p_text
 from dissensus.tables import Table
+from dissensus_papers.framework.claims import LEVEL
 from dissensus_papers.framework.reports import Report, kept_report
-from dissensus_papers.framework.text import LEVEL, table, whole, written
+from dissensus_papers.framework.text import table, whole, written
 
 KIND = "seedbert-hypothesis"
 ANNOTATORS = "people"  # the key of their figures in saved reports

@@ -15,7 +15,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dissensus import Annotations, Corpus, Nominal
-from dissensus.contents import Contents
 from dissensus.evaluation import Fold, Key, nested, repeated
 from dissensus.training import Training
 from dissensus_papers.framework import declared
@@ -131,7 +130,7 @@ def built(
     encoder: str | dict[str, str],
     settings: Mapping[str, Any],
     typed: Sequence[tuple[str, str]] = (),
-    frozen: bool = False,
+    tune: str | int = "all",
 ) -> Any:
     """A method without seeds, to be trained with these settings.
 
@@ -142,7 +141,6 @@ def built(
     from dissensus.methods import changed, method
 
     cls: Any = method(MODELS[model].method)
-    tune = "nothing" if frozen else "all"
     plain = cls(encoder=encoder, tune=tune, temperature=True, training=CHOSEN)
     own = dict(MODELS[model].settings) | declared.known(plain, settings)
     return declared.with_typed(changed(plain, own), typed)
@@ -160,7 +158,7 @@ class Source:
     """A corpus: its folder, the question that is learned, and its encoder.
 
     Args:
-        counted: whether its figures count for the verdicts.
+        tune: which blocks of the encoder are trained.
         sampled: whether a fixed sample of 2,000 items stands for it.
         seed: of its folds and fits.
         again: the corpus that is put to the test again here: by items that are not in its sample,
@@ -172,7 +170,7 @@ class Source:
     corpus: str | None
     question: str
     encoder: str | tuple[tuple[str, str], ...] = TEXT
-    counted: bool = True
+    tune: str | int = "all"
     sampled: bool = False
     seed: int = 1000
     again: str = ""
@@ -187,16 +185,14 @@ _ONCE = (
     Source(FIRST, "lewidi2023", FIRST, "hate", seed=0),
     Source("ConvAbuse", "lewidi2023", "ConvAbuse", "abusive", ((TURNS, TEXT),)),
     Source("MD-Agreement", "lewidi2023", "MD-Agreement", "offensive", sampled=True),
-    Source("cifar10h", "cifar10h", None, "class", "last-block:efficientnet-lite0", sampled=True),
-    Source("snow2008-affect", "snow2008", "affect", "emotion", counted=False),
+    Source("cifar10h", "cifar10h", None, "class", "efficientnet-lite0", 1, sampled=True),
+    Source("snow2008-affect", "snow2008", "affect", "emotion"),
 )
 _AGAIN = tuple(
-    replace(source, name=f"{source.name}-again", counted=False, seed=3000, again=source.name)
-    for source in _ONCE
-    if source.counted and source.name != FIRST
+    replace(source, name=f"{source.name}-again", seed=3000, again=source.name)
+    for source in _ONCE[1:4]
 )
 SOURCES: dict[str, Source] = {source.name: source for source in (*_ONCE, *_AGAIN)}
-COUNTED = tuple(name for name, source in SOURCES.items() if source.counted)
 
 
 def ready(corpus: Corpus) -> Corpus:
@@ -209,8 +205,6 @@ def ready(corpus: Corpus) -> Corpus:
         corpus = with_emotion(corpus)
     if source.sampled:
         corpus = sampled(corpus, N_SAMPLED, first=N_SAMPLED if source.again else 0)
-    if "image" in corpus.contents:
-        corpus = before_last_block(corpus)
     return replace(corpus, questions={source.question: corpus[source.question]}, gold={})
 
 
@@ -226,19 +220,6 @@ def sampled(corpus: Corpus, n_items: int, first: int = 0) -> Corpus:
     before = np.cumsum(sizes) - sizes
     taken = order[(before >= first) & (before < first + n_items)]
     return corpus.select(items=np.isin(units, taken))
-
-
-def before_last_block(corpus: Corpus) -> Corpus:
-    """Pictures as what all blocks of EfficientNet-Lite0 but the last make of them, in half
-    precision: these never change where only the last one learns."""
-    from dissensus.encoders import encode
-    from dissensus_papers.encoders.last_block import FrontEncoder
-
-    store = encode(FrontEncoder(), corpus.contents["image"])
-    grids = np.split(np.asarray(store.vectors, np.float32), store.offsets[1:-1])
-    features, code = Contents.distinct("features", grids)
-    content = {"image": code[corpus.content["image"]]}
-    return replace(corpus, contents={"image": features}, content=content)
 
 
 # ---- the emotion most present, of ratings of six emotions ----

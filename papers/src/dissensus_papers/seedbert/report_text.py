@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from dissensus.evaluation import number
-from dissensus.tables import Table
 from dissensus_papers.framework.reports import Report
 from dissensus_papers.framework.text import (
     Section,
     front_page,
     interval,
     spread,
-    table,
     whole,
     written,
 )
 from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS, ENSEMBLES, MEMBER
-from dissensus_papers.seedbert.claims import AGAIN, claims
+from dissensus_papers.seedbert.claims import claims
 from dissensus_papers.seedbert.emotions import KAPPA, QUESTIONS
 from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
-    COUNTED,
     DEEP,
-    FIRST,
     MODELS,
     SEEDS,
     SINGLE,
@@ -35,12 +31,10 @@ from dissensus_papers.seedbert.protocol import (
     TABLE,
     TABLE_4,
     TITLE,
-    VARIANTS,
 )
 
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
 READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}
-CLOSER = "Below 0: closer to the annotators, with a 95 % interval over repetitions and items."
 SCORES = {"accuracy": "accuracy", "f1": "F1"}
 OTHER = (
     "The paper's corpus (500 clips, six emotions) is not public. Our figures are from other "
@@ -68,15 +62,8 @@ def _about(report: Report) -> str:
 def title(name: str, block: Report) -> str:
     """A condition, as the heading of its rows."""
     condition = CONDITIONS[name]
-    frozen = ", encoder frozen" * condition.frozen
-    apart = "" if condition.source.counted else ", not counted"
-    kind = f"{KINDS[condition.kind]}{frozen}"
-    return f"{condition.corpus}, {kind} ({block['n_items']:,} items{apart})"
-
-
-def called(which: Report) -> str:
-    """A variant and its read-out."""
-    return f"{MODELS[which['model']].title}, {READS[which['read']]}"
+    kind = f"{KINDS[condition.kind]}{', encoder frozen' * condition.frozen}"
+    return f"{condition.corpus}, {kind} ({block['n_items']:,} items)"
 
 
 def mean(values: list[Any]) -> float:
@@ -158,6 +145,21 @@ def _recovered(report: Report) -> Rows:
                 yield [words, READS[read], *figures(of_read[d] for d in DISTANCES), *ends]
 
 
+def _examples(report: Report) -> Rows:
+    for name, block in report["conditions"].items():
+        for example in block.get("examples", ()):
+            yield [f"{title(name, block)}: item {example['item']}, {', '.join(block['values'])}"]
+            for who, shares in example["shares"].items():
+                yield [f"  {who}", whole("  ".join(f"{share:.2f}" for share in shares))]
+
+
+def _specific(report: Report) -> Rows:
+    for name, block in report["conditions"].items():
+        if specific := block.get("specific"):
+            each = figures(specific[way] for way in ("without", "with", "alone"))
+            yield [title(name, block), *each, interval(specific["test"])]
+
+
 def _seeds_and_deep(report: Report) -> Rows:
     for name, block in report["conditions"].items():
         if tests := block["recovery"][DEEP]:
@@ -193,64 +195,12 @@ def _uniform(report: Report) -> Rows:
 # ---- by corpus ----
 
 
-def _variants(report: Report) -> Table | str:
-    """The variants on the first corpus, and the chosen one less one network on all of them."""
-    variant = report["variant"]
-    if not variant:
-        return f"The closest variant: not chosen yet, {FIRST} lacks some of the variants"
-    rows = []
-    for model in VARIANTS:
-        cells = figures(variant["scores"][model][read] for read in READ_OUTS)
-        if model == variant["model"]:
-            cells[READ_OUTS.index(variant["read"])] += "*"
-        rows.append([f"  {MODELS[model].title}", *cells])
-    names_of: dict[str, list[str]] = {}  # what other distances would have chosen
-    for distance in DISTANCES:
-        if called(variant["by"][distance]) != called(variant):
-            names_of.setdefault(called(variant["by"][distance]), []).append(distance)
-    others = "; ".join(f"by {' and '.join(names)}: {which}" for which, names in names_of.items())
-    notes = f"Other distances would have chosen another variant ({others})." if others else ""
-    heading = "The variant closest to the annotators (*), chosen here"
-    return table(heading, [f"cross-entropy on {FIRST}", *READS.values()], rows, notes)
-
-
-def _confirmed(report: Report) -> Table | str:
-    """The chosen variant less one network with temperature, as it is, and counted five times."""
-    variant = report["variant"]
-    if not variant:
-        return ""
-
-    def rows_of(against: Report) -> Rows:
-        for read in (TEMPERED, MEAN, VOTES):
-            yield [f"  less single, {READS[read]}", *intervals(against[read])]
-
-    heading = f"Is it closer than one network on other corpora: {called(variant)}"
-    first = ", where it was chosen: not a confirmation"
-    rows = list(_by_corpus(variant["against"], first, rows_of))
-    return table(heading, ["", *DISTANCES], rows, CLOSER)
-
-
-def _less_one_network(of_model: Report) -> Rows:
-    for model, less in ordered(of_model, ENSEMBLES):
-        yield [f"  {MODELS[model].title} less single", *intervals(less[SINGLE])]
-        yield ["    less its own first member", *intervals(less[MEMBER])]
-
-
-def _by_corpus(
-    of_corpus: Report, of_first: str, rows_of: Any, corpora: Sequence[str] = COUNTED
-) -> Rows:
-    """The rows of every corpus; the first one has a note."""
-    for corpus in corpora if of_corpus else ():
-        if corpus in of_corpus:
-            yield [f"{corpus}{of_first * (corpus == FIRST)}"]
-            yield from rows_of(of_corpus[corpus])
-        else:
-            yield [f"{corpus}: not run yet"]
-
-
-def _calibrated(report: Report) -> Rows:
-    first = ", where the variant was chosen: not counted"
-    return _by_corpus(report["calibrated"], first, _less_one_network)
+def _again(report: Report) -> Rows:
+    for corpus, of_model in ordered(report["again"], SOURCES):
+        yield [corpus]
+        for model, less in ordered(of_model, ENSEMBLES):
+            yield [f"  {MODELS[model].title} less single", *intervals(less[SINGLE])]
+            yield ["    less its own first member", *intervals(less[MEMBER])]
 
 
 def _numbers(report: Report) -> Rows:
@@ -333,22 +283,29 @@ PARTS = (
         "chosen on the labels of held-out items, in the same way for all models. oracle: learns "
         "from all answers, not from one label per item.",
     ),
-    _variants,
-    _confirmed,
     Section(
-        "Post hoc: is an ensemble closer than one network, all with temperature?",
-        ["", *DISTANCES],
-        _calibrated,
-        f"{CLOSER} This comparison was added after the figures of the chosen variant were known; "
-        "it is repeated on other items below. A single network has its own settings; an ensemble's "
-        "first member has those of the ensemble.",
+        "Figure 3: distributions of single items",
+        ["", ""],
+        _examples,
+        "Items at the quartiles of the annotators' entropy, in the first repetition. SeedBERT: "
+        "shares of votes; BERT: probabilities of one network.",
     ),
     Section(
-        "Repeated: is an ensemble closer than one network, all with a temperature of at least 1?",
+        "A specific annotator: cross-entropy of each annotator's answers, in nats",
+        ["", "SeedBERT", "with their frequencies", "these alone", "with less without"],
+        _specific,
+        "SeedBERT's mean probability with a temperature of at least 1, times how often the "
+        "annotator gives an answer in training, divided by how often all do; five answers of all "
+        "annotators are added to theirs. Alone: these frequencies without a network.",
+    ),
+    Section(
+        "Is an ensemble closer than one network, all with a temperature of at least 1?",
         ["", *DISTANCES],
-        lambda report: _by_corpus(report["again"], "", _less_one_network, AGAIN),
-        f"{CLOSER} Settings and comparisons were fixed before training. Items are not in the "
-        "samples above; ConvAbuse has no others, so other folds and seeds are used.",
+        _again,
+        "Below 0: closer to the annotators, with a 95 % interval over repetitions and items. "
+        "Settings and comparisons were fixed before training. Items are not in the samples above; "
+        "ConvAbuse has no others, so other folds and seeds are used. A single network has its own "
+        "settings; an ensemble's first member has those of the ensemble.",
     ),
     Section(
         "Plain seeds less a deep ensemble of five",
