@@ -44,7 +44,7 @@ def msp_improv(folder: Path) -> None:
     """Activation is the other way round in the file."""
     lines = []
     for clip in range(N_CLIPS):
-        speaker = SPEAKERS[clip % 12]
+        speaker = SPEAKERS[clip // 4]
         name = f"S{1 + clip % 20:02d}A-{speaker}-P-FM{clip:02d}"
         who, activation, valence = ratings(clip, 5)
         means = f"A:{6 - activation.mean():.4f}; V:{valence.mean():.4f}; D:NaN ; N:NaN;"

@@ -29,6 +29,7 @@ from dissensus_papers.individual.corpora import (
 )
 from dissensus_papers.individual.methods import Consensus, Heads, Ratings, temperature_of
 from dissensus_papers.individual.models import CONSENSUS, MODELS
+from papers.tests.licensed_folders import FOLDERS
 
 QUESTIONS = ("valence", "activation")
 QUICK = Training(epochs=4, batch_size=16, device="cpu", learning_rate=3e-3)
@@ -199,6 +200,56 @@ def test_the_published_network_has_dropout_of_vectors_only(crowd: Corpus) -> Non
 
 
 # ---- the paper ----
+
+
+LICENSED = ("improv", "podcast", "improv-podcast", "improv-iemocap", "improv-muse")
+
+
+@pytest.fixture(scope="module")
+def licensed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders in the layouts of the four licensed corpora."""
+    root: Path = tmp_path_factory.mktemp("licensed")
+    for name, write in FOLDERS.items():
+        write(root / name)
+    return root
+
+
+def test_licensed_corpora_are_joined_as_the_paper_splits_them(licensed: Path) -> None:
+    corpora = individual.PAPER.read(licensed)
+    sizes = {}
+    for name in LICENSED:
+        condition = individual.PAPER.conditions[name]
+        corpus = individual.SOURCES[condition.corpus].prepared(corpora[condition.corpus])
+        folds: Any = condition.folds
+        (fold,) = folds(corpus.select(questions=condition.questions))
+        sizes[name] = tuple(map(len, (fold.train, fold.validation, fold.test)))
+    assert sizes == {
+        "improv": (32, 8, 8),
+        "podcast": (24, 12, 12),
+        "improv-podcast": (32, 8, 12),
+        "improv-iemocap": (32, 8, 48),
+        "improv-muse": (32, 8, 48),
+    }
+    assert corpora["muse"].n_annotators == 6  # those of the authors' loader
+    (licensed / "muse" / "muse_annotators.csv").rename(licensed / "muse" / "elsewhere.csv")
+    anonymous = individual.PAPER.read(licensed)
+    assert anonymous["muse"].n_annotators == 0
+    assert anonymous["improv-muse"].n_annotators == 10  # four responses to each clip
+    assert anonymous["improv-muse"]["valence"].n_rows == corpora["improv-muse"]["valence"].n_rows
+
+
+@pytest.mark.slow
+def test_every_claim_is_judged_on_licensed_corpora(licensed: Path, tmp_path: Path) -> None:
+    paper = individual.PAPER
+    conditions = paper.named(",".join(LICENSED), tuple(corpora := paper.read(licensed)))
+    settings = [("training.epochs", "1"), ("encoder", "characters")]
+    paper.run(corpora, conditions, tmp_path, runs=1, processes=1, settings=settings)
+    report = paper.report(tmp_path)
+    assert list(report["conditions"]) == [*LICENSED]
+    tests = [test for entry in report["claims"] for test in entry["tests"].values()]
+    assert len(tests) > 50 and all(np.isfinite(test["effect"]) for test in tests)
+    text = paper.shown(report)
+    assert "0.515" in text and "0.601" in text and "too few items, in 2 groups" in text
 
 
 def test_every_condition_has_every_model_and_the_oracle() -> None:

@@ -7,6 +7,7 @@ what `git diff` says about it.
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset, usable_clips
 from dissensus.encoders.features import FeaturesEncoder
+from dissensus.errors import DataError
 from tests.datasets.folders import FOLDERS, conversation_item, sarcasm_item, write
 
 SampleFolder = Callable[[str], Path]
@@ -98,6 +100,29 @@ def test_the_clips_of_the_paper(name: str, sample_folder: SampleFolder) -> None:
     kept = json.loads(MADE.read_text(encoding="utf-8"))[f"{name} usable"]
     usable = usable_clips(dataset(name).load(folder))
     assert [list(usable.items), *(list(row) for row in usable.left_out)] == kept
+
+
+def test_annotators_of_muse_are_known_where_their_ids_are(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("muse")
+    header = "FileName,soft_act_labels,soft_val_labels,annotators\n01_DR-100_0097_1_sentence_1.wav"
+    row = "\"[2, 4, 4]\",\"[6, 7, 6]\",\"['A1', 'A2', 'self_report_01']\"\n"
+    write(folder, "muse_annotators.csv", f"{header},{row}")
+    corpus = dataset("muse").load(folder, "muse")
+    assert list(corpus.annotators) == ["A1", "A2"]
+    assert corpus["valence"].answer.tolist() == [6, 7]
+    assert corpus["activation"].answer.tolist() == [2, 4]
+    assert dataset("muse").load(folder, "muse-context").n_annotators == 0
+    write(folder, "muse_annotators.csv", f'{header},[5],[6],"[1, 2]"\n')
+    with pytest.raises(DataError, match=r"muse_annotators.csv, row 1: .* must be three lists of"):
+        dataset("muse").load(folder, "muse")
+
+
+def test_one_session_of_iemocap_is_enough(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("iemocap")
+    for number in range(2, 6):
+        shutil.rmtree(folder / f"Session{number}")
+    corpus = dataset("iemocap").load(folder)
+    assert corpus.n_items == 2 and "Session5 is not there" in corpus.notes
 
 
 def test_features_have_a_place_for_each_sample(sample_folder: SampleFolder) -> None:

@@ -59,6 +59,7 @@ from dissensus_papers.framework.text import (
 
 Summary = Callable[[Report], Table | str]  # a table written from the whole report
 FIRST, SECOND = "first", "second"  # the sides of a claim
+FEWEST = 8  # groups of items, such as speakers, of a claim that is tested
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
     "with a 95 % interval over seeds and items; without one where the score is known for each "
@@ -410,13 +411,22 @@ def _claims(
     for claim in (claim for claim in claims if isinstance(claim, BetterThan)):
         both = {claim.first, claim.second}
         tests = {
-            name: short(_claimed(results[name], claim))
+            name: short(_if_enough(_claimed(results[name], claim)))
             for name in claim.conditions or counted
             if name in results and both <= {*results[name].about.methods}
         }
         sign = 1 if higher_is_better(claim.metric) else -1
         reported.append({"claim": claim.claim, "sign": sign, "tests": tests})
     return reported
+
+
+def _if_enough(difference: Difference) -> Difference:
+    """The difference, without an interval if too few items, or groups of them, were compared."""
+    if math.isnan(difference.p) or difference.n_groups >= FEWEST:
+        return difference
+    reason = f"too few items, in {counted(difference.n_groups, 'group')}"
+    nan = math.nan
+    return replace(difference, low=nan, high=nan, p=nan, adjusted=nan, reason=reason)
 
 
 def _claimed(results: Results, claim: BetterThan) -> Difference:

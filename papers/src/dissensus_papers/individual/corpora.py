@@ -174,7 +174,7 @@ SOURCES: dict[str, Source] = {
 
 SEEDS = (0, 1, 2, 3, 4)
 N_FOLDS = 5
-OF_AGE = 18
+OF_AGE, FROM = 18, "first to second"
 
 Folds = Callable[[Corpus], list[Fold]]
 
@@ -211,13 +211,14 @@ def first_to_second(corpus: Corpus) -> list[Fold]:
     if (part[train] == "train").any():
         if (part[test] == "test1").any():
             test &= part == "test1"
-        chosen = (np.flatnonzero(train & (part == which)) for which in ("train", "validation"))
-        learned, validation = chosen
-        return [Fold("first to second", learned, np.flatnonzero(test), validation)]
+        validation = np.flatnonzero(train & (part == "validation"))
+        train &= part == "train"
+        if len(validation):
+            return [Fold(FROM, np.flatnonzero(train), np.flatnonzero(test), validation)]
     speaker = np.array([str(s).partition(", ")[2] for s in
                         corpus.item_attributes["speaker"].to_pylist()])  # fmt: skip
     train &= ~np.isin(speaker, speaker[test])
-    return [_transfer(corpus, "first to second", train, test)]
+    return [_transfer(corpus, FROM, train, test)]
 
 
 def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus) -> list[Fold]:
