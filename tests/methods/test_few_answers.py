@@ -138,10 +138,6 @@ class _CrowdQueries(AnnotatorQueries):
     panel = 4  # with more annotators, heads are low-rank
 
 
-class _LowRankHeads(AnnotatorHeads):
-    rank = 2
-
-
 def crowd_queries(**settings: Any) -> AnnotatorQueries:
     return _CrowdQueries(**(FEATURES | settings))
 
@@ -206,16 +202,6 @@ def test_queries_that_choose_between_positions_may_deviate_more(few: Corpus) -> 
     plain = likelihood(corpus["q"].scale).loss(outputs.rows["q"], batch.rows.answer["q"]).sum()
     prior = squares_of(dict(network.named_parameters()), of_queries=1 / 4)
     torch.testing.assert_close(value, plain + 0.5 / 0.7**2 * prior, rtol=1e-5, atol=1e-3)
-
-
-def test_low_rank_heads_of_few_answers_are_close_to_the_common_one(few: Corpus) -> None:
-    """A prior of the embedding alone would have no effect: the basis could grow instead."""
-    lengths = {}
-    for spread in (0.1, math.inf):
-        weights = _LowRankHeads(spread=spread, **FEATURES).fit(few).weights()
-        own = np.einsum("ar,row->aow", weights["embedding"], weights["heads_0.basis"])
-        lengths[spread] = np.sqrt((own**2).sum(axis=(1, 2)))
-    assert (lengths[0.1] < 0.5 * lengths[math.inf]).all()
 
 
 def test_methods_that_know_annotators_have_a_prior_by_default() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
@@ -21,8 +20,7 @@ from dissensus.methods.framework.annotator_method import (
 from dissensus.methods.framework.losses import PENALTY, penalised
 from dissensus.networks import heads
 from dissensus.networks.heads import Trunk, hidden_layers
-from dissensus.networks.likelihoods import Likelihood, likelihood
-from dissensus.scales import Scale
+from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
 
@@ -33,9 +31,6 @@ class _HeadsNet(PriorNetwork):
         super().__init__()
         self.trunk = Trunk.over(sizes.widths, method.hidden, method.dropout)
         self.questions = tuple(sizes.scales)
-        if method.rank:
-            embedding = torch.randn(sizes.n_annotators, method.rank) / math.sqrt(method.rank)
-            self.embedding = nn.Parameter(embedding)
         self.add_prior(method)
         own = method.question_hidden
         width = [self.trunk.width, *own][-1]
@@ -43,10 +38,9 @@ class _HeadsNet(PriorNetwork):
             question_heads = heads.AnnotatorHeads(
                 sizes.n_annotators,
                 width,
-                method.family(scale),
+                likelihood(scale),
                 sizes.start.get(question),
                 method.common,
-                method.rank,
             )
             if own:
                 layers = hidden_layers(self.trunk.width, own, method.dropout)
@@ -58,28 +52,21 @@ class _HeadsNet(PriorNetwork):
 
     def tables(self) -> list[nn.Parameter]:
         all_heads = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
-        embeddings = [self.embedding] if hasattr(self, "embedding") else []
-        return [*(table for part in all_heads for table in part.tables()), *embeddings]
+        return [table for part in all_heads for table in part.tables()]
 
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
-        embedding = self._embedding(annotator)
         rows = {}
         for number, question in enumerate(self.questions):
             own, item = self._own(number, features), batch.rows.item
             of_question = self.get_submodule(f"heads_{number}")
             assert isinstance(of_question, heads.AnnotatorHeads)
-            rows[question] = of_question(own, item, annotator, embedding)
+            rows[question] = of_question(own, item, annotator)
             if self.precision and self.training:
-                own_embedding = self._embedding(batch.annotators)
-                squares = of_question.squares(batch.annotators, own_embedding)
+                squares = of_question.squares(batch.annotators)
                 rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
         return Outputs(rows=rows)
-
-    def _embedding(self, annotators: Tensor) -> Tensor | None:
-        """The weights of the basis heads of these annotators, if heads are low-rank."""
-        return self.embedding[annotators] if hasattr(self, "embedding") else None
 
     def _own(self, number: int, features: Tensor) -> Tensor:
         """The features of items after the layers of a question, if it has its own."""
@@ -102,16 +89,12 @@ class AnnotatorHeads(AnnotatorMethod):
             the closer is the head to the common one. It has an effect with `common` and with the
             likelihood as loss.
 
-    A subclass may have another `family` of likelihoods, or heads of low `rank`: each annotator's
-    own head is then a sum of so many basis heads, weighted by an embedding of the annotator.
-
     Reference: Davani, Diaz & Prabhakaran (2022), doi 10.1162/tacl_a_00449; Tavernor, El-Tawil &
     Mower Provost (2024), arXiv 2408.11956.
     """
 
     common: bool = True
     spread: float = 0.5
-    rank: ClassVar[int] = 0
     name: ClassVar[str] = "annotator-heads"
     retired: ClassVar[dict[str, Any]] = AnnotatorMethod.retired | {
         "rank": 0, "pretrain": 0.0, "components": 1, "item_spread": False, "moments": 0.0,
@@ -120,10 +103,6 @@ class AnnotatorHeads(AnnotatorMethod):
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         check_spread(self.spread)
         return super().check(corpus, questions)
-
-    def family(self, scale: Scale) -> Likelihood:
-        """The likelihood of the answers of an annotator."""
-        return likelihood(scale)
 
     @property
     def has_prior(self) -> bool:
@@ -138,7 +117,7 @@ class AnnotatorHeads(AnnotatorMethod):
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases to start from: one row for all annotators together, then one for each."""
-        family = self.family(corpus[question].scale)
+        family = likelihood(corpus[question].scale)
         spread = self.spread if self.has_prior else math.inf
         return annotator_biases(corpus, question, family, self.name, self.aggregate, spread)
 
