@@ -49,18 +49,6 @@ def test_names_are_recognised(write: Write, names: tuple[str, str, str]) -> None
     )
 
 
-def test_an_id_is_no_answer(write: Write) -> None:
-    path = write("HITId,AssignmentId,WorkerId,mood\nh1,a1,w1,good\nh1,a2,w2,bad\n")
-    message = (
-        f"{path}: no column of answers recognised in 'HITId', 'AssignmentId', 'WorkerId', "
-        "'mood'; name it (answer=, --answer), or use format=\"wide\" (--format wide) if "
-        "every annotator has a column"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-    assert read(path, answer="mood")["mood"].answers() == ["good", "bad"]
-
-
 def test_options_overrule(write: Write) -> None:
     path = write("item,annotator,answer,other,who,said\nt1,a,yes,o1,x,no\nt1,b,no,o2,y,yes\n")
     corpus = read(path, item="other", annotator="who", answer="said", name="mine")
@@ -285,48 +273,6 @@ def test_none_is_a_value_among_words_and_a_gap_among_numbers(write: Write) -> No
     assert corpus["label"].answers() == ["nan", "yes"]
 
 
-@pytest.mark.parametrize("word", ["none", "None", "NA", "n/a"])
-def test_a_word_for_a_missing_value_that_a_declared_scale_does_not_list(
-    write: Write, word: str
-) -> None:
-    path = write(HEADER + f"t1,a,{word}\nt1,b,yes\nt2,a,no\nt2,b,{word}\n")
-    message = (
-        f"{path}, line 2: answer {word!r} to 'label' is not on the scale (nominal: yes, no); "
-        f"2 such answers: {word!r}; add it to the scale if it is an answer, or empty the cell if "
-        "it means no answer"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, scale="nominal:yes,no")
-    for scale in (f"nominal:yes,no,{word}", "nominal"):
-        assert read(path, scale=scale)["label"].answers() == [word, "yes", "no", word]
-
-
-@pytest.mark.parametrize("scale", ["interval:0:10", "ordinal:1,2,3", "ordinal", None])
-def test_words_for_missing_values_among_numbers_are_counted(
-    write: Write, scale: str | None
-) -> None:
-    corpus = read(write(HEADER + "t1,a,NA\nt1,b,1\nt2,a,2\nt2,b,none\nt3,a,NA\n"), scale=scale)
-    assert corpus["label"].n_rows == 2
-    assert corpus.left_out == (LeftOut("label", "no answer", 3),)
-    assert "labels.csv: label: 'NA' (2), 'none' (1) read as no answer" in corpus.notes
-
-
-@pytest.mark.parametrize("word", ["null", "NaN", "<NA>"])
-def test_what_programs_write_for_a_missing_value_is_counted(write: Write, word: str) -> None:
-    long = read(write(HEADER + f"t1,a,{word}\nt1,b,yes\n"), scale="nominal:yes,no")
-    assert long["label"].answers() == ["yes"]
-    wide = read(write(f"item,ann_1,ann_2\nt1,{word},yes\n"), scale="nominal:yes,no")
-    assert f"labels.csv: label: {word!r} (1) read as no answer" in long.notes
-    assert f"labels.csv: answer: {word!r} (1) read as no answer" in wide.notes
-
-
-def test_gold_labels_that_are_missing(write: Write) -> None:
-    corpus = read(write("item,annotator,answer,gold\nt1,a,yes,NA\nt2,a,no,no\nt3,a,no,none\n"))
-    assert corpus.gold["answer"].answers() == ["no"]
-    assert corpus.gold["answer"].scale == corpus["answer"].scale
-    assert "labels.csv: gold: 'NA' (1), 'none' (1) read as no answer" in corpus.notes
-
-
 SPANS = [
     '[[10, 28, "Subject"]]',
     '[[10, 28, "Subject"], [30, 34, "Object"]]',
@@ -368,23 +314,7 @@ def test_sets_of_numbers_are_no_spans(write: Write) -> None:
     assert read(path)["label"].answers() == [("1", "2"), ("2", "3")]
 
 
-def test_no_answers_at_all(write: Write) -> None:
-    path = write(HEADER + "t1,a,\nt1,b,NaN\n")
-    message = f"{path}: no answers to 'label': 'label' is blank in every row"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-
-
 VARIANTS = HEADER + "t1,a,yes\nt2,b,no\nt2,a,Yes\nt3,a,yes \nt4,a,yes\n"
-
-
-def test_variants_are_kept_apart_with_a_note(write: Write) -> None:
-    corpus = read(write(VARIANTS))
-    assert corpus["label"].answers() == ["yes", "no", "Yes", "yes ", "yes"]
-    assert corpus.notes[1] == (
-        "labels.csv: label: spelled in several ways and kept apart: 'yes' (2), 'Yes' (1), "
-        "'yes ' (1); merge_variants=True (--merge-variants) makes them one"
-    )
 
 
 def test_variants_are_merged_on_request(write: Write) -> None:
@@ -410,145 +340,7 @@ def test_large_whole_numbers_and_accents(write: Write) -> None:
     )
 
 
-def test_a_word_among_numbers_is_noted(write: Write) -> None:
-    path = write(HEADER + "t1,a,1.5\nt2,a,2.5\nt3,b,inf\nt4,b,4\n")
-    assert read(path).notes[1] == (
-        "labels.csv: label: 'inf' is not a number, so all answers are read as names; if the others "
-        "are ratings, correct these rows or leave them out"
-    )
-    assert read(path, scale="nominal").notes[1:] == ()
-    assert read(write(HEADER + "t1,a,1\nt2,a,2\nt3,b,unsure\n")).notes[1:] == ()
-
-
-def test_numbers_in_two_spellings_are_noted(write: Write) -> None:
-    path = write(HEADER + "t1,a,1\nt2,a,1.0\nt3,b,0\n")
-    corpus = read(path)
-    assert corpus["label"].answers() == ["1", "1.0", "0"]
-    assert corpus.notes[1] == (
-        "labels.csv: label: spelled in several ways and kept apart: '1' (1), '1.0' (1); "
-        "merge_variants=True (--merge-variants) makes them one"
-    )
-    assert read(path, merge_variants=True)["label"].answers() == ["1", "1", "0"]
-    path = write(HEADER + "t1,a,1\nt2,a,1.0\nt3,b,2\nt4,b,3\n")
-    assert read(path).notes[1] == (
-        "labels.csv: label: spelled in several ways and read as numbers: '1' (1), '1.0' (1); "
-        "merge_variants=True (--merge-variants) makes them one"
-    )
-    assert read(path, scale="interval:0:5").notes[1:] == ()
-
-
-def test_answers_outside_the_declared_scale(write: Write) -> None:
-    path = write(HEADER + "t1,a,yes\nt1,b,perhaps\nt2,b,never\nt3,b,never\n")
-    message = (
-        f"{path}, line 3: answer 'perhaps' to 'label' is not on the scale (nominal: no, yes); "
-        "3 such answers: 'perhaps', 'never'; correct it or declare another scale"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, scale=Nominal(("no", "yes")))
-
-
-@pytest.mark.parametrize("expected_text", ["11", "high"])
-def test_ratings_outside_the_declared_scale(write: Write, expected_text: str) -> None:
-    path = write(HEADER + f"t1,a,3\nt1,b,{expected_text}\n")
-    message = (
-        f"{path}, line 3: answer '{expected_text}' to 'label' is not on the scale "
-        "(interval: 0 to 10); correct it or declare another scale"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, scale="interval:0:10")
-
-
-def test_a_variant_of_a_declared_value(write: Write) -> None:
-    path = write(HEADER + "t1,a,yes\nt1,b,YES\n")
-    message = (
-        f"{path}, line 3: answer 'YES' to 'label' is not on the scale (nominal: no, yes); "
-        "'yes' is; merge_variants=True (--merge-variants) makes them one"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, scale="nominal:no,yes")
-
-
-def test_a_scale_that_is_none(write: Write) -> None:
-    path = write(HEADER + "t1,a,yes\n")
-    message = (
-        f"{path}: label: no scale 'circular'; write nominal, ordinal, interval or multi-label, "
-        "or with its values: nominal:no,yes  ordinal:1,2,3  interval:0:10"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, scale="circular")
-
-
-def test_a_scale_for_no_question(write: Write) -> None:
-    path = write(HEADER + "t1,a,yes\n")
-    message = f"{path}: a scale for 'mood'; the questions are 'label'"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, scale={"mood": "nominal"})
-
-
 # ---- items and annotators ----
-
-
-def test_a_blank_item(write: Write) -> None:
-    path = write(HEADER + "t1,ann,yes\n  ,bob,no\n")
-    with pytest.raises(DataError, match=refused(f"{path}, line 3: no item: 'task' is blank")):
-        read(path)
-
-
-def test_a_blank_annotator(write: Write) -> None:
-    path = write(HEADER + "t1,ann,yes\nt1,,no\n")
-    message = f"{path}, line 3: no annotator: 'worker' is blank"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-
-
-def test_a_blank_question(write: Write) -> None:
-    path = write("item,q,worker,label\nt1,x,ann,yes\nt1,,bob,no\n")
-    with pytest.raises(DataError, match=refused(f"{path}, line 3: no question: 'q' is blank")):
-        read(path, question="q")
-
-
-def test_one_annotator_and_one_value_are_noted(write: Write) -> None:
-    corpus = read(write(HEADER + "t1,ann,yes\nt2,ann,yes\n"))
-    assert corpus.notes == (
-        "labels.csv: long table; item = task, annotator = worker, answer = label (nominal: yes); "
-        "2 answers by 1 annotator on 2 items",
-        "labels.csv: label: every answer is 'yes', so agreement is undefined",
-        "labels.csv: 'ann' is the only annotator, so agreement is undefined",
-    )
-
-
-def test_similar_names_are_noted(write: Write) -> None:
-    corpus = read(write(HEADER + "t1,ann,yes\nt2,Ann,no\n"))
-    assert corpus.notes[1:] == (
-        "labels.csv: annotators 'ann', 'Ann' differ only in case, outer space, how accents are "
-        "encoded or a number's '.0'; are they the same?",
-    )
-
-
-def test_items_of_two_spellings_are_noted(write: Write) -> None:
-    """One accent as one letter or as two; an id that was a float in one of two exports."""
-    corpus = read(write(HEADER + "\u00e9,ann,yes\ne\u0301,bob,no\n"))
-    assert corpus.notes[1:] == (
-        "labels.csv: items '\u00e9', 'e\u0301' differ only in outer space, how accents are encoded "
-        "or a number's '.0'; are they the same?",
-    )
-    corpus = read(write(HEADER + "12,1,yes\n12.0,2,no\n13.0,1,no\n13,2.0,no\nT,1,no\nt,1,no\n"))
-    assert corpus.notes[1:] == (
-        "labels.csv: annotators '2', '2.0' differ only in case, outer space, how accents are "
-        "encoded or a number's '.0'; are they the same?",
-        "labels.csv: items '12', '12.0' and 1 more differ only in outer space, how accents "
-        "are encoded or a number's '.0'; are they the same?",
-    )
-
-
-@pytest.mark.parametrize("expected_text", ["2.5", "-1", ""])
-def test_counts_that_are_not_used(write: Write, expected_text: str) -> None:
-    corpus = read(write(f"item,answer,count\nt1,cat,7\nt1,dog,{expected_text}\n"))
-    assert corpus["answer"].n_answers == 2
-    assert corpus.notes[1:] == (
-        f"labels.csv: 'count' is not used as a count, because line 3 contains {expected_text!r}: "
-        "every row is one answer; correct it if rows are votes",
-    )
 
 
 @pytest.mark.parametrize("written", ['"[""joy"", ""fear""]"', "\"['joy', 'fear']\""])
@@ -564,13 +356,6 @@ def test_lists_that_are_written_out_are_sets(write: Write, written: str, scale: 
 def test_texts_in_brackets_are_no_lists(write: Write) -> None:
     answers = read(write(HEADER + "t1,ann,[good]\nt1,bob,[]\n"))["label"]
     assert answers.answers() == ["[good]", "[]"]
-
-
-def test_an_annotator_called_like_a_missing_value(write: Write) -> None:
-    corpus = read(write(HEADER + "t1,ann,yes\nt1,nan,no\n"))
-    assert corpus.notes[1:] == (
-        "labels.csv: 'nan' is read as the name of an annotator; is it a missing value?",
-    )
 
 
 @pytest.mark.parametrize(
@@ -591,36 +376,7 @@ def test_decimal_commas(write: Write, lines: str, scale: str | None, kind: str) 
     assert numbers == (kind == "interval") != names
 
 
-def test_words_that_may_mean_a_missing_answer(write: Write) -> None:
-    path = write(HEADER + "t1,ann,yes\nt1,bob,-\nt2,ann,no\nt2,bob,N/A\n")
-    assert read(path).notes[1] == (
-        "labels.csv: label: '-' (1), 'N/A' (1) read as answers; if they mean no answer, use "
-        "missing=['-', 'N/A'] (--missing - --missing N/A)"
-    )
-    corpus = read(path, missing=["-", "n/a"])
-    assert corpus["label"].scale == Nominal(("no", "yes"))
-    assert corpus["label"].n_rows == 2
-
-
-def test_blank_rows_are_skipped_and_counted(write: Write) -> None:
-    corpus = read(write(HEADER + "t1,ann,yes\n,,\nt1,bob,no\n , ,\n"))
-    assert corpus["label"].n_rows == 2
-    assert corpus.notes[-1] == "labels.csv: 2 blank rows skipped, the first in line 3"
-
-
 REPEATED = HEADER + "t1,ann,yes\nt1,ann,no\nt2,ann,no\n"
-
-
-def test_the_same_annotator_twice(write: Write) -> None:
-    path = write(REPEATED)
-    message = (
-        f"{path}: item = task, annotator = worker: label: annotator 'ann' answered item 't1' "
-        "2 times (1 such pairs); "
-        "keep one row each, or say what to do with repeats (--repeats): keep, first, last; "
-        "or set, if they are several values of one answer"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
 
 
 def test_rules_for_repeats(write: Write) -> None:
@@ -630,45 +386,6 @@ def test_rules_for_repeats(write: Write) -> None:
     assert corpus["label"].answers() == ["no", "no"]
     assert corpus.left_out == (LeftOut("label", "repeated answer", 1),)
     assert corpus.notes[1] == "labels.csv: label: 1 repeated answer left out"
-
-
-def test_an_item_with_two_texts(write: Write) -> None:
-    path = write("item,text,annotator,answer\nt1,good,x,1\nt1,bad,y,2\n")
-    message = f"{path}, line 3: item 't1' has two contents in 'text': 'good' and 'bad'"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, text="text")
-
-
-def test_an_item_with_two_gold_labels(write: Write) -> None:
-    path = write("item,annotator,answer,truth\nt1,x,1,1\nt1,y,2,2\n")
-    with pytest.raises(
-        DataError, match=refused(f"{path}, line 3: item 't1' has two labels in 'truth'")
-    ):
-        read(path, gold="truth")
-
-
-def test_gold_for_two_questions(write: Write) -> None:
-    path = write("item,annotator,a,b,gold\nt1,x,1,2,1\n")
-    message = (
-        f"{path}: 'gold' is gold for one question, but there are 2; "
-        "name gold columns gold_QUESTION instead"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, answer=["a", "b"], gold="gold")
-
-
-def test_which_corpus_of_one(write: Write) -> None:
-    path = write(HEADER + "t1,a,yes\n")
-    message = f"{path}: contains one corpus; leave out corpus='HS-Brexit'"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, corpus="HS-Brexit")
-
-
-def test_several_answers_with_a_column_of_questions(write: Write) -> None:
-    path = write("item,q,a,b\nt1,x,1,2\n")
-    message = f"{path}: a table with a question column has one column of answers, found 'a', 'b'"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, question="q", answer=["a", "b"])
 
 
 def test_a_column_named_twice(write: Write) -> None:

@@ -288,21 +288,3 @@ def test_annotators_with_the_sum_of_their_answers(write: Write) -> None:
 def test_votes_in_long_form_are_as_before(write: Write) -> None:
     corpus = read(write("item,answer,count\nt1,yes,3\nt1,no,2\nt2,no,4\n"))
     assert corpus["answer"].counts().tolist() == [[2, 3], [4, 0]]
-
-
-def test_options_of_a_vote_table(write: Write) -> None:
-    counts = votes()
-    path = write(text_of(columns_of(counts, ENGLISH, "count", "class", "012")))
-    assert refused(path, format="votes", annotator="id") == (
-        "labels.csv: a vote table has no annotators; leave out annotator=, annotators= and "
-        "question="
-    )
-    assert refused(path, format="votes", answer=["text", "neither"]) == (
-        "labels.csv: 'text' does not contain counts: 0, 1, 2, ..."
-    )
-    corpus = read(path, format="votes")
-    np.testing.assert_array_equal(counts_of(corpus, ENGLISH), counts)
-    other = write("id,a\nt1,x\n")
-    assert refused(other, format="votes") == (
-        "labels.csv: no columns of counts recognised in 'id', 'a'; name them (answer=, --answer)"
-    )

@@ -288,14 +288,6 @@ def test_many_annotators_are_counted_in_the_note(write: Write) -> None:
     )
 
 
-def test_a_column_of_counts_is_noted(write: Write) -> None:
-    corpus = read(write("rater_1,rater_2,n\n1,1,1880\n1,2,789\n"))
-    assert corpus.notes[1] == (
-        "labels.csv: 'n' is kept as an attribute of the items; if a row stands for 'n' items with "
-        "the same answers, repeat the row that often"
-    )
-
-
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
 def test_sets_in_cells(write: Write, name: str) -> None:
     if name == "a.jsonl":
@@ -381,104 +373,12 @@ def test_annotators_who_answer_in_different_ways(write: Write) -> None:
         read(path)
 
 
-def test_annotators_and_answers_that_do_not_fit(write: Write) -> None:
-    path = write("id,text,category,ann1,ann2\n1,a,news,x,y\n2,b,blog,y,x\n")
-    message = (
-        f"{path}: 'ann1', 'ann2' look like annotators and 'category' like answers; use "
-        'format="wide" if they answered (--format wide), format="long" if not (--format long)'
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-    assert list(read(path, format="wide").item_attributes) == ["category"]
-
-
-@pytest.mark.parametrize("answers", ["label_1,label_2", "annotator1_label,annotator2_label"])
-def test_pairs_of_a_name_and_an_answer(write: Write, answers: str) -> None:
-    path = write(f"item,annotator_1,annotator_2,{answers}\nt1,ann,bob,x,y\nt2,bob,ann,y,y\n")
-    names = ", ".join(map(repr, answers.split(",")))
-    message = (
-        f"{path}: 'annotator_1', 'annotator_2' and {names}: it is not clear which columns contain "
-        "answers; name them (annotators=, --annotator-columns), or give every answer a row of its "
-        "own"
-    )
-    for options in ({}, {"format": "wide"}):
-        with pytest.raises(DataError, match=refused(message)):
-            read(path, **options)
-    assert len(read(path, annotators=answers.split(","))["answer"].answers()) == 4
-
-
-def test_no_annotators(write: Write) -> None:
-    path = write("id,text,anna,mean\n1,a,x,1\n2,b,y,2\n")
-    message = (
-        f"{path}: no columns of annotators recognised in 'id', 'text', 'anna', 'mean'; "
-        "name them (annotators=, --annotator-columns)"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, format="wide")
-
-
-def test_annotators_who_are_not_there_or_twice(write: Write) -> None:
-    path = write(PLAIN)
-    message = f"{path}: no column 'carl'; it has 'id', 'domain', 'anna', 'ben', 'mean'"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, annotators=["anna", "carl"])
-    message = "a column is named twice in ['anna', 'anna']"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, annotators=["anna", "anna"])
-    message = f"{path}: 'anna' is named as an annotator and as something else"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, annotators=["anna", "ben"], item="anna")
-    message = f"{path}: no annotator is named; leave annotators= out or name columns"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, annotators=())
-
-
-def test_options_of_long_tables(write: Write) -> None:
-    path = write(PLAIN)
-    message = (
-        f"{path}: in a wide table the columns are the annotators, their cells the answers; "
-        "leave out annotator=, answer="
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, format="wide", annotator="anna", answer="ben")
-
-
-def test_an_answer_off_the_scale_names_the_cell(write: Write) -> None:
-    path = write("item,ann1,ann2\nt1,1,2\nt2,2,7\n")
-    message = (
-        f"{path}, line 3, column 'ann2': answer '7' to 'answer' is not on the scale "
-        "(ordinal: 1, 2, 3); correct it or declare another scale"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, scale="ordinal:1,2,3")
-
-
-def test_nobody_answered(write: Write) -> None:
-    path = write("item,ann1,ann2\nt1,,NaN\nt2,,\n")
-    message = f"{path}: no answers to 'answer': 'answer' is blank in every row"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-
-
-def test_an_item_without_a_name(write: Write) -> None:
-    path = write("thing,ann1,ann2\na,x,y\n,y,x\n")
-    with pytest.raises(DataError, match=refused(f"{path}, line 3: no item: 'thing' is blank")):
-        read(path, item="thing")
-
-
 def test_bytes_as_answers() -> None:
     table = pa.table({"ann1": [b"\xff"], "ann2": [b"\xfe"]})
     with pytest.raises(
         DataError, match=refused("table: column 'ann1' contains bytes, not answers")
     ):
         read(table, annotators=["ann1", "ann2"])
-
-
-def test_two_annotators_of_one_name(write: Write) -> None:
-    path = write("item,ann1,ann1\nt1,x,y\n")
-    message = f"{path}: columns share the name 'ann1'; rename all but one"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
 
 
 def test_a_table_in_memory_is_refused_with_a_call_that_reads_it() -> None:
