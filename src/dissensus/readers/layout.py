@@ -10,6 +10,7 @@ What is left out is recognised. A layout is written as TOML, next to the file th
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,14 @@ ENDING = ".dissensus.toml"  # of a layout, after the name of its file
 Cells = Literal["values", "lists", "keys", "counts", "records", "digits"]
 _SEVERAL = ("annotators", "answer", "text", "missing", "features", "columns")
 _SINGLE = ("annotator", "question", "gold")
+_OPTIONS = {  # of commands, for the fields that a message may state
+    "item": "--item",
+    "annotator": "--annotator",
+    "annotators": "--annotator-columns",
+    "answer": "--answer",
+    "cells": "--answer-cells",
+    "format": "--format",
+}
 _INSIDE = ("item_parts", "columns_only", "name")  # not written into a file
 
 
@@ -161,6 +170,24 @@ class Layout:
     def with_changes(self, **changes: Any) -> Layout:
         """The layout with other fields."""
         return Layout(**{**self.stated(), **changes})
+
+    def command(self, path: str, in_memory: bool = False) -> str:
+        """The command that reads a file so, as it can be typed; for a table in memory the call.
+
+        Example:
+            >>> Layout(item=["a", "b"], answer="x", cells="keys").command("labels 1.csv")
+            "dissensus describe 'labels 1.csv' --item a --item b --answer x --answer-cells keys"
+            >>> Layout(item="a", answer="x").command("table", in_memory=True)
+            "read(table, item='a', answer=['x'])"
+        """
+        stated = {name: [v] if isinstance(v, str) else list(v) for name, v in self.stated().items()}
+        if in_memory:
+            single = {n: v[0] for n, v in stated.items() if len(v) == 1 and n not in _SEVERAL}
+            return f"read(table, {', '.join(f'{n}={v!r}' for n, v in (stated | single).items())})"
+        if "annotators" in stated:
+            stated["annotators"] = [",".join(stated["annotators"])]
+        words = [w for name, values in stated.items() for v in values for w in (_OPTIONS[name], v)]
+        return shlex.join(["dissensus", "describe", path, *words])
 
     def to_toml(self) -> str:
         """The layout as TOML, a line for each field that is stated."""

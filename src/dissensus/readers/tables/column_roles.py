@@ -249,7 +249,7 @@ def _structured(
         return rows, roles
     choose = ""
     if len(answer) > 1 and options.answer is None:
-        choose = command(rows, key.item, key.annotator, answer[:1])
+        choose = _command(rows, key, answer[:1])
     return rows, replace(roles, reasons=_reasons(rows, key, roles), choose=choose)
 
 
@@ -286,7 +286,9 @@ def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> Column
     return replace(
         roles,
         question=question,
-        gold=_gold(rows, options, roles.answer, taken, question_groups(rows, items, question)),
+        gold=gold_columns(
+            rows, options, roles.answer, taken, question_groups(rows, items, question)
+        ),
         seconds=first_named("seconds", rows, taken, _is_numeric),
         count=None if roles.annotator else _count(rows, options, roles.answer, taken, items),
         response=first_named("response", rows, taken),
@@ -352,8 +354,12 @@ def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers:
     return first_named("question", rows, taken, fits) if n_answers == 1 else None
 
 
-def _gold(
-    rows: Rows, options: Layout, answer: tuple[str, ...], taken: Iterable[str], groups: Column
+def gold_columns(
+    rows: Rows,
+    options: Layout,
+    answer: tuple[str, ...],
+    taken: Iterable[str | None],
+    groups: Column,
 ) -> dict[str, str]:
     """The gold label column of each answer column."""
     if options.gold is not None:
@@ -428,8 +434,8 @@ def _check_answers(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
             n_wrong = counted(deviation.n_wrong, "row")
             raise UnclearRolesError(
                 f"{rows.path}: {name!r} is the same for each {kind}, except in {n_wrong}: an "
-                f"answer, or an attribute with a mistake; use {_with_or_without(rows, key, others)}"
-                f"{_one_more(rows, name)}"
+                f"answer, or an attribute with a mistake; "
+                f"{_with_or_without(rows, key, others, name)}"
             )
 
 
@@ -439,18 +445,20 @@ def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
         if explanation.kind == "either":
             raise UnclearRolesError(
                 f"{rows.path}: {name!r} is an answer, or about the assignment, such as a time or a "
-                f"position ({explanation.why}); use {_with_or_without(rows, key, answer)}"
-                f"{_one_more(rows, name)}"
+                f"position ({explanation.why}); {_with_or_without(rows, key, answer, name)}"
             )
 
 
-def _with_or_without(rows: Rows, key: Key, answers: Sequence[str]) -> str:
-    return f"{command(rows, key.item, key.annotator, answers)} or add "
+def _command(rows: Rows, key: Key, answers: Sequence[str]) -> str:
+    layout = Layout(item=key.item, annotator=key.annotator, answer=tuple(answers))
+    return layout.command(rows.path, rows.path == IN_MEMORY)
 
 
-def _one_more(rows: Rows, name: str) -> str:
-    """What to add to a command, or to a call, that reads one more column of answers."""
-    return f"{name!r} to answer=" if rows.path == IN_MEMORY else f"--answer {shlex.quote(name)}"
+def _with_or_without(rows: Rows, key: Key, answers: Sequence[str], name: str) -> str:
+    """The command, and what to add to it to read one more column of answers."""
+    in_memory = rows.path == IN_MEMORY
+    more = f"{name!r} to answer=" if in_memory else f"--answer {shlex.quote(name)}"
+    return f"use {_command(rows, key, answers)} or add {more}"
 
 
 def _refusal(rows: Rows, key: Key | Unclear | None) -> str:
@@ -463,10 +471,11 @@ def _refusal(rows: Rows, key: Key | Unclear | None) -> str:
         return message
     if isinstance(key, Unclear):
         one, other = key.columns
+        likely = Key((one,), other, {})
         answers = [name for name, one in key.explained.items() if one.kind == "answer"]
         return (
             f"{rows.path}: {one!r} and {other!r} look like items and annotators, but {key.why}; "
-            f"use {command(rows, (one,), other, answers or ['ANSWER'])} if {one!r} is the item"
+            f"use {_command(rows, likely, answers or ['ANSWER'])} if {one!r} is the item"
         )
     likelier = (("either",), ("unclear", "text", "assignment"), ("label",))
     unclear = [n for kinds in likelier for n, one in key.explained.items() if one.kind in kinds]
@@ -475,16 +484,5 @@ def _refusal(rows: Rows, key: Key | Unclear | None) -> str:
     why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])
     return (
         f"{rows.path}: no column is surely answers ({why}); if one is, use "
-        f"{command(rows, key.item, key.annotator, unclear[:1])}"
+        f"{_command(rows, key, unclear[:1])}"
     )
-
-
-def command(rows: Rows, item: Sequence[str], annotator: str, answers: Sequence[str]) -> str:
-    """A command that reads the table with these columns, as it can be typed; for a table in memory
-    the call."""
-    if rows.path == IN_MEMORY:
-        named = f"item={item[0] if len(item) == 1 else list(item)!r}, annotator={annotator!r}"
-        return f"read(table, {named}, answer={list(answers)!r})"
-    options = [("--item", name) for name in item] + [("--annotator", annotator)]
-    options += [("--answer", name) for name in answers]
-    return shlex.join(["dissensus", "describe", rows.path, *itertools.chain(*options)])

@@ -32,6 +32,7 @@ from dissensus.readers.tables.column_roles import (
     BY_NAME,
     ColumnRoles,
     find_roles,
+    gold_columns,
     items_of,
     one_each,
     shown_columns,
@@ -236,13 +237,7 @@ def _item_roles(
     def fits(column: Column) -> bool:
         return one_each(column, items)
 
-    gold: dict[str, str] = {}
-    for answer in roles.answer:
-        own = ("gold" + plain(answer), plain(answer) + "gold")
-        label = next((name for name in rows.columns if plain(name) in own), None)
-        if len(roles.answer) == 1:
-            label = layout.gold or first_named("gold", rows, taken, fits) or label
-        gold |= {answer: label} if label else {}
+    gold = gold_columns(rows, layout, roles.answer, taken, items)
     split = first_named("split", rows, {*taken, *gold.values()}, fits)
     reasons = {} if item is None else {item: ("item", why)}
     reasons |= {name: ("content", why_content) for name in shown.values()}

@@ -13,7 +13,6 @@ each way to read it.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,7 +33,7 @@ from dissensus.readers.tables.column_names import (
     words_of,
 )
 from dissensus.readers.tables.forms import as_records
-from dissensus.readers.tables.rows import Column, Rows, free_name
+from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows, free_name
 from dissensus.scales import as_numbers
 
 Cells = dict[str, list[Any]]  # column -> the list or object of each row, None for a blank
@@ -245,18 +244,13 @@ def _refusal(rows: Rows, name: str, keys: Sequence[str]) -> str:
         f"{rows.path}: {name!r} contains objects with the keys {listed(keys, 5)}, which may be "
         "annotators, questions, or values with their counts; "
     )
-    questions = [part for key in keys[:MOST_NAMED] for part in ("--answer", key)]
-    cells = ["--answer", name, "--answer-cells"]
-    return message + (
-        f"use {command(rows, [*cells, 'keys'])} if they are annotators, "
-        f"{command(rows, [*cells, 'counts'])} if they are values, "
-        f"{command(rows, questions)} if they are questions"
-    )
-
-
-def command(rows: Rows, options: Sequence[str]) -> str:
-    """A command that reads the table with these options, as it can be typed."""
-    return shlex.join(["dissensus", "describe", rows.path, *options])
+    ways = {
+        "annotators": Layout(answer=(name,), cells="keys"),
+        "values": Layout(answer=(name,), cells="counts"),
+        "questions": Layout(answer=tuple(keys[:MOST_NAMED])),
+    }
+    commands = {what: way.command(rows.path, rows.path == IN_MEMORY) for what, way in ways.items()}
+    return f"{message}use " + ", ".join(f"{c} if they are {what}" for what, c in commands.items())
 
 
 def with_keys_named(rows: Rows, layout: Layout) -> Rows:
@@ -300,5 +294,5 @@ def refuse_known_tools(rows: Rows, layout: Layout) -> None:
         raise DataError(
             f"{rows.path}: a survey of LimeSurvey, with a row for each respondent; if "
             f"{pattern!r} are the items that all of them answered, use "
-            f"{command(rows, ['--annotator', person, '--answer', pattern])}"
+            f"{Layout(annotator=person, answer=(pattern,)).command(rows.path)}"
         )

@@ -7,7 +7,6 @@ be annotators or questions, the table is refused, with a command for each way to
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -116,29 +115,17 @@ def _either(rows: Rows, layout: Layout, columns: tuple[str, ...]) -> str:
         f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
         "but may be annotators or questions; use "
     )
-    few = len(columns) <= MOST_NAMED
-    if rows.path == IN_MEMORY:
-        wide = f"annotators={list(columns)!r}" if few else "format='wide'"
-        questions = f"{list(columns)!r}" if few else "[...]"
-        return message + (
-            f"read(table, {wide}) if each is an annotator, read(table, answer={questions}) if each "
-            "is a question"
-        )
-    file = shlex.join(["dissensus", "describe", rows.path])
+    in_memory, few = rows.path == IN_MEMORY, len(columns) <= MOST_NAMED
+    wide = Layout(annotators=columns) if few else Layout(format="wide")
+    message += f"{wide.command(rows.path, in_memory)} if each is an annotator, "
     if not few:
-        return message + (
-            f"{file} --format wide if each is an annotator, or name the questions (answer=, "
-            "--answer)"
-        )
-    questions = shlex.join(part for name in columns for part in ("--answer", name))
-    message += (
-        f"{file} --annotator-columns {shlex.quote(','.join(columns))} if each is an annotator, "
-        f"{file} {questions} if each is a question"
-    )
-    both = shlex.quote(",".join(possible_annotators(rows, layout)))
-    if both == "''":
+        return message + "or name the questions (answer=, --answer)"
+    message += f"{Layout(answer=columns).command(rows.path, in_memory)} if each is a question"
+    parts = possible_annotators(rows, layout)
+    if not parts:
         return message
-    return f"{message}, {file} --annotator-columns {both} if names have a question and an annotator"
+    both = Layout(annotators=parts).command(rows.path, in_memory)
+    return f"{message}, {both} if names have a question and an annotator"
 
 
 def _layout(form: Form, stated: Layout, corpus: Corpus, columns: Mapping[str, Column]) -> Layout:
