@@ -17,8 +17,7 @@ import pytest
 
 import dissensus as ds
 from dissensus.errors import DataError
-from dissensus.files.arrow import arrow_table, parquet_table
-from dissensus.files.parquet_sizes import row_groups
+from dissensus.files.arrow import arrow_table, parquet_table, row_groups
 from dissensus.files.plain import unpacking_up_to
 
 MANY = 10**7

@@ -25,7 +25,7 @@ from dissensus.aggregation import (
     SoftVote,
     aggregate,
 )
-from dissensus.aggregation.item_answers import ClusterAnswers
+from dissensus.aggregation.em import ClusterAnswers
 from dissensus.agreement import MEASURES, summarise
 from dissensus.annotations import AnnotationBlocks, PackedAnnotations, SplitAnnotations
 from dissensus.cluster import connect

@@ -15,7 +15,7 @@ from dissensus.annotations import Annotations
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.description import one_line
-from dissensus.description.disputed_items import most_disputed
+from dissensus.description.texts import most_disputed
 from dissensus.drawing import draw_items
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
@@ -24,9 +24,8 @@ from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled, stacked
 from dissensus.report.sections.agreement import confused, who_agrees
-from dissensus.report.sections.comparison import scores_figure
 from dissensus.report.sections.densities import is_rating, together
-from dissensus.report.sections.overview import answers_given
+from dissensus.report.sections.overview import answers_given, scores_figure
 from dissensus.report.sections.predictions import calibration as calibration_of
 from dissensus.report.sections.predictions import mean_ratings, predicted_agreement
 from dissensus.scales import Interval

@@ -695,12 +695,12 @@ def test_a_history_of_other_values_is_refused() -> None:
 
 
 def test_threads_count_what_one_thread_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dissensus.aggregation import item_answers
+    from dissensus.aggregation import em
 
     annotations = votes(500, 9)[1]
     for name in ("dawid-skene", "one-coin", "glad"):
         one = AGGREGATORS[name]().fit(annotations).distribution_
-        monkeypatch.setattr(item_answers, "FEW", 0)
+        monkeypatch.setattr(em, "FEW", 0)
         monkeypatch.setattr("os.cpu_count", lambda: 3)
         three = AGGREGATORS[name]().fit(annotations).distribution_
         monkeypatch.undo()

@@ -82,8 +82,8 @@ def test_threads_leave_out_what_one_thread_leaves_out(monkeypatch: pytest.Monkey
     annotations = sparse_answers("ordinal", np.random.default_rng(5))
     for name in ("cohen-kappa-linear", "scott-pi", "correlation"):
         one = MEASURES[name].prepare(annotations).without_each()
-        monkeypatch.setattr("dissensus.agreement.pairs.FEW", 0)
-        monkeypatch.setattr("dissensus.agreement.pairs.n_threads", lambda: 3)
+        monkeypatch.setattr("dissensus.agreement.pair_measures.FEW", 0)
+        monkeypatch.setattr("dissensus.agreement.pair_measures.n_threads", lambda: 3)
         three = MEASURES[name].prepare(annotations).without_each()
         monkeypatch.undo()
         np.testing.assert_allclose(three, one, atol=1e-12)

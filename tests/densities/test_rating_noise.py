@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from dissensus.densities.rating_noise import KNOTS, noisy, quantiles, stretched
+from dissensus.densities.observations import KNOTS, noisy, quantiles, stretched
 
 
 def test_quantiles_are_those_of_a_normal_density() -> None:

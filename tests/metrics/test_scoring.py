@@ -19,7 +19,7 @@ from dissensus.metrics import (
     metric_name,
     scores,
 )
-from dissensus.metrics.matching import matching_once
+from dissensus.metrics.metric import matching_once
 from dissensus.prediction import Prediction
 from tests.metrics.crowds import SCALES, people, perfect, predicted
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dissensus import Corpus, readers
-from dissensus.annotations import blocks, repeats
+from dissensus.annotations import blocks
 from dissensus.corpus import corpus as corpus_module
 from dissensus.errors import DataError
 from dissensus.files.plain import unpacking_up_to
@@ -40,7 +40,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     monkeypatch.setattr(corpus_module, "ROWS_AT_ONCE", 100)
     monkeypatch.setattr(blocks, "MANY", 100)
-    monkeypatch.setattr(repeats, "PAIRS", 90)
+    monkeypatch.setattr("dissensus.annotations.annotations.PAIRS", 90)
     return shrink
 
 

@@ -13,8 +13,16 @@ from dissensus.encoders import FeaturesEncoder
 from dissensus.simulate import image, sequence, text, truth
 from dissensus.simulate.image import COLOURS, GREYS, SHAPES, SIDE, shape_of
 from dissensus.simulate.sequence import ASPECTS as CHANNELS
-from dissensus.simulate.text import ASPECTS, emotion_scale
-from dissensus.simulate.words import EVENTS, FEELINGS, FIRST_CHOSEN, events, feelings, invented
+from dissensus.simulate.text import (
+    ASPECTS,
+    EVENTS,
+    FEELINGS,
+    FIRST_CHOSEN,
+    emotion_scale,
+    events,
+    feelings,
+    invented,
+)
 
 KEYS = ("aspect", "value", "start", "stop")
 

@@ -11,7 +11,7 @@ from dissensus.corpus import Corpus
 from dissensus.simulate import RatingsTruth, ratings, truth
 from dissensus.simulate.crowd import HUNDREDTHS
 from dissensus.simulate.ratings import MODES, QUESTIONS
-from dissensus.simulate.words import FEELINGS
+from dissensus.simulate.text import FEELINGS
 from tests.simulate.test_presets import every_pair
 
 

@@ -7,8 +7,7 @@ questions of a corpus.
 from __future__ import annotations
 
 from dissensus.aggregation.base import Aggregator
-from dissensus.aggregation.bayesian_dawid_skene import BayesianDawidSkene
-from dissensus.aggregation.dawid_skene import DawidSkene
+from dissensus.aggregation.dawid_skene import BayesianDawidSkene, DawidSkene
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.glad import Glad
 from dissensus.aggregation.kos import Kos
@@ -23,8 +22,15 @@ from dissensus.aggregation.ranking import (
     rank,
     ranking_table,
 )
-from dissensus.aggregation.registry import AGGREGATORS, aggregate, check_method, usual_method
-from dissensus.aggregation.results import annotator_table, check_shares, gold_accuracy
+from dissensus.aggregation.registry import (
+    AGGREGATORS,
+    aggregate,
+    annotator_table,
+    check_method,
+    check_shares,
+    gold_accuracy,
+    usual_method,
+)
 from dissensus.aggregation.texts import TEXT_METHODS, aggregate_texts, rover
 from dissensus.aggregation.votes import (
     Majority,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.item_answers import Expected, ItemAnswers, item_answers
+from dissensus.aggregation.base import Aggregator, Gives
+from dissensus.aggregation.em import TINY, Expected, HiddenTruth, ItemAnswers, item_answers, shares
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
+from dissensus.progress import progress
 
 FEW_VALUES = 16  # up to which a kernel is compiled for each number of values
 ADDED, RIGHT = 6.0, 0.7  # answers that calibration adds to each true value, and the right ones
@@ -177,3 +179,200 @@ class DawidSkene(HiddenTruth):
         shares = np.empty_like(self.counts_)
         confusion(self.counts_, self.smoothing, TINY, shares)
         return shares
+
+
+MIDDLE, MIDDLE_SPREAD = 1.4, 0.6  # log-odds of the crowd's mean accuracy: 0.80, 95 % 0.55 to 0.93
+SPREAD = 2.5  # of annotators around it: half-normal
+ANSWERS, ANSWERS_SPREAD = np.log(10.0), 1.0  # that an annotator's usual accuracy is worth: 10
+
+Evidence = Callable[[np.ndarray, float], np.ndarray]  # of usual accuracies and their worth
+
+
+@dataclass(eq=False)
+class BayesianDawidSkene(Aggregator):
+    """Dawid and Skene's model with a prior that annotators share, averaged over draws.
+
+    Each annotator has a usual accuracy, the crowd a mean and a spread of these. How often an
+    annotator is right about each true value has a Beta distribution around the usual accuracy;
+    the values that are given instead have a flat one. So the prior is the same for any number of
+    values, and annotators with few answers are drawn towards the crowd. All of it is drawn by
+    Gibbs sampling with Metropolis steps; at the start the true values are drawn by the votes.
+
+    `confusion_` is the mean confusion matrix of each annotator, (n_annotators, n_values true,
+    n_values answered); `accuracy_` how often they are right, with the 95 % interval
+    `accuracy_low_` to `accuracy_high_`, (n_annotators,) each; `shares_` the shares of true values,
+    with `shares_interval_` (n_values, 2). Annotators without answers have the prior.
+
+    Args:
+        draws: that are averaged, after `warm_up` draws that are not.
+        seed: of the draws.
+
+    Reference: Kim & Ghahramani (2012), Bayesian classifier combination, AISTATS; Paun et al.
+    (2018), doi 10.1162/tacl_a_00040.
+    """
+
+    draws: int = 1000
+    warm_up: int = 200
+    seed: int = 0
+    name: ClassVar[str] = "bayesian-dawid-skene"
+    gives: ClassVar[Gives] = "probability"
+
+    confusion_: np.ndarray = field(init=False, repr=False)
+    accuracy_: np.ndarray = field(init=False, repr=False)
+    accuracy_low_: np.ndarray = field(init=False, repr=False)
+    accuracy_high_: np.ndarray = field(init=False, repr=False)
+    shares_: np.ndarray = field(init=False, repr=False)
+    shares_interval_: np.ndarray = field(init=False, repr=False)
+
+    def _fit(self, annotations: Annotations) -> np.ndarray:
+        from scipy.sparse import csr_array
+
+        if self.draws < 1 or self.warm_up < 0:
+            raise DataError(f"{self.name} needs at least one draw, found {self.draws}")
+        n_values, n = annotations.scale.n_columns, annotations.n_annotators
+        generator = np.random.default_rng(self.seed)
+        cell = annotations.annotator_codes(self.name).astype(np.int64) * n_values
+        cell += annotations.answer
+        shape = annotations.n_items, n * n_values
+        answered = np.flatnonzero(annotations.per_item())
+        rows = csr_array((np.ones(len(cell)), (annotations.item, cell)), shape)[answered]
+        columns = rows.T.tocsr()  # (n_annotators * n_values, n_answered)
+        occurs = np.bincount(annotations.answer, minlength=n_values) > 0
+        posterior = annotations.distribution()[answered]
+        truth = _drawn(posterior, generator)
+        prior = _Prior(generator, np.full(n, MIDDLE), np.ones(n))
+        mean = np.zeros((len(answered), n_values))
+        confusion = np.zeros((n, n_values, n_values))
+        accuracy = np.empty((self.draws, n))
+        shares = np.empty((self.draws, n_values))
+        with progress(self.name, self.draws + self.warm_up) as advance:
+            for draw in range(-self.warm_up, self.draws):
+                given = columns @ np.eye(n_values)[truth]  # (n_annotators * answered, true)
+                counts = given.reshape(n, n_values, n_values).transpose(0, 2, 1)
+                matrices = prior.matrices(counts, adapt=draw < 0)
+                share = generator.standard_gamma(occurs + np.bincount(truth, minlength=n_values))
+                share = share.clip(1e-300) / share.clip(1e-300).sum()
+                logs = np.log(matrices).transpose(0, 2, 1).reshape(n * n_values, n_values)
+                posterior = _normalised(rows @ logs + np.log(share))
+                truth = _drawn(posterior, generator)
+                advance(1)
+                if draw >= 0:
+                    mean += posterior
+                    confusion += matrices
+                    accuracy[draw] = matrices.diagonal(axis1=1, axis2=2) @ share
+                    shares[draw] = share
+        self.confusion_ = confusion / self.draws
+        self.accuracy_ = accuracy.mean(axis=0)
+        self.accuracy_low_, self.accuracy_high_ = np.quantile(accuracy, [0.025, 0.975], axis=0)
+        self.shares_ = shares.mean(axis=0)
+        self.shares_interval_ = np.quantile(shares, [0.025, 0.975], axis=0).T
+        distribution = np.full((annotations.n_items, n_values), np.nan)
+        distribution[answered] = mean / self.draws
+        return distribution
+
+
+@dataclass(eq=False)
+class _Prior:
+    """How often annotators are usually right, as log-odds, and what the crowd has in common."""
+
+    generator: np.random.Generator
+    usual: np.ndarray  # (n_annotators,)
+    steps: np.ndarray  # (n_annotators,) sizes of the proposed changes of `usual`
+    middle: float = MIDDLE
+    spread: float = 1.0
+    answers: float = ANSWERS  # the logarithm of how many answers `usual` is worth
+    answers_step: float = 0.5
+
+    def matrices(self, counts: np.ndarray, adapt: bool) -> np.ndarray:
+        """Confusion matrices, (n_annotators, true, answered), given counts of the same shape.
+
+        Args:
+            adapt: whether the sizes of steps are adapted, so that 40 % are accepted.
+        """
+        generator = self.generator
+        right = counts.diagonal(axis1=1, axis2=2)
+        wrong = counts.sum(axis=2) - right
+        evidence = partial(_evidence, right=right, wrong=wrong)
+        known = evidence(self.usual, self.answers)  # (n_annotators,)
+        for _ in range(2):
+            known = self._move_annotators(known, evidence, adapt)
+            known = self._move_answers(known, evidence, adapt)
+            self._move_crowd()
+        mean, strength = _logistic(self.usual)[:, None], np.exp(self.answers)
+        accuracy = generator.beta(right + strength * mean, wrong + strength * (1 - mean))
+        errors = 1.0 - np.eye(counts.shape[2])
+        drawn = generator.standard_gamma(counts + 1.0).clip(1e-300) * errors
+        total = drawn.sum(axis=2, keepdims=True).clip(1e-300)
+        rest = 1 - accuracy[:, :, None]
+        matrices = drawn / total * rest + np.eye(counts.shape[2]) * accuracy[:, :, None]
+        return np.asarray(matrices.clip(1e-300))
+
+    def _move_annotators(self, known: np.ndarray, evidence: Evidence, adapt: bool) -> np.ndarray:
+        proposed = self.usual + self.steps * self.generator.normal(size=len(self.usual))
+        new = evidence(proposed, self.answers)
+        nearer = (self.usual - self.middle) ** 2 - (proposed - self.middle) ** 2
+        gain = new - known + 0.5 * nearer / self.spread**2
+        accepted = np.log(self.generator.random(len(gain))) < gain
+        self.usual = np.where(accepted, proposed, self.usual)
+        if adapt:
+            self.steps *= np.exp(0.1 * (accepted - 0.4))
+        return np.where(accepted, new, known)
+
+    def _move_answers(self, known: np.ndarray, evidence: Evidence, adapt: bool) -> np.ndarray:
+        proposed = self.answers + self.answers_step * self.generator.normal()
+        new = evidence(self.usual, proposed)
+        nearer = (self.answers - ANSWERS) ** 2 - (proposed - ANSWERS) ** 2
+        gain = new.sum() - known.sum() + 0.5 * nearer / ANSWERS_SPREAD**2
+        accepted = bool(np.log(self.generator.random()) < gain)
+        if adapt:
+            self.answers_step *= np.exp(0.1 * (accepted - 0.4))
+        self.answers = proposed if accepted else self.answers
+        return new if accepted else known
+
+    def _move_crowd(self) -> None:
+        precision = len(self.usual) / self.spread**2 + 1 / MIDDLE_SPREAD**2
+        pull = self.usual.sum() / self.spread**2 + MIDDLE / MIDDLE_SPREAD**2
+        self.middle = self.generator.normal(pull / precision, precision**-0.5)
+        proposed = self.spread * np.exp(0.4 * self.generator.normal())
+        gain = self._log_spread(proposed) - self._log_spread(self.spread)
+        if np.log(self.generator.random()) < gain:
+            self.spread = proposed
+
+    def _log_spread(self, spread: float) -> float:
+        """The log-density of the logarithm of a spread."""
+        squares = ((self.usual - self.middle) ** 2).sum() / spread**2
+        return float(
+            (1 - len(self.usual)) * np.log(spread) - 0.5 * (squares + (spread / SPREAD) ** 2)
+        )
+
+
+def _evidence(
+    usual: np.ndarray, answers: float, right: np.ndarray, wrong: np.ndarray
+) -> np.ndarray:
+    """Log-probabilities of right and wrong answers (n_annotators, true), accuracies integrated out.
+
+    Args:
+        usual: log-odds of being right, (n_annotators,).
+        answers: the logarithm of how many answers these are worth.
+    """
+    from scipy.special import betaln
+
+    mean, strength = _logistic(usual)[:, None], np.exp(answers)
+    for_right, for_wrong = strength * mean, strength * (1 - mean)
+    each = betaln(right + for_right, wrong + for_wrong) - betaln(for_right, for_wrong)
+    return np.asarray(each.sum(axis=1))
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return np.asarray(0.5 * (1 + np.tanh(x / 2))).clip(1e-6, 1 - 1e-6)
+
+
+def _normalised(logs: np.ndarray) -> np.ndarray:
+    mass = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
+
+
+def _drawn(posterior: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """A value for each row of probabilities."""
+    below = posterior.cumsum(axis=1)[:, :-1] < generator.random(len(posterior))[:, None]
+    return np.asarray(below.sum(axis=1))

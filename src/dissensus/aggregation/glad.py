@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dissensus.aggregation.em import HiddenTruth, alike
-from dissensus.aggregation.item_answers import Expected, LocalAnswers
+from dissensus.aggregation.em import Expected, HiddenTruth, LocalAnswers, alike
 
 
 @dataclass(eq=False)

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.aggregation.em import TINY, HiddenTruth, alike
-from dissensus.aggregation.item_answers import Expected, ItemAnswers
+from dissensus.aggregation.em import TINY, Expected, HiddenTruth, ItemAnswers, alike
 from dissensus.names import Names
 
 LEARNED = ("competence_", "habit_", "counts_", "log_likelihood_", "objective_", "n_iterations_")

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dissensus.aggregation.em import TINY, HiddenTruth, shares
-from dissensus.aggregation.item_answers import Expected, ItemAnswers
+from dissensus.aggregation.em import TINY, Expected, HiddenTruth, ItemAnswers, shares
 from dissensus.annotations import Annotations
 
 SIMULATED, FAR = 20, 4.0  # crowds, and standard deviations from their mean that are too far

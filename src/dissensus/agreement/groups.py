@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dissensus.agreement.chance_corrected import prepare_krippendorff_alpha
 from dissensus.agreement.estimates import (
     Estimate,
     OfSums,
     ratio,
+    unequal,
 )
 from dissensus.agreement.intervals import NONE, interval_of, jackknife_of
-from dissensus.agreement.krippendorff import prepare_krippendorff_alpha
 from dissensus.agreement.rest import Vectors, first_answers
 from dissensus.agreement.significance import GroupTests, holm, permutation_tests
 from dissensus.agreement.summary import or_none
-from dissensus.agreement.weights import unequal
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, did_you_mean, listed

@@ -26,22 +26,6 @@ _compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled
-def grouped(codes, n):  # type: ignore[no-untyped-def]
-    """Where each code's rows begin, (n + 1,), and the rows in order of code, by counting."""
-    begin = np.zeros(n + 1, np.int64)
-    for row in range(len(codes)):
-        begin[codes[row] + 1] += 1
-    for code in range(n):
-        begin[code + 1] += begin[code]
-    at = begin[:-1].copy()
-    order = np.empty(len(codes), np.int64)
-    for row in range(len(codes)):
-        order[at[codes[row]]] = row
-        at[codes[row]] += 1
-    return begin, order
-
-
-@_compiled
 def _record(value, k, m, matrix, sums):  # type: ignore[no-untyped-def]
     """Add the value of two annotators to the sums, and write it down."""
     if not np.isnan(value):

@@ -9,13 +9,13 @@ import numpy as np
 
 from dissensus.agreement.estimates import (
     groups,
+    numbers,
     own_disagreement,
     pairs_within,
     ratio,
     repeated_votes,
 )
-from dissensus.agreement.pairs import check_size
-from dissensus.agreement.weights import numbers
+from dissensus.agreement.pair_measures import check_size
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, has_value

@@ -12,11 +12,12 @@ from dissensus.agreement.estimates import (
     Estimate,
     Formula,
     OfSums,
+    middle,
+    numbers,
     own_disagreement,
     ratio,
     undefined,
 )
-from dissensus.agreement.weights import middle, numbers
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval

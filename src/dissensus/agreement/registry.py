@@ -16,16 +16,14 @@ from dissensus.agreement.chance_corrected import (
     conger_formula,
     fleiss_chance,
     gwet_chance,
+    krippendorff_formula,
     percent_formula,
     prepare_conger_kappa,
+    prepare_krippendorff_alpha,
     prepare_percent_agreement,
     randolph_chance,
 )
-from dissensus.agreement.estimates import Estimate, Formula
-from dissensus.agreement.krippendorff import (
-    krippendorff_formula,
-    prepare_krippendorff_alpha,
-)
+from dissensus.agreement.estimates import Estimate, Formula, Weights
 from dissensus.agreement.pair_measures import (
     cohen_formula,
     concordance_matrix,
@@ -36,12 +34,12 @@ from dissensus.agreement.pair_measures import (
     pi_matrix,
     prepare_correlation,
     prepare_kappa_of_any,
+    prepare_kappa_of_block,
     prepare_mean_kappa,
     prepare_mean_kappa_per_value,
     prepare_rank_correlation,
     spearman_matrix,
 )
-from dissensus.agreement.pairs import prepare_kappa_of_block
 from dissensus.agreement.per_part import (
     agreement_with_consensus,
     agreement_with_rest,
@@ -63,7 +61,6 @@ from dissensus.agreement.ratings import (
     prepare_mean_difference,
     same_number,
 )
-from dissensus.agreement.weights import Weights
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.errors import DataError, did_you_mean, listed
 

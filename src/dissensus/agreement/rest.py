@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dissensus.agreement.estimates import ratio
-from dissensus.agreement.weights import numbers
+from dissensus.agreement.estimates import numbers, ratio
 from dissensus.annotations import Annotations
 from dissensus.scales import MultiLabel, Nominal, has_value, set_sizes
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dissensus.annotations.annotations import Annotations, narrow_codes
-from dissensus.annotations.blocks import AnnotationBlocks, SplitAnnotations
-from dissensus.annotations.labels import Ties
-from dissensus.annotations.packing import PackedAnnotations, packed
-from dissensus.annotations.repeats import Repeats, count_pairs
+from dissensus.annotations.annotations import Annotations, Repeats, Ties, count_pairs, narrow_codes
+from dissensus.annotations.blocks import (
+    AnnotationBlocks,
+    PackedAnnotations,
+    SplitAnnotations,
+    packed,
+)
 
 __all__ = [
     "AnnotationBlocks",

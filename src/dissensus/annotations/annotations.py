@@ -2,30 +2,275 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
-from dissensus.annotations.columns import arrow, coded, level_of, numbers, scaled
-from dissensus.annotations.labels import (
-    Ties,
-    above_half,
-    check_ties,
-    middle,
-    most_frequent,
-    one_of,
-)
-from dissensus.annotations.repeats import Repeated, Repeats, check_repeats
-from dissensus.errors import DataError, counted, did_you_mean
+from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names, OfNames, new_codes, order_of, same, string_array
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, has_value
+from dissensus.scales import (
+    Interval,
+    MultiLabel,
+    Nominal,
+    Ordinal,
+    Scale,
+    as_numbers,
+    has_value,
+    infer_scale,
+)
+
+PAIRS = 1 << 22  # that are sorted together, and rows that are looked at together
+MOST_FALLS = 0.45  # of the keys: numbers in long runs are sorted faster by merging
+Repeats = Literal["error", "keep", "first", "last", "mean"]
+
+
+def check_repeats(rule: Repeats) -> None:
+    """Refuse an unknown rule."""
+    if rule not in get_args(Repeats):
+        raise DataError(f"no rule {rule!r} for repeats; there are {', '.join(get_args(Repeats))}")
+
+
+def in_order(keys: np.ndarray) -> np.ndarray:
+    """Whole numbers from the smallest to the largest; those in order already are not copied.
+
+    Example:
+        >>> in_order(np.array([3, 1, 2])).tolist()
+        [1, 2, 3]
+    """
+    n_falls = np.count_nonzero(keys[1:] < keys[:-1])
+    if not n_falls:
+        return keys
+    return np.sort(keys, kind="stable" if n_falls < MOST_FALLS * len(keys) else "quicksort")
+
+
+def count_pairs(one: np.ndarray, other: np.ndarray) -> int:
+    """How many pairs of codes are distinct, counted in blocks of the first code.
+
+    Example:
+        >>> count_pairs(np.array([0, 1, 0, -1]), np.array([2, 0, 2, 0]))
+        3
+    """
+    if not len(one):
+        return 0
+    width = int(other.max()) + 2
+    bounds = np.linspace(int(one.min()), int(one.max()) + 1, len(one) // PAIRS + 2).astype(np.int64)
+    n_distinct: Any = 0
+    for first, last in itertools.pairwise(bounds.tolist()):
+        rows: Any = slice(None)
+        if len(bounds) > 2:
+            rows = np.concatenate([
+                start + np.flatnonzero((part >= first) & (part < last))
+                for start, part in ((at, one[at : at + PAIRS]) for at in range(0, len(one), PAIRS))
+            ])  # fmt: skip
+        ordered = in_order(one[rows].astype(np.int64) * width + other[rows])
+        n_distinct += np.count_nonzero(ordered[1:] != ordered[:-1]) + min(len(ordered), 1)
+    return int(n_distinct)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """Rows by pair of item and annotator, where a pair has several."""
+
+    order: np.ndarray  # (n_rows,) rows, one pair after another
+    starts: np.ndarray  # (n_pairs,) where each begins in `order`
+    sizes: np.ndarray  # (n_pairs,) how many rows it has
+
+    @classmethod
+    def find(cls, item: np.ndarray, annotator: np.ndarray, n_annotators: int) -> Repeated | None:
+        """None if every pair has one row."""
+        if count_pairs(item, annotator) == len(item):
+            return None
+        key = item.astype(np.int64) * max(n_annotators, 1) + annotator
+        order = np.argsort(key, kind="stable")
+        starts = np.flatnonzero(np.r_[True, np.diff(key[order]) > 0])  # where another pair begins
+        return cls(order, starts, np.diff(np.r_[starts, len(key)]))
+
+    @property
+    def first(self) -> np.ndarray:
+        """The first row of each pair, (n_pairs,)."""
+        return self.order[self.starts]
+
+    @property
+    def last(self) -> np.ndarray:
+        """The last row of each pair, (n_pairs,)."""
+        return self.order[self.starts + self.sizes - 1]
+
+    @property
+    def pair(self) -> np.ndarray:
+        """The pair of each row, (n_rows,)."""
+        pair = np.empty(len(self.order), dtype=np.int64)
+        pair[self.order] = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return pair
+
+    def several(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows of pairs with several, which of these pairs they are of, and 1 / its number of
+        rows."""
+        several = self.sizes > 1
+        sizes = self.sizes[several]
+        rows = self.order[np.repeat(several, self.sizes)]
+        return rows, np.repeat(np.arange(len(sizes)), sizes), np.repeat(1 / sizes, sizes)
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """The mean of a column over the rows of each pair, (n_pairs,)."""
+        return np.add.reduceat(values[self.order], self.starts) / self.sizes
+
+
+def coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Names]:
+    """Codes and their names, from codes or from names."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        if names is None:
+            names = Names.range(int(values.max()) + 1 if values.size else 0)
+        if values.size and not 0 <= values.min() <= values.max() < len(names):
+            raise DataError(
+                f"{what} codes run from 0 to {len(names) - 1}, found {values.min()} to "
+                f"{values.max()}; leave out the rows of missing answers"
+            )
+        return values, names
+    if names is not None:
+        return names.codes(values, what), names
+    try:
+        names, codes = Names.encode(values)
+    except DataError:
+        texts = string_array(values)
+        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
+        raise DataError(f"row {row + 1} has no {what}") from None
+    return codes, names
+
+
+def scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
+    """Stored answers and their scale."""
+    if scale is not None and isinstance(answer, np.ndarray) and answer.dtype.kind in "iuf":
+        if isinstance(scale, Interval) and answer.dtype.kind != "f":
+            answer = answer.astype(float)
+        scale.check(answer)
+        return answer, scale
+    if isinstance(scale, MultiLabel):
+        if isinstance(answer, np.ndarray) and all(isinstance(mask, int) for mask in answer):
+            scale.check(answer)
+            return answer, scale
+        return scale.encode(answer), scale
+    try:
+        texts = string_array(answer)
+    except pa.ArrowNotImplementedError:
+        raise DataError("answers that are lists of values need a multi-label scale") from None
+    if texts.null_count:
+        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
+        raise DataError(f"row {row + 1} has no answer; leave such rows out")
+    if scale is None:
+        if not len(texts):
+            raise DataError("no answers: a scale cannot be inferred, declare one")
+        scale = infer_scale(texts.unique().to_pylist())
+    return scale.encode(texts), scale
+
+
+def numbers(name: str, values: Any | None, dtype: type) -> np.ndarray | None:
+    """A column of numbers, whole ones where the type is; None stays None."""
+    if values is None:
+        return None
+    column = np.asarray(values)
+    if column.dtype.kind not in "iuf":
+        raise DataError(f"{name} must be numbers, found {column.dtype}")
+    if dtype is np.int64 and column.dtype.kind == "f":
+        not_whole = ~(np.isfinite(column) & (column == np.floor(column)))
+        if not_whole.any():
+            row = int(not_whole.argmax())
+            raise DataError(f"row {row + 1}: {name} is {column[row]:g}, not a whole number")
+        too_large = np.abs(column) >= 2.0**63
+        if too_large.any():
+            row = int(too_large.argmax())
+            raise DataError(f"row {row + 1}: {name} is {column[row]:g}; it must be below 2**63")
+    return column.astype(dtype, copy=False)
+
+
+def arrow(values: Any) -> Any:
+    """Any values as one Arrow array."""
+    if isinstance(values, pa.ChunkedArray):
+        return values.combine_chunks()
+    return values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
+
+
+def level_of(answer: np.ndarray, scale: Scale) -> np.ndarray:
+    """Ratings as codes of an ordinal or nominal scale whose values spell those numbers."""
+    assert isinstance(scale, Nominal | Ordinal)
+    levels = scale.positions if isinstance(scale, Ordinal) else as_numbers(scale.values)
+    if levels is None:
+        raise DataError(f"numbers cannot be read as {listed(scale.values, 20)}")
+    positions = np.array(levels)
+    codes = np.abs(answer[:, None] - positions).argmin(axis=1).astype(np.int32)
+    off = positions[codes] != answer
+    if off.any():
+        raise DataError(
+            f"{answer[off.argmax()]:g} is none of the levels {listed(scale.values, 20)} "
+            f"({int(off.sum())} such answers)"
+        )
+    return codes
+
+
+Ties = Literal["first", "last", "random", "drop"]
+Labels = tuple[np.ndarray, np.ndarray]  # rows that have a label, and the label of each
+
+
+def check_ties(ties: Ties) -> None:
+    """Refuse an unknown rule."""
+    if ties not in get_args(Ties):
+        raise DataError(f"no rule {ties!r} for ties; there are first, last, random and drop")
+
+
+def most_frequent(counts: np.ndarray) -> np.ndarray:
+    """The values of each row (n, n_values) that no other outnumbers, as booleans."""
+    return counts == counts.max(axis=1, keepdims=True)
+
+
+def middle(counts: np.ndarray) -> np.ndarray:
+    """The levels of each row (n, n_values) from one middle answer to the other, as booleans.
+
+    Example:
+        >>> middle(np.array([[1.0, 0, 0, 1], [1, 1, 1, 0]])).astype(int).tolist()
+        [[1, 1, 1, 1], [0, 1, 0, 0]]
+    """
+    cumulated = counts.cumsum(axis=1)
+    total = cumulated[:, -1:]
+    low = (2 * cumulated >= total).argmax(axis=1)[:, None]
+    high = (2 * cumulated > total).argmax(axis=1)[:, None]
+    level = np.arange(counts.shape[1])
+    return (low <= level) & (level <= high)
+
+
+def one_of(best: np.ndarray, ties: Ties, seed: int) -> Labels:
+    """One of the best values of each row, (n, n_values) booleans."""
+    rows = np.arange(len(best))
+    if ties == "drop":
+        rows = np.flatnonzero(best.sum(axis=1) == 1)
+        best = best[rows]
+    if ties == "last":
+        return rows, best.shape[1] - 1 - best[:, ::-1].argmax(axis=1)
+    if ties == "random":
+        return rows, (best * np.random.default_rng(seed).random(best.shape)).argmax(axis=1)
+    return rows, best.argmax(axis=1)
+
+
+def above_half(share: np.ndarray, ties: Ties, seed: int) -> Labels:
+    """The set of values that more than half of each row's annotators chose, as booleans.
+
+    One at exactly one half is out, and in if `ties` is "last"; at "random" a coin decides.
+    """
+    rows, chosen, even = np.arange(len(share)), share > 0.5, share == 0.5
+    if ties == "last":
+        chosen = chosen | even
+    elif ties == "random":
+        chosen = chosen | (even & (np.random.default_rng(seed).random(share.shape) < 0.5))
+    elif ties == "drop":
+        rows = np.flatnonzero(~even.any(axis=1))
+    return rows, chosen[rows]
+
 
 MOST_CELLS = 1_000_000_000  # of a table of items x values
 

@@ -9,8 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dissensus.annotations.annotations import Annotations
-from dissensus.annotations.labels import Ties, check_ties, most_frequent, one_of
+from dissensus.annotations.annotations import Annotations, Ties, check_ties, most_frequent, one_of
 from dissensus.errors import DataError, counted
 from dissensus.names import Names, OfNames
 from dissensus.scales import Scale
@@ -119,10 +118,10 @@ def _block_bounds(offsets: np.ndarray, n_blocks: int) -> tuple[int, ...]:
 def _by_item(item: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows by item, (n_rows,), and where each item begins among them, (n_items + 1,)."""
     if len(item) >= MANY:
-        from dissensus.annotations.sorting import place_by_item
+        from dissensus.annotations.sorting import grouped
 
         order: np.ndarray = np.empty(len(item), np.int32 if len(item) < 1 << 31 else np.int64)
-        return order, place_by_item(item, n_items, order)
+        return order, grouped(item, n_items, order)
     sizes = np.bincount(item, minlength=n_items)
     return np.argsort(item, kind="stable"), np.r_[0, np.cumsum(sizes)]
 
@@ -168,3 +167,59 @@ class SplitAnnotations(AnnotationBlocks):
             items=Names.range(last - first),
             annotators=Names.range(self.n_annotators),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PackedAnnotations:
+    """Rows in the order of items, without names and further columns."""
+
+    sizes: np.ndarray  # (n_items,) rows of each item
+    annotator: np.ndarray | None  # (n_rows,)
+    answer: np.ndarray  # (n_rows,)
+    scale: Scale
+    n_annotators: int
+    count: np.ndarray | None
+    repeats: bool
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> PackedAnnotations:
+        """Pack annotations; rows are sorted by item if they are not."""
+        item = annotations.item
+        if (item[1:] < item[:-1]).any():
+            annotations = annotations.take(np.argsort(item, kind="stable"))
+        return cls(
+            _smallest(np.bincount(item, minlength=annotations.n_items)),
+            None if annotations.annotator is None else _smallest(annotations.annotator),
+            _smallest(annotations.answer),
+            annotations.scale,
+            annotations.n_annotators,
+            None if annotations.count is None else _smallest(annotations.count),
+            annotations.repeats,
+        )
+
+    def unpacked(self) -> Annotations:
+        """The annotations, whose names are ranges."""
+        items = np.arange(len(self.sizes))
+        return Annotations(
+            np.repeat(items, self.sizes),
+            None if self.annotator is None else self.annotator.astype(np.int64),
+            self.answer.astype(self.scale.dtype),
+            self.scale,
+            Names.range(len(self.sizes)),
+            Names.range(self.n_annotators),
+            count=None if self.count is None else self.count.astype(np.int64),
+            repeats=self.repeats,
+        )
+
+
+def packed(blocks: AnnotationBlocks) -> Iterator[tuple[slice, PackedAnnotations]]:
+    """The items and the packed answers of each block."""
+    for items, block in blocks:
+        yield items, PackedAnnotations.of(block)
+
+
+def _smallest(numbers: np.ndarray) -> np.ndarray:
+    """Whole numbers that are not negative in as few bytes as they need; others as they are."""
+    if numbers.dtype.kind not in "iu":
+        return numbers
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dissensus.corpus.corpus import Corpus
-from dissensus.corpus.parts import Focus, Joint, LeftOut, Rationales
-from dissensus.corpus.stored import StoredAnnotations, StoredCorpus, open_corpus, save_blocks
+from dissensus.corpus.corpus import Corpus, save_blocks
+from dissensus.corpus.fields import Focus, Joint, LeftOut, Rationales
+from dissensus.corpus.folder import StoredAnnotations, StoredCorpus, open_corpus
 
 __all__ = [
     "Corpus",

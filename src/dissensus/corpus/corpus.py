@@ -13,7 +13,10 @@ import pyarrow.compute as pc
 
 from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations
 from dissensus.contents import Contents
-from dissensus.corpus.answer_removal import (
+from dissensus.corpus.fields import CorpusFields, Joint, Rationales
+from dissensus.corpus.folder import read_corpus, write_corpus
+from dissensus.corpus.tables import (
+    answer_table,
     dropped_keys,
     of_answers,
     pair_of,
@@ -21,10 +24,6 @@ from dissensus.corpus.answer_removal import (
     response_of,
     thinned,
 )
-from dissensus.corpus.fields import CorpusFields
-from dissensus.corpus.folder import read_corpus, write_corpus
-from dissensus.corpus.parts import Joint, Rationales
-from dissensus.corpus.tables import answer_table
 from dissensus.errors import DataError, counted, listed
 from dissensus.files.folders import writing
 from dissensus.frames import MOST_ROWS, html_rows, to_frame
@@ -498,3 +497,14 @@ def _drawn(sizes: np.ndarray, target: float, seed: int) -> np.ndarray:
         nearest = left[np.abs(sizes[left] - gap).argmin()]
         chosen[nearest] = abs(sizes[nearest] - gap) < gap
     return chosen
+
+
+def save_blocks(path: str | Path, name: str, questions: Mapping[str, AnnotationBlocks]) -> None:
+    """Write a corpus folder from blocks of answers, one after another.
+
+    All questions share their items and annotators.
+    """
+    blocks = next(iter(questions.values()))
+    bare = Corpus.build(name, blocks.items, {}, annotators=blocks.annotators)
+    with writing(path, "corpus") as folder:
+        write_corpus(bare, folder, questions)

@@ -38,8 +38,7 @@ from dissensus.densities.observations import (
     n_uniforms,
     weighted_observations,
 )
-from dissensus.densities.rating_densities import rating_densities, unit_positions
-from dissensus.densities.rating_kde import RatingKde
+from dissensus.densities.rating_kde import RatingKde, rating_densities, unit_positions
 from dissensus.densities.readouts import (
     cross_entropy,
     expectation,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dissensus.densities.arrays import numbers, table
+from dissensus.densities.grid import numbers, table
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dissensus.densities.arrays import (
+from dissensus.densities.grid import (
+    Grid,
     check_observations,
     floats,
     is_tensor,
@@ -14,7 +15,6 @@ from dissensus.densities.arrays import (
     numbers,
     table,
 )
-from dissensus.densities.grid import Grid
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dissensus.densities.arrays import floats, is_tensor, namespace, numbers, table
 from dissensus.densities.diffusion import coefficients, decay, diffusion_times, masses
-from dissensus.densities.grid import Grid
+from dissensus.densities.grid import Grid, floats, is_tensor, namespace, numbers, table
 from dissensus.densities.histogram import histogram
 from dissensus.densities.readouts import marginal
 from dissensus.densities.reference import reference_smoothed, reference_times

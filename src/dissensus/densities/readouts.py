@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dissensus.densities.arrays import check_densities, namespace, numbers, table
-from dissensus.densities.grid import Grid
+from dissensus.densities.grid import Grid, check_densities, namespace, numbers, table
 
 SMALLEST = 1e-8  # of a mass whose logarithm is taken, as in Tavernor et al. (2024)
 N_DIRECTIONS = 32

@@ -2,23 +2,336 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from dissensus.agreement import common_items, masi_distance
+from dissensus.annotations import Annotations
+from dissensus.scales import Interval, MultiLabel, Ordinal
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+from collections.abc import Collection, Iterable
+
 from dissensus.agreement import (
-    common_items,
     correlation_matrix,
     first_answers,
     kappa_matrix,
     masi_kappa_matrix,
 )
-from dissensus.annotations import Annotations
 from dissensus.description.copied_answers import Duplicated
-from dissensus.description.crowd_model import CrowdModel, Parameters
 from dissensus.description.suspicious_annotators import AnnotatorDescription, compare_annotators
-from dissensus.scales import Interval, MultiLabel
+
+MOST_VALUES = 20  # of a nominal scale, or sets; rarer ones count as one, or as the most similar
+MOST_LEVELS = 7  # of an ordinal scale; ratings and longer scales are divided into `LEVELS`
+LEVELS = 5  # of as many answers of an annotator each
+MOST_PAIRS = 60  # of values between which an item is ambiguous: those given to the same items
+TILT = 1.5  # standard deviation between annotators, of logarithms
+SHARPNESS = 0.5  # likewise, relative to the mean
+RARE = 0.5  # items of a profile
+FREE = 4.0  # expected answers to add before an annotator's own table is believed
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """What is estimated about items and annotators."""
+
+    share: np.ndarray  # (n_profiles,) of items
+    tilt: np.ndarray  # (n_annotators, n_features) towards values
+    sharpness: np.ndarray  # (n_annotators,)
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdModel:
+    """Annotators who answer independently, given what all of them see in an item.
+
+    An item has a profile: how probable each value is to an annotator who is neither biased nor more
+    or less reliable than others. It may be clear or ambiguous. An annotator gives a value with a
+    probability proportional to `profile ** sharpness * exp(tilt)`. So difficult items, strict and
+    lenient annotators, habits such as using the ends of a scale, and reliability are part of it;
+    for two values it is the two-parameter model of item responses, for ordered ones the generalised
+    partial credit model, for annotators alike it says that each draws from the item's distribution.
+
+    Reference: Muraki (1992), doi:10.1177/014662169201600206.
+    """
+
+    item: np.ndarray  # (n_rows,) codes
+    annotator: np.ndarray  # (n_rows,) codes
+    code: np.ndarray  # (n_rows,) of the value that was given
+    common: np.ndarray  # (n_annotators, n_annotators) items that both answered
+    n_items: int
+    profiles: np.ndarray  # (n_profiles, n_values) logarithms
+    features: np.ndarray  # (n_values, n_features) that an annotator may prefer
+    places: np.ndarray  # (n_values, n_dimensions) what answers are compared by
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> Self:
+        """A model of the answers, one for each annotator and item."""
+        item, annotator = annotations.item, annotations.annotator_codes("clusters")
+        code, features, places = _as_values(annotations)
+        n_items, n_values = annotations.n_items, len(features)
+        ordered = isinstance(annotations.scale, Interval | Ordinal) and n_values > 2
+        counts = np.bincount(item * n_values + code, minlength=n_items * n_values)
+        profiles = (
+            _ordered_profiles(n_values) if ordered else _profiles(counts.reshape(n_items, n_values))
+        )
+        common = common_items(annotations)
+        return cls(item, annotator, code, common, n_items, profiles, features, places)
+
+    @property
+    def n_values(self) -> int:
+        return len(self.features)
+
+    def one_hot(self, code: np.ndarray, chosen: np.ndarray | None = None) -> csr_array:
+        """Answers to the same items, (n_items, n_annotators * n_values).
+
+        Args:
+            code: of each row.
+            chosen: whose answers, (n_annotators,); all if left out.
+        """
+        from scipy.sparse import csr_array
+
+        rows = slice(None) if chosen is None else np.flatnonzero(chosen[self.annotator])
+        item, column = self.item[rows], (self.annotator * self.n_values + code)[rows]
+        shape = (self.n_items, len(self.common) * self.n_values)
+        return csr_array((np.ones(len(item), dtype=np.float32), (item, column)), shape)
+
+    def first(self) -> Parameters:
+        n_profiles, n_annotators = len(self.profiles), len(self.common)
+        return Parameters(
+            np.full(n_profiles, 1 / n_profiles),
+            np.zeros((n_annotators, self.features.shape[1])),
+            np.ones(n_annotators),
+        )
+
+    def fit(self, one_hot: csr_array, start: Parameters, iterations: int) -> Parameters:
+        """Parameters of answers by expectation-maximisation, one step of Newton's in each."""
+        for _ in range(iterations):
+            logarithm = self._logarithm(start)
+            posterior = self._posterior(one_hot, start.share, logarithm)
+            share = posterior.mean(axis=0, dtype=float) + 1e-6
+            counts = self._counts(one_hot, posterior)
+            tilt, sharpness = self._step(start, counts, np.exp(logarithm))
+            start = Parameters(share / share.sum(), tilt, sharpness)
+        return start
+
+    def without_rare(self, fitted: Parameters) -> tuple[Self, Parameters]:
+        """The model of the profiles that items have."""
+        kept = fitted.share * self.n_items > RARE
+        share = fitted.share[kept]
+        fitted = replace(fitted, share=share / share.sum())
+        return replace(self, profiles=self.profiles[kept]), fitted
+
+    def tables(self, one_hot: csr_array, fitted: Parameters) -> tuple[np.ndarray, np.ndarray]:
+        """How annotators answer each profile, (n_annotators, n_profiles, n_values); and the
+        probability of each profile of an item, (n_items, n_profiles).
+
+        Where an annotator gave a value more often to profiles with the same most probable value
+        than the model expects, that is believed: a confusion of values is a habit, too.
+        """
+        logarithm = self._logarithm(fitted)
+        posterior = self._posterior(one_hot, fitted.share, logarithm)
+        counts, table = self._counts(one_hot, posterior), np.exp(logarithm)
+        expected = counts.sum(axis=2, keepdims=True) * table
+        top = self.profiles.argmax(axis=1)
+        alike = (top[:, None] == np.arange(self.n_values)).astype(float)
+        ratio = (_by(alike, counts) + FREE) / (_by(alike, expected) + FREE)
+        table = table * ratio[:, top]
+        return table / table.sum(axis=2, keepdims=True), posterior
+
+    def simulate(
+        self, share: np.ndarray, tables: np.ndarray, generator: np.random.Generator
+    ) -> np.ndarray:
+        """Answers to the same items, (n_rows,) codes of values."""
+        profile = generator.choice(len(share), self.n_items, p=share)
+        chances = np.cumsum(tables, axis=2)[self.annotator, profile[self.item]]
+        limit = generator.random((len(self.item), 1)) * chances[:, -1:]
+        return np.asarray((chances[:, :-1] <= limit).sum(axis=1))
+
+    def alike(self, code: np.ndarray, fitted: Parameters) -> np.ndarray:
+        """How much each two annotators deviate alike from what the model expects of them.
+
+        The correlation of their deviations, times the root of the number of common items; the
+        diagonal is 0.
+        """
+        tables, posterior = self.tables(self.one_hot(code), fitted)
+        n_annotators, n_dimensions = len(self.common), self.places.shape[1]
+        by_profile = (tables @ self.places).transpose(1, 0, 2).reshape(tables.shape[1], -1)
+        expected = posterior @ by_profile.astype(np.float32)
+        expected = expected.reshape(self.n_items, n_annotators, n_dimensions)
+        deviation = np.zeros((self.n_items, n_dimensions, n_annotators))
+        deviations = self.places[code] - expected[self.item, self.annotator]
+        deviation[self.item, :, self.annotator] = deviations
+        variance = (deviation**2).sum(axis=(0, 1)) / np.maximum(np.diag(self.common), 1)
+        by_item = deviation.reshape(-1, n_annotators)
+        scale = np.outer(variance, variance) * np.maximum(self.common, 1)
+        values = (by_item.T @ by_item) / np.sqrt(scale + 1e-12)
+        np.fill_diagonal(values, 0.0)
+        return np.asarray(values)
+
+    def predicted(self, chosen: np.ndarray, fitted: Parameters) -> np.ndarray:
+        """The logarithm of the probability of each answer, given what others see in the item.
+
+        nan if none of the others answered it.
+
+        Args:
+            chosen: whose answers count, (n_annotators,).
+
+        Returns:
+            (n_rows,)
+        """
+        logarithm = self._logarithm(fitted)
+        own = logarithm[self.annotator, :, self.code]  # (n_rows, n_profiles)
+        rows = np.flatnonzero(chosen[self.annotator])
+        joint = np.tile(np.log(fitted.share), (self.n_items, 1))
+        np.add.at(joint, self.item[rows], own[rows])
+        others = joint[self.item] - np.where(chosen[self.annotator], 1.0, 0.0)[:, None] * own
+        others = np.exp(others - others.max(axis=1, keepdims=True))
+        n_others = np.bincount(self.item[rows], minlength=self.n_items)[self.item]
+        known = n_others - chosen[self.annotator] > 0
+        values = np.log((others * np.exp(own)).sum(axis=1) / others.sum(axis=1))
+        return np.where(known, values, np.nan)
+
+    # ---- one iteration ----
+
+    def _logarithm(self, fitted: Parameters) -> np.ndarray:
+        """Logarithms of probabilities of values, (n_annotators, n_profiles, n_values)."""
+        tilt = fitted.tilt @ self.features.T
+        values = fitted.sharpness[:, None, None] * self.profiles + tilt[:, None]
+        values -= values.max(axis=2, keepdims=True)
+        return np.asarray(values - np.log(np.exp(values).sum(axis=2, keepdims=True)))
+
+    def _posterior(
+        self, one_hot: csr_array, share: np.ndarray, logarithm: np.ndarray
+    ) -> np.ndarray:
+        """Probabilities of the profiles of an item, (n_items, n_profiles)."""
+        by_profile = logarithm.transpose(0, 2, 1).reshape(-1, len(share))
+        values = one_hot @ by_profile.astype(np.float32)  # in half the time
+        values += np.log(share).astype(np.float32)
+        values -= values.max(axis=1, keepdims=True)
+        np.exp(values, out=values)
+        values /= values.sum(axis=1, keepdims=True)
+        return np.asarray(values)
+
+    def _counts(self, one_hot: csr_array, posterior: np.ndarray) -> np.ndarray:
+        """Expected answers of each annotator, (n_annotators, n_profiles, n_values)."""
+        counts = (one_hot.T @ posterior).reshape(-1, self.n_values, posterior.shape[1])
+        return np.asarray(counts.transpose(0, 2, 1), dtype=float)
+
+    def _step(
+        self, start: Parameters, counts: np.ndarray, table: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Tilts and sharpnesses that fit better, of few answers drawn towards those of all."""
+        n = self.features.shape[1]
+        own = np.column_stack([start.tilt, start.sharpness])  # (n_annotators, n_features + 1)
+        spread = np.array([TILT] * n + [SHARPNESS * start.sharpness.mean()])
+        usual, weak = np.array([0.0] * n + [1.0]), np.array([0.01] * n + [0.05])
+        gradient = (own.mean(axis=0) - own) / spread**2 + weak * (usual - own)
+        expected = counts.sum(axis=2, keepdims=True) * table
+        residual = counts - expected
+        gradient[:, :n] += residual.sum(axis=1) @ self.features
+        gradient[:, n] += (residual * self.profiles).sum(axis=(1, 2))
+        centred = self.profiles - (table * self.profiles).sum(axis=2, keepdims=True)
+        values = -(expected.transpose(0, 2, 1) @ table)  # (n_annotators, n_values, n_values)
+        values[:, range(self.n_values), range(self.n_values)] += expected.sum(axis=1)
+        curvature = np.empty((len(own), n + 1, n + 1))
+        curvature[:, :n, :n] = self.features.T @ values @ self.features
+        weighted = expected * centred
+        curvature[:, :n, n] = curvature[:, n, :n] = weighted.sum(axis=1) @ self.features
+        curvature[:, n, n] = (weighted * centred).sum(axis=(1, 2))
+        curvature[:, range(n + 1), range(n + 1)] += 1 / spread**2 + weak
+        step = np.linalg.solve(curvature, gradient[..., None])[..., 0]
+        longest = np.array([1.0] * n + [0.3])
+        own += np.clip(step, -longest, longest)
+        return own[:, :n], own[:, n]
+
+
+def _by(groups: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Sums of counts over the profiles of each group."""
+    return np.asarray(np.tensordot(counts, groups, (1, 0)).transpose(0, 2, 1))
+
+
+# ---- answers as values ----
+
+
+def _as_values(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The code of each answer, what an annotator may prefer, and what answers are compared by."""
+    scale, answer = annotations.scale, annotations.answer
+    if isinstance(scale, MultiLabel):
+        return _sets(scale, answer)
+    if isinstance(scale, Interval) or (isinstance(scale, Ordinal) and len(scale) > MOST_LEVELS):
+        code, n_values = _levels(annotations), LEVELS
+    else:
+        values, code, counts = np.unique(answer, return_inverse=True, return_counts=True)
+        code = code.reshape(-1)
+        if len(values) > MOST_VALUES:
+            rank = np.argsort(np.argsort(-counts, kind="stable"))
+            code = np.minimum(rank, MOST_VALUES)[code]
+        n_values = int(code.max()) + 1
+    each = np.eye(n_values)
+    ordered = n_values == 2 or isinstance(scale, Interval | Ordinal)
+    return code, each, np.arange(n_values)[:, None] / 1.0 if ordered else each
+
+
+def _levels(annotations: Annotations) -> np.ndarray:
+    """Ratings as levels that an annotator gave equally often, so that habits make no difference."""
+    annotator = annotations.annotator_codes("clusters")
+    level = np.zeros(annotations.n_rows, dtype=int)
+    for code in np.unique(annotator):
+        own = annotator == code
+        ordered = np.sort(annotations.answer[own])
+        sides = (np.searchsorted(ordered, annotations.answer[own], side)
+                 for side in ("left", "right"))  # fmt: skip
+        level[own] = np.minimum(sum(sides) * LEVELS // (2 * len(ordered)), LEVELS - 1)
+    return level
+
+
+def _sets(scale: MultiLabel, answer: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    sets, code, counts = np.unique(answer, return_inverse=True, return_counts=True)
+    frequent = sets[np.sort(np.argsort(-counts, kind="stable")[:MOST_VALUES])]
+    nearest = masi_distance(sets[:, None], frequent[None]).argmin(axis=1)
+    members = np.unique(scale.one_hot(frequent).astype(float), axis=1)
+    return nearest[code.reshape(-1)], members, members
+
+
+# ---- profiles of items ----
+
+
+def _profiles(counts: np.ndarray) -> np.ndarray:
+    """Items that are clear, ambiguous between two values, or anything, as logarithms.
+
+    Args:
+        counts: of the answers to each item, (n_items, n_values).
+    """
+    n_values = counts.shape[1]
+    if n_values == 2:
+        return np.linspace(-2.5, 2.5, 15)[:, None] * [-1.0, 1.0]
+    one = np.eye(n_values)
+    rows = [np.zeros(n_values)] + [size * row for row in one for size in (1.0, 2.0, 3.5, 5.0)]
+    together = np.triu(counts.T @ counts, 1)
+    order = np.argsort(-together, axis=None, kind="stable")[:MOST_PAIRS]
+    for first, second in zip(*np.unravel_index(order, together.shape), strict=True):
+        if together[first, second] > 0:
+            sizes = ((2.0, 2.0), (4.0, 4.0), (4.0, 3.0), (3.0, 4.0))
+            rows += [a * one[first] + b * one[second] for a, b in sizes]
+    profiles = np.array(rows)
+    return np.asarray(profiles - profiles.mean(axis=1, keepdims=True))
+
+
+def _ordered_profiles(n_values: int) -> np.ndarray:
+    """Items around a place of the scale, narrow or wide; at both ends of it; or anything."""
+    level = np.arange(n_values)
+    rows = [np.zeros(n_values)]
+    for spread in (0.6, 1.2, 2.2):
+        for place in np.arange(-0.5, n_values, max(0.5, spread / 2)):
+            rows.append(np.maximum(-((level - place) ** 2) / (2 * spread**2), -8.0))
+    ends = np.exp(-level), np.exp(-level[::-1])
+    rows += [np.log(low * ends[0] + (1 - low) * ends[1]) for low in (0.25, 0.5, 0.75)]
+    profiles = np.array(rows)
+    return np.asarray(profiles - profiles.mean(axis=1, keepdims=True))
+
 
 MOST_ANNOTATORS = 40  # those with most answers are clustered
 MOST_ITEMS = 1500  # those with most of their answers; fewer if these are more than

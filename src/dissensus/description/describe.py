@@ -5,27 +5,226 @@ Answers are in memory, or stay on disk and are counted one block of items after 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dissensus import agreement
 from dissensus.agreement import AnnotatorGroups, chosen_attributes, group_annotators
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus import Corpus, StoredCorpus
-from dissensus.description.disputed_items import (
+from dissensus.description.copied_answers import Duplicated
+from dissensus.description.suspicious_annotators import (
+    AnnotatorDescription,
+    Constant,
+    Fast,
+    compare_annotators,
+)
+from dissensus.description.texts import (
     MEASURES,
     Disputed,
     answers_to,
     disputed_by,
     disputed_order,
     most_disputed,
+    ratings_of,
+    scale_text,
+    shares_of,
 )
-from dissensus.description.facts import Description, GroupDescription, QuestionDescription
-from dissensus.description.suspicious_annotators import compare_annotators
-from dissensus.description.texts import ratings_of, scale_text, shares_of
+from dissensus.frames import MOST_ROWS, html_table, to_frame
 from dissensus.scales import Interval
+
+
+@dataclass(frozen=True)
+class GroupDescription:
+    """The answers of one group of annotators to one question."""
+
+    attribute: str
+    group: str  # "(missing)": annotators without the attribute
+    annotators: int  # with answers
+    answers: int
+    items: int  # with answers of the group
+    alpha: float  # Krippendorff's, within the group; nan where undefined
+    shares: dict[str, float] | None  # of each value among the answers
+    ratings: dict[str, float] | None  # mean, sd and quantiles
+    suspicious: int  # annotators
+
+
+@dataclass(frozen=True)
+class QuestionDescription:
+    """The description of the answers to one question."""
+
+    name: str
+    scale: str
+    loaded: int  # answers
+    left_out: dict[str, int]  # reason -> answers
+    items: int  # with answers
+    items_without_answers: int
+    annotators: int | None  # with answers; None: unknown
+    per_item: dict[str, float]  # answers per item with answers: min, mean, max
+    per_annotator: dict[str, float] | None  # answers per annotator with answers: min, median, max
+    shares: dict[str, float] | None  # of each value among the answers
+    ratings: dict[str, float] | None  # mean, sd and quantiles of ratings
+    agreement: dict[str, float]
+    disputed_by: str  # what `dispute` is: entropy or variance
+    disputed: list[Disputed]
+    # annotators, the suspicious first; empty if they are unknown or not compared
+    by_annotator: list[AnnotatorDescription] = field(default_factory=list)
+    checked: int = 0  # annotators with enough answers to be suspicious
+    constant: list[Constant] = field(default_factory=list)
+    fast: list[Fast] = field(default_factory=list)
+    duplicated: list[Duplicated] = field(default_factory=list)
+    comparable: bool = False  # whether anybody can be judged by comparison with the rest
+    crowd: list[str] = field(default_factory=list)  # sentences about all annotators together
+    groups: list[GroupDescription] = field(
+        default_factory=list
+    )  # by the attributes that were named
+    gold: int = 0  # items with a gold label
+    repeated: int = 0  # answers of annotators to items that they had answered already
+    with_oneself: float = math.nan  # share of such pairs that are equal; of ratings, how far apart
+
+    @property
+    def suspicious(self) -> list[AnnotatorDescription]:
+        """The annotators who are suspicious; each has the kinds and the evidence."""
+        return [row for row in self.by_annotator if row.suspicious]
+
+    @property
+    def tendencies(self) -> list[AnnotatorDescription]:
+        """The annotators with a tendency, such as higher ratings than the rest."""
+        return [row for row in self.by_annotator if row.tendencies]
+
+    @property
+    def nobody_named(self) -> str:
+        """What can be said if nobody is suspicious."""
+        checks = "suspicious" if self.comparable else "constant, fast or duplicated"
+        return f"no {checks} annotators"
+
+
+@dataclass(frozen=True)
+class Description:
+    """The description of a corpus; `print` shows it in short, `to_dict` returns it as JSON.
+
+    Example:
+        >>> from dissensus import Annotations, Corpus, describe
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+        >>> rows += [("t2", "bob", "yes")]
+        >>> corpus = Corpus.build("mine", ["t1", "t2"], {"rude": Annotations.from_rows(rows)})
+        >>> print(describe(corpus))
+        mine: 2 items, 2 annotators
+        rude (nominal: no, yes): 4 answers; percent 0.50, krippendorff-alpha 0.00
+          most disputed: t1
+          no suspicious annotators (0 checked)
+    """
+
+    name: str
+    items: int
+    annotators: int
+    contents: dict[str, dict[str, Any]] = field(default_factory=dict)  # role -> kind, number
+    item_attributes: list[str] = field(default_factory=list)
+    annotator_attributes: list[str] = field(default_factory=list)
+    splits: dict[str, dict[str, int]] = field(default_factory=dict)  # scheme -> part -> items
+    # of questions that are not in the corpus: question, reason, answers
+    left_out: list[dict[str, Any]] = field(default_factory=list)
+    questions: list[QuestionDescription] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.items:,} items, {self.annotators:,} annotators"]
+        for question in self.questions:
+            numbers = ", ".join(f"{name} {value:.2f}" for name, value in question.agreement.items())
+            lines.append(
+                f"{question.name} ({question.scale}): {question.loaded:,} answers; {numbers}"
+            )
+            if question.disputed:
+                names = ", ".join(item.item for item in question.disputed)
+                lines.append(f"  most disputed: {names}")
+            for row in question.suspicious:
+                kinds = zip(row.suspicious, row.evidence, strict=True)
+                lines += [f"  {kind}: {row.annotator}: {evidence}" for kind, evidence in kinds]
+            lines += [f"  {sentence}" for sentence in question.crowd]
+            if question.by_annotator and not question.suspicious:
+                lines.append(f"  {question.nobody_named} ({question.checked:,} checked)")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description as JSON; undefined numbers are null."""
+        return {key: _json(value) for key, value in dataclasses.asdict(self).items()}
+
+    def to_pandas(self) -> Any:
+        """All annotators as a pandas DataFrame, with the rows and columns of `annotator_table`."""
+        return to_frame(self.annotator_table())
+
+    def _repr_html_(self) -> str:
+        """Counts and agreement, annotators and disputed items of each question, for notebooks."""
+        return "".join(part for question in self.questions for part in self._tables(question))
+
+    def _tables(self, question: QuestionDescription) -> Iterator[str]:
+        facts: list[tuple[str, Any]] = [("answers", question.loaded), ("items", question.items)]
+        facts += [("annotators", question.annotators or "unknown"), ("scale", question.scale)]
+        facts += list((question.shares or question.ratings or {}).items())
+        facts += list(question.agreement.items())
+        yield html_table(["", question.name], facts, f"{self.name}, {question.name}")
+        names = ["annotator", "answers", "agreement", "kappa", "most frequent", "suspicious"]
+        rows = [
+            (a.annotator, a.answers, a.agreement, a.kappa, a.most_frequent, "; ".join(a.evidence))
+            for a in question.by_annotator
+        ]
+        if rows:
+            yield html_table(
+                names, rows[:MOST_ROWS], "Annotators, compared with the rest", len(rows)
+            )
+        disputed = [(d.item, d.dispute, d.text) for d in question.disputed]
+        if disputed:
+            yield html_table(
+                ["item", question.disputed_by, "text"], disputed, "Most disputed items"
+            )
+
+    def annotator_table(self) -> pa.Table:
+        """All annotators of all questions, a row each; kinds and evidence as texts.
+
+        Example:
+            >>> from dissensus import Annotations, Corpus, describe
+            >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
+            >>> corpus = Corpus.build("mine", ["t1", "t2"], {"q": Annotations.from_rows(rows)})
+            >>> describe(corpus).annotator_table().select(["annotator", "answers"]).to_pylist()
+            [{'annotator': 'ann', 'answers': 2}, {'annotator': 'bob', 'answers': 1}]
+        """
+        rows = [
+            {
+                "question": question.name,
+                **vars(row),
+                "suspicious": "; ".join(row.suspicious),
+                "evidence": "; ".join(row.evidence),
+                "tendencies": "; ".join(row.tendencies),
+            }
+            for question in self.questions
+            for row in question.by_annotator
+        ]
+        kinds = {"str": pa.string(), "int": pa.int64(), "float": pa.float64()}
+        fields = {"question": pa.string()} | {
+            field.name: kinds.get(str(field.type), pa.string())
+            for field in dataclasses.fields(AnnotatorDescription)
+        }
+        return pa.table(
+            {
+                name: pa.array([_json(row[name]) for row in rows], kind)
+                for name, kind in fields.items()
+            }
+        )
+
+
+def _json(value: Any) -> Any:
+    """The value with None for undefined numbers."""
+    if isinstance(value, dict):
+        return {key: _json(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(part) for part in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
 
 MISSING = "(missing)"
 

@@ -4,10 +4,8 @@ SVG."""
 from __future__ import annotations
 
 from dissensus.drawing.densities import contour, draw_density
-from dissensus.drawing.heat import HeatMap
 from dissensus.drawing.items import Shown, draw, draw_items
-from dissensus.drawing.picture_files import check_ending, save_picture
-from dissensus.drawing.shapes import MOST_NAMED, PALETTE, WIDTH
+from dissensus.drawing.shapes import MOST_NAMED, PALETTE, WIDTH, HeatMap, check_ending, save_picture
 
 __all__ = [
     "HeatMap",

@@ -10,20 +10,21 @@ import numpy as np
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.drawing.annotators import Annotator, answer_text, look
-from dissensus.drawing.contents import LETTER, text_lines
-from dissensus.drawing.heat import HeatMap
-from dissensus.drawing.picture_files import data_address, picture_size, png
+from dissensus.drawing.contents import LETTER, Annotator, answer_text, look, text_lines
 from dissensus.drawing.shapes import (
     ACROSS,
     GREY,
+    HeatMap,
     Panel,
     columns_of,
+    data_address,
     element,
     image,
     letters,
     moved,
+    picture_size,
     plain_line,
+    png,
     printable,
     rect,
     rounded,

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from dissensus.densities import Grid, pool, region_levels
-from dissensus.drawing.picture_files import data_address, png
 from dissensus.drawing.shapes import (
     INK,
     QUIET,
     circle,
     colour,
+    data_address,
     element,
     image,
     moved,
     picture,
+    png,
     rect,
     rounded,
     short,

@@ -9,8 +9,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.matching import common_pairs
-from dissensus.metrics.metric import group_means
+from dissensus.metrics.metric import common_pairs, group_means
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Interval
 

@@ -37,7 +37,7 @@ from dissensus.metrics import (
     gold_scores,
     scores,
 )
-from dissensus.metrics.matching import common_pairs
+from dissensus.metrics.metric import common_pairs
 from dissensus.prediction import JointDensity, Prediction, Predictions
 from dissensus.readers.tables.spellings import variants
 from dissensus.scales import Interval, Scale, as_numbers

@@ -11,16 +11,26 @@ from dissensus.metrics.annotators import ccc_by_annotator
 from dissensus.metrics.attention import (
     Alignment,
     MapSimilarity,
+    Marks,
     PairMarks,
     PartHits,
     annotator_similarity,
     aopc,
+    attention_auroc,
     attention_by_part,
+    auroc_of_ranks,
+    chance_f1,
+    heaviest,
+    laid_out,
     map_blocks,
     map_similarity,
+    marks,
+    overlap_f1,
+    overlap_iou,
     pair_marks,
     paired_similarity,
     part_hits,
+    ranks,
     similarity_alignment,
 )
 from dissensus.metrics.consensus import concordance
@@ -31,20 +41,7 @@ from dissensus.metrics.densities import (
     divided_names,
 )
 from dissensus.metrics.dic import Dic, dic_floor, dic_of
-from dissensus.metrics.matching import Compared, compared
-from dissensus.metrics.metric import Metric, worst_decile
-from dissensus.metrics.rationales import (
-    Marks,
-    attention_auroc,
-    auroc_of_ranks,
-    chance_f1,
-    heaviest,
-    laid_out,
-    marks,
-    overlap_f1,
-    overlap_iou,
-    ranks,
-)
+from dissensus.metrics.metric import Compared, Metric, compared, worst_decile
 from dissensus.metrics.scoring import (
     GOLD,
     Bounds,

@@ -16,8 +16,15 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics import statistics
 from dissensus.metrics.consensus import concordance, concordance_by_group, concordance_of_sums
-from dissensus.metrics.matching import codes_on, common_items, common_pairs, two_sided
-from dissensus.metrics.metric import AnswerScores, ItemScores, group_means
+from dissensus.metrics.metric import (
+    AnswerScores,
+    ItemScores,
+    codes_on,
+    common_items,
+    common_pairs,
+    group_means,
+    two_sided,
+)
 from dissensus.metrics.soft import SMALLEST
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import MultiLabel, Ordinal

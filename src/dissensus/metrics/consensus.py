@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.metrics.matching import labels, ratings
+from dissensus.metrics.metric import labels, ratings
 from dissensus.metrics.statistics import Sums, divided
 from dissensus.prediction import Prediction
 from dissensus.scales import MultiLabel

@@ -13,7 +13,7 @@ import numpy as np
 
 from dissensus.errors import DataError
 from dissensus.metrics import soft
-from dissensus.metrics.matching import mean
+from dissensus.metrics.metric import mean
 from dissensus.metrics.scoring import metric_name, plain_name
 from dissensus.names import Names
 from dissensus.prediction import JointDensity

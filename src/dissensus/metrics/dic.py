@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dissensus.agreement import common_items, kappa_matrix
-from dissensus.agreement.pairs import DENSE
+from dissensus.agreement.pair_measures import DENSE
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.matching import common_pairs, require
-from dissensus.metrics.metric import ItemScores
+from dissensus.metrics.metric import ItemScores, common_pairs, require
 from dissensus.prediction import Prediction
 
 FEWEST = 30  # items that two annotators must have in common: with fewer, kappa is mostly noise

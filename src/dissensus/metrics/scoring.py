@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.metrics.matching import common_items, matching_once
+from dissensus.metrics.metric import common_items, matching_once
 from dissensus.metrics.suite import METRICS
 from dissensus.names import Names
 from dissensus.prediction import Prediction

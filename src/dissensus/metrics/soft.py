@@ -12,7 +12,7 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.matching import common_items, distributions, shares
+from dissensus.metrics.metric import common_items, distributions, shares
 from dissensus.metrics.statistics import Sums, correlation, divided, ratio
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel, Ordinal, Scale, has_value

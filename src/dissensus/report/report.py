@@ -26,13 +26,10 @@ from dissensus.report.blocks import Section
 from dissensus.report.page import to_html
 from dissensus.report.sections.agreement import agreement
 from dissensus.report.sections.annotators import annotators
-from dissensus.report.sections.comparison import comparison
 from dissensus.report.sections.densities import densities
-from dissensus.report.sections.disputed import disputed
-from dissensus.report.sections.looks import looks
-from dissensus.report.sections.overview import overview
+from dissensus.report.sections.disputed import disputed, looks
+from dissensus.report.sections.overview import comparison, overview, provenance
 from dissensus.report.sections.predictions import predicted
-from dissensus.report.sections.provenance import provenance
 from dissensus.report.summary import summary_of
 
 MOST_DISPUTED = 20

@@ -9,8 +9,8 @@ from dissensus.agreement import mean_difference
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
-from dissensus.description.compared_annotators import FEW
-from dissensus.description.disputed_items import differing_items
+from dissensus.description.suspicious_annotators import FEW
+from dissensus.description.texts import differing_items
 from dissensus.errors import counted
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import best_method, comparison_tables

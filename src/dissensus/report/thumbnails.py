@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from dissensus.corpus import Corpus
-from dissensus.drawing.picture_files import data_address
+from dissensus.drawing.shapes import data_address
 from dissensus.errors import DissensusError
 from dissensus.report.blocks import Thumbnail
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
-from dissensus.simulate.assembly import Shown, labelled
 from dissensus.simulate.crowd import Draws, Parts, Sizes, blocks, circle
-from dissensus.simulate.words import invented
+from dissensus.simulate.text import invented
+from dissensus.simulate.truth import Shown, labelled
 
 COLOURS = {  # what draws the eye: a light and a dark shade each
     "red": ((235, 64, 52), (170, 30, 30)),

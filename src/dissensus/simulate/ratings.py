@@ -7,7 +7,10 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.scales import Interval, Nominal
-from dissensus.simulate.assembly import (
+from dissensus.simulate.crowd import Attention, Draws, Parts, Raters, Sizes, assign, shuffled
+from dissensus.simulate.text import ASPECTS, FEELINGS, show_texts
+from dissensus.simulate.truth import (
+    RatingsTruth,
     answers,
     build,
     mean_by_annotator,
@@ -15,10 +18,6 @@ from dissensus.simulate.assembly import (
     part_lists,
     preferences,
 )
-from dissensus.simulate.crowd import Attention, Draws, Parts, Raters, Sizes, assign, shuffled
-from dissensus.simulate.text import ASPECTS, show_texts
-from dissensus.simulate.truth import RatingsTruth
-from dissensus.simulate.words import FEELINGS
 
 QUESTIONS = ("valence", "activation")
 MODES = {  # where an emotion lies on the circumplex: valence and activation in hundredths

@@ -10,9 +10,9 @@ import pyarrow as pa
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
-from dissensus.simulate.assembly import Shown, labelled
 from dissensus.simulate.crowd import MOST, Draws, Parts, Sizes
 from dissensus.simulate.text import emotion_scale
+from dissensus.simulate.truth import Shown, labelled
 
 ASPECTS = ("face", "gaze", "hands", "posture", "voice", "words")  # where an event shows
 PAUSE = (1, 3)  # frames before, between and after events, from and to

@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.densities import Grid, RatingKde, n_uniforms, pool
-from dissensus.densities.rating_noise import KNOTS, N_POINTS, quantiles
+from dissensus.densities.observations import KNOTS, N_POINTS, quantiles
 from dissensus.errors import DataError, listed
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.pairs import PairPredictor, Pairs

@@ -11,7 +11,7 @@ from dissensus.agreement import agreement_of_answers
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
-from dissensus.description.compared_annotators import FEW
+from dissensus.description.suspicious_annotators import FEW
 from dissensus.report.blocks import (
     Bars,
     Block,

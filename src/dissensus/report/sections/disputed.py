@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
-from dissensus.prediction import Predictions
-from dissensus.report.blocks import Bars, Block, Section, Table, Text, brief_names
+from dissensus.description.texts import most_disputed
+from dissensus.drawing import draw_items
+from dissensus.drawing.contents import spans_of
+from dissensus.prediction import Prediction, Predictions
+from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text, brief_names
+from dissensus.report.figures import labelled
 from dissensus.report.thumbnails import thumbnail
 from dissensus.scales import Interval
 
@@ -84,3 +91,114 @@ def _who(annotations: Annotations, item: int) -> str:
     return "; ".join(f"{answer}: {', '.join(brief_names(who))}" for answer, who in parts) + (
         f"; and {more} more" if more > 0 else ""
     )
+
+
+MOST_ITEMS = 3  # of each question
+MOST_BYTES = 200_000  # of a drawing
+MOST_FIGURES = 6  # of the section
+CANDIDATES = 50  # disputed items among which those with marks are shown
+MOST_PLACES = 5  # of an annotator and item, in the table
+
+
+def looks(corpus: Corpus, tested: Corpus | None, predictions: Predictions | None) -> Section | None:
+    """The section; None without attention and without rationales.
+
+    Args:
+        tested: the items that were predicted.
+    """
+    blocks: list[Block] = []
+    for question in corpus.questions:
+        prediction = None if predictions is None else predictions.get(question)
+        if prediction is not None and prediction.attention and tested is not None:
+            assert predictions is not None
+            blocks += _attention(tested, question, predictions)
+        elif corpus.rationales is not None:
+            blocks += _rationales(corpus, question)
+    if not blocks:
+        return None
+    blocks = blocks[:MOST_FIGURES]
+    words = "Disputed items, with the parts of them that counted for each annotator."
+    return Section("looks", "Who looked where", [Text(words), *blocks])
+
+
+def _attention(tested: Corpus, question: str, predictions: Predictions) -> list[Block]:
+    prediction = predictions[question]
+    blocks: list[Block] = []
+    for item in _disputed(tested, question):
+        if prediction.items.find([item])[0] < 0:
+            continue
+        svg = draw_items(tested, [item], question, predictions)
+        if len(svg) > MOST_BYTES or len(blocks) >= MOST_ITEMS:
+            continue
+        alt = (
+            f"Item {item}, {question}: the answers, the predicted distribution, and what each "
+            f"annotator attends to according to {predictions.method}: the more colour, the more "
+            "attention. The item was not trained on."
+        )
+        rows = list(_places(tested, item, prediction))
+        columns = ("annotator", "role", "from", "to", "part", "attention")
+        title = f"Attention to item {item}, {question}"
+        blocks.append(Figure(title, alt, labelled(svg, alt), columns, rows))
+    return blocks
+
+
+def _rationales(corpus: Corpus, question: str) -> list[Block]:
+    blocks: list[Block] = []
+    for item in _disputed(corpus, question):
+        spans = spans_of(corpus, int(corpus.items.codes([item])[0]), [question])
+        if not len(spans.item) or len(blocks) >= MOST_ITEMS:
+            continue
+        svg = draw_items(corpus, [item], question)
+        if len(svg) > MOST_BYTES:
+            continue
+        alt = f"Item {item}, {question}: what each annotator marked as the reason for the answer."
+        rows = [
+            ["" if code < 0 else corpus.annotators[code], role, _ends(start), _ends(stop), kind]
+            for code, role, start, stop, kind in zip(
+                spans.annotator.tolist(),
+                spans.role.to_pylist(),
+                spans.start.tolist(),
+                spans.stop.tolist(),
+                spans.kind.to_pylist(),
+                strict=True,
+            )
+        ]
+        columns = ("annotator", "role", "from", "to", "kind")
+        title = f"Marked in item {item}, {question}"
+        blocks.append(Figure(title, alt, labelled(svg, alt), columns, rows))
+    return blocks
+
+
+def _disputed(corpus: Corpus, question: str) -> list[str]:
+    """The most disputed items of a question."""
+    return [entry.item for entry in most_disputed(corpus, corpus[question], CANDIDATES)]
+
+
+def _ends(value: Any) -> Any:
+    """A place in a content: a number, or several as text."""
+    if isinstance(value, list):
+        known = [part for part in value if part == part]
+        return known[0] if len(known) == 1 else ", ".join(f"{part:g}" for part in known)
+    return value
+
+
+def _places(tested: Corpus, item: str, prediction: Prediction) -> Iterable[list[Any]]:
+    """The parts of an item that each annotator attends to most."""
+    pairs = prediction.by_annotator
+    assert pairs is not None
+    code = int(prediction.items.codes([item])[0])
+    place = int(tested.items.codes([item])[0])
+    for attention in prediction.attention:
+        role = attention.role.split("&")[0]
+        contents = tested.contents.get(role)
+        is_text = contents is not None and contents.kind == "text"
+        text = contents[tested.content[role][place]] if is_text and contents is not None else ""
+        ends = attention.places_of(code)
+        for row in np.flatnonzero(pairs.item == code):
+            weight = attention.of_pair(int(row))
+            for at in np.argsort(-weight, kind="stable")[:MOST_PLACES]:
+                begin, end = ends[at, 0].tolist()
+                if end > begin and weight[at] == weight[at]:
+                    part = text[int(begin) : int(end)] if is_text else ""
+                    name = pairs.annotators[int(pairs.annotator[row])]
+                    yield [name, role, begin, end, part, float(weight[at])]

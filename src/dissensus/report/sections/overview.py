@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import platform
+import re
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import metadata
+from typing import Any
+
 import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription, one_line
 from dissensus.description.texts import shares_of
+from dissensus.drawing.shapes import QUIET, SOFT
+from dissensus.evaluation import ComparisonTable, Results, code_commit, intervals
+from dissensus.evaluation.best_method import comparison_tables
+from dissensus.evaluation.comparison_table import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
-from dissensus.report.figures import bars, columns
+from dissensus.report.figures import bars, columns, labelled
 from dissensus.scales import Interval, MultiLabel
 
 MOST_VALUES = 30  # bars of values
@@ -89,3 +101,116 @@ def _ratings(annotations: Annotations, name: str, scale: Interval) -> Figure:
     svg = columns(names, counts.tolist(), alt, "rating (from)")
     rows = list(zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True))
     return Figure(f"Ratings of {name}", alt, svg, ("from", "to", "answers"), rows)
+
+
+PANELS = 3  # side by side
+PAGE_COLOURS = {  # of a picture on white -> of one on a light or dark page
+    "#222222": "currentColor",
+    'fill="#6b6b6b"': f'fill="currentColor" fill-opacity="{SOFT:g}"',
+    'stroke="#6b6b6b"': f'stroke="{QUIET}"',
+    'stroke="#dddddd"': 'stroke="currentColor" stroke-opacity="0.18"',
+    'fill="#ffffff"': 'fill="var(--page, #fff)"',
+}
+
+
+def comparison(results: Results) -> Section:
+    blocks: list[Block] = [
+        Text(
+            "Each method was fitted on training items and scored on others. Lines are 95 % "
+            "intervals; floors ignore the content; a dagger marks a difference from "
+            "the reference that is significant after Holm's correction."
+        )
+    ]
+    for table in comparison_tables(results):
+        blocks += [scores_figure(table), _table(table)]
+        blocks += [Text(note) for note in table.notes[:12]]
+    return Section("methods", "Methods compared", blocks)
+
+
+def scores_figure(table: ComparisonTable) -> Figure:
+    """The mean score of each method, with its interval."""
+    title = f"Scores, {table.question}"
+    alt = f"The mean score of each method on {table.question} with its 95 % interval."
+    rows = [
+        [row.name, metric, cell.mean, cell.low, cell.high]
+        for row in table.rows
+        for metric, cell in row.cells.items()
+    ]
+    columns = ("method", "metric", "mean", "95 % from", "to")
+    return Figure(title, alt, _on_page(intervals(table, PANELS), alt), columns, rows)
+
+
+def _on_page(svg: str, alt: str) -> str:
+    """The picture with the colours of the page."""
+    svg = re.sub(r'<rect width="\d+" height="\d+" fill="#ffffff"/>', "", svg)
+    for plain, of_page in PAGE_COLOURS.items():
+        svg = svg.replace(plain, of_page)
+    return labelled(svg, alt)
+
+
+def _table(table: ComparisonTable) -> Table:
+    tested = bool(table.n_comparisons)
+    rows: list[list[Any]] = []
+    for row in table.rows:
+        for metric, cell in row.cells.items():
+            against = cell.against
+            difference = None if against is None else against.effect
+            p = [None if against is None else against.adjusted] if tested else []
+            scores = [cell.mean, cell.low, cell.high, difference, *p]
+            rows.append([row.name, metric, *scores, _kind(row, cell)])
+    difference_from = f"difference from {table.reference or 'the reference'}"
+    names = ("mean", "95 % from", "to", difference_from, *(["p (Holm)"] if tested else []))
+    return Table(f"All scores, {table.question}", ("method", "metric", *names, ""), rows)
+
+
+def _kind(row: Row, cell: Cell) -> str:
+    """Whether a row is a floor, the best method, or a score that needs no method."""
+    if row.floor:
+        return "floor" if cell.n_fits else "bound"
+    return "best" if cell.best else ""
+
+
+PACKAGES = ("dissensus", "numpy", "pyarrow", "scipy", "torch", "transformers")
+
+
+def _versions() -> str:
+    """Python and the packages that numbers depend on."""
+    versions = [f"Python {platform.python_version()}"]
+    for package in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions.append(f"{package} {metadata.version(package)}")
+    return ", ".join(versions)
+
+
+def _settings(results: Results) -> str:
+    """The settings that were chosen for each method, with the number of fits that have them."""
+    texts = []
+    for method in results.about.methods:
+        chosen = Counter(
+            ", ".join(f"{name} = {value}" for name, value in fit.settings.items())
+            for fit in results.of(method)
+            if fit.settings
+        )
+        texts += [f"{method}: {settings} ({n})" for settings, n in sorted(chosen.items())]
+    return "; ".join([*texts, "the others have their defaults" if texts else "all have defaults"])
+
+
+def provenance(facts: Mapping[str, Any], results: Results | None) -> Section:
+    rows: list[list[Any]] = [["dissensus", code_commit()], ["versions", _versions()]]
+    rows += [[name, str(value)] for name, value in facts.items()]
+    if results is not None:
+        about = results.about
+        rows += [
+            ["methods", ", ".join(about.methods)],
+            ["settings", _settings(results)],
+            ["seeds", ", ".join(map(str, about.seeds))],
+            ["protocol", ", ".join(f"{k}: {v}" for k, v in about.protocol.items())],
+            ["folds", str(len(results.folds))],
+            ["metrics", ", ".join(about.metrics)],
+        ]
+        rows += [[f"{method} left out", why] for method, why in about.left_out.items()]
+        if about.command:
+            rows.append(["comparison", about.command])
+    return Section(
+        "run", "What was run, and how to run it again", [Table("Run", ("what", "value"), rows)]
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import one_line
-from dissensus.metrics.matching import distributions
+from dissensus.metrics.metric import distributions
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import diagonal, matrix, side_by_side
@@ -140,7 +140,7 @@ def calibration(question: str, prediction: Prediction, answers: Annotations) -> 
 def predicted_agreement(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
     """Kappas of annotators, and those of their predicted answers, side by side."""
     from dissensus.agreement import common_items
-    from dissensus.metrics.matching import common_pairs
+    from dissensus.metrics.metric import common_pairs
 
     if prediction.by_annotator is None or answers.annotator is None:
         return []
