@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from dissensus.errors import DataError
-from dissensus.files.staging import reserved, staged
+from dissensus.files.folders import reserved, staged
 
 WRITER = """
 import sys, time
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 with staged(sys.argv[1]) as path:
     path.write_text("half")
     print("writing", flush=True)
@@ -112,7 +112,7 @@ def test_a_folder_takes_the_place_of_another(
     tmp_path: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not exchange:
-        monkeypatch.setattr("dissensus.files.staging.exchanged", lambda *_: False)
+        monkeypatch.setattr("dissensus.files.folders.exchanged", lambda *_: False)
     for name in ("old", "new"):
         with staged(tmp_path / "model") as path:
             path.mkdir()

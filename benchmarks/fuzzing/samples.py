@@ -403,13 +403,10 @@ def read_by_commands(folder: Path, corpus: Any) -> Iterator[Sample]:
     crowd = str(folder / "crowd")
     names, items = list(corpus.annotators), list(corpus.items)
     values = list(corpus["emotion"].scale.values)
-    confusions = [(who, true, value, 1 / len(values)) for who in names for true in values
-                  for value in values]  # fmt: skip
     vectors = "".join(f"word{n} 0.5 -1e-3 {n}\n" for n in range(9))
     long = delimited([HEADER, *ROWS])
     files: dict[str, str | bytes] = {
         "skills.csv": delimited([("annotator", "skill"), *((who, 0.5) for who in names)]),
-        "start.csv": delimited([("annotator", "true", "answer", "probability"), *confusions]),
         "outside.csv": delimited([("item", "answer"), *((item, values[0]) for item in items)]),
         "outside.jsonl": "".join(
             json.dumps({"item": item, "annotator": names[0], "answer": values[0]}) + "\n"
@@ -426,7 +423,6 @@ def read_by_commands(folder: Path, corpus: Any) -> Iterator[Sample]:
         (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     readers: dict[str, Callable[[Path], Any]] = {
         "skills.csv": command("aggregate", crowd, "--method", "weighted-vote", "--skills"),
-        "start.csv": command("aggregate", crowd, "--method", "dawid-skene", "--start"),
         "outside.csv": lambda path: read_outside(path, corpus),
         "outside.jsonl": lambda path: read_outside(path, corpus),
         "vectors.txt": read_vectors,

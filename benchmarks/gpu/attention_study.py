@@ -30,7 +30,7 @@ from dissensus.evaluation import (
     resampling,
     statistic_over_both,
 )
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 from dissensus.metrics import (
     attention_auroc,
     auroc_of_ranks,

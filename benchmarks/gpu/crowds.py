@@ -360,12 +360,12 @@ def keep(folders: list[Path]) -> None:
 
 def aggregated() -> Iterator[dict[str, Any]]:
     """Every aggregator against gold labels, where items have no contents to learn from."""
-    from dissensus.datasets import bluebirds_ducks, snow2008
+    from dissensus.datasets import load
     from dissensus.evaluation import aggregator_scores
 
     data = Path(os.environ["DISSENSUS_DATA"])
-    corpora = {n: bluebirds_ducks.load(data / "bluebirds_ducks", n) for n in ("bluebirds", "ducks")}
-    corpora |= {name: snow2008.load(data / "snow2008", name) for name in ("temp", "wsd")}
+    corpora = {n: load(data / "bluebirds_ducks", n) for n in ("bluebirds", "ducks")}
+    corpora |= {name: load(data / "snow2008", name) for name in ("temp", "wsd")}
     for name, corpus in corpora.items():
         (question,) = corpus.questions
         for row in aggregator_scores(corpus, question):

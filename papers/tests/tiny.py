@@ -9,8 +9,8 @@ import numpy as np
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
-from dissensus.datasets.pos_tweets import TAGS
-from dissensus.datasets.stemming import QUESTION, SCALE
+from dissensus.datasets.texts import TAGS
+from dissensus.datasets.votes import QUESTION, SCALE
 
 WORDS = {"tea": "NOUN", "runs": "VERB", "red": "ADJ", "the": "DET", "@USER": "NOUN"}
 QUICK = [

@@ -24,10 +24,14 @@ from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled, stacked
 from dissensus.report.sections.agreement import confused, who_agrees
-from dissensus.report.sections.densities import is_rating, together
 from dissensus.report.sections.overview import answers_given, scores_figure
 from dissensus.report.sections.predictions import calibration as calibration_of
-from dissensus.report.sections.predictions import mean_ratings, predicted_agreement
+from dissensus.report.sections.predictions import (
+    is_rating,
+    mean_ratings,
+    predicted_agreement,
+    together,
+)
 from dissensus.scales import Interval
 
 __all__ = [

@@ -503,7 +503,7 @@ def test_divergence_by_integration() -> None:
     from scipy.integrate import quad
     from scipy.stats import beta
 
-    from dissensus.aggregation.mace import divergence
+    from dissensus.aggregation.reliability import divergence
 
     drawn, prior = beta(3.5, 1.7), beta(0.5, 0.8)
     expected = quad(lambda x: drawn.pdf(x) * (drawn.logpdf(x) - prior.logpdf(x)), 0, 1)[0]

@@ -12,7 +12,6 @@ from scipy.stats import norm
 
 from dissensus.aggregation import (
     BayesianDawidSkene,
-    DawidSkene,
     Kos,
     Majority,
     MatrixMeanSubsequenceReduced,
@@ -99,32 +98,6 @@ def test_votes_weighted_by_gold_as_crowd_kit() -> None:
         weighted.probas_.sort_index()[[0, 1, 2]].to_numpy(),
         atol=1e-12,
     )
-
-
-@PEER
-def test_first_confusion_matrices_as_crowd_kit() -> None:
-    from crowdkit.aggregation import DawidSkene as Peer
-
-    annotations = votes(80, 6)[1]
-    matrices = np.random.default_rng(0).dirichlet([4, 1, 1], (6, 3))  # (annotator, true, answered)
-    index = pd.MultiIndex.from_product([range(6), range(3)], names=["worker", "label"])
-    initial = pd.DataFrame(matrices.transpose(0, 2, 1).reshape(18, 3), index, [0, 1, 2])
-    peer = Peer(n_iter=3, tol=-np.inf, initial_error_strategy="assign")
-    expected = peer.fit_predict_proba(frame(annotations), initial_error=initial)
-    start = {f"p{k}": matrix for k, matrix in enumerate(matrices)}
-    fitted = DawidSkene(iterations=3, tolerance=0).fit(annotations, start=start)
-    np.testing.assert_allclose(
-        fitted.distribution_, expected.sort_index()[[0, 1, 2]].to_numpy(), atol=1e-6
-    )
-    with pytest.raises(DataError) as error:
-        DawidSkene().fit(annotations, start={"p0": np.eye(2)})
-    assert str(error.value) == (
-        "dawid-skene: a first confusion matrix is 3 x 3, not negative and finite, found another "
-        "for 'p0' (2, 2)"
-    )
-    never = {"p0": np.array([[1.0, 0, 0]] * 3)}  # but p0 has given all three answers
-    fitted = DawidSkene().fit(annotations, start=never)
-    np.testing.assert_allclose(fitted.distribution_.sum(axis=1), 1)
 
 
 def exact_posterior(answer: np.ndarray, n_drawn: int = 500) -> np.ndarray:

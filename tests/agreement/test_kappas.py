@@ -33,8 +33,7 @@ LEVELS = Ordinal(("1", "2", "3", "4"))
 @pytest.fixture(autouse=True, params=[0, 1 << 18], ids=["kernels", "dense"])
 def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test by compiled kernels, and by the plain product that small tables are given to."""
-    for module in ("pair_measures", "pairs"):
-        monkeypatch.setattr(f"dissensus.agreement.{module}.DENSE", request.param)
+    monkeypatch.setattr("dissensus.agreement.pair_measures.DENSE", request.param)
 
 
 def reference(table: Table, weights: Any, n_annotators: int) -> np.ndarray:

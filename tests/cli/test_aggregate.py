@@ -182,24 +182,20 @@ def test_every_aggregator_is_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "content", "message"),
+    ("content", "message"),
     [
-        ("--start", b"annotator,true,answer,probability\nann,yes,no,often\n",
-         ", line 2: 'often' is not a number"),
-        ("--start", b"annotator,true,answer,probability\nann,yes,maybe,1\n",
-         ": 'maybe' is no value; there are 'no', 'yes'"),
-        ("--skills", b"annotator,skill\xff\np\xff,0.9\n", ": cannot be read ("),
+        (b"annotator,skill\nann,often\n", ", line 2: 'often' is not a number"),
+        (b"annotator,skill\xff\np\xff,0.9\n", ": cannot be read ("),
     ],
-)  # fmt: skip
+)
 def test_tables_about_annotators_that_cannot_be_used(
-    run: Run, table: Path, tmp_path: Path, option: str, content: bytes, message: str
+    run: Run, table: Path, tmp_path: Path, content: bytes, message: str
 ) -> None:
-    path = tmp_path / "given.csv"
-    path.write_bytes(content)
-    method = "dawid-skene" if option == "--start" else "weighted-vote"
-    ended = run("aggregate", table, "--method", method, option, path)
+    given = tmp_path / "given.csv"
+    given.write_bytes(content)
+    ended = run("aggregate", table, "--method", "weighted-vote", "--skills", given)
     assert ended.code == 1
-    assert ended.err.splitlines()[-1].startswith(f"Error: {path}{message}")
+    assert ended.err.splitlines()[-1].startswith(f"Error: {given}{message}")
 
 
 def test_the_history_of_a_model(run: Run, table: Path, tmp_path: Path) -> None:

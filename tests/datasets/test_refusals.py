@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus.datasets import dataset, muse
+from dissensus.datasets import dataset, speech
 from dissensus.errors import DataError
 from tests.datasets.crowd_folders import vectors
 
@@ -21,7 +21,7 @@ SAMPLES, DIALOG = (
     "samples_with_12_labels.csv.gz",
     "Session1/dialog/EmoEvaluation/Ses01F_impro01.txt",
 )
-SURVEY = f"{muse.SURVEY}/{muse.RATINGS}"
+SURVEY = f"{speech.SURVEY}/{speech.MUSE_RATINGS}"
 SPANS = "must be a list of characters such as [3, 4], found"
 
 # fmt: off

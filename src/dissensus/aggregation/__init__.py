@@ -9,11 +9,6 @@ from __future__ import annotations
 from dissensus.aggregation.base import Aggregator
 from dissensus.aggregation.dawid_skene import BayesianDawidSkene, DawidSkene
 from dissensus.aggregation.gaussian import Gaussian
-from dissensus.aggregation.glad import Glad
-from dissensus.aggregation.kos import Kos
-from dissensus.aggregation.m_msr import MatrixMeanSubsequenceReduced
-from dissensus.aggregation.mace import Mace
-from dissensus.aggregation.one_coin import OneCoin, errs_by_value
 from dissensus.aggregation.ranking import (
     RANKERS,
     BradleyTerry,
@@ -30,6 +25,14 @@ from dissensus.aggregation.registry import (
     check_shares,
     gold_accuracy,
     usual_method,
+)
+from dissensus.aggregation.reliability import (
+    Glad,
+    Kos,
+    Mace,
+    MatrixMeanSubsequenceReduced,
+    OneCoin,
+    errs_by_value,
 )
 from dissensus.aggregation.texts import TEXT_METHODS, aggregate_texts, rover
 from dissensus.aggregation.votes import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from dissensus.aggregation.base import Aggregator, Gives
 from dissensus.aggregation.em import TINY, Expected, HiddenTruth, ItemAnswers, item_answers, shares
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.names import Names
 from dissensus.progress import progress
 
 FEW_VALUES = 16  # up to which a kernel is compiled for each number of values
@@ -57,28 +56,8 @@ class DawidSkene(HiddenTruth):
     name: ClassVar[str] = "dawid-skene"
     in_blocks: ClassVar[bool] = True
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, answered, true)
-    _start: Mapping[str, np.ndarray] | None = field(init=False, repr=False, default=None)
     _answers: Annotations | None = field(init=False, repr=False, default=None)
     _calibrated: np.ndarray = field(init=False, repr=False)
-
-    def fit(
-        self,
-        annotations: Any,
-        gold: Annotations | None = None,
-        history: HiddenTruth | None = None,
-        start: Mapping[str, np.ndarray] | None = None,
-        *,
-        cluster: Any | None = None,
-    ) -> Self:
-        """Aggregate the answers to one question.
-
-        Args:
-            annotations, gold, history, cluster: as of every model of annotators.
-            start: the first confusion matrix of annotators by name, (n_values true, n_values
-                answered); others begin with their agreement with the votes.
-        """
-        self._start = start
-        return super().fit(annotations, gold, history, cluster=cluster)
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
         self._answers = annotations
@@ -94,19 +73,6 @@ class DawidSkene(HiddenTruth):
 
     def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
         self._count(answers, voted.counts)
-        for name, matrix in (self._start or {}).items():
-            given = np.asarray(matrix, dtype=float)
-            same_shape = given.shape == self.counts_.shape[1:]
-            if not (same_shape and (given >= 0).all() and np.isfinite(given.sum())):
-                raise DataError(
-                    f"{self.name}: a first confusion matrix is {answers.n_values} x "
-                    f"{answers.n_values}, not negative and finite, found another for {name!r} "
-                    f"{given.shape}"
-                )
-            code = int(self.annotators_.find(Names([name]))[0])
-            if code >= 0:  # what the annotator has answered is never impossible
-                answered = self.counts_[code].any(axis=1, keepdims=True)
-                self.counts_[code] = np.maximum(given.T, TINY * answered)
 
     def _pass(self, answers: ItemAnswers) -> tuple[float, float]:
         confusion = self._confusion().reshape(answers.n_cells, answers.n_values)
@@ -141,9 +107,6 @@ class DawidSkene(HiddenTruth):
         """
         expected = answers.voted()
         occurs = expected.mass > 0
-        if self._start:
-            confusion = self._confusion().reshape(answers.n_cells, answers.n_values)
-            expected = answers.expected("expect", confusion, self.prior_, False)
         for _ in range(PASSES):
             counts, *prior = self._added(answers, expected, occurs)
             expected = answers.expected("expect_others", counts, (*prior, 1.0), True)

@@ -19,8 +19,15 @@ from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotation
 from dissensus.cluster import SentBlock, results, sent, sent_blocks
 from dissensus.conversion import annotations_of
 from dissensus.errors import DataError, listed
-from dissensus.files.folders import read_json, read_table, reading, write_json, write_table, writing
-from dissensus.files.staging import write_errors
+from dissensus.files.folders import (
+    read_json,
+    read_table,
+    reading,
+    write_errors,
+    write_json,
+    write_table,
+    writing,
+)
 from dissensus.names import Names
 from dissensus.progress import progress
 

@@ -13,12 +13,8 @@ from dissensus.aggregation.base import CHOSEN, Aggregator
 from dissensus.aggregation.dawid_skene import BayesianDawidSkene, DawidSkene
 from dissensus.aggregation.em import HiddenTruth
 from dissensus.aggregation.gaussian import Gaussian
-from dissensus.aggregation.glad import Glad
-from dissensus.aggregation.kos import Kos
-from dissensus.aggregation.m_msr import MatrixMeanSubsequenceReduced
-from dissensus.aggregation.mace import Mace
-from dissensus.aggregation.one_coin import OneCoin
 from dissensus.aggregation.ranking import LEFT_OUT, RANKERS
+from dissensus.aggregation.reliability import Glad, Kos, Mace, MatrixMeanSubsequenceReduced, OneCoin
 from dissensus.aggregation.texts import TEXT_METHODS
 from dissensus.aggregation.votes import (
     Majority,
@@ -151,7 +147,6 @@ def aggregate(
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
     skills: Mapping[str, float] | None = None,
-    start: Mapping[str, np.ndarray] | None = None,
     warm_start: HiddenTruth | None = None,
     cluster: str | None = None,
 ) -> dict[str, Aggregator]:
@@ -164,7 +159,6 @@ def aggregate(
         questions: which ones; all if left out.
         use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
         skills: the weight of each annotator's votes, by name (weighted-vote).
-        start: first confusion matrices of annotators by name (dawid-skene).
         warm_start: the same model, fitted on earlier answers; its counts are added.
         cluster: address of a Dask scheduler whose workers count a part of the items each
             (dawid-skene, one-coin and mace).
@@ -180,8 +174,10 @@ def aggregate(
     corpus.check_questions(questions)
     if method is None:
         return {
-            question: aggregate(corpus, usual_method(corpus, question), [question], use_gold,
-                                skills, start, warm_start, cluster)[question]
+            question: aggregate(
+                corpus, usual_method(corpus, question), [question], use_gold, skills, warm_start,
+                cluster,
+            )[question]
             for question in questions
         }  # fmt: skip
     check_method(method)
@@ -189,7 +185,7 @@ def aggregate(
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     if method in TEXT_METHODS:
         raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
-    options = {"skills": skills, "start": start, "history": warm_start}
+    options = {"skills": skills, "history": warm_start}
     more: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     _check_more(method, more, use_gold)
     if cluster is None:
@@ -212,19 +208,10 @@ def usual_method(corpus: Corpus | StoredCorpus, question: str) -> str:
 def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:
     """Refuse what a method cannot use, and a vote weighted by nothing."""
     aggregator = AGGREGATORS[method]
-    able = {
-        "skills": aggregator.takes_skills,
-        "start": issubclass(aggregator, DawidSkene),
-        "history": issubclass(aggregator, HiddenTruth),
-    }
-    words = {
-        "skills": "skills; use weighted-vote",
-        "start": "first confusion matrices; use dawid-skene",
-        "history": "a warm start; use dawid-skene, one-coin or mace",
-    }
-    for name in more:
-        if not able[name]:
-            raise DataError(f"{method} does not take {words[name]}")
+    if "skills" in more and not aggregator.takes_skills:
+        raise DataError(f"{method} does not take skills; use weighted-vote")
+    if "history" in more and not issubclass(aggregator, HiddenTruth):
+        raise DataError(f"{method} does not take a warm start; use dawid-skene, one-coin or mace")
     if aggregator.takes_skills and not use_gold and "skills" not in more:
         raise DataError(
             f"{method} needs skills (--skills TABLE) or gold labels (--use-gold); without them use "

@@ -44,8 +44,8 @@ from dissensus.cluster import SentBlock, connect, results, sent_blocks
 from dissensus.conversion import annotations_of, corpus_of
 from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.errors import DataError, counted, did_you_mean, listed
-from dissensus.frames import html_table, to_frame
 from dissensus.names import Names
+from dissensus.tables import html_table, to_frame
 
 Over = Literal["items", "raters"]
 INTERVALS: dict[str, Callable[..., ConfidenceInterval]] = {

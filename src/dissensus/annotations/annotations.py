@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, counted, did_you_mean, listed
-from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names, OfNames, new_codes, order_of, same, string_array
 from dissensus.scales import (
     Interval,
@@ -26,6 +25,7 @@ from dissensus.scales import (
     has_value,
     infer_scale,
 )
+from dissensus.tables import MOST_ROWS, html_rows, to_frame
 
 PAIRS = 1 << 22  # that are sorted together, and rows that are looked at together
 MOST_FALLS = 0.45  # of the keys: numbers in long runs are sorted faster by merging

@@ -17,24 +17,19 @@ import typer
 from dissensus.cli import console
 from dissensus.cli.aggregate import aggregate
 from dissensus.cli.agreement import agreement
-from dissensus.cli.attention import attention
 from dissensus.cli.cache import cache
 from dissensus.cli.compare import UNFINISHED, compare, seconds
-from dissensus.cli.console import fail
-from dissensus.cli.convert import convert
-from dissensus.cli.datasets import datasets
-from dissensus.cli.demo import demo
+from dissensus.cli.console import fail, reservations
+from dissensus.cli.convert import convert, datasets
 from dissensus.cli.describe import describe
 from dissensus.cli.draw import draw
-from dissensus.cli.evaluate import evaluate
+from dissensus.cli.evaluate import attention, evaluate
 from dissensus.cli.layout import layout
 from dissensus.cli.options import HelpedCommand, documentation, with_options
-from dissensus.cli.outputs import reservations
 from dissensus.cli.papers import papers
 from dissensus.cli.predict import predict
-from dissensus.cli.report import report
-from dissensus.cli.run import run
-from dissensus.cli.serve import serve
+from dissensus.cli.report import report, serve
+from dissensus.cli.run import demo, run
 from dissensus.cli.simulate import simulate
 from dissensus.cli.train import train
 from dissensus.errors import DissensusError

@@ -2,23 +2,215 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dissensus.cli import console
-from dissensus.cli.every_aggregator import show_every_aggregator
-from dissensus.cli.model_options import ModelOptions
-from dissensus.cli.outputs import check_table, check_tables, emit_answers, reserve, write_tables
+from dissensus.cli.console import (
+    check_table,
+    check_tables,
+    columns,
+    emit_answers,
+    reserve,
+    show_each,
+    write_answers,
+    write_tables,
+)
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.prediction.answer_files import consensus_table
+from dissensus.scales import Interval
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from dissensus.aggregation import Aggregator
     from dissensus.corpus import Corpus, StoredCorpus
+    from dissensus.evaluation.aggregator_scores import AggregatorScores
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """What a user gave besides the method."""
+
+    skills: Path | None
+    warm_start: Path | None
+    save_model: Path | None
+    history: bool
+
+    def check_none(self, method: str) -> None:
+        """Refuse all of them."""
+        for name, value in vars(self).items():
+            if value:
+                raise DataError(
+                    f"--method {method} has no --{name.replace('_', '-')}; leave it out"
+                )
+
+    def arguments(
+        self, corpus: Corpus | StoredCorpus, method: str, questions: list[str] | None
+    ) -> dict[str, Any]:
+        """The arguments of `aggregation.aggregate` that the files contain."""
+        names = questions or list(corpus.questions)
+        if (self.warm_start or self.save_model) and len(names) != 1:
+            raise DataError(f"choose one question with --question: {listed(names)}")
+        given: dict[str, Any] = {}
+        if self.skills is not None:
+            columns = _columns(self.skills, ("annotator", "skill"))
+            pairs = zip(columns["annotator"], _numbers(self.skills, columns["skill"]), strict=True)
+            given["skills"] = dict(pairs)
+        if self.warm_start is not None:
+            given["warm_start"] = _restored(self.warm_start, method)
+        return given
+
+    def report(self, fitted: Mapping[str, Aggregator]) -> None:
+        """Print the history, and save the model."""
+        from dissensus.aggregation.em import HiddenTruth
+
+        for question, aggregator in fitted.items():
+            each = getattr(aggregator, "by_value_", {"": aggregator})
+            for value, model in each.items():
+                if self.history:
+                    _say_history(f"{question} {value}".strip(), model)
+            if self.save_model is not None:
+                if not isinstance(aggregator, HiddenTruth) or "" not in each:
+                    raise DataError(
+                        f"--save-model is for models of annotators of nominal or ordinal answers, "
+                        f"not {aggregator.name}"
+                    )
+                aggregator.save(self.save_model)
+                console.say(f"{self.save_model}: written")
+
+
+def _say_history(about: str, model: Any) -> None:
+    history = getattr(model, "log_likelihood_", None)
+    if history is None:
+        raise DataError(
+            f"{model.name} has no iterations with a log-likelihood; leave out --history"
+        )
+    for iteration, likelihood in enumerate(history, 1):
+        console.say(f"{about}: iteration {iteration}, log-likelihood {likelihood:.6f}")
+
+
+def _restored(folder: Path, method: str) -> Any:
+    from dissensus.aggregation import AGGREGATORS
+    from dissensus.aggregation.em import HiddenTruth
+
+    aggregator = AGGREGATORS[method]()
+    if not isinstance(aggregator, HiddenTruth):
+        raise DataError(f"{method} does not take a warm start; use dawid-skene, one-coin or mace")
+    return aggregator.restore(folder)
+
+
+def _columns(path: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
+    """These columns of a table, as texts."""
+    from dissensus.evaluation.outside_predictions import read_columns
+
+    columns = read_columns(path)
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise DataError(f"{path}: no column {listed(missing)}; it has {listed(columns)}")
+    return {name: [str(value) for value in columns[name]] for name in names}
+
+
+def _numbers(path: Path, texts: list[str]) -> list[float]:
+    numbers = []
+    for row, text in enumerate(texts, 2):
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise DataError(f"{path}, line {row}: {text!r} is not a number")
+        numbers.append(number)
+    return numbers
+
+
+def show_every_aggregator(
+    corpus: Corpus, questions: list[str] | None, output: Path | None, json: bool
+) -> None:
+    """Print the scores of all aggregators; write their answers to `output`, a column each."""
+    from dissensus.evaluation import aggregator_scores
+
+    rows = {q: aggregator_scores(corpus, q) for q in questions or corpus.questions}
+    if json:
+        console.print_json({q: [_record(row) for row in each] for q, each in rows.items()})
+    else:
+        show_each(_shown(corpus, question, each) for question, each in rows.items())
+    if output is not None:
+        for path in write_answers({q: _answers(each) for q, each in rows.items()}, output):
+            console.say(f"{path}: written")
+
+
+def _shown(corpus: Corpus, question: str, rows: list[AggregatorScores]) -> list[Any]:
+    """A heading, the table and what to know about it."""
+    from dissensus.aggregation import AGGREGATORS
+
+    metrics = list(rows[0].scores)
+    ratings = isinstance(corpus[question].scale, Interval)
+    same = "mean distance" if ratings else "same answers"
+    names = ["aggregator", *metrics, "minus the best" if metrics else same]
+    counted = any(row.tied is not None for row in rows)
+    names += ["tied items"] if counted else []
+    cells = []
+    for row in (row for row in rows if not row.reason):
+        last = _difference(row) if metrics else f"{row.same:.3f}"
+        tied = [] if not counted else ["-" if row.tied is None else f"{row.tied:,}"]
+        cells.append([row.name, *_scores(row, metrics), last, *tied])
+    notes = []
+    if metrics:
+        n = np.isin(corpus.gold[question].item, corpus[question].item).sum()
+        notes.append(f"{n:,} items with answers and a gold label; 95 % intervals over items.")
+        equal = [row.name for row in rows if row.as_good and not row.best]
+        others = f"{', '.join(equal)} cannot be told from it" if equal else "all others differ"
+        notes.append(f"Best: {rows[0].name}; {others} (p >= 0.05, Holm).")
+    else:
+        what = "mean distance from" if ratings else "same answers: share of items as by"
+        notes.append(f"No gold labels; {what} {rows[0].name}.")
+    kind = corpus[question].scale.kind
+    other = [row.name for row in rows if row.reason and kind not in AGGREGATORS[row.name].scales]
+    notes += [f"Not for {kind} answers: {', '.join(other)}."] if other else []
+    notes += [f"left out: {row.reason}" for row in rows if row.reason and row.name not in other]
+    return [f"{corpus.name}, {question}", columns(names, cells, names[1:], whole=names[:1]), *notes]
+
+
+def _scores(row: AggregatorScores, metrics: list[str]) -> list[str]:
+    """The scores; the first, which decides, with its interval."""
+    cells = [f"{row.scores[metric]:.3f}" for metric in metrics]
+    for low, high in [row.intervals[metric] for metric in metrics[:1] if metric in row.intervals]:
+        cells[0] += f" [{low:.3f}, {high:.3f}]"
+    return cells
+
+
+def _difference(row: AggregatorScores) -> str:
+    from dissensus.evaluation.significance.difference import p_text
+
+    if row.against_best is None:
+        return "best"
+    p = row.against_best.adjusted
+    return f"{row.against_best.effect:+.3f}" + ("" if math.isnan(p) else f", p {p_text(p)}")
+
+
+def _record(row: AggregatorScores) -> dict[str, Any]:
+    record: dict[str, Any] = {"aggregator": row.name}
+    if row.reason:
+        return record | {"left out": row.reason}
+    record |= {"scores": row.scores, "intervals": row.intervals, "tied items": row.tied}
+    if row.against_best is not None:
+        record |= {"minus the best": row.against_best.effect, "p": row.against_best.adjusted}
+    return record
+
+
+def _answers(rows: list[AggregatorScores]) -> Any:
+    """One row per item, with the answer of each aggregator."""
+    import pyarrow as pa
+
+    known = [(row.name, row.prediction) for row in rows if row.prediction is not None]
+    table: dict[str, Any] = {"item": known[0][1].items.array}
+    table |= {name: prediction.to_table()["answer"] for name, prediction in known}
+    return pa.table(table)
 
 
 @reads_corpus
@@ -30,7 +222,6 @@ def aggregate(
     use_gold: bool = False,
     annotator_table: Path | None = None,
     skills: Path | None = None,
-    start: Path | None = None,
     warm_start: Path | None = None,
     save_model: Path | None = None,
     history: bool = False,
@@ -56,8 +247,6 @@ def aggregate(
         use_gold: Use gold labels to estimate each annotator's errors.
         annotator_table: Also write the estimates for each annotator to this table.
         skills: Table with the columns annotator and skill, for weighted-vote.
-        start: Table of first confusion matrices for dawid-skene, with the columns annotator, true,
-            answer and probability.
         warm_start: Folder of --save-model: add what was learned of annotators earlier.
         save_model: Folder to save what dawid-skene, one-coin, mace or glad learned.
         history: Print the log-likelihood after each iteration.
@@ -70,7 +259,7 @@ def aggregate(
     """
     from dissensus import aggregation
 
-    options = ModelOptions(skills, start, warm_start, save_model, history)
+    options = ModelOptions(skills, warm_start, save_model, history)
     whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
     if method == "all" and (use_gold or annotator_table is not None):
         raise DataError("--method all has neither --use-gold nor --annotator-table; leave it out")

@@ -7,9 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.cli.console import columns, number, show_each, with_rest
+from dissensus.cli.console import (
+    RESULT_DIGITS,
+    check_result,
+    columns,
+    emit,
+    number,
+    show_each,
+    with_rest,
+    write_tables,
+)
 from dissensus.cli.group_tables import attribute_names, show_comparisons
-from dissensus.cli.outputs import RESULT_DIGITS, check_result, emit, write_tables
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
 

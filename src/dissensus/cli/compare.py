@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
+from dissensus.cli.console import check_folder
 from dissensus.cli.method_options import (
     configured_methods,
     typed_settings,
 )
 from dissensus.cli.options import typed_command
-from dissensus.cli.outputs import check_folder
 from dissensus.cli.parts import readable
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, ModelError, Unfinished, did_you_mean, listed

@@ -8,9 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dissensus.cli.console import columns, facts, number, say_wrapped, show, with_rest
+from dissensus.cli.console import (
+    check_result,
+    columns,
+    emit,
+    facts,
+    number,
+    say_wrapped,
+    show,
+    with_rest,
+)
 from dissensus.cli.group_tables import attribute_names
-from dissensus.cli.outputs import check_result, emit
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 

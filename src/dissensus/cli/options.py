@@ -90,26 +90,32 @@ def documentation(command: Command) -> Documentation:
 
 def with_options(command: Command) -> Command:
     """The command as typer takes it: each parameter with its option, the docstring without them."""
-    hints = typing.get_type_hints(command, include_extras=True)
-    text, options, _ = documentation(command)
-    parameters = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        hint = hints[name]
-        if typing.get_origin(hint) is not Annotated:
-            hint = Annotated[hint, _option(name, hint, *(COMMON | options)[name])]
-        parameters.append(parameter.replace(annotation=hint))
+    parameters = documented(command)
 
     @functools.wraps(command)
     def run(*arguments: Any, **values: Any) -> Any:
         return command(*arguments, **values)
 
-    run.__doc__ = text
+    run.__doc__ = documentation(command).text
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
 
 
-def _option(name: str, hint: Any, given: str, words: str) -> Any:
+def documented(command: Command, **settings: Any) -> list[inspect.Parameter]:
+    """The parameters, each with the option that the docstring explains and these settings of it."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    options = COMMON | documentation(command).options
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        hint = hints[name]
+        if typing.get_origin(hint) is not Annotated:
+            hint = Annotated[hint, _option(name, hint, *options[name], **settings)]
+        parameters.append(parameter.replace(annotation=hint))
+    return parameters
+
+
+def _option(name: str, hint: Any, given: str, words: str, **more: Any) -> Any:
     """The option or argument of a parameter."""
     parts = [part.strip() for part in given.split(",") if part]
     if given.isupper():
@@ -121,7 +127,7 @@ def _option(name: str, hint: Any, given: str, words: str) -> Any:
     settings = dict(part.split("=") for part in parts if "=" in part)
     numbers = {key: int(settings.pop(key)) for key in ("min", "max") if key in settings}
     option: Any = typer.Option
-    return option(*names, help=words, **numbers, **settings)
+    return option(*names, help=words, **numbers, **settings, **more)
 
 
 # ---- the command line ----

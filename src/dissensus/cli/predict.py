@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from dissensus.cli import console
-from dissensus.cli.model_options import say_encoders
-from dissensus.cli.outputs import check_folder, check_table, reserve, write_answers
+from dissensus.cli.console import check_folder, check_table, reserve, say_encoders, write_answers
 from dissensus.cli.parts import prediction_part, readable, with_trained_items
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 
 from dissensus.cli import console
+from dissensus.cli.console import reserve, say_encoders
 from dissensus.cli.options import typed_command
-from dissensus.cli.outputs import reserve
 from dissensus.cli.source import Source, is_comparison, reads_corpus
 from dissensus.errors import DataError
 
@@ -47,3 +48,63 @@ def report(
     for sentence in written.summary:
         print(console.visible(sentence))
     console.say(f"{paths[0]}: the report; {paths[1].name} has the same as JSON")
+
+
+@reads_corpus
+def serve(
+    source: Source,
+    model: str | None = None,
+    port: int = 0,
+) -> None:
+    """Show a report in the browser; type a text and see what each annotator would say.
+
+    FILE is the folder that `dissensus run` or `dissensus compare` wrote, or any file to report on.
+    Only this computer can open the page, and only with the token in its address. Ctrl-C ends it.
+
+    Args:
+        model: Folder of a model (default: of `dissensus run`, the one that predicts each annotator,
+            else the best).
+        port (min=0, max=65535): Port on this computer; 0 takes a free one.
+
+    Examples:
+        dissensus serve report/
+        dissensus serve labels.csv --model model/
+    """
+    from pathlib import Path
+
+    from dissensus.corpus import Corpus
+    from dissensus.evaluation import Results
+    from dissensus.methods import load
+    from dissensus.report import make_report
+    from dissensus.report.server import reads_one_text, web_app
+    from dissensus.web import listen
+
+    folder = source.file
+    of_run = (folder / "report.html").exists() and (folder / "corpus").is_dir()
+    if (folder / "model.safetensors").exists():
+        raise DataError(
+            f"{folder}: this is a model; name what it was trained on too: "
+            f"dissensus serve FILE --model {folder}"
+        )
+    corpus = results = None
+    if is_comparison(folder):
+        results = Results.load(folder, unfinished=True)
+    elif of_run:
+        corpus = Corpus.load(folder / "corpus")
+        if (folder / "comparison").exists():
+            results = Results.load(folder / "comparison", unfinished=True)
+    else:
+        corpus = source.read()
+    kept = [folder / name for name in ("annotator-model", "model") if of_run]
+    path = Path(model) if model else next((path for path in kept if path.exists()), None)
+    fitted = None if path is None else load(path)
+    if path is not None:
+        say_encoders(path, fitted)
+    if fitted is not None and not reads_one_text(fitted):
+        if model:
+            raise DataError(f"{model}: only a model that reads one text can be tried by typing")
+        fitted = None
+    token = secrets.token_urlsafe(24)
+    app = web_app(make_report(corpus, results), fitted, token)
+    console.say("Open this address in a browser on this computer; Ctrl-C ends it.")
+    listen(app, token, port)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dissensus.cli.outputs import check_folder, check_not_replaced
+from dissensus.cli.console import check_folder, check_not_replaced
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus

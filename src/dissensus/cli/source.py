@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli.console import say
+from dissensus.cli.options import documented
 from dissensus.errors import DataError, NoAnswersError, counted
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus, StoredCorpus
@@ -35,144 +36,69 @@ def is_comparison(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("results.json", "comparison.json"))
 
 
-def _option(*names: str, help: str) -> Any:
-    """An option that the help lists apart, after those of the command itself."""
-    return typer.Option(*names, help=help, rich_help_panel=SOURCE_OPTIONS)
-
-
-CorpusName = Annotated[
-    str | None, _option("--corpus", help="Corpus to read, if the folder contains several.")
-]
-Format = Annotated[
-    str | None, _option(help="Format of FILE if it is not recognised, e.g. csv, long or wide.")
-]
-Item = Annotated[
-    list[str] | None,
-    _option(help="Column that identifies the item; repeatable, if several do together."),
-]
-Annotator = Annotated[str | None, _option(help="Column that identifies the annotator.")]
-AnnotatorColumns = Annotated[
-    str | None,
-    _option(help="Columns with one annotator's answers each, separated by commas."),
-]
-Answer = Annotated[
-    list[str] | None, _option(help="Column of answers; repeatable, one for each question.")
-]
-Text = Annotated[
-    list[str] | None, _option(help="Column with the text that annotators saw; repeatable.")
-]
-QuestionColumn = Annotated[
-    str | None, _option(help="Column that names the question, if rows belong to several.")
-]
-ScaleText = Annotated[
-    list[str] | None,
-    _option(
-        help="Scale of the answers, e.g. nominal, nominal:no,yes, ordinal:low,mid,high or "
-        "interval:0:10; with several questions, one each: label=ordinal:ok,toxic."
-    ),
-]
-ItemsFile = Annotated[
-    Path | None,
-    _option("--items", help="Table of items to join: contents, attributes, split."),
-]
-Gold = Annotated[
-    str | None, _option("--gold", help="Column of gold labels, or a file of them to join by item.")
-]
-FeaturesOption = Annotated[
-    str | None,
-    _option(
-        "--features",
-        help="Columns of features, e.g. 'x*', or a file to join: a table, or an array (.npy) in "
-        "the order of --items.",
-    ),
-]
-AnnotatorAttributes = Annotated[
-    Path | None,
-    _option(
-        "--annotator-attributes",
-        help="Table with a row for each annotator to join, e.g. their gender and age.",
-    ),
-]
-Missing = Annotated[
-    list[str] | None,
-    _option(help="Word that means that an answer is missing, e.g. - or N/A; repeatable."),
-]
-Repeats = Annotated[
-    str | None,
-    _option(
-        help="What to do if an annotator answered an item twice: error, keep, first, last, mean or "
-        "set (of values)."
-    ),
-]
-Encoding = Annotated[str | None, _option(help="Character encoding of FILE if it is not UTF-8.")]
-MaxUnpacked = Annotated[
-    str | None,
-    _option(help="Size that a compressed FILE may unpack to, e.g. 8GB (default: 2GB)."),
-]
-MergeVariants = Annotated[
-    bool, _option("--merge-variants", help="Treat 'Yes', 'yes ' and 'yes' as the same answer.")
-]
-
-CellsOption = Annotated[
-    str | None,
-    _option(
-        "--answer-cells",
-        help="What a cell of --answer contains: lists, keys (of annotators), counts, records or "
-        "digits (default: values).",
-    ),
-]
-Header = Annotated[int | None, _option("--header", help="Rows of column names: 0, 1 or 2.")]
-LayoutFile = Annotated[
-    Path | None,
-    _option(
-        "--layout",
-        help="File that says how to read FILE, as dissensus layout prints it (default: "
-        "FILE.dissensus.toml, if there is one).",
-    ),
-]
-Remember = Annotated[
-    bool,
-    _option(
-        "--remember",
-        help="Keep these options next to FILE, in FILE.dissensus.toml; later commands use them.",
-    ),
-]
 TO_CHOOSE = "; to choose: dissensus describe "  # in the note on several columns of answers
-EXPLAINING = (
-    "describe",
-    "convert",
-    "layout",
-)  # commands that also explain how each column was recognised
+EXPLAINING = ("describe", "convert", "layout")  # commands that say how columns were recognised
 _explains = ContextVar("explains", default=True)
 
 
 @dataclass(frozen=True)
 class Source:
-    """FILE, and the options that say how to read it."""
+    """FILE, and the options that say how to read it.
+
+    Args:
+        corpus: Corpus to read, if the folder contains several.
+        format: Format of FILE if it is not recognised, e.g. csv, long or wide.
+        item: Column that identifies the item; repeatable, if several do together.
+        annotator: Column that identifies the annotator.
+        annotator_columns: Columns with one annotator's answers each, separated by commas.
+        answer: Column of answers; repeatable, one for each question.
+        text: Column with the text that annotators saw; repeatable.
+        question_column: Column that names the question, if rows belong to several.
+        scale: Scale of the answers, e.g. nominal, nominal:no,yes, ordinal:low,mid,high or
+            interval:0:10; with several questions, one each: label=ordinal:ok,toxic.
+        repeats: What to do if an annotator answered an item twice: error, keep, first, last, mean
+            or set (of values).
+        encoding: Character encoding of FILE if it is not UTF-8.
+        merge_variants: Treat 'Yes', 'yes ' and 'yes' as the same answer.
+        missing: Word that means that an answer is missing, e.g. - or N/A; repeatable.
+        items: Table of items to join: contents, attributes, split.
+        gold: Column of gold labels, or a file of them to join by item.
+        features: Columns of features, e.g. 'x*', or a file to join: a table, or an array (.npy) in
+            the order of --items.
+        annotator_attributes: Table with a row for each annotator to join, e.g. their gender and
+            age.
+        answer_cells: What a cell of --answer contains: lists, keys (of annotators), counts, records
+            or digits (default: values).
+        header: Rows of column names: 0, 1 or 2.
+        layout: File that says how to read FILE, as dissensus layout prints it (default:
+            FILE.dissensus.toml, if there is one).
+        max_unpacked: Size that a compressed FILE may unpack to, e.g. 8GB (default: 2GB).
+        remember: Keep these options next to FILE, in FILE.dissensus.toml; later commands use them.
+    """
 
     file: File
-    corpus: CorpusName = None
-    format: Format = None
-    item: Item = None
-    annotator: Annotator = None
-    annotator_columns: AnnotatorColumns = None
-    answer: Answer = None
-    text: Text = None
-    question_column: QuestionColumn = None
-    scale: ScaleText = None
-    repeats: Repeats = None
-    encoding: Encoding = None
-    merge_variants: MergeVariants = False
-    missing: Missing = None
-    items: ItemsFile = None
-    gold: Gold = None
-    features: FeaturesOption = None
-    annotator_attributes: AnnotatorAttributes = None
-    answer_cells: CellsOption = None
-    header: Header = None
-    layout: LayoutFile = None
-    max_unpacked: MaxUnpacked = None
-    remember: Remember = False
+    corpus: str | None = None
+    format: str | None = None
+    item: list[str] | None = None
+    annotator: str | None = None
+    annotator_columns: str | None = None
+    answer: list[str] | None = None
+    text: list[str] | None = None
+    question_column: str | None = None
+    scale: list[str] | None = None
+    repeats: str | None = None
+    encoding: str | None = None
+    merge_variants: bool = False
+    missing: list[str] | None = None
+    items: Path | None = None
+    gold: str | None = None
+    features: str | None = None
+    annotator_attributes: Path | None = None
+    answer_cells: str | None = None
+    header: int | None = None
+    layout: Path | None = None
+    max_unpacked: str | None = None
+    remember: bool = False
 
     def arguments(self) -> list[str]:
         """FILE and the options as the user typed them."""
@@ -281,11 +207,7 @@ class Source:
     def _typed(self) -> dict[str, Any]:
         """The options for reading that the user typed."""
         values = {field.name: getattr(self, field.name) for field in fields(self)[1:-1]}
-        return {
-            name: value
-            for name, value in values.items()
-            if value is not None and value is not False
-        }
+        return {name: value for name, value in values.items() if value not in (None, False)}
 
     def _keep(self, options: dict[str, Any]) -> None:
         """Write the layout that is typed, or in --layout, next to FILE."""
@@ -342,16 +264,13 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     If `source` may be None, FILE may be left out.
     """
     hints = typing.get_type_hints(command, include_extras=True)
-    source_hints = typing.get_type_hints(Source, include_extras=True)
     parameters = []
     for parameter in inspect.signature(command).parameters.values():
         if parameter.name == "source":
-            optional = parameter.default is None
-            for option in inspect.signature(Source).parameters.values():
-                option = option.replace(annotation=source_hints[option.name])
-                if option.name == "file" and optional:
-                    option = option.replace(annotation=OptionalFile, default=None)
-                parameters.append(option)
+            file, *options = documented(Source, rich_help_panel=SOURCE_OPTIONS)
+            if parameter.default is None:
+                file = file.replace(annotation=OptionalFile, default=None)
+            parameters += [file, *options]
         else:
             parameters.append(parameter.replace(annotation=hints[parameter.name]))
 

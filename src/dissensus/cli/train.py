@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from dissensus.cli import console
+from dissensus.cli.console import check_folder, check_not_replaced, reserve
 from dissensus.cli.launching import among_others, launched, to_launch
 from dissensus.cli.method_options import typed_settings
-from dissensus.cli.outputs import check_folder, check_not_replaced, reserve
 from dissensus.cli.parts import readable, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError

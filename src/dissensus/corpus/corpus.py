@@ -26,8 +26,8 @@ from dissensus.corpus.tables import (
 )
 from dissensus.errors import DataError, counted, listed
 from dissensus.files.folders import writing
-from dissensus.frames import MOST_ROWS, html_rows, to_frame
 from dissensus.names import Names, new_codes
+from dissensus.tables import MOST_ROWS, html_rows, to_frame
 
 ROWS_AT_ONCE = 1_000_000  # of a block of answers in a folder
 

@@ -1,8 +1,8 @@
 """Datasets: the folder of a known public corpus -> Corpus.
 
-A corpus is a file here, with one function:
+A corpus is a function here, in the file of its kind:
 
-    load(folder: Path, corpus: str) -> Corpus     of a name in `corpora`
+    load_NAME(folder: Path, corpus: str) -> Corpus     of a name in `corpora`
 
 and an entry in the catalogue, `DATASETS`, with the files by which its folder is recognised.
 """
@@ -19,7 +19,7 @@ from dissensus import readers
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
 from dissensus.datasets.catalogue import DATASETS, Dataset
-from dissensus.datasets.clip_ratings import usable_clips
+from dissensus.datasets.speech import usable_clips
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import unpacking_up_to
 from dissensus.readers.layout import Cells, Layout

@@ -19,6 +19,7 @@ class Dataset:
     """
 
     name: str
+    module: str  # with the function that loads it, `load_NAME`
     items: int | None
     annotators: int | None
     answers: int | None
@@ -27,7 +28,6 @@ class Dataset:
     files: tuple[str, ...]  # a folder with one of them is this corpus; with "a & b": with both
     several: tuple[str, ...] = ()  # the corpora, if there are several
     has_default: bool = True  # whether the first corpus is read if none is named
-    module: str = ""  # that loads them, if it has another name
 
     @property
     def corpora(self) -> tuple[str, ...]:
@@ -55,8 +55,8 @@ class Dataset:
         wanted = corpus or self.default
         if wanted not in self.corpora:
             raise DataError(f"{folder}: no corpus {corpus!r}; choose from {listed(self.corpora)}")
-        module = importlib.import_module(f"dissensus.datasets.{self.module or self.name}")
-        loaded: Corpus = module.load(folder, wanted)
+        module = importlib.import_module(f"dissensus.datasets.{self.module}")
+        loaded: Corpus = getattr(module, f"load_{self.name}")(folder, wanted)
         return loaded
 
 
@@ -67,78 +67,93 @@ LEWIDI2023 = ("HS-Brexit", "ArMIS", "ConvAbuse", "MD-Agreement")
 LEWIDI2025 = ("CSC", "MP", "Paraphrase", "VariErrNLI")
 # fmt: off
 _EVERY = (
-    Dataset("pos_tweets", 17503, 177, 70177, UNSTATED, "aggregation with gold; words in context",
+    Dataset("pos_tweets", "texts", 17503, 177, 70177, UNSTATED,
+            "aggregation with gold; words in context",
             ("tokens.csv & annotations.csv.gz", "plank2014_500tweets_2annotators.csv"),
             ("crowd", "plank2014")),
-    Dataset("speechocean762", 2500, 5, 37500, "free for any use (README)",
+    Dataset("speechocean762", "sounds", 2500, 5, 37500, "free for any use (README)",
             "few experts who rated everything; speech",
             ("sentence_scores.csv.gz", "audio_opus.parquet"),
             ("sentences", "sentences-all", "words")),
-    Dataset("jester5k", 100, 5000, 363209, UNSTATED, "many annotators, taste; ratings of texts",
+    Dataset("jester5k", "texts", 100, 5000, 363209, UNSTATED,
+            "many annotators, taste; ratings of texts",
             ("jokes.csv",)),
-    Dataset("cifar10h", 10000, None, 511000, "CC BY-NC-SA 4.0", "soft labels of pictures",
+    Dataset("cifar10h", "votes", 10000, None, 511000, "CC BY-NC-SA 4.0", "soft labels of pictures",
             ("cifar10h-counts.npy",)),
-    Dataset("lewidi2023", 952, 6, 17136, UNSTATED,
+    Dataset("lewidi2023", "texts", 952, 6, 17136, UNSTATED,
             "shared task on texts: the same annotators, or a crowd",
             tuple(f"{name}_{part}.json" for name in LEWIDI2023 for part in ("train", "dev")),
-            LEWIDI2023, has_default=False, module="lewidi"),
-    Dataset("stemming", 6679, None, 26692, UNSTATED, "votes with gold; pairs of words",
+            LEWIDI2023, has_default=False),
+    Dataset("stemming", "votes", 6679, None, 26692, UNSTATED, "votes with gold; pairs of words",
             ("stemming_votes.csv",)),
-    Dataset("emobank", 10548, None, 288702, "CC BY-SA 4.0", "ratings of texts, reader and writer",
+    Dataset("emobank", "texts", 10548, None, 288702, "CC BY-SA 4.0",
+            "ratings of texts, reader and writer",
             ("individual_reader_ratings.csv", "individual_writer_ratings.csv"),
             ("emobank", "emobank-all")),
-    Dataset("eye_fixations_12coders", 105641, 12, 1262877, "CC BY-NC-SA 4.0",
+    Dataset("eye_fixations_12coders", "pictures", 105641, 12, 1262877, "CC BY-NC-SA 4.0",
             "experts on sequences; long recordings", ("samples_with_12_labels.csv.gz",)),
-    Dataset("lewidi2025", 704, 850, 3186, UNSTATED, "shared task: ordinal answers and sets",
+    Dataset("lewidi2025", "texts", 704, 850, 3186, UNSTATED,
+            "shared task: ordinal answers and sets",
             tuple(f"{name}_{part}.json" for name in LEWIDI2025 for part in ("train", "dev")),
-            LEWIDI2025, has_default=False, module="lewidi"),
-    Dataset("toxic_spans", 16100, 3579, 59215, "CC0 1.0",
+            LEWIDI2025, has_default=False),
+    Dataset("toxic_spans", "texts", 16100, 3579, 59215, "CC0 1.0",
             "rationales: words that annotators marked", ("annotations.csv & spans.csv",)),
-    Dataset("nli_variation", 500, 509, 50763, UNSTATED,
+    Dataset("nli_variation", "texts", 500, 509, 50763, UNSTATED,
             "distributions of ratings, 50 for each item", ("annotations_raw.csv.gz",)),
-    Dataset("faces_3dsk", 100, 2000, 100000, "CC BY 4.0", "individual taste; ratings of pictures",
+    Dataset("faces_3dsk", "pictures", 100, 2000, 100000, "CC BY 4.0",
+            "individual taste; ratings of pictures",
             ("faces.csv & ratings.csv.gz",)),
-    Dataset("labelme_crowds", 2688, 59, 2547, UNSTATED, "learning from crowds with gold; features",
+    Dataset("labelme_crowds", "pictures", 2688, 59, 2547, UNSTATED,
+            "learning from crowds with gold; features",
             ("vgg16_avg_features.npz",)),
-    Dataset("snow2008", 100, 38, 7000, UNSTATED, "aggregation with gold: ratings, rte, temp",
+    Dataset("snow2008", "classics", 100, 38, 7000, UNSTATED,
+            "aggregation with gold: ratings, rte, temp",
             ("text_affect.tsv", "text_rte1.tsv", "wordsim.csv"),
             ("affect", "rte", "temp", "wsd", "wordsim"), has_default=False),
-    Dataset("bluebirds_ducks", 108, 39, 4212, "BSD", "aggregation with gold; a complete table",
+    Dataset("bluebirds_ducks", "classics", 108, 39, 4212, "BSD",
+            "aggregation with gold; a complete table",
             ("bluebirds.csv", "ducks.csv"), ("bluebirds", "ducks"), has_default=False),
-    Dataset("dawid_skene_classics", 45, 5, 315, "GPL-2", "the first examples of aggregation",
+    Dataset("dawid_skene_classics", "classics", 45, 5, 315, "GPL-2",
+            "the first examples of aggregation",
             ("anesthesia.csv", "caries.csv"), ("anaesthesia", "caries"), has_default=False),
-    Dataset("vgmidi", 204, 3070, 12202, UNSTATED, "ratings over time; music",
+    Dataset("vgmidi", "sounds", 204, 3070, 12202, UNSTATED, "ratings over time; music",
             ("pieces.csv & notes.csv.gz",)),
-    Dataset("msp_improv", None, None, None, LICENSED, "individual annotators; speech",
+    Dataset("msp_improv", "speech", None, None, None, LICENSED, "individual annotators; speech",
             ("Evaluation.txt", "Evalution.txt", "session1/*/*/MSP-IMPROV-*.wav",
              "Audio/session1/*/*/MSP-IMPROV-*.wav")),
-    Dataset("msp_podcast", None, None, None, LICENSED, "individual annotators; speech",
+    Dataset("msp_podcast", "speech", None, None, None, LICENSED, "individual annotators; speech",
             ("Labels/labels_detailed.csv", "Audios/MSP-PODCAST_*.wav")),
-    Dataset("iemocap", None, None, None, LICENSED, "few annotators; acted dialogs",
+    Dataset("iemocap", "speech", None, None, None, LICENSED, "few annotators; acted dialogs",
             ("Session[1-5]/dialog/EmoEvaluation",)),
-    Dataset("muse", None, None, None, LICENSED, "individual annotators; stressed speech",
+    Dataset("muse", "speech", None, None, None, LICENSED, "individual annotators; stressed speech",
             ("Survey*Information*/Emotion data from crowdsourcing*.csv",
              "Stressed/Audio & NotStressed/Audio"),
             ("muse", "muse-context")),
-    Dataset("tvsum", 329, 400, 6580, "CC BY 3.0 (videos)", "annotators who share no video; frames",
+    Dataset("tvsum", "pictures", 329, 400, 6580, "CC BY 3.0 (videos)",
+            "annotators who share no video; frames",
             ("shot_scores.csv.gz & keyframe_scores.csv",), ("tvsum", "tvsum-shots")),
-    Dataset("crema_d_votes", 7442, None, 212000, "ODbL 1.0", "votes on voice, face and both",
+    Dataset("crema_d_votes", "votes", 7442, None, 212000, "ODbL 1.0",
+            "votes on voice, face and both",
             ("tabulatedVotes.csv.gz",)),
-    Dataset("ferplus_votes", 35887, None, 358869, "MIT", "soft labels of faces, without pictures",
+    Dataset("ferplus_votes", "votes", 35887, None, 358869, "MIT",
+            "soft labels of faces, without pictures",
             ("fer2013new.csv.gz",)),
-    Dataset("cue_conflict16", 1280, 30, 37924, "CC BY 4.0",
+    Dataset("cue_conflict16", "pictures", 1280, 30, 37924, "CC BY 4.0",
             "a panel with three known tendencies; pictures", ("answers.csv & images/cc0001.jpg",),
             ("conflict", "neutral", "shape", "texture", "edges")),
-    Dataset("ca_patterns216", 216, 80, 8640, UNSTATED, "two ratings of each picture; densities",
+    Dataset("ca_patterns216", "pictures", 216, 80, 8640, UNSTATED,
+            "two ratings of each picture; densities",
             ("answers.csv & images/ca001.png",)),
-    Dataset("nsc_voices", 300, 114, 153484, UNSTATED, "impressions of voices; other listeners",
+    Dataset("nsc_voices", "sounds", 300, 114, 153484, UNSTATED,
+            "impressions of voices; other listeners",
             ("SC_ratings.csv & SC_Questionnaire.csv",), ("nsc_voices", "telephone")),
-    Dataset("trompa_mer", 693, 196, 14229, "AGPL 3", "valence and arousal of music; raters known",
+    Dataset("trompa_mer", "sounds", 693, 196, 14229, "AGPL 3",
+            "valence and arousal of music; raters known",
             ("annotations.csv.gz & tracks.csv & raters.csv",)),
-    Dataset("street", None, 10, None, ANNOUNCED, "five perspectives on photographs",
-            ("street_labels.csv",), module="street_amer"),
-    Dataset("amer", None, 13, None, ANNOUNCED, "emotions in clips of films",
-            ("amer_labels.csv",), module="street_amer"),
+    Dataset("street", "pictures", None, 10, None, ANNOUNCED, "five perspectives on photographs",
+            ("street_labels.csv",)),
+    Dataset("amer", "pictures", None, 13, None, ANNOUNCED, "emotions in clips of films",
+            ("amer_labels.csv",)),
 )
 # fmt: on
 DATASETS = {dataset.name: dataset for dataset in _EVERY}

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from dissensus.agreement import common_items, masi_distance
+from dissensus.agreement import (
+    common_items,
+    correlation_matrix,
+    first_answers,
+    kappa_matrix,
+    masi_distance,
+    masi_kappa_matrix,
+)
 from dissensus.annotations import Annotations
+from dissensus.description.copied_answers import Duplicated
+from dissensus.description.suspicious_annotators import AnnotatorDescription, compare_annotators
 from dissensus.scales import Interval, MultiLabel, Ordinal
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-from collections.abc import Collection, Iterable
 
-from dissensus.agreement import (
-    correlation_matrix,
-    first_answers,
-    kappa_matrix,
-    masi_kappa_matrix,
-)
-from dissensus.description.copied_answers import Duplicated
-from dissensus.description.suspicious_annotators import AnnotatorDescription, compare_annotators
 
 MOST_VALUES = 20  # of a nominal scale, or sets; rarer ones count as one, or as the most similar
 MOST_LEVELS = 7  # of an ordinal scale; ratings and longer scales are divided into `LEVELS`

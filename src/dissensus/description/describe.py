@@ -36,8 +36,8 @@ from dissensus.description.texts import (
     scale_text,
     shares_of,
 )
-from dissensus.frames import MOST_ROWS, html_table, to_frame
 from dissensus.scales import Interval
+from dissensus.tables import MOST_ROWS, html_table, to_frame
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 
 WIDTH = 760  # of a picture, in pixels, as all below
 EDGE = 20

@@ -26,8 +26,8 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
+from dissensus.files.folders import staged
 from dissensus.files.plain import plain_bytes
-from dissensus.files.staging import staged
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import MultiLabel, Scale, as_numbers
 

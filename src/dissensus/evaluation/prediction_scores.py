@@ -21,7 +21,6 @@ from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.result_tables import floor_notes
 from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.method_difference import metric_over_items
-from dissensus.frames import to_frame
 from dissensus.metrics import (
     DENSITY_METRICS,
     GOLD,
@@ -41,7 +40,7 @@ from dissensus.metrics.metric import common_pairs
 from dissensus.prediction import JointDensity, Prediction, Predictions
 from dissensus.readers.tables.spellings import variants
 from dissensus.scales import Interval, Scale, as_numbers
-from dissensus.tables import Table
+from dissensus.tables import Table, to_frame
 
 METHODS_WITH_BOUNDS = 2  # most methods that leave room for columns of bounds in 80 characters
 RESAMPLES = 2000

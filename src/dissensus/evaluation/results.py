@@ -21,9 +21,8 @@ from dissensus.errors import DataError, counted
 from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, plain
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
-from dissensus.files.folders import read_json, read_table, reading, write_json, write_table
-from dissensus.files.staging import staged
-from dissensus.frames import html_table, to_frame
+from dissensus.files.folders import read_json, read_table, reading, staged, write_json, write_table
+from dissensus.tables import html_table, to_frame
 
 FRONT = "results"  # the name of the JSON file
 OWN_FILES = {f"{FRONT}.json", "items.parquet", "groups.parquet"}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dissensus.files.checked_json import parse_json
-from dissensus.files.folders import read_json, reading, write_json, writing
+from dissensus.files.folders import read_json, reading, staged, write_json, writing
 from dissensus.files.plain import plain_bytes
-from dissensus.files.staging import staged
 
 __all__ = ["parse_json", "plain_bytes", "read_json", "reading", "staged", "write_json", "writing"]

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
 from dissensus.errors import DataError
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 from dissensus.prediction.prediction import Prediction
 
 TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")

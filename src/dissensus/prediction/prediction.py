@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, counted, listed
-from dissensus.frames import html_rows, to_frame
 from dissensus.names import Names
 from dissensus.prediction.attention import Attention, MemberAttention
 from dissensus.scales import Interval, MultiLabel, Scale, split_set
+from dissensus.tables import html_rows, to_frame
 
 ITEM = ("item", "id", "item_id", "itemid", "example_id", "text_id", "uid", "task")
 ANNOTATOR = ("annotator", "annotator_id", "worker", "worker_id", "rater", "user", "coder")

@@ -11,10 +11,10 @@ import numpy as np
 
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.files.folders import FORMAT, read_json, reading, write_json, writing
-from dissensus.frames import html_rows
 from dissensus.prediction.folder import PredictionsFields, read_prediction, write_prediction
 from dissensus.prediction.joint_density import JointDensity, read_density, write_density
 from dissensus.prediction.prediction import Prediction
+from dissensus.tables import html_rows
 
 # format numbers of folders with what older versions would not read
 WITH_DENSITIES = 2

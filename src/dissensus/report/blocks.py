@@ -17,7 +17,7 @@ from pyarrow.csv import write_csv
 from dissensus.drawing import save_picture
 from dissensus.drawing.shapes import LONGEST, brief, caption
 from dissensus.errors import DataError
-from dissensus.frames import to_frame
+from dissensus.tables import to_frame
 
 MOST_NAME = 200  # letters of a value or an annotator in a figure or a bar
 MOST_CELL = 2000  # letters of a cell or a title; of a paragraph 10,000

@@ -6,6 +6,7 @@ on a dark background.
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Sequence
@@ -14,12 +15,14 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from dissensus.corpus import Corpus
 from dissensus.drawing.shapes import (
     QUIET,
     brief,
     caption,
     circle,
     colour,
+    data_address,
     element,
     escaped,
     letters,
@@ -31,7 +34,33 @@ from dissensus.drawing.shapes import (
     short,
     text,
 )
-from dissensus.report.blocks import MOST_CELL, MOST_NAME, Sparkline, brief_names
+from dissensus.errors import DissensusError
+from dissensus.report.blocks import MOST_CELL, MOST_NAME, Sparkline, Thumbnail, brief_names
+
+SIDE = 72  # pixels at most
+QUALITY = 80  # of a JPEG
+
+
+def thumbnail(corpus: Corpus, item: int) -> Thumbnail | None:
+    """The first picture of an item; None if it has none that can be read."""
+    from PIL import Image
+
+    from dissensus.encoders.framework.media import picture
+
+    for role, contents in corpus.contents.items():
+        code = int(corpus.content[role][item])
+        if contents.kind != "image" or code < 0:
+            continue
+        try:
+            small = picture(contents, code, at_least=SIDE).image
+        except DissensusError:
+            return None
+        small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+        file = io.BytesIO()
+        small.save(file, "JPEG", quality=QUALITY)
+        return Thumbnail(data_address("jpeg", file.getvalue()), f"item {corpus.items[item]}")
+    return None
+
 
 LETTER = 7.2  # width of a letter, rounded up
 CELL_INKS = ("#ffffff", "#000000")  # of numbers in a matrix

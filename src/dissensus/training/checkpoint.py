@@ -20,7 +20,7 @@ from torch import Tensor
 
 from dissensus.errors import CheckpointError
 from dissensus.files.checked_json import parse_json
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 
 FORMAT = "2"
 CHECKSUM = "checksum"  # in the header

@@ -20,8 +20,7 @@ from dissensus.encoders.framework.cache import is_cached
 from dissensus.errors import DataError
 from dissensus.evaluation.execution.jobs import seconds_of_fit
 from dissensus.evaluation.execution.scheduler import duration
-from dissensus.files.folders import read_json, write_json
-from dissensus.files.staging import staged
+from dissensus.files.folders import read_json, staged, write_json
 from dissensus.methods import build
 from dissensus.progress import progress
 from dissensus.workflow.items import drawn_items, without_unreadable_contents

@@ -35,7 +35,7 @@ from dissensus.methods.framework.model_folder import save_trained_items
 from dissensus.methods.framework.settings import configured
 from dissensus.prediction import Predictions
 from dissensus.prediction.answer_files import answers_table, write_answers
-from dissensus.report.sections.densities import is_rating
+from dissensus.report.sections.predictions import is_rating
 from dissensus.workflow.budget import Budget
 from dissensus.workflow.items import to_predict, with_answers
 from dissensus.workflow.plan import needs_encoder

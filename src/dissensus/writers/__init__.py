@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 from dissensus.writers.hugging_face import write_datasets
 from dissensus.writers.lewidi import write_lewidi2023, write_lewidi2025
 from dissensus.writers.table_files import ENDINGS, write_crowd_kit, write_long, write_wide

@@ -14,7 +14,7 @@ import pytest
 
 from dissensus.errors import DataError
 from dissensus.readers import read
-from dissensus.writers.workbook import write_workbook
+from dissensus.writers.table_files import write_workbook
 from tests.readers.conftest import rows_of
 
 Sheets = dict[str, list[list[Any]]]

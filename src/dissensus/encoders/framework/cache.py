@@ -30,7 +30,7 @@ from dissensus.contents import Contents
 from dissensus.encoders.framework.keys import KEY, content_keys
 from dissensus.encoders.framework.store import Store, Unreadable
 from dissensus.errors import DataError, listed
-from dissensus.files.staging import LOCK, lock, reason_of, remove_abandoned, remove_locked
+from dissensus.files.folders import LOCK, lock, reason_of, remove_abandoned, remove_locked
 
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dissensus.contents import Kind
 from dissensus.encoders.framework.cache import cache_folder
 from dissensus.errors import DataError, InstallError, ModelError, listed
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 
 if TYPE_CHECKING:
     from torch import nn

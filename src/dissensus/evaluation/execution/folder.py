@@ -18,8 +18,7 @@ from typing import Any, Protocol
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
 from dissensus.evaluation.results import ComparisonFields, check_results_folder
-from dissensus.files.folders import read_json, write_json
-from dissensus.files.staging import lock, reason_of, staged
+from dissensus.files.folders import lock, read_json, reason_of, staged, write_json
 
 FRONT = "comparison"
 WEIGHED_IN_TRIALS, GOLD_CONSENSUS = "answers weighed in trials", "consensus for gold labels"

@@ -29,8 +29,8 @@ from dissensus.evaluation.execution.trials import (
 from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.files.checked_json import parse_json
+from dissensus.files.folders import staged
 from dissensus.files.plain import plain_bytes
-from dissensus.files.staging import staged
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.pairs import predicting_once
 from dissensus.methods.framework.settings import Choices, changed, draws, seeded, settings_of

@@ -15,8 +15,7 @@ from dissensus.drawing import draw_items
 from dissensus.drawing.contents import spans_of
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text, brief_names
-from dissensus.report.figures import labelled
-from dissensus.report.thumbnails import thumbnail
+from dissensus.report.figures import labelled, thumbnail
 from dissensus.scales import Interval
 
 MOST_VALUES = 12  # in a bar

@@ -1,0 +1,265 @@
+"""The classical tables of aggregation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dissensus.annotations import Annotations, count_pairs
+from dissensus.contents import Contents
+from dissensus.corpus import Corpus
+from dissensus.datasets.files import (
+    Table,
+    csv_table,
+    first_with,
+    labels,
+    names_in_order,
+    once_each,
+    present,
+    tsv_table,
+)
+from dissensus.errors import DataError, listed
+from dissensus.names import Names, string_array
+from dissensus.scales import Interval, Nominal, Ordinal, Scale
+
+CLASSES = "ducks_classes.yaml"
+YES = Nominal(("0", "1"))
+ARE_DUCKS = ("Mallard", "American Black Duck")
+
+
+def load_bluebirds_ducks(folder: Path, corpus: str) -> Corpus:
+    """Bluebirds and ducks (Welinder et al. 2010): is this bird one? By a crowd, without the
+    pictures.
+
+    In `bluebirds` every annotator answered every item. In `ducks` the crowd takes grebes and geese
+    for ducks, so that no majority can be right.
+
+    Question `bluebird` or `duck`, 0 or 1, with gold; items are ids only.
+    """
+    columns = ("item_id", "annotator_id", "label", *(["gold"] if corpus == "bluebirds" else []))
+    rows = csv_table(folder, f"{corpus}.csv", columns)
+    items = names_in_order(rows["item_id"])
+    annotations = rows.annotations("label", YES, items)
+    if corpus == "bluebirds":
+        with rows.errors():
+            item, value = once_each(annotations.item, rows["gold"], "gold")
+            gold = Annotations.from_arrays(item, None, value, YES, items=items)
+        return Corpus.build(corpus, items, {"bluebird": annotations}, gold={"bluebird": gold})
+    species = _species(folder, items)
+    is_duck = np.isin(species, ARE_DUCKS).astype(np.int32)
+    return Corpus.build(
+        corpus,
+        items,
+        {"duck": annotations},
+        item_attributes={"species": species},
+        gold={"duck": labels(is_duck, YES, items)},
+        notes=(
+            f"gold is derived from the species ({' and '.join(ARE_DUCKS)} are ducks); it is not a "
+            "column of the source",
+        ),
+    )
+
+
+def _species(folder: Path, items: Names) -> list[str]:
+    """The species of every item, from the two mappings of the file of classes."""
+    path = present(folder, CLASSES)
+    text = path.read_text(encoding="utf-8", errors="replace")
+    class_of = _mapping(path, text, "labels")
+    named = {number: species for species, number in _mapping(path, text, "species").items()}
+    unknown = [item for item in items if class_of.get(item) not in named]
+    if unknown:
+        raise DataError(f"{path}: no species for item {listed(unknown)}")
+    return [named[class_of[item]] for item in items]
+
+
+def _mapping(path: Path, text: str, name: str) -> dict[str, str]:
+    """A mapping in the file's one form: `name: {key: value, key: value}`, over several lines."""
+    match = re.search(rf"^{name}:\s*\{{([^}}]*)\}}", text, re.MULTILINE)
+    if match is None:
+        raise DataError(f"{path}: damaged (no mapping {name!r} in braces)")
+    pairs = [pair.rpartition(":") for pair in match[1].split(",") if pair.strip()]
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+MOST_TEETH = 1e6  # of a pattern
+DENTISTS = ("rater_1", "rater_2", "rater_3", "rater_4", "rater_5")
+
+
+def load_dawid_skene_classics(folder: Path, corpus: str) -> Corpus:
+    """Two classical tables: the grades of patients before anaesthesia (Dawid & Skene 1979), and
+    caries.
+
+    In `anaesthesia` five anaesthetists graded forms, the first of them every form three times.
+    `caries` is a table of patterns: five dentists looked at 3,859 teeth.
+
+    One question, named as the corpus; items are numbers, without content or gold.
+    """
+    return _anaesthesia(folder) if corpus == "anaesthesia" else _caries(folder)
+
+
+def _anaesthesia(folder: Path) -> Corpus:
+    columns = ("item", "rater", "rating")  # "1.0": read as a number
+    numbers = csv_table(folder, "anesthesia.csv", numbers=columns)
+    texts = pa.table({name: string_array(numbers[name]) for name in columns})
+    forms = Table(numbers.path, texts)
+    items = names_in_order(forms["item"])
+    scale = Ordinal(("1", "2", "3", "4"))
+    annotations = forms.annotations("rating", scale, items, "item", "rater", repeats="keep")
+    n_pairs = count_pairs(annotations.item, annotations.annotator_codes("counting pairs"))
+    return Corpus.build(
+        "anaesthesia",
+        items,
+        {"anaesthesia": annotations},
+        notes=(
+            f"{annotations.n_rows - n_pairs} of {annotations.n_rows} answers are second and third "
+            "answers of the same annotator, and are kept",
+        ),
+    )
+
+
+def _caries(folder: Path) -> Corpus:
+    table = csv_table(folder, "caries.csv", numbers=(*DENTISTS, "n"))
+    n_teeth = table.array("n")
+    wrong = ~((n_teeth >= 0) & (n_teeth <= MOST_TEETH) & (n_teeth == np.floor(n_teeth)))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(f"{table.path}, row {row + 1}: 'n' counts teeth, found {n_teeth[row]:g}")
+    pattern = np.repeat(np.arange(len(table)), n_teeth.astype(np.int64))  # of each tooth
+    answers = [string_array(table[name]).take(pa.array(pattern)) for name in DENTISTS]
+    items = Names.range(len(pattern))
+    with table.errors():
+        annotations = Annotations.from_arrays(
+            np.tile(np.arange(len(items)), len(DENTISTS)),
+            np.repeat(np.arange(len(DENTISTS)), len(items)),
+            pa.concat_arrays(answers),
+            Nominal(("1", "2")),
+            items=items,
+            annotators=Names([name.removeprefix("rater_") for name in DENTISTS]),
+        )
+    return Corpus.build("caries", items, {"caries": annotations})
+
+
+HEADLINES = "text_affect.tsv"
+SCALES: dict[str, Scale] = {
+    **dict.fromkeys(("anger", "disgust", "fear", "joy", "sadness", "surprise"), Interval(0, 100)),
+    "valence": Interval(-100, 100),
+    "rte": Nominal(("0", "1")),
+    "temp": Nominal(("1", "2")),
+    "wsd": Nominal(("1", "2", "3")),
+    "wordsim": Interval(0, 10),
+}
+OTHER_GOLD: dict[str, Scale] = {"wordsim": Interval(0, 4)}  # on a scale of its own
+
+Parts = dict[str, Any]  # arguments of Corpus.build
+
+
+def load_snow2008(folder: Path, corpus: str) -> Corpus:
+    """Snow et al. (2008): five tasks for non-experts, ten answers to every item.
+
+    In `affect` one response has six emotions and the valence of a headline. `rte` is about whether
+    a text entails a hypothesis, `temp` about which of two events came first, `wsd` about the sense
+    of a word, `wordsim` about how alike two words are. An annotator has the same name in all five.
+    Only `affect`, `rte` and `wordsim` have texts.
+
+    Questions are named as their files; gold on every item.
+    """
+    names = list(SCALES)[:7] if corpus == "affect" else [corpus]
+    columns = ("annotator_id", "item_id", "response", "gold")
+    tables = {name: csv_table(folder, f"{name}.csv", columns) for name in names}
+    items, annotators = (
+        names_in_order(pa.chunked_array([c for t in tables.values() for c in t[key].chunks]))
+        for key in ("item_id", "annotator_id")
+    )
+    questions, gold = {}, {}
+    for name, table in tables.items():
+        questions[name] = _annotations(table, SCALES[name], items, annotators)
+        with table.errors():
+            item, value = once_each(questions[name].item, table["gold"], "gold")
+            scale = OTHER_GOLD.get(name, SCALES[name])
+            gold[name] = Annotations.from_arrays(item, None, value, scale, items=items)
+    shown = SHOWN[corpus](folder, items)
+    return Corpus.build(f"snow2008-{corpus}", items, questions, gold=gold, **shown)
+
+
+def _annotations(table: Table, scale: Scale, items: Names, annotators: Names) -> Annotations:
+    """An annotator answers an item once, so the pair of both identifies the response."""
+    pair = items.codes(table["item_id"]) * len(annotators) + annotators.codes(table["annotator_id"])
+    with table.errors():
+        answers = scale.encode(table["response"])  # texts, also of ratings
+    return table.annotations(answers, scale, items, annotators=annotators, response=pair)
+
+
+def _headlines(folder: Path, items: Names) -> Parts:
+    table = tsv_table(folder, HEADLINES, ("id", "headline"))
+    n_unused = len(table) - len(items)
+    note = f"{n_unused} headlines of {HEADLINES} without answers are left out"
+    return {
+        "contents": {"text": _rows_of(table, items)["headline"]},
+        "notes": (note,) if n_unused else (),
+    }
+
+
+def _pairs(folder: Path, items: Names) -> Parts:
+    """Texts in pairs; several hypotheses share one text, so these stay together in a split.
+
+    The column `value` is the gold, and is not read from here.
+    """
+    columns = ("id", "task", "text", "hypothesis")
+    table = _rows_of(tsv_table(folder, "text_rte1.tsv", columns), items)
+    premise = Contents.distinct("text", table["text"])
+    return {
+        "contents": {"premise": premise, "hypothesis": table["hypothesis"]},
+        "item_attributes": {"task": table["task"], "premise": first_with(items, premise[1])},
+        "group": "premise",
+    }
+
+
+def _rows_of(table: Table, items: Names) -> Any:
+    """The row of a table of texts for every item."""
+    rows = table.of(items, "id")
+    without = items.array.filter(rows["id"].is_null())
+    if len(without):
+        raise DataError(f"{table.path}: no text for item {listed(without.to_pylist())}")
+    return rows
+
+
+def _articles(folder: Path, items: Names) -> Parts:
+    """Item "42_0" is the first pair of events in article 42."""
+    return {
+        "item_attributes": {"article": [name.partition("_")[0] for name in items]},
+        "group": "article",
+        "notes": ("answers are 1 or 2, before or after; the source does not say which is which",),
+    }
+
+
+def _documents(folder: Path, items: Names) -> Parts:
+    """Item "5:0@35@wsj/23/wsj_2386@wsj@en@on" refers to a document of another corpus."""
+    fields = [name.split("@") for name in items]
+    documents = [field[2] if len(field) > 2 else None for field in fields]
+    return {"item_attributes": {"document": pa.array(documents, pa.string())}, "group": "document"}
+
+
+def _words(folder: Path, items: Names) -> Parts:
+    """Item "boy lad" is its two words, in two roles; words occur in several pairs."""
+    words = [name.partition(" ") for name in items]
+    return {
+        "contents": {
+            "first": [first for first, _, _ in words],
+            "second": [second for _, _, second in words],
+        },
+        "notes": ("answers run from 0 to 10, gold from 0 to 4",),
+    }
+
+
+SHOWN: dict[str, Callable[[Path, Names], Parts]] = {
+    "affect": _headlines,
+    "rte": _pairs,
+    "temp": _articles,
+    "wsd": _documents,
+    "wordsim": _words,
+}

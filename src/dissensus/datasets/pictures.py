@@ -1,0 +1,458 @@
+"""Pictures, and moments of videos and recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents, Kind
+from dissensus.corpus import Corpus, Focus, LeftOut
+from dissensus.datasets.files import (
+    Table,
+    csv_table,
+    errors_in,
+    labels,
+    names_in_order,
+    numbered,
+    numbers_or_nan,
+    once_each,
+    pictures,
+    present,
+    present_folder,
+)
+from dissensus.errors import DataError, counted, listed
+from dissensus.files.plain import numpy_array, zip_members
+from dissensus.names import Names
+from dissensus.scales import Interval, Nominal, Ordinal, Scale
+
+QUESTIONS = ("complexity", "beauty")
+
+
+def load_ca_patterns216(folder: Path, corpus: str) -> Corpus:
+    """Patterns of cells (Nath et al. 2023): complexity and beauty, 0 to 100, of 216 patterns.
+
+    Eighty annotators rated the 54 patterns of one block each. Their second answers to six patterns,
+    which were shown twice, are left out.
+
+    Questions `complexity` and `beauty`, one response each; an item is a pattern.
+    """
+    patterns = csv_table(folder, "items.csv", ("item", "file", "block", "rule", "split"))
+    names, numbers = ("item", "annotator"), (*QUESTIONS, "rt_ms")
+    every = csv_table(folder, "answers.csv", names, numbers, showing=pa.int32())
+    checks = "num_failed_attention_checks"
+    people = csv_table(folder, "annotators.csv", ("annotator", "block"), **{checks: pa.int32()})
+    items, annotators = patterns.names("item"), people.names("annotator")
+    rows = every.filter(pc.equal(every["showing"], 1))
+    n_again = int((every.array("showing") == 2).sum())
+    questions = {
+        question: rows.annotations(
+            question,
+            Interval(0, 100),
+            items,
+            "item",
+            "annotator",
+            annotators=annotators,
+            what="pattern",
+            response=np.arange(len(rows)),
+            seconds=rows.array("rt_ms") / 1000,
+        )
+        for question in QUESTIONS
+    }
+    again = "the same annotator's second answer"
+    return Corpus.build(
+        corpus,
+        items,
+        questions,
+        annotators=annotators,
+        contents={"image": pictures(present_folder(folder, "images"), patterns.list("file"))},
+        item_attributes={name: patterns[name] for name in ("block", "rule")},
+        annotator_attributes={"block": people["block"], "failed_checks": people[checks]},
+        splits={"block": patterns["split"]},
+        left_out=tuple(LeftOut(question, again, n_again) for question in QUESTIONS if n_again),
+    )
+
+
+PANELS = {"conflict": ("neutral", "shape", "texture"), "edges": ("edge",)}
+LATE = "na"  # no answer within 1.5 s
+OBJECTS = Nominal(
+    ("airplane", "bear", "bicycle", "bird", "boat", "bottle", "car", "cat", "chair", "clock", "dog",
+     "elephant", "keyboard", "knife", "oven", "truck")
+)  # fmt: skip
+ATTRIBUTES = ("shape_class", "texture_class", "congruent", "shape_source")
+
+
+def load_cue_conflict16(folder: Path, corpus: str) -> Corpus:
+    """Cue conflict (Geirhos et al. 2019): which of 16 objects thirty people saw in 1,280 pictures.
+
+    A picture has the shape of one object and the texture of another. Ten annotators each were asked
+    for the object (`neutral`), for its shape, and for its texture; `conflict` has all thirty.
+    `edges` are 160 drawings that ten others saw.
+
+    Question `object`; splits `source` (by the photograph of the shape) and `item`.
+    """
+    splits = ("split_source", "split_item")
+    facts = csv_table(folder, "items.csv", ("item", "file", "kind", *ATTRIBUTES, *splits))
+    facts = facts.filter(pc.equal(facts["kind"], "edge" if corpus == "edges" else "conflict"))
+    rows = csv_table(folder, "answers.csv", ("item", "annotator", "panel", "answer", "rt_s"))
+    rows = rows.filter(pc.is_in(rows["panel"], pa.array(PANELS.get(corpus, (corpus,)))))
+    late = pc.equal(rows["answer"], LATE)
+    n_late = pc.sum(late).as_py() or 0
+    annotators = names_in_order(rows["annotator"])
+    with rows.errors():
+        _, panel = once_each(annotators.codes(rows["annotator"]), rows["panel"], "panel")
+        rows = rows.filter(pc.invert(late))
+        seconds = np.array(rows.list("rt_s"), dtype=float)
+    items = facts.names("item")
+    answers = rows.annotations(
+        "answer", OBJECTS, items, "item", "annotator", annotators=annotators, seconds=seconds
+    )
+    return Corpus.build(
+        "cue_conflict16" if corpus == "conflict" else f"cue_conflict16-{corpus}",
+        items,
+        {"object": answers},
+        annotators=annotators,
+        contents={"image": pictures(present_folder(folder, "images"), facts.list("file"))},
+        item_attributes={name: facts[name] for name in ATTRIBUTES},
+        annotator_attributes={"panel": panel},
+        splits={name.removeprefix("split_"): facts[name] for name in splits},
+        group="shape_source",
+        left_out=(LeftOut("object", "no answer within 1.5 s", n_late),) if n_late else (),
+    )
+
+
+TRAITS = ("att", "dom", "health", "sexdim", "trust")
+SCALE = Interval(1, 7)
+
+
+def load_faces_3dsk(folder: Path, corpus: str) -> Corpus:
+    """3DSK faces (DeBruine & Jones 2020): five traits of 100 faces, rated from 1 to 7.
+
+    Each of the 2,000 annotators rated one trait of the 50 faces of one gender. A trait is a
+    question; no annotator answered two of them, so `joint` is empty.
+
+    Questions att(ractive), dom(inant), health(y), sexdim (feminine or masculine) and
+    trust(worthy); an item is a face, its content the bytes of a JPEG.
+    """
+    faces = csv_table(folder, "faces.csv", ("face_id", "face_gender"), face_age=pa.int32())
+    texts = ("face_id", "rater_id", "rater_gender", "trait")
+    ratings = csv_table(folder, "ratings.csv.gz", texts, ("rater_age", "rating"))
+    items = faces.names("face_id")
+    annotators = names_in_order(ratings["rater_id"])
+    annotator = annotators.codes(ratings["rater_id"])
+    with ratings.errors():
+        attributes = {
+            key: once_each(annotator, ratings[f"rater_{key}"], f"rater_{key}")[1]
+            for key in ("gender", "age")
+        }
+        items.codes(ratings["face_id"], "face")
+        SCALE.check(ratings.array("rating"))  # here, so that the row is one of the file
+        Nominal(TRAITS).encode(ratings["trait"])
+    questions = {
+        trait: ratings.filter(pc.equal(ratings["trait"], trait)).annotations(
+            "rating", SCALE, items, "face_id", "rater_id", annotators=annotators
+        )
+        for trait in TRAITS
+    }
+    files = [f"{name}.jpg" for name in items]
+    return Corpus.build(
+        corpus,
+        items,
+        questions,
+        annotators=annotators,
+        contents={"image": pictures(present_folder(folder, "images"), files)},
+        item_attributes={"gender": faces["face_gender"], "age": faces["face_age"]},
+        annotator_attributes=attributes,
+    )
+
+
+FEATURES = "vgg16_avg_features.npz"
+PARTS = {"train": "train", "valid": "validation", "test": "test"}
+SCENES = Nominal(
+    ("highway", "insidecity", "tallbuilding", "street", "forest", "coast", "mountain",
+     "opencountry")
+)  # fmt: skip
+
+
+def load_labelme_crowds(folder: Path, corpus: str) -> Corpus:
+    """LabelMe with a crowd (Rodrigues & Pereira 2018): the scene of 2,688 photographs.
+
+    1,000 training photographs have one to three answers each, by 59 annotators; all photographs
+    have gold. The content of a photograph is a vector of features of VGG16.
+
+    Question `scene`, one of 8; items are named "train-0"; answers on the training part only.
+    """
+    vectors, labels_of = _arrays(folder)
+    part = [name for name, rows in vectors.items() for _ in rows]
+    items = Names([f"{name}-{row}" for name, rows in vectors.items() for row in range(len(rows))])
+    with errors_in(folder / FEATURES):
+        gold = labels(np.concatenate(labels_of), SCENES, items)
+    contents, shown = Contents.distinct("features", np.concatenate(list(vectors.values())))
+    return Corpus.build(
+        corpus,
+        items,
+        {"scene": _labelme_annotations(folder, items)},
+        contents={"image": (contents, shown)},
+        gold={"scene": gold},
+        splits={"official": part},
+        notes=_notes(shown, np.array(part)),
+    )
+
+
+def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
+    """Part -> vectors (n_items, n_features), and the labels (n_items,) of each part."""
+    path = present(folder, FEATURES)
+    members = zip_members(path)
+    arrays = {name.removesuffix(".npy"): numpy_array(data, path) for name, data in members}
+    missing = [name for part in PARTS for name in (f"X_{part}", f"y_{part}") if name not in arrays]
+    if missing:
+        raise DataError(f"{path}: damaged (no array {listed(missing)})")
+    vectors = {PARTS[part]: arrays[f"X_{part}"] for part in PARTS}
+    labels_of = [arrays[f"y_{part}"] for part in PARTS]
+    for (part, rows), label in zip(vectors.items(), labels_of, strict=True):
+        if rows.ndim != 2 or label.shape != rows.shape[:1] or rows.dtype.kind != "f":
+            raise DataError(
+                f"{path}: expected a vector and a label for each item of {part!r}, found "
+                f"{rows.dtype} of shape {rows.shape} and {label.shape}"
+            )
+    widths = sorted({rows.shape[1] for rows in vectors.values()})
+    if len(widths) > 1:
+        shown = ", ".join(str(width) for width in widths)
+        raise DataError(f"{path}: the vectors of the parts have several widths: {shown}")
+    return vectors, labels_of
+
+
+def _labelme_annotations(folder: Path, items: Names) -> Annotations:
+    """The crowd's answers; item_id is the row among the training vectors."""
+    rows = csv_table(folder, "annotations.csv", ("item_id", "annotator_id"), label=pa.int32())
+    with rows.errors():
+        item = items.codes([f"train-{row}" for row in rows.list("item_id")], "item")
+    return rows.annotations(rows.array("label"), SCENES, items, item)
+
+
+def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:
+    """Notes about vectors that are in the training part and in another one."""
+    trained = np.isin(shown, shown[part == "train"])
+    n_answered = {name: int((trained & (part == name)).sum()) for name in ("validation", "test")}
+    return tuple(
+        f"{counted(n, 'vector')} of {name} also occur in train: a split by "
+        "content keeps them together, the official split does not"
+        for name, n in n_answered.items()
+        if n
+    )
+
+
+WITHOUT_PICTURE = "shots have no picture; read them as tvsum-shots"
+
+
+def load_tvsum(folder: Path, corpus: str) -> Corpus:
+    """TVSum (Song et al. 2015): how important is this moment of a video, from 1 to 5?
+
+    Twenty annotators rated every two seconds of each of 50 videos. An annotator of the file is a
+    slot of one video: slots of different videos are different annotators, so that there are 1,000
+    of them, and no two videos have one in common. Pictures are known for 329 key frames of 20
+    videos. They were chosen where ratings are high.
+
+    Question `importance`, from 1 to 5. An item of `tvsum` is a key frame (role `image`, a JPEG),
+    of `tvsum-shots` a shot of two seconds, with the title of its video as text.
+    """
+    videos = csv_table(folder, "videos.csv", ("video", "category", "title"))
+    texts, numbers = ("video", "annotator_slot"), ["score_1_5"]
+    scores = csv_table(folder, "shot_scores.csv.gz", texts, numbers, shot_2s=pa.int64())
+    n_shots, place = len(scores), "shot_2s"
+    if corpus == "tvsum":
+        place = "frame"
+        scores = csv_table(folder, "keyframe_scores.csv", texts, numbers, frame=pa.int64())
+    known = videos.names("video")
+    with scores.errors():
+        video = known.codes(scores["video"], "video")
+        items, item = Names.encode(numbered(scores["video"], scores[place]))
+        annotators, annotator = Names.encode(numbered(scores["video"], scores["annotator_slot"]))
+    answers = scores.annotations(
+        "score_1_5", Interval(1, 5), items, item, annotator, annotators=annotators
+    )
+    first = np.unique(item, return_index=True)[1]  # a row of each item
+    about, places = videos.columns.take(video[first]), scores[place].take(first)
+    own = videos.columns.take(video[np.unique(annotator, return_index=True)[1]])
+    parts: dict[str, Any] = {"contents": {"title": about["title"]}}
+    if corpus == "tvsum":
+        named = zip(about["video"].to_pylist(), places.to_pylist(), strict=True)
+        files = [f"{video}_{frame:05d}.jpg" for video, frame in named]
+        frames = pictures(present_folder(folder, "keyframes"), files)
+        left_out = (LeftOut("importance, shots", WITHOUT_PICTURE, n_shots),)
+        parts = {"contents": {"image": frames}, "left_out": left_out}
+    return Corpus.build(
+        corpus,
+        items,
+        {"importance": answers},
+        annotators=annotators,
+        item_attributes={
+            **{key: about[key] for key in ("video", "category", "title")},
+            place: places,
+        },
+        annotator_attributes={"video": own["video"]},
+        group="video",
+        **parts,
+    )
+
+
+EVENTS = "fixation_events.csv"
+CODERS = Names(["DN", "IH", "JB", "JF", "JV", "KH", "MN", "MS", "PZ", "RA", "RH", "TC"])
+SEEN = ("x", "y", "v")  # where the eye looks, in pixels of the screen, and how fast it moves
+QUESTION = "fixation"
+LISTS = "a list of time intervals for each trial, which the samples follow"
+VECTORS = (
+    "gaze: a sample is x, y (pixels), v (speed), 1 if the place is known else 0, 1 if the speed is "
+    "known else 0; what is not known is 0"
+)
+
+
+def load_eye_fixations_12coders(folder: Path, corpus: str) -> Corpus:
+    """Eye fixations by twelve experts (Hooge et al. 2018): is the eye at rest in this sample?
+
+    A trial is a sequence of samples of where a subject looked, 300 a second; an item is one sample
+    of a trial.
+
+    Question `fixation`, 0 or 1; the content is the trial, the focus the sample in it.
+    """
+    columns = [f"fix_{coder}" for coder in CODERS]
+    types = dict.fromkeys(columns, pa.int32())
+    texts = ("trial", "subject", *SEEN)
+    samples = csv_table(folder, "samples_with_12_labels.csv.gz", texts, ["time"], **types)
+    trials, trial = Names.encode(samples["trial"])
+    coded = _coded(folder, trials)  # (n_trials, n_coders)
+    with samples.errors():
+        starts = _starts(trial, samples.array("time"))
+        frame = np.arange(len(trial)) - starts[trial]
+        items = Names(numbered(samples["trial"], frame))
+        annotations = _eye_annotations(samples.array(*columns), coded[trial], items)
+        gaze = _gaze(samples)
+    contents, shown = Contents.distinct("features", np.split(gaze, starts[1:]))
+    return Corpus.build(
+        corpus,
+        items,
+        {QUESTION: annotations},
+        annotators=CODERS,
+        contents={"gaze": (contents, shown[trial])},
+        item_attributes={key: samples[key] for key in ("trial", "time", "subject")},
+        focus=Focus("gaze", frame[:, None].astype(float), frame[:, None] + 1.0),
+        group="trial",
+        left_out=(LeftOut("fixation events, per trial", LISTS, int(coded.sum())),),
+        notes=(_absent(coded, trials, trial), VECTORS),
+    )
+
+
+def _coded(folder: Path, trials: Names) -> np.ndarray:
+    """Whether a coder marked anything in a trial, (n_trials, n_coders) booleans."""
+    events = csv_table(folder, EVENTS, ("trial", "annotator_id"))
+    coded = np.zeros((len(trials), len(CODERS)), bool)
+    with events.errors():
+        trial = trials.codes(events["trial"], "trial")
+        coded[trial, CODERS.codes(events["annotator_id"], "coder")] = True
+    return coded
+
+
+def _starts(trial: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """The first sample of each trial, (n_trials,)."""
+    starts = np.flatnonzero(np.r_[True, np.diff(trial) != 0])
+    rises = np.diff(time) > 0
+    rises[starts[1:] - 1] = True
+    if len(starts) != trial.max() + 1 or not rises.all():
+        raise DataError("the samples of a trial must follow one another in time")
+    return starts
+
+
+def _eye_annotations(answer: np.ndarray, coded: np.ndarray, items: Names) -> Annotations:
+    """The answers of the coders of each trial; without any mark, a coder did not code it."""
+    wrong = (answer != 0) & ((answer != 1) | ~coded)
+    if wrong.any():
+        row, coder = (int(at[0]) for at in np.nonzero(wrong))
+        value = answer[row, coder]
+        raise DataError(
+            f"row {row + 1}: fix_{CODERS[coder]} is {value}, but {EVENTS} has no fixation of "
+            f"{CODERS[coder]} in this trial"
+            if value == 1
+            else f"row {row + 1}: fix_{CODERS[coder]} must be 0 or 1, found {value}"
+        )
+    item, annotator = np.nonzero(coded)
+    return Annotations.from_arrays(
+        item, annotator, answer[coded], Nominal(("0", "1")), items=items, annotators=CODERS
+    )
+
+
+def _gaze(samples: Table) -> np.ndarray:
+    """A vector per sample, (n_samples, 5): x, y, v, and whether there is an x and a v."""
+    x, y, v = (numbers_or_nan(samples, name) for name in SEEN)
+    there = [~np.isnan(x) & ~np.isnan(y), ~np.isnan(v)]
+    return np.stack([*np.nan_to_num([x, y, v]), *there], axis=1).astype(np.float32)
+
+
+def _absent(coded: np.ndarray, trials: Names, trial: np.ndarray) -> str:
+    missing_trial, missing_coder = np.nonzero(~coded)
+    n_cells = int(np.bincount(trial)[missing_trial].sum())
+    missing = zip(missing_trial, missing_coder, strict=True)
+    pairs = [f"{CODERS[c]} in {trials[t]}" for t, c in missing]
+    return (
+        f"{len(pairs)} pairs of coder and trial are without any fixation and taken as missing, "
+        f"not as 0 ({n_cells} cells): {listed(pairs)}"
+    )
+
+
+PERSPECTIVES = ("happiness", "healthiness", "safety", "liveliness", "orderliness")
+ANNOUNCED: dict[str, dict[str, Scale]] = {
+    "street": dict.fromkeys(PERSPECTIVES, Ordinal(("-3", "-2", "-1", "1", "2", "3"))),
+    "amer": {
+        "emotion": Nominal(
+            ("worried", "happy", "neutral", "angry", "surprise", "sad", "other", "unknown")
+        )
+    },
+}
+MEDIA: dict[str, tuple[str, Kind]] = {"street": ("images", "image"), "amer": ("videos", "video")}
+
+
+def load_street(folder: Path, corpus: str) -> Corpus:
+    """STREET and AMER (Zhang et al. 2025): impressions of photographs, emotions in clips of films.
+
+    Both corpora were announced and are not public yet. This reads a plain layout: a folder of
+    media files, and a table with a row for each label. A label that was not given has no row.
+
+        street_labels.csv, images/  five impressions of 4,300 photographs of cities
+
+            file,annotator,perspective,label
+            0001.jpg,A1,happiness,-2
+
+        amer_labels.csv, videos/    the emotion in 5,207 clips of films and series, by 13 annotators
+
+            file,annotator,label
+            0001.mp4,A1,happy
+
+    Questions are perspectives with six levels, or `emotion`; an item is a file, role `image` or
+    `video`. The corpus contains the paths of the files, which stay where they are.
+    """
+    scales, (media, kind) = ANNOUNCED[corpus], MEDIA[corpus]
+    asks = ["perspective"] if corpus == "street" else []
+    rows = csv_table(folder, f"{corpus}_labels.csv", ("file", "annotator", "label", *asks))
+    files = present_folder(folder, media)
+    questions = {}
+    with rows.errors():
+        items, _ = Names.encode(rows["file"])
+        annotators = names_in_order(rows["annotator"])
+        named = pc.unique(rows["perspective"]).to_pylist() if asks else []
+        unknown = [one for one in named if one not in scales]
+        if unknown:
+            raise DataError(f"perspective {unknown[0]!r} is none of {listed(scales)}")
+    for question, scale in scales.items():
+        part = rows.filter(pc.equal(rows["perspective"], question)) if asks else rows
+        questions[question] = part.annotations(
+            "label", scale, items, "file", "annotator", annotators=annotators
+        )
+    paths = [str(present(files, file).resolve()) for file in items]
+    contents: dict[str, Any] = {kind: Contents.distinct(kind, pa.array(paths, pa.string()))}
+    return Corpus.build(corpus, items, questions, annotators=annotators, contents=contents)
+
+
+load_amer = load_street
