@@ -5,6 +5,8 @@ from .chance_corrected import krippendorff_alpha as krippendorff_alpha
 from .chance_corrected import percent_agreement as percent_agreement
 from .chance_corrected import randolph_kappa as randolph_kappa
 from .estimates import Formula as Formula
+from .estimates import false_discovery as false_discovery
+from .estimates import holm as holm
 from .estimates import masi_distance as masi_distance
 from .groups import AnnotatorGroups as AnnotatorGroups
 from .groups import GroupComparison as GroupComparison
@@ -62,8 +64,6 @@ from .rest import AgainstRest as AgainstRest
 from .rest import against_rest as against_rest
 from .rest import first_answers as first_answers
 from .rest import ratings_against_rest as ratings_against_rest
-from .significance import false_discovery as false_discovery
-from .significance import holm as holm
 from .spans import SPAN_MEASURES as SPAN_MEASURES
 from .spans import SpanAgreement as SpanAgreement
 from .spans import span_agreement as span_agreement

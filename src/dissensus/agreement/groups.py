@@ -17,12 +17,13 @@ from dissensus.agreement.chance_corrected import prepare_krippendorff_alpha
 from dissensus.agreement.estimates import (
     Estimate,
     OfSums,
+    holm,
     ratio,
     unequal,
 )
 from dissensus.agreement.intervals import NONE, interval_of, jackknife_of
 from dissensus.agreement.rest import Vectors, first_answers
-from dissensus.agreement.significance import GroupTests, holm, permutation_tests
+from dissensus.agreement.significance import GroupTests, permutation_tests
 from dissensus.agreement.summary import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus

@@ -40,7 +40,6 @@ from dissensus.agreement.registry import (
     why_unfit,
 )
 from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations, packed
-from dissensus.cluster import SentBlock, connect, results, sent_blocks
 from dissensus.conversion import annotations_of, corpus_of
 from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.errors import DataError, counted, did_you_mean, listed
@@ -257,6 +256,8 @@ def summarise(
             )
         if formulas:
             raise DataError("formulas need all answers in one process; leave them out (--formulas)")
+        from dissensus.cluster import connect
+
         with ExitStack() as stack:
             client = stack.enter_context(closing(connect(cluster))) if cluster else None
             counting = [
@@ -514,10 +515,14 @@ class BlockAgreement:
         """Call a function of each block, here or where the block is."""
         if self.client is None:
             return (function(block, *given) for _, block in self.blocks)
+        from dissensus.cluster import results
+
         return results(self.client, self._sent, function, *given)
 
     @cached_property
-    def _sent(self) -> list[SentBlock]:
+    def _sent(self) -> list[Any]:
+        from dissensus.cluster import sent_blocks
+
         return list(sent_blocks(self.client, packed(self.blocks)))
 
 

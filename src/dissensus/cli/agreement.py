@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dissensus.cli import console
 from dissensus.cli.console import (
     RESULT_DIGITS,
+    attribute_names,
     check_result,
     columns,
     emit,
@@ -17,7 +18,7 @@ from dissensus.cli.console import (
     with_rest,
     write_tables,
 )
-from dissensus.cli.group_tables import attribute_names, show_comparisons
+from dissensus.cli.group_tables import show_comparisons
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
 

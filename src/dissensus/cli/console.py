@@ -385,3 +385,10 @@ def say_encoders(model: Path, fitted: Any) -> None:
     sources = [outside_source(part) for name in names for part in name.split(AND)]
     for source in dict.fromkeys(source for source in sources if source is not None):
         say(f"{model}: its encoder is read from {source}, which is not part of the model")
+
+
+def attribute_names(groups: list[str] | None) -> list[str]:
+    """The attributes of a repeatable option, each of which may be a list with commas."""
+    from dissensus.names import split_names
+
+    return [name for text in groups or () for name in split_names(text)]

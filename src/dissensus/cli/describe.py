@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import (
+    attribute_names,
     check_result,
     columns,
     emit,
@@ -18,7 +19,6 @@ from dissensus.cli.console import (
     show,
     with_rest,
 )
-from dissensus.cli.group_tables import attribute_names
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 

@@ -6,8 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
-from dissensus.cli.console import check_result, columns, emit, number, say_encoders, show, show_each
-from dissensus.cli.group_tables import attribute_names, show_group_scores
+from dissensus.cli.console import (
+    attribute_names,
+    check_result,
+    columns,
+    emit,
+    number,
+    say_encoders,
+    show,
+    show_each,
+)
+from dissensus.cli.group_tables import show_group_scores
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 

@@ -16,13 +16,6 @@ MOST_TEXT = 60
 MOST_INTERVALS = 2  # groups whose intervals fit next to one another
 
 
-def attribute_names(groups: list[str] | None) -> list[str]:
-    """The attributes of a repeatable option, each of which may be a list with commas."""
-    from dissensus.names import split_names
-
-    return [name for text in groups or () for name in split_names(text)]
-
-
 def show_comparisons(corpus: str, results: Sequence[GroupComparison]) -> None:
     """A table for each question and attribute, tests, a conclusion, and divided items."""
     for place, result in enumerate(results):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.errors import DataError, DissensusError, counted
-from dissensus.files.staging import staged
+from dissensus.files.folders import staged
 from dissensus.readers.layout import Layout, file_beside, kept_layout, layouts_taken
 
 if TYPE_CHECKING:

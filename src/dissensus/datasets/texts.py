@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut, Rationales
-from dissensus.datasets.catalogue import LEWIDI2023
 from dissensus.datasets.files import (
     Table,
     csv_table,
@@ -141,23 +140,25 @@ MISSING = ("", "nan", "DATA_EXPIRED", "CONSENT_REVOKED")
 _COMMA_TOO_MANY = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
-def load_lewidi(folder: Path, corpus: str) -> Corpus:
-    """LeWiDi 2023 (SemEval-2023 task 11) and 2025 (third edition): texts on which annotators
-    disagree.
+def load_lewidi2023(folder: Path, corpus: str) -> Corpus:
+    """LeWiDi 2023 (SemEval-2023 task 11): texts on which annotators disagree.
 
-    2023: HS-Brexit (hate, aggressive, offensive), ArMIS (misogyny, in Arabic), ConvAbuse (severity,
-    abusive and twelve more about conversations with a bot) and MD-Agreement (offensive). 2025: CSC
-    (how sarcastic is the response, 1 to 6), MP (is the reply ironic, in nine languages), Paraphrase
-    (from -5 to 5, each answer with an explanation) and VariErrNLI (which of entailment, neutral and
-    contradiction hold, each with an explanation), with the attributes of the annotators. Training
-    and development part together, distinguished by the official split.
-
-    Items are named "train-1". 2023: gold is the official hard label of the main question. 2025:
-    facts about annotators are named as in their file.
+    HS-Brexit (hate, aggressive, offensive), ArMIS (misogyny, in Arabic), ConvAbuse (severity,
+    abusive and twelve more about conversations with a bot) and MD-Agreement (offensive). Training
+    and development part together, distinguished by the official split; items are named "train-1".
+    Gold is the official hard label of the main question.
     """
-    if corpus in LEWIDI2023:
-        parts = [present(folder, f"{corpus}_{part}.json") for part in LEWIDI_PARTS]
-        return read_parts(parts, corpus, 2023)
+    parts = [present(folder, f"{corpus}_{part}.json") for part in LEWIDI_PARTS]
+    return read_parts(parts, corpus, 2023)
+
+
+def load_lewidi2025(folder: Path, corpus: str) -> Corpus:
+    """LeWiDi 2025 (third edition): as 2023, with the attributes of annotators.
+
+    CSC (how sarcastic is the response, 1 to 6), MP (is the reply ironic, in nine languages),
+    Paraphrase (from -5 to 5, each answer with an explanation) and VariErrNLI (which of entailment,
+    neutral and contradiction hold, each with an explanation).
+    """
     parts = [
         present(folder, f"{corpus}_{part}.json")
         for part in LEWIDI_PARTS
@@ -166,9 +167,6 @@ def load_lewidi(folder: Path, corpus: str) -> Corpus:
     about = present(folder, f"{corpus}_annotators_meta.json")
     loaded = read_parts(parts, corpus, 2025)
     return replace(loaded, annotator_attributes=_annotator_attributes(about, loaded.annotators))
-
-
-load_lewidi2023 = load_lewidi2025 = load_lewidi
 
 
 def _annotator_attributes(path: Path, annotators: Names) -> dict[str, Any]:

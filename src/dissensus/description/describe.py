@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus import agreement
-from dissensus.agreement import AnnotatorGroups, chosen_attributes, group_annotators
 from dissensus.annotations import AnnotationBlocks, Annotations
 from dissensus.corpus import Corpus, StoredCorpus
 from dissensus.description.copied_answers import Duplicated
@@ -252,7 +251,12 @@ def describe(
         (3, {'min': 1, 'mean': 1.5, 'max': 2}, ['t1'])
     """
     groups = (
-        [group_annotators(corpus, name) for name in chosen_attributes(corpus, by)] if by else []
+        [
+            agreement.group_annotators(corpus, name)
+            for name in agreement.chosen_attributes(corpus, by)
+        ]
+        if by
+        else []
     )
 
     def details(question: str) -> dict[str, Any]:
@@ -379,7 +383,7 @@ def _parts(corpus: Corpus, scheme: str) -> dict[str, int]:
 
 
 def _describe_groups(
-    annotations: Annotations, groups: AnnotatorGroups, suspicious: set[str]
+    annotations: Annotations, groups: agreement.AnnotatorGroups, suspicious: set[str]
 ) -> list[GroupDescription]:
     """A row for each group with answers; the last, if any, is of those without the attribute."""
     annotator = annotations.annotator_codes("a description by group")
