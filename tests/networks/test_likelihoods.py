@@ -18,7 +18,6 @@ from dissensus.networks.likelihoods import (
     DIVERGENCES,
     FLOOR,
     Grouped,
-    NormalLikelihood,
     likelihood,
     log_normal_mass,
 )
@@ -213,54 +212,6 @@ def test_the_loss_of_a_mixture_is_that_of_its_mean(scale: Scale) -> None:
     np.testing.assert_allclose(result, expected)
     alone = reading.mixed_loss(raw[:, :1], target)
     torch.testing.assert_close(alone, reading.loss(raw[:, 0], target))
-
-
-# ---- mixtures of normal densities ----
-
-MIXTURE = NormalLikelihood(Interval(0, 10), components=3)
-
-
-def _mixture() -> tuple[torch.Tensor, MixtureSameFamily]:
-    """Outputs of three components, and the same distribution of torch."""
-    torch.manual_seed(0)
-    raw = torch.randn(N, MIXTURE.width, dtype=torch.float64) * 0.5
-    logits = torch.cat([torch.zeros(N, 1, dtype=torch.float64), raw[:, 3:5]], dim=1)
-    return raw, MixtureSameFamily(Categorical(logits=logits), Normal(raw[:, :3], raw[:, 5:].exp()))
-
-
-def test_a_mixture_is_that_of_torch() -> None:
-    raw, mixture = _mixture()
-    answer = torch.linspace(-1, 1, N, dtype=torch.float64)
-    torch.testing.assert_close(MIXTURE.loss(raw, answer), -mixture.log_prob(answer))  # type: ignore[no-untyped-call]
-    torch.testing.assert_close(MIXTURE.mean(raw), mixture.mean)
-    torch.testing.assert_close(MIXTURE.variance(raw), mixture.variance)
-    torch.testing.assert_close(MIXTURE.value(raw), mixture.mean.clamp(-1, 1))
-    masses = MIXTURE.distribution(raw)
-    torch.testing.assert_close(masses.sum(dim=1), torch.ones(N, dtype=torch.float64))
-    torch.testing.assert_close(MIXTURE.log_masses(raw).exp(), masses)
-    inner = 2 * 7 / MIXTURE.scale.n_bins - 1
-    edge = torch.full((N,), inner, dtype=torch.float64)
-    below = mixture.cdf(edge)  # type: ignore[no-untyped-call]
-    torch.testing.assert_close(masses[:, :7].sum(dim=1), below)
-
-
-def test_the_gradient_of_a_mixture_is_its_slope() -> None:
-    raw, _ = _mixture()
-    answer = torch.linspace(-1, 1, 6, dtype=torch.float64)
-    few = raw[:6].clone().requires_grad_()
-    for function in (MIXTURE.variance, MIXTURE.log_masses, lambda x: MIXTURE.loss(x, answer)):
-        assert torch.autograd.gradcheck(function, (few,))
-
-
-def test_the_components_of_a_mixture_begin_apart() -> None:
-    answer = np.array([1.0, 2.0, 8.0, 9.0])
-    group = np.array([0, 0, 1, 1])
-    starts = MIXTURE.starts(Grouped(answer, np.ones(4), group, 2, 1.0))
-    assert starts.shape == (2, MIXTURE.width)
-    assert (np.diff(starts[:, :3], axis=1) > 0.05).all() and (starts[:, 3:5] == 0).all()
-    assert MIXTURE.n_constants == 3
-    depending = NormalLikelihood(Interval(0, 10), components=3, item_spread=True)
-    assert depending.n_constants == 0 and depending.width == MIXTURE.width
 
 
 # ---- divergences, their slopes, and what happens where masses are 0 ----

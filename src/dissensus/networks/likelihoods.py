@@ -132,70 +132,38 @@ class CategoricalLikelihood(Likelihood):
 
 @dataclass(frozen=True)
 class NormalLikelihood(Likelihood):
-    """Interval answers, mapped to [-1, 1]: a normal density around a predicted position, or a
-    mixture of several.
+    """Interval answers, mapped to [-1, 1]: a normal density around a predicted position.
 
-    Spreads are learned constants, or follow from the content too. Mass beyond the ends of the scale
-    counts to the first and last bin, as annotators cannot go further.
-
-    `raw` has the positions of all components, the logits of their weights (that of the first is 0)
-    and the logarithms of their spreads. Its width says how many components there are, so that any
-    NormalLikelihood of the scale reads the outputs of any other.
-
-    Args:
-        components: of the mixture.
-        item_spread: whether spreads follow from the content.
+    Its spread is a learned constant. Mass beyond the ends of the scale counts to the first and last
+    bin, as annotators cannot go further. `raw` has the position and the logarithm of the spread.
     """
 
     scale: Interval
-    components: int = 1
-    item_spread: bool = False
-
-    @property
-    def n_outputs(self) -> int:  # type: ignore[override]
-        return 3 * self.components - 1 - self.n_constants
-
-    @property
-    def n_constants(self) -> int:  # type: ignore[override]
-        return 0 if self.item_spread else self.components
+    n_outputs = 1
+    n_constants = 1
 
     def loss(self, raw: Tensor, answer: Tensor) -> Tensor:
-        position, log_weight, log_spread = _components(raw)
-        off = (answer[:, None] - position) / log_spread.exp()
-        return -_log_sum(log_weight, -(0.5 * off**2 + log_spread + _HALF_LOG_2_PI))
+        log_spread = _log_spread(raw)
+        off = (answer - raw[:, 0]) / log_spread.exp()
+        return 0.5 * off**2 + log_spread + _HALF_LOG_2_PI
 
     def distribution(self, raw: Tensor) -> Tensor:
-        below = torch.special.ndtr(self._steps(raw))  # (n, n_components, n_bins - 1)
-        masses = torch.diff(F.pad(F.pad(below, (1, 0), value=0.0), (0, 1), value=1.0), dim=-1)
-        return torch.einsum("nc,ncb->nb", _components(raw)[1].exp(), masses)
+        below = torch.special.ndtr(self._steps(raw))  # (n, n_bins - 1)
+        return torch.diff(F.pad(F.pad(below, (1, 0), value=0.0), (0, 1), value=1.0), dim=-1)
 
     def log_masses(self, raw: Tensor) -> Tensor:
         steps = self._steps(raw)
-        first, last = steps[..., :1], steps[..., -1:]
-        between = _log_between(steps[..., :-1], steps[..., 1:])
-        ends = log_normal_mass(first), log_normal_mass(-last)
-        logs = torch.cat([ends[0], between, ends[1]], dim=-1)  # (n, n_components, n_bins)
-        return _log_sum(_components(raw)[1][..., None], logs)
+        between = _log_between(steps[:, :-1], steps[:, 1:])
+        ends = log_normal_mass(steps[:, :1]), log_normal_mass(-steps[:, -1:])
+        return torch.cat([ends[0], between, ends[1]], dim=-1)  # (n, n_bins)
 
     def _steps(self, raw: Tensor) -> Tensor:
-        """How many spreads each inner edge of the grid is from each position."""
+        """How many spreads each inner edge of the grid is from the position."""
         edges = torch.linspace(-1, 1, self.scale.n_bins + 1, dtype=raw.dtype, device=raw.device)
-        position, _, log_spread = _components(raw)
-        return (edges[1:-1] - position[..., None]) / log_spread.exp()[..., None]
+        return (edges[1:-1] - raw[:, :1]) / _log_spread(raw).exp()[:, None]
 
     def value(self, raw: Tensor) -> Tensor:
-        return self.mean(raw).clamp(-1, 1)
-
-    def mean(self, raw: Tensor) -> Tensor:
-        """The mean of the density, (n,)."""
-        position, log_weight, _ = _components(raw)
-        return position[:, 0] if position.shape[1] == 1 else (log_weight.exp() * position).sum(1)
-
-    def variance(self, raw: Tensor) -> Tensor:
-        """The variance of the density, (n,)."""
-        position, log_weight, log_spread = _components(raw)
-        square = (2 * log_spread).exp() + (position - self.mean(raw)[:, None]) ** 2
-        return (log_weight.exp() * square).sum(dim=1)
+        return raw[:, 0].clamp(-1, 1)
 
     def target(self, answer: np.ndarray) -> np.ndarray:
         return self.scale.to_unit(answer).astype(np.float32)
@@ -209,13 +177,7 @@ class NormalLikelihood(Likelihood):
         mean = (grouped.sums(units) + grouped.smoothing * crowd) / n
         square = grouped.sums((units - mean[grouped.group]) ** 2)
         variance = (square + grouped.smoothing * spread) / n
-        spread = np.sqrt(variance).clip(0.02)
-        if self.components == 1:
-            return np.stack([mean, np.log(spread)], axis=1)
-        steps = np.linspace(-1, 1, self.components)  # in spreads; they differ, or would stay equal
-        positions = mean[:, None] + spread[:, None] * steps
-        spreads = np.broadcast_to(np.log(spread[:, None] / self.components), positions.shape)
-        return np.concatenate([positions, np.zeros_like(positions[:, 1:]), spreads], axis=1)
+        return np.stack([mean, np.log(np.sqrt(variance).clip(0.02))], axis=1)
 
 
 @dataclass(frozen=True)
@@ -275,18 +237,8 @@ def _log_mean(logarithms: Tensor) -> Tensor:
     return logarithms.logsumexp(dim=1) - math.log(logarithms.shape[1])
 
 
-def _components(raw: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Positions, logarithms of weights and of spreads of normal densities, (n, n_components)."""
-    n = (raw.shape[1] + 1) // 3
-    logits = F.pad(raw[:, n : 2 * n - 1], (1, 0))
-    return raw[:, :n], logits.log_softmax(dim=1), raw[:, 2 * n - 1 :].clamp(-4, 2)
-
-
-def _log_sum(log_weight: Tensor, logarithms: Tensor) -> Tensor:
-    """The logarithm of the weighted sum over components, the second axis."""
-    if logarithms.shape[1] == 1:
-        return logarithms[:, 0]
-    return (log_weight + logarithms).logsumexp(dim=1)
+def _log_spread(raw: Tensor) -> Tensor:
+    return raw[:, 1].clamp(-4, 2)
 
 
 def _log_between(low: Tensor, high: Tensor) -> Tensor:
@@ -301,15 +253,10 @@ def _log_between(low: Tensor, high: Tensor) -> Tensor:
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 
 
-def likelihood(scale: Scale, components: int = 1, item_spread: bool = False) -> Likelihood:
-    """The likelihood of answers on this scale.
-
-    Args:
-        components: of the density of interval answers; see `NormalLikelihood`.
-        item_spread: whether its spread follows from the content.
-    """
+def likelihood(scale: Scale) -> Likelihood:
+    """The likelihood of answers on this scale."""
     if isinstance(scale, Interval):
-        return NormalLikelihood(scale, components, item_spread)
+        return NormalLikelihood(scale)
     if isinstance(scale, MultiLabel):
         return BernoulliLikelihood(scale)
     assert isinstance(scale, Nominal | Ordinal)

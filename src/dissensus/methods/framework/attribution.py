@@ -95,7 +95,7 @@ def _predicted(scale: Scale, raw: Tensor) -> Tensor:
     """The log-probability of the predicted answer, (n,); on an interval scale, its position."""
     family = likelihood(scale)
     if isinstance(family, NormalLikelihood):
-        return family.mean(raw)
+        return raw[:, 0]
     logs = family.log_masses(raw)  # (n, n_values); multi-label: (n, n_values, 2)
     if logs.dim() == 3:
         return logs.max(dim=-1).values.sum(dim=-1)
