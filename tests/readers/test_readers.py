@@ -15,8 +15,8 @@ import pytest
 from dissensus import datasets
 from dissensus.errors import DataError, DissensusError
 from dissensus.readers import READERS, read, recognise
-from dissensus.readers.head import Head
 from dissensus.readers.layout import Layout
+from dissensus.readers.recognition import Head
 
 from .conftest import Write
 

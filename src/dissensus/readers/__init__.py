@@ -19,7 +19,6 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean
 from dissensus.files.plain import check_plain
 from dissensus.readers.files import read_bytes, refuse_binary
-from dissensus.readers.head import Head
 from dissensus.readers.joins import (
     is_file,
     with_annotator_attributes,
@@ -29,6 +28,7 @@ from dissensus.readers.joins import (
 )
 from dissensus.readers.layout import Layout, kept_layout, layout_of
 from dissensus.readers.recognition import READERS as READERS
+from dissensus.readers.recognition import Head
 from dissensus.readers.tables.shapes import SHAPES
 
 TABLES = ("spreadsheet", "parquet", "arrow", "jsonl", "csv")  # formats that are nothing but a table

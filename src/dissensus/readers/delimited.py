@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -113,6 +114,8 @@ class _Text:
     given_delimiter: str | None = None
     quotes: bool = True
     above: int = 0  # lines of the file before the first one here
+    header: int = 1  # records that contain names
+    names: tuple[str, ...] | None = None  # instead of those
     notes: tuple[str, ...] = ()
 
     def with_data(self, data: bytes, above: int = 0, note: str = "") -> _Text:
@@ -145,18 +148,21 @@ class _Text:
 
     def line(self, record: int) -> int:
         """The line in which a record begins; quoted fields may run over several lines."""
+        begins = self._begins
+        return 1 + self.above + (begins[record] if record < len(begins) else record)
+
+    @cached_property
+    def _begins(self) -> array[int]:
+        """How many lines are before each record, up to a field of more than 128 kB."""
         lines = io.TextIOWrapper(self.opened(), "utf-8", newline="")
         reader = csv.reader(lines, delimiter=self.delimiter, quoting=_quoting(self.quotes))
-        seen, begins = -1, 1 + self.above
-        try:
+        begins, before = array("q"), 0
+        with suppress(csv.Error):
             for fields in reader:
-                seen += bool(fields)
-                if seen == record:
-                    return begins
-                begins = reader.line_num + 1 + self.above
-        except csv.Error:  # a field of more than 128 kB: count records, one per line
-            pass
-        return record + 1 + self.above
+                if fields:
+                    begins.append(before)
+                before = reader.line_num
+        return begins
 
 
 class _Chunks(io.RawIOBase):
@@ -196,7 +202,7 @@ def _rows(text: _Text) -> Rows:
         columns,
         str(text.path),
         name=text.path.name,
-        place=lambda row: f"line {text.line(row + 1)}",
+        place=lambda row: f"line {text.line(row + text.header)}",
         folder=text.path.resolve().parent,
         commas=text.delimiter == ";",
         notes=text.notes,
@@ -234,14 +240,16 @@ def _as_laid_out(text: _Text, layout: Layout) -> _Text:
     """The text with one line of names above its rows, whatever the file has."""
     text = replace(text, given_delimiter=layout.delimiter, quotes=layout.quotes)
     text = _without_comments(text, layout)
-    header = layout.header
-    if header is None and layout.columns is None and _begins_with_data(text):
-        header = 0
+    if layout.header is None and layout.columns is None and _begins_with_data(text):
         note = f"{NO_NAMES}: the first line is read as data; if not, use header=1 (--header 1)"
-        text = replace(text, notes=(*text.notes, note))
-    if layout.columns is not None or header in (0, 2):
-        return _with_names(text, layout.columns, 1 if header is None else header)
-    return text
+        return replace(text, header=0, notes=(*text.notes, note))
+    header = 1 if layout.header is None else layout.header
+    if layout.columns is not None and len(layout.columns) != text.width:
+        raise DataError(
+            f"{text.path}: {text.width} columns, but {len(layout.columns)} names: "
+            f"{listed(layout.columns)}"
+        )
+    return replace(text, header=header, names=layout.columns)
 
 
 def _without_comments(text: _Text, layout: Layout) -> _Text:
@@ -296,29 +304,13 @@ def _begins_with_data(text: _Text) -> bool:
     return bool(words) and all(words)
 
 
-def _with_names(text: _Text, names: tuple[str, ...] | None, header: int) -> _Text:
-    """The text under one line of names, which replaces `header` lines of the file."""
-    records: list[list[str]] = (
-        [] if header else [next(_records(text.start, text.delimiter, text.quotes), [])]
-    )
-    reader = _records(text.start, text.delimiter, text.quotes)
-    while len(records) < max(header, 1):
-        record = next(reader, None)
-        if record is None:
-            raise DataError(f"{text.path}: no rows below {header} lines of column names")
-        records += [record] if any(record) else []
-    if names is None:
-        numbered = [f"column {at}" for at in range(1, len(records[0]) + 1)]
-        names = tuple(_of_two_rows(*records) if header == 2 else numbered)
-    if len(names) != len(records[0]):
-        raise DataError(
-            f"{text.path}: {len(records[0])} columns, but {len(names)} names: {listed(names)}"
-        )
-    line = io.StringIO()
-    csv.writer(line, delimiter=text.delimiter, lineterminator="\n").writerow(names)
-    n_above = reader.line_num if header else 0
-    below = b"\n".join(text.start.split(b"\n")[n_above:])
-    return text.with_data(line.getvalue().encode() + below, n_above - 1)
+def _names(text: _Text, records: list[list[str]]) -> list[str]:
+    """The column names of a text whose first records are these."""
+    if text.names is not None:
+        return list(text.names)
+    if text.header == 2:
+        return _of_two_rows(*records)
+    return records[0] if records else [f"column {at}" for at in range(1, text.width + 1)]
 
 
 def _of_two_rows(first: list[str], second: list[str]) -> list[str]:
@@ -428,22 +420,23 @@ def _parsed(text: _Text) -> tuple[list[str], list[Column]]:
 def _columns(text: _Text, block: int, ragged: list[Any]) -> tuple[list[str], list[Column]]:
     """The header and the columns; a row with another width is put into `ragged` and ends it."""
     parts = [ColumnParts() for _ in range(text.width)]
-    header: list[str] = []
+    records: list[list[str]] = []
     held: list[Any] = []  # the columns of the last batch, with the row that was added
     for batch in text.shown(_batches(text, block, ragged)):
-        if not batch.num_rows:  # nothing but blank lines
-            continue
         for part, column in zip(parts, held, strict=False):
             part.add(column)
-        held = [column if header else column.slice(1) for column in batch.columns]
-        header = header or [column[0].as_py() for column in batch.columns]
-    if header == [END] * text.width:  # nothing but marks of the byte order
-        raise DataError(f"{text.path}: the file is empty")
+        n_names = min(text.header - len(records), batch.num_rows)
+        records += [[column[row].as_py() for column in batch.columns] for row in range(n_names)]
+        held = [column.slice(n_names) for column in batch.columns]
+    if [END] * text.width in records or not held:
+        if len(records) > 1:
+            raise DataError(f"{text.path}: no rows below {text.header} lines of column names")
+        raise DataError(f"{text.path}: the file is empty")  # nothing but marks of the byte order
     if any(not len(column) or column[-1].as_py() != END for column in held):
         raise _open_quote(text, len(parts[0]) + len(held[0]))
     for part, column in zip(parts, held, strict=True):
         part.add(column.slice(0, len(column) - 1))
-    return header, [part.column() for part in parts]
+    return _names(text, records), [part.column() for part in parts]
 
 
 def _batches(text: _Text, block: int, ragged: list[Any]) -> Any:

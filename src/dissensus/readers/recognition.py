@@ -15,17 +15,54 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import zip_members
+from dissensus.readers.delimited import names_of
 from dissensus.readers.exports import folders
-from dissensus.readers.files import ending, first_bytes
-from dissensus.readers.head import Head
+from dissensus.readers.files import ending, first_bytes, is_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import NAMES, plain
+
+SIZE = 1 << 16  # bytes of a file that are looked at
+_OBJECT = re.compile(r"\s*\[?\s*\{")
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """The first bytes of a file, unpacked, and what they show; of a folder, its path alone."""
+
+    path: Path
+    is_file: bool
+    start: bytes  # none of a folder, or of a file that cannot be read
+
+    @classmethod
+    def of(cls, path: Path) -> Head:
+        is_file = path.is_file()
+        return cls(path, is_file, first_bytes(path, SIZE) if is_file else b"")
+
+    @property
+    def is_text(self) -> bool:
+        return self.is_file and is_text(self.start[:4096])
+
+    @cached_property
+    def text(self) -> str:
+        """The first bytes as text; what is not UTF-8 is replaced."""
+        return self.start.decode("utf-8-sig", errors="replace")
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The column names in the first line; none if it is not a table of texts."""
+        return names_of(self.start)
+
+    def opens_with(self, *keys: str) -> bool:
+        """Whether it begins with a JSON object, alone or in an array, that has these patterns."""
+        opens = bool(_OBJECT.match(self.text))
+        return opens and all(re.search(key, self.text) for key in keys)
 
 
 def _never(_: Any) -> bool:
@@ -295,7 +332,7 @@ _FORMATS = (
     Format("figure-eight", _is_figure_eight),
     Format("matrix", _is_matrix),
     Format("label-studio", _is_label_studio),
-    Format("label-studio-records", _is_label_studio_records),
+    Format("label-studio-records", _is_label_studio_records, read="label_studio.read_records"),
     Format("argilla", _is_argilla),
     Format("prodigy", _is_prodigy),
     Format("peerannot", _is_peerannot, lambda path: _is_peerannot(Head.of(path / "answers.json"))),

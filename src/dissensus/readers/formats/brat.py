@@ -23,8 +23,7 @@ from dissensus.readers.exports.folders import (
     documents_and_annotators,
     texts_by_name,
 )
-from dissensus.readers.exports.responses import Response, counts, responses_corpus
-from dissensus.readers.exports.spans import Span
+from dissensus.readers.exports.responses import Response, Span, counts, responses_corpus
 from dissensus.readers.files import read_utf8
 from dissensus.readers.layout import Layout
 

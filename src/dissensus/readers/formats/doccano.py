@@ -20,8 +20,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.files.plain import zip_members
 from dissensus.readers.exports.folders import doccano_files, is_lines, is_own
-from dissensus.readers.exports.responses import Response, responses_corpus
-from dissensus.readers.exports.spans import Span
+from dissensus.readers.exports.responses import Response, Span, responses_corpus
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.layout import Layout
@@ -88,13 +87,11 @@ def _span(written: Any, where: str) -> Span:
     """A span, written [start, end, label] or as an object."""
     if isinstance(written, dict):
         written = [written.get(key) for key in ("start_offset", "end_offset", "label")]
-    try:
-        start, stop, label = written
-        return Span(QUESTION, (float(start),), (float(stop),), str(label))
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{where}: a span must be [start, end, label], found {str(written)[:40]}"
-        ) from None
+    three = isinstance(written, list) and len(written) == 3
+    span = Span.between(QUESTION, *written) if three else None
+    if span is None:
+        raise DataError(f"{where}: a span must be [start, end, label], found {str(written)[:40]}")
+    return span
 
 
 def _item_data(entry: dict[str, Any]) -> dict[str, str]:

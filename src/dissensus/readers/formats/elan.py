@@ -18,8 +18,7 @@ from urllib.parse import unquote
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, cut, listed
 from dissensus.readers.exports.folders import documents_and_annotators, files_in
-from dissensus.readers.exports.responses import Response, responses_corpus
-from dissensus.readers.exports.spans import MARKED, Span
+from dissensus.readers.exports.responses import MARKED, Response, Span, responses_corpus
 from dissensus.readers.files import read_bytes
 from dissensus.readers.layout import Layout
 

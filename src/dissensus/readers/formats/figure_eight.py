@@ -45,6 +45,7 @@ def read(path: Path, options: Layout) -> Corpus:
             f"{path}: an aggregated report of {TOOL}, with one answer for each unit; export the "
             "full report, which has a row for each judgment"
         )
+    rows.check([ITEM])
     rows, n_tainted = _untainted(rows)
     answers = _answers(rows, options)
     if not answers:  # too few judgments to see which columns differ within a unit

@@ -93,13 +93,10 @@ def _documents(path: Path, files: list[Path]) -> dict[Path, tuple[str, str]]:
 
 def _names(path: Path, files: list[Path]) -> dict[Path, str]:
     """A name for each file: its own if that is distinct, otherwise that of its folder."""
-    own = {file: stem(file.name) for file in files}
-    if len(set(own.values())) == len(files):
-        return own
-    folders = {file: file.parent.relative_to(path).as_posix() for file in files}
-    if len(set(folders.values())) == len(files):
-        return folders
-    return {file: file.relative_to(path).as_posix() for file in files}
+    folders = [file.parent.relative_to(path).as_posix() for file in files]
+    paths = [file.relative_to(path).as_posix() for file in files]
+    ways = ([stem(file.name) for file in files], folders, paths)
+    return next(dict(zip(files, way, strict=True)) for way in ways if len(set(way)) == len(files))
 
 
 def _cells(file: Path, options: Layout) -> Iterable[Cells]:

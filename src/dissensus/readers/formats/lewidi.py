@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +63,11 @@ DAMAGED = (
 )
 
 
-def read_2023(path: Path, options: Layout) -> Corpus:
-    """One file of 2023 by itself; `datasets` puts the parts of a corpus together."""
-    return _read(path, options, 2023)
-
-
-def read_2025(path: Path, options: Layout) -> Corpus:
-    """One file of 2025 by itself; `datasets` joins the parts and the facts about annotators."""
-    return _read(path, options, 2025)
-
-
 def _read(path: Path, options: Layout, edition: int) -> Corpus:
-    """One file, with a note about its content; options about columns are refused."""
+    """One file by itself, with a note about its content; options about columns are refused.
+
+    `datasets` puts the parts of a corpus together, and joins the facts about annotators.
+    """
     stated = dict(options.columns_named, scale=options.scale, merge_variants=options.merge_variants)
     refused = [key for key, value in stated.items() if value not in (None, False)]
     if refused:
@@ -92,6 +86,9 @@ def _read(path: Path, options: Layout, edition: int) -> Corpus:
         f"items {corpus.n_items}, annotators {corpus.n_annotators}"
     )
     return replace(corpus, notes=(note, *corpus.notes))
+
+
+read_2023, read_2025 = partial(_read, edition=2023), partial(_read, edition=2025)
 
 
 def read_parts(
@@ -441,18 +438,17 @@ def _first_with(texts: list[str | None], names: Names) -> list[str | None]:
 def _labels(
     items: list[_Item], names: Names, questions: dict[str, Annotations]
 ) -> dict[str, Annotations]:
-    gold = {}
-    labels = [(code, *item.gold) for code, item in enumerate(items) if item.gold]
-    for question in dict.fromkeys(question for _, question, _ in labels):
-        rows = [(code, label) for code, q, label in labels if q == question]
-        gold[question] = Annotations.from_arrays(
-            np.array([code for code, _ in rows]),
-            None,
-            pa.array([label for _, label in rows]),
-            questions[question].scale,
-            items=names,
+    labels: dict[str, dict[int, str]] = {}
+    for code, item in enumerate(items):
+        if item.gold:
+            question, label = item.gold
+            labels.setdefault(question, {})[code] = label
+    return {
+        question: Annotations.from_arrays(
+            np.array(list(of)), None, pa.array(of.values()), questions[question].scale, items=names
         )
-    return gold
+        for question, of in labels.items()
+    }
 
 
 def conversations(ids: list[str | None]) -> list[str | None]:

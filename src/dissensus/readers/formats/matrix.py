@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -55,36 +56,31 @@ def _array(data: bytes, path: Path) -> tuple[np.ndarray, Callable[[int], str]]:
 
 def _text(path: Path, options: Layout) -> tuple[np.ndarray, Callable[[int], str]]:
     text = read_utf8(path, options.encoding).decode("utf-8")
-    if not text.strip():
+    lines = enumerate(io.StringIO(text, newline=None), start=1)
+    fields = {number: line.split() for number, line in lines if line.strip()}
+    if not fields:
         raise DataError(f"{path}: the file is empty")
     try:
         values = np.loadtxt(io.StringIO(text), ndmin=2, comments=None)
     except ValueError:
-        raise _wrong(text, path) from None
-    return values, lambda row: f"line {_lines(text)[row][0]}"
+        _refuse(fields, path)
+    return values, lambda row: f"line {list(fields)[row]}"
 
 
-def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """The number and the fields of each line that is not empty."""
-    lines = enumerate(io.StringIO(text, newline=None), start=1)
-    return [(number, line.split()) for number, line in lines if line.strip()]
-
-
-def _wrong(text: str, path: Path) -> DataError:
-    """The error for a text that is not a matrix: its first wrong line."""
-    lines = _lines(text)
-    width = len(lines[0][1])
-    for number, fields in lines:
+def _refuse(lines: dict[int, list[str]], path: Path) -> NoReturn:
+    """Refuse a text that is not a matrix, naming its first wrong line."""
+    width = len(next(iter(lines.values())))
+    for number, fields in lines.items():
         for column, field in enumerate(fields, start=1):
             if as_numbers([field]) is None and field.casefold() != "nan":
                 where = f"{path}, line {number}, column {column}"
-                return DataError(f"{where}: {field[:40]!r} is not a whole number; {_CONTENT}")
+                raise DataError(f"{where}: {field[:40]!r} is not a whole number; {_CONTENT}")
         if len(fields) != width:
-            return DataError(
+            raise DataError(
                 f"{path}, line {number}: {len(fields)} numbers, but the first line has {width}; "
                 "every line is an item, every column an annotator; is the file cut off?"
             )
-    return DataError(f"{path}: no matrix of numbers; {_CONTENT}")
+    raise DataError(f"{path}: no matrix of numbers; {_CONTENT}")
 
 
 def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) -> None:

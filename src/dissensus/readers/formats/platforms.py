@@ -13,17 +13,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, did_you_mean, listed
+from dissensus.errors import DataError, listed
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import (
     Left,
     by_reason,
+    check_known,
     export_corpus,
     shown_content,
 )
@@ -76,17 +78,8 @@ TOLOKA = Platform(
 )
 
 
-def read_mturk(path: Path, options: Layout) -> Corpus:
-    """Read a batch of Mechanical Turk; options may name the answers and the content."""
-    return _read(path, options, MTURK)
-
-
-def read_toloka(path: Path, options: Layout) -> Corpus:
-    """Read a pool of Toloka; options may name the answers and the content."""
-    return _read(path, options, TOLOKA)
-
-
 def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
+    """Read a table of a platform; options may name the answers and the content."""
     notes: list[str] = []
     rows = delimited_rows(path, options, short_rows=True)
     rows.check([platform.annotator])
@@ -103,6 +96,10 @@ def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
     batch = take_rows(replace(rows, columns=columns, sets=frozenset(sets & {*answers})), kept)
     roles, missing_media = _roles(batch, tuple(answers), named, options, platform)
     return export_corpus(batch, roles, options, platform.tool, left, notes, missing_media)
+
+
+read_mturk = partial(_read, platform=MTURK)
+read_toloka = partial(_read, platform=TOLOKA)
 
 
 def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
@@ -199,12 +196,7 @@ def _answers(
     sets |= {short[name] for name in sets}
     if options.answer is not None:
         wanted = [n if n in answers else n.removeprefix(prefix) for n in options.answer]
-        missing = [name for name in wanted if name not in answers]
-        if missing:
-            raise DataError(
-                f"{rows.path}: no answers {listed(missing)}{did_you_mean(missing[0], answers)}; "
-                f"there are {listed(answers)}"
-            )
+        check_known(rows.path, wanted, answers, "answers")
         return {name: answers[name] for name in wanted}
     free = [name for name, column in answers.items() if name not in sets and _is_free(column)]
     if free and len(free) < len(answers):

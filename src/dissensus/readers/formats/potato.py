@@ -23,8 +23,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.folders import potato_files
-from dissensus.readers.exports.responses import Response, are_free, responses_corpus
-from dissensus.readers.exports.spans import MARKED, Span
+from dissensus.readers.exports.responses import MARKED, Response, Span, are_free, responses_corpus
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import objects, parsed, value_text
 from dissensus.readers.layout import Layout
@@ -144,14 +143,11 @@ def _spans(written: Any) -> list[Span]:
         one = _mapping(entry)
         if isinstance(entry, list) and len(entry) == 2:
             one = {**_mapping(entry[0]), "value": entry[1]}
-        try:
-            start, stop = float(one["start"]), float(one["end"])
-        except (KeyError, TypeError, ValueError):
-            continue
         names = (one.get(key) for key in ("annotation", "name", "label", "value"))
-        label = next((str(name) for name in names if isinstance(name, str) and name), MARKED)
-        text = one.get("span") or one.get("title") or None
-        spans.append(Span(str(one.get("schema") or "span"), (start,), (stop,), label, text))
+        label = next((name for name in names if isinstance(name, str) and name), MARKED)
+        question, text = str(one.get("schema") or "span"), one.get("span") or one.get("title")
+        span = Span.between(question, one.get("start"), one.get("end"), label, text=text or None)
+        spans += [span] if span else []
     return spans
 
 

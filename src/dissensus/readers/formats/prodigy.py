@@ -23,8 +23,7 @@ from urllib.parse import unquote
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.readers.exports.responses import Response, entries, responses_corpus
-from dissensus.readers.exports.spans import MARKED, Span
+from dissensus.readers.exports.responses import MARKED, Response, Span, entries, responses_corpus
 from dissensus.readers.json_text import value_text, value_texts
 from dissensus.readers.layout import Layout
 from dissensus.scales import MultiLabel, Scale, infer_scale
@@ -112,15 +111,13 @@ def _response(path: Path, place: str, example: Example) -> Response:
 def _spans(example: Example) -> list[Span]:
     """What was marked: characters of a text or seconds of a clip."""
     key = next((key for key in ("audio_spans", SPANS) if isinstance(example.get(key), list)), "")
-    spans = []
-    for one in example.get(key) or ():
-        try:
-            start, stop = float(one["start"]), float(one["end"])
-        except (KeyError, TypeError, ValueError):
-            continue  # a box or a polygon
-        label, seconds = str(one.get("label") or MARKED), key == "audio_spans"
-        spans.append(Span(SPANS, (start,), (stop,), label, seconds=seconds))
-    return spans
+    marks = [one for one in example.get(key) or () if isinstance(one, dict)]
+    more = {"seconds": key == "audio_spans"}
+    spans = [
+        Span.between(SPANS, one.get("start"), one.get("end"), one.get("label") or MARKED, **more)
+        for one in marks
+    ]
+    return [span for span in spans if span]  # others are boxes or polygons
 
 
 def _shown(example: Example) -> dict[str, str]:

@@ -19,8 +19,7 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.exports.folders import sagemaker_files
-from dissensus.readers.exports.responses import Response, responses_corpus
-from dissensus.readers.exports.spans import Span
+from dissensus.readers.exports.responses import Response, Span, responses_corpus
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import as_object, objects, parsed, value_text, value_texts
 from dissensus.readers.layout import Layout

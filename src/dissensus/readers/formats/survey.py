@@ -1,9 +1,9 @@
 """Surveys as Google Forms, Qualtrics and Prolific export them: a CSV file, a row per participant.
 
-They have one column per question and item. The columns of a
-question are recognised by their names: the same name again, `Question [item]`, `1_Q3` (loop and
-merge), `Q3_1` (a matrix) or names that differ in a number only. What is asked once, such as age, is
-an attribute of the participant. Qualtrics has three rows of headers: names, wording and import ids.
+They have one column per question and item. The columns of a question are recognised by their names:
+the same name again, `Question [item]`, `1_Q3` (loop and merge), `Q3_1` (a matrix) or names that
+differ in a number only. What is asked once, such as age, is an attribute of the participant.
+Qualtrics has three rows of headers: names, wording and import ids.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, did_you_mean, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.readers.delimited import delimited_cells
-from dissensus.readers.exports.responses import Left, are_free, export_corpus, table
+from dissensus.readers.exports.responses import Response, are_free, check_known, responses_corpus
 from dissensus.readers.layout import Layout
 from dissensus.readers.recognition import GRID_COLUMN, TIMESTAMPS, check_options
 from dissensus.readers.tables.column_names import plain
-from dissensus.readers.tables.column_roles import ColumnRoles
 
 IMPORT = '{"ImportId"'
 PARTICIPANTS = (  # the likelier first
@@ -65,18 +64,16 @@ def survey_corpus(
     """Read a survey; options may name the participants' column and the questions."""
     check_options(path, options, "a survey", ("annotator", "answer"))
     wording, rows = _without_headers(header, cells)
-    rows, left = _without_previews(header, rows)
+    at = [n for n, name in enumerate(header) if plain(name) in ("status", "distributionchannel")]
+    kept = [row for row in rows if not any((row[n] or "").casefold() in PREVIEWS for n in at)]
+    n_previews, rows = len(rows) - len(kept), kept
+    notes = [f"{counted(n_previews, 'preview')} left out"] if n_previews else []
     if not rows:
         raise DataError(f"{path}: no participants")
     columns = _columns(header, rows, wording)
     if options.answer is not None:
         known = dict.fromkeys(cell.question for cell in columns.values())
-        missing = [name for name in options.answer if name not in known]
-        if missing:
-            raise DataError(
-                f"{path}: no question {listed(missing)}{did_you_mean(missing[0], known)}; "
-                f"there are {listed(known, 20)}"
-            )
+        check_known(path, options.answer, known, "question")
         columns = {at: cell for at, cell in columns.items() if cell.question in options.answer}
     if not columns:
         raise DataError(
@@ -84,8 +81,7 @@ def survey_corpus(
             f"{listed([name for name in header if name], 12)} share a name or differ in a number "
             'only; use format="long" (--format long) if a row is an answer'
         )
-    annotators, named = _participants(path, header, rows, options)
-    return _corpus(path, header, rows, columns, annotators, named, options, left)
+    return _corpus(path, header, rows, columns, options, notes)
 
 
 def _without_headers(header: Sequence[str], cells: Sequence[Row]) -> tuple[Row, list[Row]]:
@@ -94,12 +90,6 @@ def _without_headers(header: Sequence[str], cells: Sequence[Row]) -> tuple[Row, 
         if any((cell or "").startswith(IMPORT) for cell in row):
             return (cells[number - 1] if number else [None] * len(header)), [*cells[number + 1 :]]
     return [None] * len(header), list(cells)
-
-
-def _without_previews(header: Sequence[str], rows: list[Row]) -> tuple[list[Row], int]:
-    at = [n for n, name in enumerate(header) if plain(name) in ("status", "distributionchannel")]
-    kept = [row for row in rows if not any((row[n] or "").casefold() in PREVIEWS for n in at)]
-    return kept, len(rows) - len(kept)
 
 
 def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[int, _Cell]:
@@ -155,11 +145,7 @@ def _participants(
     """The name of each row's participant, and the column that says it."""
     names = [plain(name) for name in header]
     if options.annotator is not None:
-        if options.annotator not in header:
-            guess = did_you_mean(options.annotator, header)
-            raise DataError(
-                f"{path}: no column {options.annotator!r}{guess}; it has {listed(header, 40)}"
-            )
+        check_known(path, [options.annotator], header, "column")
         wanted = [list(header).index(options.annotator)]
     else:
         exact = [names.index(name) for name in PARTICIPANTS if name in names]
@@ -175,51 +161,37 @@ def _corpus(
     header: Sequence[str],
     rows: Sequence[Row],
     columns: dict[int, _Cell],
-    annotators: list[str],
-    named: str | None,
     options: Layout,
-    n_previews: int,
+    notes: list[str],
 ) -> Corpus:
     questions = list(dict.fromkeys(cell.question for cell in columns.values()))
     items = list(dict.fromkeys(cell.item for cell in columns.values()))
     at = {cell: number for number, cell in columns.items()}
-    cells: dict[str, list[str | None]] = {"(item)": [], "(annotator)": []}
-    cells |= {question: [] for question in questions}
+    annotators, named = _participants(path, header, rows, options)
     others: dict[str, int] = {}  # of several columns with the same name the first
     for number, name in enumerate(header):
-        free = name and number not in columns and name != named and name not in cells
+        free = name and number not in columns and name not in (named, *questions)
         if free and any(row[number] for row in rows):
             others.setdefault(name, number)
-    cells |= {name: [] for name in others}
-    places = []
+    responses = []
     for number, (row, annotator) in enumerate(zip(rows, annotators, strict=True), start=1):
+        extra = {name: text for name, column in others.items() if (text := row[column])}
         for item in items:
-            answers = [_answer(row, at, question, item) for question in questions]
-            if not any(answers):
-                continue
-            places.append(f"participant {number}, item {item}")
-            cells["(item)"].append(item)
-            cells["(annotator)"].append(annotator)
-            for question, answer in zip(questions, answers, strict=True):
-                cells[question].append(answer)
-            for name, column in others.items():
-                cells[name].append(row[column])
-    roles = ColumnRoles("(item)", "(annotator)", tuple(questions), {})
+            cells = [(question, at.get(_Cell(question, item))) for question in questions]
+            answers = {q: [text] for q, n in cells if n is not None and (text := row[n])}
+            place = f"participant {number}, item {item}"
+            if answers:
+                responses.append(Response(place, item, annotator, answers, extra=extra))
     by = f"annotator = {named}" if named else "annotators are numbered, as no column names them"
-    notes = [
+    about = [
         f"a row per participant, {by}; items = {', '.join(items[:8])}{', ...' * (len(items) > 8)}"
     ]
     if all(item == str(number) for number, item in enumerate(items, start=1)):
-        notes.append(
+        about.append(
             "items are the positions of columns; if participants saw different things at a "
             "position, agreement says nothing"
         )
-    if n_previews:
-        notes.append(f"{counted(n_previews, 'preview')} left out")
-    plain_options = replace(options, annotator=None, answer=None)
-    return export_corpus(table(path, cells, places), roles, plain_options, "survey", Left(), notes)
-
-
-def _answer(row: Row, at: dict[_Cell, int], question: str, item: str) -> str | None:
-    number = at.get(_Cell(question, item))
-    return None if number is None else row[number]
+    options = replace(options, annotator=None, answer=None)
+    return responses_corpus(
+        path, responses, options, "survey", [*about, *notes], questions=questions
+    )

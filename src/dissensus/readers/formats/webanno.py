@@ -17,12 +17,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.exports.folders import documents_and_annotators, webanno_files
-from dissensus.readers.exports.responses import Response, responses_corpus
-from dissensus.readers.exports.spans import Span
+from dissensus.readers.exports.responses import Response, Span, responses_corpus
 from dissensus.readers.files import read_utf8
 from dissensus.readers.layout import Layout
 
@@ -116,7 +116,7 @@ def _document(file: Path, options: Layout) -> _Document:
 
 def _columns(lines: list[str], document: _Document) -> list[str | None]:
     """The question of each column, in the order of the header; None of a relation or a link."""
-    columns: list[str | None] = []
+    columns: list[Any] = []
     for line in lines:
         if line.startswith(("#T_RL=", "#T_CH=")):
             name = _short(line.partition("=")[2].split("|")[0])
@@ -125,28 +125,16 @@ def _columns(lines: list[str], document: _Document) -> list[str | None]:
             columns += [None] * (width + line.startswith("#T_RL="))
         elif line.startswith("#T_SP="):
             layer, *features = line.rstrip("\r").partition("=")[2].split("|")
-            columns += _span_columns(_short(layer), features, document)
+            layer = _short(layer)
+            for before, feature in zip(["", *features], features, strict=False):
+                if "ROLE_" in (before[:5], feature[:5]):  # a link, or its target
+                    document.not_read.add(f"{layer} links")
+                    columns.append(None)
+                else:
+                    columns.append(f"{layer}.{feature}" if feature else layer)
+                    document.questions.append(columns[-1])
         elif not line.startswith("#") and line.strip():
             break
-    return columns
-
-
-def _span_columns(layer: str, features: list[str], document: _Document) -> list[str | None]:
-    columns: list[str | None] = []
-    skip = False
-    for feature in features:
-        if feature.startswith("ROLE_"):  # a link: two columns, of which the second is the target
-            document.not_read.add(f"{layer} links")
-            columns += [None]
-            skip = True
-            continue
-        if skip:
-            skip = False
-            columns += [None]
-            continue
-        question = f"{layer}.{feature}" if feature else layer
-        document.questions.append(question)
-        columns.append(question)
     return columns
 
 
