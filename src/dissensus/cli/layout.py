@@ -22,7 +22,6 @@ def layout(source: Source, browser: bool = False, port: int = 0) -> None:
         port (min=0, max=65535): Port of that page; 0 takes a free one.
 
     Examples:
-        dissensus layout scores.csv
         dissensus layout scores.csv --browser
         dissensus layout s.csv --annotator 'Id{k}' --answer 'Score{k}' --remember
     """
