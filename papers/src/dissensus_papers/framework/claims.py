@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from dissensus.agreement import holm
 from dissensus.evaluation import number, p_text
@@ -74,8 +74,8 @@ class Evidence:
             >>> round(test.would_be_found(), 3), round(test.would_be_found(5), 3)
             (0.029, 0.035)
         """
-        error = (number(self.test["high"]) - number(self.test["low"])) / (2 * norm.ppf(0.975))
-        return float((norm.ppf(1 - LEVEL / (2 * n_tests)) + norm.ppf(POWER)) * error)
+        error = (number(self.test["high"]) - number(self.test["low"])) / (2 * ndtri(0.975))
+        return float((ndtri(1 - LEVEL / (2 * n_tests)) + ndtri(POWER)) * error)
 
     def verdict(self, adjusted: float) -> str:
         """What the test says of the claim.
