@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,8 +59,6 @@ joci:3,9,0,False,1,Approved
 def nli_variation(folder: Path) -> None:
     write(folder, "items.csv", PREMISES)
     write(folder, "annotations_raw.csv.gz", SLIDERS)
-    lines = [{"id": "1", "labels": [-42.99997]}, {"id": "2", "labels": [50.0, -50.0]}]
-    write(folder, "preprocessed-data.jsonl", "\n".join(json.dumps(line) for line in lines))
 
 
 FACES = "face_id,face_gender,face_age\nzoe,female,20\nabel,male,33\nada,female,30\n"

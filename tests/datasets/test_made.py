@@ -113,7 +113,7 @@ def test_annotators_of_muse_are_known_where_their_ids_are(sample_folder: SampleF
     assert corpus["activation"].answer.tolist() == [2, 4]
     assert dataset("muse").load(folder, "muse-context").n_annotators == 0
     write(folder, "muse_annotators.csv", f'{header},[5],[6],"[1, 2]"\n')
-    with pytest.raises(DataError, match=r"muse_annotators.csv, row 1: .* must be three lists of"):
+    with pytest.raises(DataError, match="muse_annotators.csv: row 1: .* must be three lists of"):
         dataset("muse").load(folder, "muse")
 
 

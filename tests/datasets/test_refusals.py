@@ -112,10 +112,6 @@ CASES = [
      "FILE: no comment '80'; there are 4: '7', '8', '9', '10'"),
     ("nli_variation", "annotations_raw.csv.gz", "9,50", "9,101",
      f"FILE: row 3: 101 lies outside 0 to 100 {OUTSIDE}"),
-    ("nli_variation", "preprocessed-data.jsonl", '{"id": "2", "labels"', '{"id": "2", "label"',
-     "FILE, line 2: not a JSON object with a list 'labels'"),
-    ("nli_variation", "preprocessed-data.jsonl", "", '{"labels": []}\n[]',
-     "FILE, line 2: not a JSON object with a list 'labels'"),
     ("faces_3dsk", "ratings.csv.gz", "dom,4", "dom,8",
      f"FILE: row 3: 8 lies outside 1 to 7 {OUTSIDE}"),
     ("faces_3dsk", "ratings.csv.gz", "dom", "kind",
@@ -313,17 +309,10 @@ def test_damaged_bytes_are_refused(damage: str, sample_folder: SampleFolder) -> 
     assert message(name, folder).startswith(f"{file}: {expected}")
 
 
-@pytest.mark.parametrize("name", ["nli_variation", "toxic_spans"])
-def test_json_that_is_nested_too_deeply_is_refused(name: str, sample_folder: SampleFolder) -> None:
-    folder, deep = sample_folder(name), "[" * 100_000
-    texts = {
-        "preprocessed-data.jsonl": f'{{"labels": {deep}',
-        "tsd_train.csv": f"spans,text\n{deep},a",
-    }
-    for file in folder.iterdir():
-        if file.name in texts:
-            file.write_text(texts[file.name], encoding="utf-8")
-    assert len(message(name, folder)) < 300
+def test_json_that_is_nested_too_deeply_is_refused(sample_folder: SampleFolder) -> None:
+    folder = sample_folder("toxic_spans")
+    (folder / "tsd_train.csv").write_text(f"spans,text\n{'[' * 100_000},a", encoding="utf-8")
+    assert len(message("toxic_spans", folder)) < 300
 
 
 @pytest.mark.parametrize(

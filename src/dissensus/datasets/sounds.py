@@ -123,7 +123,7 @@ def _sound(folder: Path, speakers: Names) -> np.ndarray:
 WORD_SCORES = "word_scores.csv.gz"
 
 SENTENCE: dict[str, Scale] = {name: Interval(0, 10) for name in ("accuracy", "fluency", "prosodic")}
-REDEFINED: dict[str, Scale] = {"completeness": Interval(0, 1), "total": Interval(0, 10)}
+REDEFINED = ("completeness", "total")
 WORD: dict[str, Scale] = {
     "word accuracy": Interval(0, 10),
     "word stress": Nominal(("5", "10")),
@@ -134,9 +134,8 @@ WORD: dict[str, Scale] = {
 def load_speechocean762(folder: Path, corpus: str) -> Corpus:
     """speechocean762 (Zhang et al. 2021): the pronunciation of 2,500 sentences, by five experts.
 
-    `sentences` has the questions that are comparable with the later release; `sentences-all` adds
-    completeness and total, which that release redefines; in `words` an item is a word in its
-    sentence.
+    `sentences` has the questions that are comparable with the later release, which redefines
+    completeness and total; in `words` an item is a word in its sentence.
 
     Roles `speech` and `text`; one `response` has the answers of one expert to one item.
     """
@@ -144,32 +143,19 @@ def load_speechocean762(folder: Path, corpus: str) -> Corpus:
     utterances = csv_table(folder, "utterances.csv", texts, age=pa.int32())
     if corpus == "words":
         return _words(folder, utterances)
-    return _sentences(folder, utterances, everything=corpus == "sentences-all")
-
-
-def _sentences(folder: Path, utterances: Table, everything: bool) -> Corpus:
-    columns = ("item_id", "annotator_id")
-    scores = csv_table(folder, "sentence_scores.csv.gz", columns, SENTENCE | REDEFINED)
-    items = utterances.names("item_id")
+    scores = csv_table(folder, "sentence_scores.csv.gz", ("item_id", "annotator_id"), SENTENCE)
+    items, n_words = utterances.names("item_id"), len(csv_table(folder, WORD_SCORES, ["item_id"]))
     with scores.errors():
         item = items.codes(scores["item_id"], "utterance")
-    wanted = SENTENCE | REDEFINED if everything else SENTENCE
     return Corpus.build(
         "speechocean762",
         items,
-        _questions(scores, item, items, wanted),
+        _questions(scores, item, items, SENTENCE),
         **_shown(folder, utterances, np.arange(len(items))),
-        left_out=() if everything else _sentences_left_out(folder, len(scores)),
-    )
-
-
-def _sentences_left_out(folder: Path, n_rows: int) -> tuple[LeftOut, ...]:
-    n_words = len(csv_table(folder, WORD_SCORES, ["item_id"]))
-    again = "redefined in the later release: --corpus sentences-all"
-    words = "words are other items: --corpus words"
-    return (
-        *(LeftOut(question, again, n_rows) for question in REDEFINED),
-        *(LeftOut(question, words, n_words) for question in WORD),
+        left_out=(
+            *(LeftOut(name, "redefined in the later release", len(scores)) for name in REDEFINED),
+            *(LeftOut(name, "words are other items: --corpus words", n_words) for name in WORD),
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,16 +39,15 @@ MEANS = "emobank.csv"
 PERSPECTIVES = ("reader", "writer")
 SIDES = ("V", "A", "D")  # valence, arousal, dominance
 NO_DOCUMENT = "SemEval"  # headlines of many newspapers, one document in the file
-NOT_ANSWERED = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
+NOT_ANSWERED = "V = A = D = 1: probably not answered"
 
 
 def load_emobank(folder: Path, corpus: str) -> Corpus:
     """EmoBank (Buechel & Hahn 2017): valence, arousal and dominance of 10,548 sentences.
 
     The questions about the reader are what the annotator feels, those about the writer what the
-    writer felt. Annotators are unknown, but the three numbers of one response belong together.
-    `emobank` leaves out the responses (1, 1, 1), which are probably not answered, as the authors do
-    in their means; `emobank-all` keeps them.
+    writer felt. Annotators are unknown, but the three numbers of one response belong together. The
+    responses (1, 1, 1) are left out, as the authors do in their means: probably not answered.
 
     Questions `reader V`, ..., `writer D`, numbers from 1 to 5, linked by `response`.
     """
@@ -59,7 +59,7 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
     questions: dict[str, Annotations] = {}
     left_out: list[LeftOut] = []
     for perspective in PERSPECTIVES:
-        rated, n_empty = _rated(folder, perspective, items, everything=corpus == "emobank-all")
+        rated, n_empty = _rated(folder, perspective, items)
         questions |= rated
         left_out += [LeftOut(question, NOT_ANSWERED, n_empty) for question in rated if n_empty]
     means = csv_table(folder, MEANS, ("id", "split"))  # without what the authors' means leave out
@@ -87,13 +87,11 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _rated(
-    folder: Path, perspective: str, items: Names, everything: bool
-) -> tuple[dict[str, Annotations], int]:
+def _rated(folder: Path, perspective: str, items: Names) -> tuple[dict[str, Annotations], int]:
     """The three questions of one perspective, and how many responses are not answers."""
     table = csv_table(folder, f"individual_{perspective}_ratings.csv", ["id"], SIDES)
     ratings = table.array(*SIDES)  # (n_responses, 3)
-    kept = np.full(len(ratings), True) if everything else (ratings != 1).any(axis=1)
+    kept = (ratings != 1).any(axis=1)
     number = np.arange(len(ratings)) * len(PERSPECTIVES) + PERSPECTIVES.index(perspective)
     questions = {
         f"{perspective} {side}": table.annotations(
@@ -193,9 +191,6 @@ def _column(facts: list[Any]) -> Any:
     return pa.array(texts, pa.string())
 
 
-PREPROCESSED = "preprocessed-data.jsonl"
-
-
 def load_nli_variation(folder: Path, corpus: str) -> Corpus:
     """NLI variation (Pavlick & Kwiatkowski 2019): how likely is the hypothesis, given the premise?
 
@@ -239,11 +234,6 @@ def load_nli_variation(folder: Path, corpus: str) -> Corpus:
             LeftOut(
                 "rating", "marked as not applicable: a second question", int(not_applicable.sum())
             ),
-            LeftOut(
-                "labels (preprocessed file)",
-                "the authors' selection of these ratings, without annotators",
-                _n_preprocessed(folder),
-            ),
         ),
         notes=(
             "orig_label is the label of five other corpora, on scales of their own: it is not read "
@@ -252,22 +242,11 @@ def load_nli_variation(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _n_preprocessed(folder: Path) -> int:
-    path = present(folder, PREPROCESSED)
-    n_labels = 0
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                n_labels += len(json.loads(line)["labels"])
-            except (ValueError, KeyError, TypeError, RecursionError):
-                raise DataError(
-                    f"{path}, line {number}: not a JSON object with a list 'labels'"
-                ) from None
-    return n_labels
-
-
 TAGS = ("ADJ", "ADP", "ADV", "CONJ", "DET", "NOUN", "NUM", "PRON", "PRT", ".", "VERB", "X")
 EXPERTS = "plank2014_500tweets_2annotators.csv"
+OTHER_CORPUS = (
+    "most test tweets are among its 500, so it must not be trained on here: --corpus plank2014"
+)
 NO_TAG = {"FLAG": "FLAG: the expert gave no tag", "": "an empty cell: the expert gave no tag"}
 
 
@@ -337,7 +316,7 @@ def _crowd(folder: Path, tokens: Table, experts: Table) -> Corpus:
         gold={"tag": gold},
         focus=tweets.focus,
         splits={"official": tokens["split"]},
-        left_out=(_experts_left_out(experts, tokens),),
+        left_out=(LeftOut("tag, two experts (plank2014)", OTHER_CORPUS, _n_tags(experts)),),
         notes=(
             f"{n_automatic} tokens (@USER, URL) were tagged NOUN automatically and have gold but "
             "no answers; attribute auto_labelled",
@@ -345,19 +324,12 @@ def _crowd(folder: Path, tokens: Table, experts: Table) -> Corpus:
     )
 
 
+def _n_tags(experts: Table) -> int:
+    return sum(int(_is_tag(experts[name]).sum()) for name in ("ann1", "ann2"))
+
+
 def _is_tag(cells: Any) -> np.ndarray:
     return ~np.asarray(pc.is_in(cells, value_set=pa.array(list(NO_TAG))))
-
-
-def _experts_left_out(experts: Table, tokens: Table) -> LeftOut:
-    n_tags = sum(int(_is_tag(experts[name]).sum()) for name in ("ann1", "ann2"))
-    test = _test_texts(tokens)
-    known = pc.is_in(test, value_set=_tweets(experts["token"], experts["sent_id"]).texts)
-    reason = (
-        f"{pc.sum(known).as_py() or 0} of {len(test)} test tweets are in it, so it must not be "
-        "trained on here: --corpus plank2014"
-    )
-    return LeftOut("tag, two experts (plank2014)", reason, n_tags)
 
 
 def _test_texts(tokens: Table) -> Any:
@@ -405,6 +377,7 @@ ANSWERS = "annotations.csv"
 TOXIC_PARTS = ("train", "trial", "test")
 CUT_OFF = {"Insu": "Insult", "Identity based ": "Identity based Attack"}
 
+Spans = tuple[Any, ...]  # item, annotator, start, stop and kind of each
 Notes = dict[str, int]  # what was counted, as the end of a sentence
 
 
@@ -436,57 +409,39 @@ def load_toxic_spans(folder: Path, corpus: str) -> Corpus:
     )
     own, own_notes = _own_spans(folder, rows, answers)
     gold, part, part_notes = _official(folder, texts)
-    spans, clip_notes = _clipped(own, gold, pc.utf8_length(texts).to_numpy())
+    spans, clip_notes = _rationales(own, gold, pc.utf8_length(texts).to_numpy())
     notes = own_notes | clip_notes | part_notes
+    countries: list[set[str]] = [set() for _ in range(answers.n_annotators)]
+    for code, country in zip(answers.annotator_codes(""), rows.list("country"), strict=True):
+        countries[code].add(country)
+    alone = [one.pop() if len(one) == 1 else None for one in countries]  # who answered from two
     return Corpus.build(
         corpus,
         items,
         {"toxic": answers},
         contents={"text": texts},
-        annotator_attributes={"country": _countries(rows, answers)},
+        annotator_attributes={"country": pa.array(alone, pa.string())},
         rationales=spans,
         splits={"official": part},
         notes=tuple(f"{n} {what}" for what, n in notes.items() if n),
     )
 
 
-def _spans(item: Any, annotator: Any, start: Any, stop: Any, kind: Any) -> Rationales:
-    """Rationales of the one question in characters of the one text."""
-
-    def always(text: str) -> Any:
-        return pa.array([text] * len(item), pa.string())
-
-    return Rationales(item, annotator, always("toxic"), always("text"), start, stop, kind)
-
-
-def _countries(rows: Table, answers: Annotations) -> Any:
-    """The country of each annotator; missing if the annotator answered from two."""
-    country = rows["country"].combine_chunks().dictionary_encode()
-    pair = np.stack([answers.annotator_codes("a country"), country.indices.to_numpy()])
-    annotator, code = np.unique(pair, axis=1)
-    alone = np.bincount(annotator, minlength=answers.n_annotators)[annotator] == 1
-    codes = np.full(answers.n_annotators, -1)
-    codes[annotator[alone]] = code[alone]
-    return country.dictionary.take(pa.array(codes, mask=codes < 0))
-
-
-def _own_spans(folder: Path, rows: Table, answers: Annotations) -> tuple[Rationales, Notes]:
+def _own_spans(folder: Path, rows: Table, answers: Annotations) -> tuple[Spans, Notes]:
     """What each annotator marked; a span without its answer is dropped."""
     types = {"start": pa.int64(), "end": pa.int64()}
     table = csv_table(folder, "spans.csv", ("annotation", "type"), **types)
     row = rows.names("annotation").find(table["annotation"])  # of the answer
     dropped = int((row < 0).sum())
     table, row = table.filter(pa.array(row >= 0)), row[row >= 0]
-    kind = table["type"].combine_chunks()
-    cut_off = pc.sum(pc.is_in(kind, value_set=pa.array(list(CUT_OFF)))).as_py() or 0
-    for short, whole in CUT_OFF.items():
-        kind = pc.if_else(pc.equal(kind, short), whole, kind)
-    annotator = answers.annotator_codes("a span")[row]
-    start, stop = table.array("start"), table.array("end")
+    kinds = table.list("type")
     marked = np.bincount(row, minlength=answers.n_rows) > 0
-    return _spans(answers.item[row], annotator, start, stop, kind), {
+    annotator, kind = answers.annotator_codes("a span"), [CUT_OFF.get(kind, kind) for kind in kinds]
+    return (answers.item[row], annotator[row], table.array("start"), table.array("end"), kind), {
         f"spans belong to no row of {ANSWERS} and are dropped": dropped,
-        "spans have a kind that was cut off in the source, and is completed": cut_off,
+        "spans have a kind that was cut off in the source, and is completed": sum(
+            kind in CUT_OFF for kind in kinds
+        ),
         "answers are 'not toxic' and have spans; both are kept": int(
             (marked & (answers.answer == 0)).sum()
         ),
@@ -494,39 +449,34 @@ def _own_spans(folder: Path, rows: Table, answers: Annotations) -> tuple[Rationa
     }
 
 
-def _official(folder: Path, texts: Any) -> tuple[Rationales, Any, Notes]:
+def _official(folder: Path, texts: Any) -> tuple[Spans, Any, Notes]:
     """The task's spans and parts, matched by the text; a text in two parts stays in the first."""
     tables = {part: csv_table(folder, f"tsd_{part}.csv", ("spans", "text")) for part in TOXIC_PARTS}
-    part = np.repeat(TOXIC_PARTS, [len(table) for table in tables.values()])
-    known = pa.chunked_array([c for table in tables.values() for c in table["text"].chunks])
-    distinct = pc.dictionary_encode(known).combine_chunks()
-    first = np.unique(distinct.indices.to_numpy(), return_index=True)[1]
-    matches = pc.index_in(texts, value_set=distinct.dictionary)
-    at = pa.array(first).take(matches)  # the row of each comment among all three tables, or null
-    spans = [run for table in tables.values() for run in _runs(table.path, table.list("spans"))]
+    known: dict[str, tuple[str, list[tuple[int, int]]]] = {}  # text -> part and spans
+    for part, table in tables.items():
+        for text, spans in zip(table.list("text"), _runs(table), strict=True):
+            known.setdefault(text, (part, spans))
+    written = texts.to_pylist()
     shown = [
         (item, start, stop)
-        for item, row in enumerate(at.to_pylist())
-        if row is not None
-        for start, stop in spans[row]
+        for item, text in enumerate(written)
+        if text in known
+        for start, stop in known[text][1]
     ]
     item, start, stop = np.array(shown, np.int64).reshape(-1, 3).T
-    kind = pa.array(["gold"] * len(shown), pa.string())
-    n_unknown = len(first) - pc.count_distinct(matches, mode="only_valid").as_py()
-    return (
-        _spans(item, np.full(len(shown), -1), start, stop, kind),
-        pa.array(part.tolist()).take(at),
-        {
-            "texts are in two official parts and are kept in the first": len(known) - len(first),
-            "texts of the official parts are not among the comments and are left out": n_unknown,
-        },
-    )
+    parts = pa.array([known[text][0] if text in known else None for text in written], pa.string())
+    return (item, np.full(len(shown), -1), start, stop, ["gold"] * len(shown)), parts, {
+        "texts are in two official parts and are kept in the first": sum(map(len, tables.values()))
+        - len(known),
+        "texts of the official parts are not among the comments and are left out": len(
+            known.keys() - set(written)
+        ),
+    }  # fmt: skip
 
 
-def _runs(path: Path, cells: list[str]) -> list[list[tuple[int, int]]]:
+def _runs(table: Table) -> Iterator[list[tuple[int, int]]]:
     """Lists of characters, "[3, 4, 5, 9]", as spans from and to: (3, 6) and (9, 10)."""
-    spans = []
-    for row, cell in enumerate(cells, 1):
+    for row, cell in enumerate(table.list("spans"), 1):
         try:
             members = json.loads(cell)
             if not isinstance(members, list) or not all(type(place) is int for place in members):
@@ -534,27 +484,26 @@ def _runs(path: Path, cells: list[str]) -> list[list[tuple[int, int]]]:
             places = np.unique(np.array(members, dtype=np.int64))
         except (ValueError, OverflowError, RecursionError):
             raise DataError(
-                f"{path}, row {row}: spans must be a list of characters such as [3, 4], found "
-                f"{cell[:40]!r}"
+                f"{table.path}, row {row}: spans must be a list of characters such as [3, 4], "
+                f"found {cell[:40]!r}"
             ) from None
         runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []
-        spans.append([(int(run[0]), int(run[-1]) + 1) for run in runs])
-    return spans
+        yield [(int(run[0]), int(run[-1]) + 1) for run in runs]
 
 
-def _clipped(own: Rationales, gold: Rationales, length: np.ndarray) -> tuple[Rationales, Notes]:
+def _rationales(own: Spans, gold: Spans, length: np.ndarray) -> tuple[Rationales, Notes]:
     """All spans within their texts, whose lengths are (n_items,); those of which nothing is left
     are dropped."""
-    item, annotator, start, stop = (
-        np.concatenate([getattr(own, key), getattr(gold, key)])
-        for key in ("item", "annotator", "start", "stop")
+    item, annotator, start, stop, kind = map(np.concatenate, zip(own, gold, strict=True))
+    cut_start, cut_stop = np.maximum(start, 0), np.minimum(stop, length[item])
+    inside = cut_start < cut_stop
+    cut = inside & ((cut_start > start) | (cut_stop < stop))
+    question, role, kinds = (
+        pa.array(texts, pa.string())
+        for texts in (["toxic"] * len(item), ["text"] * len(item), kind.tolist())
     )
-    cut_start, cut_stop = np.maximum(start, 0), np.minimum(stop, length[item][:, None])
-    inside = (cut_start < cut_stop)[:, 0]
-    cut = inside & ((cut_start > start) | (cut_stop < stop))[:, 0]
-    kind = pa.concat_arrays([own.kind, gold.kind])
-    spans = _spans(item, annotator, cut_start.astype(float), cut_stop.astype(float), kind)
-    return spans.take(inside), {
+    ends = cut_start.astype(float), cut_stop.astype(float)
+    return Rationales(item, annotator, question, role, *ends, kinds).take(inside), {
         "spans reach past the end of their text and are cut there": int(cut.sum()),
         "spans lie wholly outside their text and are dropped": int((~inside).sum()),
     }

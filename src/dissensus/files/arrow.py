@@ -7,6 +7,7 @@ texts that are stored once are added up before they are written out for each row
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,11 +78,10 @@ def _chunk(about: dict[int, Any]) -> ColumnChunk:
 
 
 class _Thrift:
-    """Values in Thrift's compact protocol; a struct is a dict of its fields by their numbers."""
+    """What footers contain of Thrift's compact protocol; a struct is a dict by field numbers."""
 
     def __init__(self, data: bytes):
-        self.data = data
-        self.at = 0
+        self.data = io.BytesIO(data)
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         fields: dict[int, Any] = {}
@@ -96,48 +96,37 @@ class _Thrift:
         if depth > _DEEPEST:
             raise ValueError(f"nested more than {_DEEPEST} deep")
         match kind:
-            case 5 | 6 | 4:
+            case 1 | 2 | 3:  # truth values within lists, and bytes
+                return self._byte()
+            case 4 | 5 | 6:
                 return self._integer()
             case 8:
                 return self._bytes(self._count())
-            case 12:
-                return self.struct(depth)
             case 9 | 10:
                 head = self._byte()
                 size = head >> 4 if head >> 4 < 15 else self._count()
                 return [self._value(head & 15, depth + 1) for _ in range(size)]
-            case 11:
-                size = self._count()
-                kinds = self._byte() if size else 0
-                pair = (kinds >> 4, kinds & 15)
-                return [[self._value(kind, depth + 1) for kind in pair] for _ in range(size)]
-            case 1 | 2 | 3:  # truth values within lists, and bytes
-                return self._byte()
-            case 7:
-                return self._bytes(8)
+            case 12:
+                return self.struct(depth)
         raise ValueError(f"no type of values is {kind}")
 
-    def _byte(self) -> int:
-        self.at += 1
-        return self.data[self.at - 1]
-
     def _bytes(self, size: int) -> bytes:
-        self.at += size
-        if self.at > len(self.data):
-            raise IndexError("cut off")
-        return self.data[self.at - size : self.at]
+        data = self.data.read(size)
+        if len(data) < size:
+            raise ValueError("cut off")
+        return data
+
+    def _byte(self) -> int:
+        return self._bytes(1)[0]
 
     def _count(self) -> int:
-        byte = self.data[self.at]
-        self.at += 1
-        value, shift = byte & 127, 7
-        while byte >= 128:
+        value = 0
+        for shift in range(0, 70, 7):
             byte = self._byte()
             value |= (byte & 127) << shift
-            shift += 7
-            if shift > 70:
-                raise ValueError("a number is too long")
-        return value
+            if byte < 128:
+                return value
+        raise ValueError("a number is too long")
 
     def _integer(self) -> int:
         value = self._count()

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,8 +101,7 @@ def read_parts(
 ) -> Corpus:
     """One corpus from several files, such as its training and its development part."""
     files = list(paths)
-    item_of = _item_2023 if edition == 2023 else _item_2025
-    items = [item_of(*one) for path in files for one in _entries(path, encoding)]
+    items = [_item(*one, edition) for path in files for one in _entries(path, encoding)]
     try:
         return _corpus(name, items, edition, repeats)
     except DataError as error:  # its messages name items and annotators, not files
@@ -119,9 +119,9 @@ class _Item:
     annotators: list[str]
     answers: dict[str, list[str]]  # question -> an answer per annotator, "" where there is none
     attributes: dict[str, str]
-    annotator_attributes: dict[str, dict[str, str]] = field(default_factory=dict)  # by annotator
-    gold: tuple[str, str] | None = None  # question and label
-    explanations: dict[str, list[str]] = field(default_factory=dict)  # one for each value chosen
+    annotator_attributes: dict[str, dict[str, str]]  # by annotator
+    gold: tuple[str, str] | None  # question and label
+    explanations: dict[str, list[str]]  # one for each value chosen
 
 
 def _entries(path: Path, encoding: str | None) -> Iterable[tuple[dict[str, Any], str, str]]:
@@ -138,10 +138,46 @@ def _entries(path: Path, encoding: str | None) -> Iterable[tuple[dict[str, Any],
         yield entry, where, key
 
 
-def _text(entry: dict[str, Any], key: str, where: str, objects: bool = False) -> Any:
-    """The value of this key, which must be a text, or an object if `objects` is set."""
+def _item(entry: dict[str, Any], where: str, key: str, edition: int) -> _Item:
+    info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
+    split = _text(entry, "split", where)
+    named = _parts(_text(entry, "annotators", where))
+    if "" in named:
+        raise DataError(f"{where}: 'annotators' has an empty name")
+    main = _question(_text(entry, "annotation task", where).strip())
+    texts = _texts(entry["text"], where, edition)
+    reads = _answers_2023 if edition == 2023 else _answers_2025
+    answers = reads(entry, info, where, main, named)
+    annotators = named if edition == 2023 else list(dict.fromkeys(named if answers[main] else ()))
+    stated = entry.get("number of annotations")
+    if any(answers[main]) and stated not in (None, len(named)):
+        raise DataError(
+            f"{where}: 'number of annotations' is {stated!r} but there are {len(named)}"
+        )
+    facts = ({"lang": entry["lang"]} if "lang" in entry else {}) | info
+    attributes = {
+        name.replace("conversation_id(s)", "conversation_ids"): str(fact)
+        for name, fact in facts.items()
+        if name == "lang" or isinstance(fact, str | int | float)
+        if name not in {*named, "annotators group"} and not re.fullmatch(r"group\d+", name)
+    }
+    return _Item(
+        f"{split}-{key}",
+        split,
+        texts,
+        annotators,
+        answers,
+        attributes,
+        _annotator_attributes(info, where, named),
+        _gold(entry, where, main) if edition == 2023 else None,
+        _explanations(info, where, named) if edition == 2025 else {},
+    )
+
+
+def _text(entry: dict[str, Any], key: str, where: str) -> str:
+    """The value of this key, which must be a text."""
     value = entry[key]
-    if not isinstance(value, str) and not (objects and isinstance(value, dict)):
+    if not isinstance(value, str):
         raise DataError(f"{where}: {key!r} must be a text, found {kind(value)}")
     return value
 
@@ -166,21 +202,51 @@ def _question(task: str) -> str:
     return QUESTIONS.get(task, task.removesuffix(" detection").removesuffix(" language"))
 
 
-def _facts(entry: dict[str, Any], info: dict[str, Any]) -> dict[str, str]:
-    """The language, and what `other_info` says in plain texts and numbers."""
-    facts = ({"lang": entry["lang"]} if "lang" in entry else {}) | info
-    return {k: str(v) for k, v in facts.items() if k == "lang" or isinstance(v, str | int | float)}
+def _texts(text: Any, where: str, edition: int) -> dict[str, str]:
+    """The texts by role; ConvAbuse writes its four turns as JSON within the text."""
+    if edition == 2023 and isinstance(text, str) and text.startswith("{"):
+        with suppress(DataError):
+            text = {key: str(value) for key, value in parse_json(text, "text").items()}
+    if not isinstance(text, dict):
+        return {"text": _text({"text": text}, "text", where)}
+    return {role: _text(text, role, f"{where}, 'text'") for role in text}
 
 
-def _check_number(entry: dict[str, Any], where: str, n_annotators: int) -> None:
-    stated = entry.get("number of annotations")
-    if stated not in (None, n_annotators):
+def _answers_2023(
+    entry: dict[str, Any], info: dict[str, Any], where: str, main: str, annotators: list[str]
+) -> dict[str, list[str]]:
+    texts = {main: ("annotations", entry["annotations"])}  # question -> key and text
+    for title in ("other annotations", "other_annotations"):
+        for name, value in as_object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
+            texts[_question(name)] = (name, value)
+    answers = {}
+    for question, (name, value) in texts.items():
+        answers[question] = _parallel(value, where, name, len(annotators))
+        _check(answers[question], question, where, f"{name!r} has")
+    return answers
+
+
+def _answers_2025(
+    entry: dict[str, Any], _: Any, where: str, question: str, named: list[str]
+) -> dict[str, list[str]]:
+    answers = {}
+    written = as_object(entry["annotations"], f"{where}, 'annotations'", "answers by annotator")
+    for annotator, answer in written.items():
+        if not isinstance(answer, str | int) or isinstance(answer, bool):
+            raise DataError(
+                f"{where}: the answer of {annotator!r} must be a text, found {kind(answer)}"
+            )
+        answers[annotator] = str(answer).strip()
+        _check([answers[annotator]], question, where, f"{annotator!r} answered")
+    if answers and set(answers) != set(named):
         raise DataError(
-            f"{where}: 'number of annotations' is {stated!r} but there are {n_annotators}"
+            f"{where}: 'annotators' names {listed(dict.fromkeys(named))} but 'annotations' "
+            f"has {listed(answers)}"
         )
+    return {question: [answers[name] for name in dict.fromkeys(named)] if answers else []}
 
 
-def _check(answers: list[str], question: str, where: str, who: str) -> None:
+def _check(answers: list[str], question: str, where: str, whose: str) -> None:
     """Refuse an answer that a known question cannot have, while its item can be named."""
     scale = SCALES.get(question)
     if not isinstance(scale, Nominal | Ordinal | MultiLabel):
@@ -190,7 +256,7 @@ def _check(answers: list[str], question: str, where: str, who: str) -> None:
     allowed = {"", *scale.values, *_words(question)}
     if unknown := [value for value in values if value not in allowed]:
         raise DataError(
-            f"{where}: {who} {listed(unknown)}; {question} is {'some' if is_set else 'one'} of "
+            f"{where}: {whose} {listed(unknown)}; {question} is {'some' if is_set else 'one'} of "
             f"{listed(scale.values, 11)}"
         )
 
@@ -198,37 +264,6 @@ def _check(answers: list[str], question: str, where: str, who: str) -> None:
 def _words(question: str) -> dict[str, str]:
     """Words that stand for answers to this question."""
     return WORDS if SCALES.get(question) is BINARY else {}
-
-
-def _item_2023(entry: dict[str, Any], where: str, key: str) -> _Item:
-    info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
-    split = _text(entry, "split", where)
-    annotators = _parts(_text(entry, "annotators", where))
-    if "" in annotators:
-        raise DataError(f"{where}: 'annotators' has an empty name")
-    main = _question(_text(entry, "annotation task", where).strip())
-    texts = {main: ("annotations", entry["annotations"])}  # question -> key and text
-    for title in ("other annotations", "other_annotations"):
-        for name, value in as_object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
-            texts[_question(name)] = (name, value)
-    answers = {}
-    for question, (name, value) in texts.items():
-        answers[question] = _parallel(value, where, name, len(annotators))
-        _check(answers[question], question, where, f"{name!r} has")
-    if any(answers[main]):
-        _check_number(entry, where, len(annotators))
-    about_annotators = {*annotators, "annotators group"}
-    attributes = {
-        name.replace("conversation_id(s)", "conversation_ids"): fact
-        for name, fact in _facts(entry, info).items()
-        if name not in about_annotators and not re.fullmatch(r"group\d+", name)
-    }
-    text = _text(entry, "text", where, objects=True)
-    by_annotator = _annotator_attributes(info, where, annotators)
-    gold = _gold(entry, where, main)
-    return _Item(
-        f"{split}-{key}", split, _texts(text), annotators, answers, attributes, by_annotator, gold
-    )  # fmt: skip
 
 
 def _gold(entry: dict[str, Any], where: str, main: str) -> tuple[str, str] | None:
@@ -239,16 +274,6 @@ def _gold(entry: dict[str, Any], where: str, main: str) -> tuple[str, str] | Non
     label = str(label)  # a number in some items of ConvAbuse
     _check([label], question, where, "'hard_label' has")
     return question, _words(question).get(label, label)
-
-
-def _texts(text: Any) -> dict[str, str]:
-    """The texts by role; ConvAbuse writes its four turns as JSON within the text."""
-    if isinstance(text, str) and text.startswith("{"):
-        try:
-            text = parse_json(text, "text")
-        except DataError:
-            return {"text": text}
-    return {str(k): str(v) for k, v in text.items()} if isinstance(text, dict) else {"text": text}
 
 
 def _annotator_attributes(
@@ -274,46 +299,9 @@ def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
     return parts
 
 
-def _item_2025(entry: dict[str, Any], where: str, key: str) -> _Item:
-    info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
-    split = _text(entry, "split", where)
-    question = _question(_text(entry, "annotation task", where).strip())
-    named = _parts(_text(entry, "annotators", where))
-    text = _text(entry, "text", where, objects=True)
-    texts = {"text": text} if isinstance(text, str) else text
-    texts = {role: _text(texts, role, f"{where}, 'text'") for role in texts}
-    answers = {}
-    written = as_object(entry["annotations"], f"{where}, 'annotations'", "answers by annotator")
-    for annotator, answer in written.items():
-        if not isinstance(answer, str | int) or isinstance(answer, bool):
-            raise DataError(
-                f"{where}: the answer of {annotator!r} must be a text, found {kind(answer)}"
-            )
-        answers[annotator] = str(answer).strip()
-        _check([answers[annotator]], question, where, f"{annotator!r} answered")
-    if answers and set(answers) != set(named):
-        raise DataError(
-            f"{where}: 'annotators' names {listed(dict.fromkeys(named))} but 'annotations' "
-            f"has {listed(answers)}"
-        )
-    if answers:
-        _check_number(entry, where, len(named))
-    return _Item(
-        f"{split}-{key}",
-        split,
-        texts,
-        list(answers),
-        {question: list(answers.values())},
-        _facts(entry, info),
-        explanations=_explanations(info, where, named),
-    )
-
-
 def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> dict[str, list[str]]:
     """Free texts in the order of the annotators, one for each time that they are named."""
-    texts = info.get("explanations")
-    if texts is None:
-        return {}
+    texts = info.get("explanations", [""] * len(annotators))
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise DataError(f"{where}: 'explanations' must be a list of texts")
     if len(texts) != len(annotators):
@@ -324,7 +312,7 @@ def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> di
     by_annotator: dict[str, list[str]] = {}
     for annotator, text in zip(annotators, texts, strict=True):
         by_annotator.setdefault(annotator, []).append(text)
-    return by_annotator
+    return by_annotator if any(texts) else {}
 
 
 # ---- items as a corpus ----
@@ -346,7 +334,10 @@ def _corpus(name: str, items: list[_Item], edition: int, repeats: Repeats) -> Co
         row_answers = _row_answers(items, task, left_out, notes)
         rows = np.flatnonzero([bool(answer) for answer in row_answers])
         explained = [reasons[row] for row in rows]
-        for question, answers in _derived(task, row_answers[rows].tolist()).items():
+        derived = {task: row_answers[rows].tolist()}
+        if task == "severity":  # below 0 it means abusive
+            derived["abusive"] = ["1" if int(answer) < 0 else "0" for answer in derived[task]]
+        for question, answers in derived.items():
             questions[question] = Annotations.from_arrays(
                 item[rows],
                 annotator[rows],
@@ -361,8 +352,11 @@ def _corpus(name: str, items: list[_Item], edition: int, repeats: Repeats) -> Co
     texts = _columns([item.texts for item in items])
     attributes = _columns([item.attributes for item in items])
     group = SHARED.get(tasks[0]) if len(tasks) == 1 else None
-    if group in texts:
-        attributes[group] = _first_with(texts[group], names)
+    if group in texts:  # the name of the first item with the same text
+        first = {
+            text: name for text, name in zip(texts[group][::-1], list(names)[::-1], strict=True)
+        }
+        attributes[group] = [None if text is None else first[text] for text in texts[group]]
     elif "conversation_ids" in attributes:
         group = "conversation"
         attributes[group] = conversations(attributes["conversation_ids"])
@@ -411,28 +405,12 @@ def _row_answers(
     return answers
 
 
-def _derived(question: str, answers: list[str]) -> dict[str, list[str]]:
-    """The question and what follows from it: a severity below 0 means `abusive`."""
-    if question != "severity":
-        return {question: answers}
-    return {question: answers, "abusive": ["1" if int(a) < 0 else "0" for a in answers]}
-
-
 def _inferred(question: str, answers: list[str]) -> Scale:
     if not answers:
         raise DataError(f"{question!r} has no answers; a scale cannot be inferred")
     if any("," in answer for answer in answers):
         return MultiLabel(tuple(sorted_values({v for answer in answers for v in _parts(answer)})))
     return infer_scale(list(dict.fromkeys(answers)))
-
-
-def _first_with(texts: list[str | None], names: Names) -> list[str | None]:
-    """For each item, the name of the first item with the same text."""
-    first: dict[str, str] = {}
-    return [
-        None if text is None else first.setdefault(text, name)
-        for text, name in zip(texts, names, strict=True)
-    ]
 
 
 def _labels(
@@ -460,17 +438,17 @@ def conversations(ids: list[str | None]) -> list[str | None]:
         >>> conversations(["7", "8,9", "9", None])
         ['7', '8', '8', None]
     """
-    head: dict[str, str] = {}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def find(one: str) -> str:
-        while head.setdefault(one, one) != one:
-            one = head[one]
-        return one
-
-    first: list[str | None] = []
-    for text in ids:
-        parts = _parts(text or "")
-        for part in parts[1:]:
-            head[find(part)] = find(parts[0])
-        first.append(parts[0] if parts else None)
-    return [None if one is None else find(one) for one in first]
+    parts = [_parts(text or "") for text in ids]
+    codes = {
+        name: at for at, name in enumerate(dict.fromkeys(one for some in parts for one in some))
+    }
+    ends = np.array([(codes[some[0]], codes[one]) for some in parts for one in some], int).reshape(
+        -1, 2
+    )
+    graph = coo_array((np.ones(len(ends)), ends.T), shape=(len(codes), len(codes)))
+    group = connected_components(graph, directed=False)[1] if len(codes) else []
+    names = {group[code]: name for name, code in reversed(codes.items())}
+    return [names[group[codes[some[0]]]] if some else None for some in parts]
