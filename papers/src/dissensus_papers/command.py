@@ -12,7 +12,6 @@ from dissensus.cli import UNFINISHED, console, seconds
 from dissensus.errors import DataError, Unfinished
 from dissensus_papers import PAPERS
 from dissensus_papers import paper as paper_named
-from dissensus_papers.framework.declared import some_items, with_models
 
 
 def papers(
@@ -94,6 +93,8 @@ def papers(
         dissensus papers seedbert DATA -o runs/
         dissensus papers seedbert --show runs/
     """
+    from dissensus_papers.framework.declared import some_items, with_models
+
     chosen: Any = paper_named(paper)
     own = {"glove": glove, "hypothesis": hypothesis}
     for name in (name for name, path in own.items() if path is not None):

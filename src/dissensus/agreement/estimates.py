@@ -425,8 +425,10 @@ def false_discovery(p_values: np.ndarray) -> np.ndarray:
 
     Reference: Benjamini and Hochberg (1995), doi:10.1111/j.2517-6161.1995.tb02031.x.
     """
-    from scipy.stats import false_discovery_control  # slow to import
-
-    corrected, defined = np.full(p_values.shape, np.nan), ~np.isnan(p_values)
-    corrected[defined] = false_discovery_control(p_values[defined])
+    p_values = np.asarray(p_values, dtype=float)
+    corrected = np.full(p_values.shape, np.nan)
+    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]
+    factors = len(order) / np.arange(1, len(order) + 1)
+    steps = (p_values[order] * factors)[::-1]  # as in scipy.stats, which is slow to import
+    corrected[order] = np.minimum(np.minimum.accumulate(steps)[::-1], 1.0)
     return corrected

@@ -1,73 +1,92 @@
 """The command line: a command is a file that parses, calls one function and prints.
 
-Command files import only what `--help` needs; heavy packages are imported when a command runs.
+A command's file is imported when the command is used, or its help; it imports only what `--help`
+needs. Heavy packages are imported when a command runs.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
-from collections.abc import Callable
-from importlib.metadata import entry_points
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from dissensus.cli import console
-from dissensus.cli.aggregate import aggregate
-from dissensus.cli.agreement import agreement
-from dissensus.cli.cache import cache
-from dissensus.cli.compare import UNFINISHED, compare, seconds
-from dissensus.cli.console import fail, reservations
-from dissensus.cli.convert import convert, datasets
-from dissensus.cli.describe import describe
-from dissensus.cli.draw import draw
-from dissensus.cli.evaluate import attention, evaluate
-from dissensus.cli.layout import layout
-from dissensus.cli.options import HelpedCommand, documentation, with_options
-from dissensus.cli.papers import papers
-from dissensus.cli.predict import predict
-from dissensus.cli.report import report, serve
-from dissensus.cli.run import demo, run
-from dissensus.cli.simulate import simulate
-from dissensus.cli.train import train
+from dissensus.cli.console import UNFINISHED, fail, reservations
+from dissensus.cli.options import HelpedCommand, documentation, seconds, with_options
 from dissensus.errors import DissensusError
 from dissensus.version import __version__
 
 __all__ = ["COMMANDS", "UNFINISHED", "app", "console", "main", "seconds"]
 
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "run": run,
-    "report": report,
-    "demo": demo,
-    "serve": serve,
-    "describe": describe,
-    "layout": layout,
-    "agreement": agreement,
-    "aggregate": aggregate,
-    "convert": convert,
-    "datasets": datasets,
-    "simulate": simulate,
-    "train": train,
-    "predict": predict,
-    "evaluate": evaluate,
-    "attention": attention,
-    "draw": draw,
-    "compare": compare,
-    "papers": papers,
-    "cache": cache,
+COMMANDS = {  # the name that users type -> the file in this folder
+    "run": "run",
+    "report": "report",
+    "demo": "run",
+    "serve": "report",
+    "describe": "describe",
+    "layout": "layout",
+    "agreement": "agreement",
+    "aggregate": "aggregate",
+    "convert": "convert",
+    "datasets": "convert",
+    "simulate": "simulate",
+    "train": "train",
+    "predict": "predict",
+    "evaluate": "evaluate",
+    "attention": "evaluate",
+    "draw": "draw",
+    "compare": "compare",
+    "papers": "papers",
+    "cache": "cache",
 }
 
-app = typer.Typer(
-    name="dissensus",
-    help="Learn from annotators who disagree, and keep what they disagree about.",
-    epilog="Try it: dissensus demo, or dissensus run FILE -o report/ with a file of your own.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+
+class _Commands(Mapping[str, Any]):
+    """The commands, ours and those of other packages; each is built when it is first used."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _built(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*COMMANDS, *_of_other_packages()]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class _Group(TyperGroup):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands()
+
+
+@functools.cache
+def _of_other_packages() -> dict[str, Any]:
+    from importlib.metadata import entry_points  # slow to import
+
+    return {entry.name: entry for entry in entry_points(group="dissensus_commands")}
+
+
+@functools.cache
+def _built(name: str) -> Any:
+    """The command of this name; `papers` is that of another package, if it is installed."""
+    is_ours = name in COMMANDS and (name != "papers" or name not in _of_other_packages())
+    if is_ours:
+        function = getattr(importlib.import_module(f"dissensus.cli.{COMMANDS[name]}"), name)
+    else:
+        function = _of_other_packages()[name].load()
+    text, _, examples = documentation(function)
+    one = typer.Typer(add_completion=False, rich_markup_mode=None)
+    one.command(name, cls=HelpedCommand, short_help=text.splitlines()[0], epilog=examples)(
+        _stoppable(with_options(function))
+    )
+    return typer.main.get_command(one)
 
 
 def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,13 +103,16 @@ def _stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-# commands of other packages, which may replace one of ours
-COMMANDS |= {entry.name: entry.load() for entry in entry_points(group="dissensus_commands")}
-for _name, _function in COMMANDS.items():
-    _text, _, _examples = documentation(_function)
-    app.command(_name, cls=HelpedCommand, short_help=_text.splitlines()[0], epilog=_examples)(
-        _stoppable(with_options(_function))
-    )
+app = typer.Typer(
+    name="dissensus",
+    cls=_Group,
+    help="Learn from annotators who disagree, and keep what they disagree about.",
+    epilog="Try it: dissensus demo, or dissensus run FILE -o report/ with a file of your own.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
 
 
 @app.callback(invoke_without_command=True)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dissensus.cli import console
 from dissensus.cli.console import (
     check_table,
@@ -23,10 +21,10 @@ from dissensus.cli.console import (
 )
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, listed
-from dissensus.prediction.answer_files import consensus_table
-from dissensus.scales import Interval
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dissensus.aggregation import Aggregator
     from dissensus.corpus import Corpus, StoredCorpus
     from dissensus.evaluation.aggregator_scores import AggregatorScores
@@ -146,7 +144,10 @@ def show_every_aggregator(
 
 def _shown(corpus: Corpus, question: str, rows: list[AggregatorScores]) -> list[Any]:
     """A heading, the table and what to know about it."""
+    import numpy as np
+
     from dissensus.aggregation import AGGREGATORS
+    from dissensus.scales import Interval
 
     metrics = list(rows[0].scores)
     ratings = isinstance(corpus[question].scale, Interval)
@@ -258,6 +259,7 @@ def aggregate(
         dissensus aggregate labels.csv --method dawid-skene -o consensus.csv
     """
     from dissensus import aggregation
+    from dissensus.prediction.answer_files import consensus_table
 
     options = ModelOptions(skills, warm_start, save_model, history)
     whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)

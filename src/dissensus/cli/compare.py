@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
-from dissensus.cli.console import check_folder
+from dissensus.cli.console import UNFINISHED, check_folder
 from dissensus.cli.method_options import (
     configured_methods,
     typed_settings,
 )
-from dissensus.cli.options import typed_command
+from dissensus.cli.options import seconds, typed_command
 from dissensus.cli.parts import readable
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, ModelError, Unfinished, did_you_mean, listed
 
 if TYPE_CHECKING:
     from dissensus.evaluation import Results
-
-UNFINISHED = 3  # exit code if the time limit was reached
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 @reads_corpus
@@ -188,22 +184,6 @@ def _split(text: str) -> list[str]:
     if not names:
         raise DataError("--methods: no method is named")
     return list(dict.fromkeys(names))
-
-
-def seconds(text: str | None, option: str = "--budget") -> float | None:
-    """A time in seconds.
-
-    Example:
-        >>> seconds("90"), seconds("10m"), seconds("1h30m")
-        (90.0, 600.0, 5400.0)
-    """
-    if text is None:
-        return None
-    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
-    spelled = re.fullmatch(r"(\d+(\.\d+)?\s*[smhd]?\s*)+", text.strip())
-    if not spelled:
-        raise DataError(f"{option} must be a time such as 90s, 10m or 1h30m, found {text!r}")
-    return sum(float(n) * UNITS[unit or "s"] for n, unit in parts)
 
 
 def _print(

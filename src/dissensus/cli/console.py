@@ -18,25 +18,14 @@ from json import dump
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
-import pyarrow as pa
-
 from dissensus.errors import DataError
-from dissensus.files.folders import check_free, reserved, staged
-from dissensus.prediction import answer_files
-from dissensus.prediction.answer_files import (
-    DIGITS,
-    ENDINGS,
-    TABLES,
-    delimited,
-    is_table,
-    rounded,
-    with_question,
-)
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.table import Table
 
 
+UNFINISHED = 3  # exit code if a time limit was reached
 _quiet = ContextVar("quiet", default=False)
 _UNSEEN = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -252,7 +241,9 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:z,.{digits}f}"
 
 
-FILE_ENDINGS = (*TABLES, ".txt", ".arrow", ".xlsx", ".svg", ".gz", ".zip")
+FILE_ENDINGS = {".csv", ".tsv", ".parquet", ".json", ".jsonl", ".txt", ".arrow", ".xlsx", ".svg"}
+FILE_ENDINGS |= {".gz", ".zip"}  # of paths that are no folders
+DIGITS = 6  # significant ones, of confidences and shares
 RESULT_DIGITS = 10  # of measures and scores
 _reservations: ContextVar[ExitStack | None] = ContextVar("reservations", default=None)
 
@@ -269,6 +260,8 @@ def reserve(output: Path | None) -> None:
 
     A place whose folder does not exist yet is reserved when it is written.
     """
+    from dissensus.files.folders import reserved
+
     stack = _reservations.get()
     if stack is not None and output is not None and output.parent.is_dir():
         stack.enter_context(reserved(output))
@@ -291,6 +284,8 @@ def check_not_replaced(output: Path, kind: str, overwrite: bool) -> None:
     Args:
         kind: of the JSON file in the folder: "config" (a model) or "corpus".
     """
+    from dissensus.files.folders import check_free
+
     check_free(output, kind)
     if not overwrite and output.is_dir() and any(output.iterdir()):
         word = {"config": "model"}.get(kind, kind)
@@ -302,12 +297,16 @@ def check_not_replaced(output: Path, kind: str, overwrite: bool) -> None:
 
 def check_table(output: Path | None) -> None:
     """Refuse a file that is not a table, before any work is done."""
+    from dissensus.prediction import answer_files
+
     if output is not None:
         answer_files.check_table(output)
 
 
 def check_tables(output: Path | None) -> None:
     """Refuse a path that is neither a table nor a folder, before any work is done."""
+    from dissensus.prediction.answer_files import ENDINGS, is_table
+
     if output is not None and output.suffix.lower() in FILE_ENDINGS:
         check_table(output)
     if output is not None and not is_table(output) and output.is_file():
@@ -334,9 +333,11 @@ def emit(
         tables: returns it as tables, as in `write_tables`, for a file that ends like one.
         show: prints it for people, unless JSON is wanted.
     """
-    if output is not None and is_table(output) and output.suffix.lower() != ".json":
+    if output is not None and output.suffix.lower() not in ("", ".json"):
         write_tables(tables(), output, RESULT_DIGITS)
     elif output is not None:
+        from dissensus.files.folders import staged
+
         with staged(output) as path, path.open("w", encoding="utf-8") as file:
             dump(content, file, ensure_ascii=False, indent=1)
             file.write("\n")
@@ -348,6 +349,8 @@ def emit(
 
 def emit_answers(tables: Mapping[str, pa.Table], output: Path | None, json: bool) -> None:
     """Print the table of each question as JSON, or write it to a file or, as CSV, to stdout."""
+    from dissensus.prediction.answer_files import rounded, with_question
+
     if json:
         named = (with_question(table, question) for question, table in tables.items())
         rows = [row for table in named for row in table.to_pylist()]
@@ -360,20 +363,26 @@ def emit_answers(tables: Mapping[str, pa.Table], output: Path | None, json: bool
 def write_answers(tables: Mapping[str, pa.Table], output: Path | None) -> list[Path]:
     """Write the table of each question; return the files. On stdout (None), all are one table with
     the column `question`."""
+    from dissensus.prediction import answer_files
+
     if output is not None:
         return answer_files.write_answers(tables, output)
     several = len(tables) > 1
-    write_tables([with_question(t, q) if several else t for q, t in tables.items()], None)
+    named = [answer_files.with_question(t, q) if several else t for q, t in tables.items()]
+    write_tables(named, None)
     return []
 
 
 def write_tables(tables: Sequence[Any], output: Path | None, digits: int = DIGITS) -> None:
     """Write tables as one, as CSV to stdout if `output` is None; there, control characters are
     escaped."""
+    from dissensus.prediction import answer_files
+
     if output is not None:
         answer_files.write_tables(tables, output, digits)
     else:
-        sys.stdout.buffer.write(visible(delimited(tables, digits=digits)).encode())
+        text = answer_files.delimited(tables, digits=digits)
+        sys.stdout.buffer.write(visible(text).encode())
 
 
 def say_encoders(model: Path, fitted: Any) -> None:

@@ -51,6 +51,7 @@ OUTPUT_OPTIONS = (
     *("overwrite", "intervals", "interval", "all_", "help"),
 )  # the names of parameters that say what is printed or written, and where
 BARE = {"--interval": ("items", "raters")}  # values that may be left out, then the first is meant
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}  # of times
 _TYPED: ContextVar[str] = ContextVar("typed command", default="")
 
 
@@ -190,3 +191,19 @@ def _complete(args: list[str]) -> list[str]:
 def typed_command() -> str:
     """The command line as the user typed it."""
     return _TYPED.get()
+
+
+def seconds(text: str | None, option: str = "--budget") -> float | None:
+    """A time in seconds.
+
+    Example:
+        >>> seconds("90"), seconds("10m"), seconds("1h30m")
+        (90.0, 600.0, 5400.0)
+    """
+    if text is None:
+        return None
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
+    spelled = re.fullmatch(r"(\d+(\.\d+)?\s*[smhd]?\s*)+", text.strip())
+    if not spelled:
+        raise DataError(f"{option} must be a time such as 90s, 10m or 1h30m, found {text!r}")
+    return sum(float(n) * UNITS[unit or "s"] for n, unit in parts)

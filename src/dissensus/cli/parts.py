@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import say
 from dissensus.errors import DataError, counted, listed
-from dissensus.methods.framework.model_folder import trained_items
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -104,6 +103,8 @@ def prediction_part(
 
 def _used(folder: Path, corpus: Corpus) -> str:
     """How many items were used for training, at the end of a message; nothing if none was."""
+    from dissensus.methods.framework.model_folder import trained_items
+
     trained = trained_items(folder, corpus)
     if trained is None or trained.all():
         return ", including those used for training"
@@ -113,6 +114,8 @@ def _used(folder: Path, corpus: Corpus) -> str:
 def with_trained_items(predictions: Predictions, folder: Path, corpus: Corpus) -> Predictions:
     """The predictions, with a mark on items that the model in the folder learned from; unchanged
     if an earlier version wrote the folder."""
+    from dissensus.methods.framework.model_folder import trained_items
+
     trained = trained_items(folder, corpus)
     if trained is None:
         return predictions

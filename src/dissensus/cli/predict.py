@@ -10,8 +10,6 @@ from dissensus.cli.console import check_folder, check_table, reserve, say_encode
 from dissensus.cli.parts import prediction_part, readable, with_trained_items
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
-from dissensus.files.folders import check_free
-from dissensus.prediction.answer_files import answers_table, is_table
 
 
 @reads_corpus
@@ -68,6 +66,7 @@ def predict(
     """
     from dissensus.methods import load
     from dissensus.names import split_names
+    from dissensus.prediction.answer_files import answers_table
     from dissensus.readers import read
 
     folder, tables = _outputs(output, table)
@@ -117,6 +116,9 @@ def predict(
 
 def _outputs(output: Path | None, table: Path | None) -> tuple[Path | None, list[Path | None]]:
     """The folder of predictions, and the tables to write; None among them is stdout."""
+    from dissensus.files.folders import check_free
+    from dissensus.prediction.answer_files import is_table
+
     check_table(table)
     tables: list[Path | None] = [] if table is None else [table]
     if output is None:

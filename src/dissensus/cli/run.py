@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.cli.compare import seconds
 from dissensus.cli.console import check_folder, reserve
-from dissensus.cli.options import typed_command
+from dissensus.cli.options import seconds, typed_command
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, listed
 

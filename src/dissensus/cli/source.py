@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import typing
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -16,7 +17,6 @@ import typer
 from dissensus.cli.console import say
 from dissensus.cli.options import documented
 from dissensus.errors import DataError, NoAnswersError, counted
-from dissensus.files.folders import staged
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus, StoredCorpus
@@ -148,6 +148,7 @@ class Source:
         """
         from dissensus import datasets
 
+        _load_pyarrow()
         typed, options = self._typed(), self.options()
         try:
             corpus = datasets.read(self.file, **options)
@@ -211,6 +212,7 @@ class Source:
 
     def _keep(self, options: dict[str, Any]) -> None:
         """Write the layout that is typed, or in --layout, next to FILE."""
+        from dissensus.files.folders import staged
         from dissensus.readers.layout import Layout, layout_of
 
         layout = layout_of(options.pop("layout"))
@@ -224,6 +226,26 @@ class Source:
         with staged(self.settings_file) as path:
             path.write_text(text + "\n", encoding="utf-8")
         say(f"{self.settings_file}: remembers how to read {self.file.name}")
+
+
+class _NoPandas:
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ImportError(name)
+
+
+def _load_pyarrow() -> None:
+    """Load pyarrow without pandas, which it imports in 0.3 s to make its first array, if there is
+    one. It asks for pandas again where a frame is converted."""
+    import pyarrow as pa
+
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            pa.array([])
+        finally:
+            sys.meta_path.remove(_NoPandas)
 
 
 def _short(corpus: Corpus, settings_file: Path) -> str:

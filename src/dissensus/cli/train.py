@@ -16,8 +16,6 @@ from dissensus.cli.method_options import typed_settings
 from dissensus.cli.parts import readable, training_part
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
-from dissensus.files.folders import writing
-from dissensus.methods.framework.model_folder import save_trained_items
 
 if TYPE_CHECKING:
     from dissensus.methods.framework.base import Method
@@ -69,6 +67,9 @@ def train(
         dissensus train labels.csv -o model/ --hold-out 0.2
         dissensus train labels.csv -o model/ --method soft-label --fine-tune --epochs 5
     """
+    from dissensus.files.folders import writing
+    from dissensus.methods.framework.model_folder import save_trained_items
+
     check_folder(output, "train")
     check_not_replaced(output, "config", overwrite)
     unfinished = output.with_name(f"{output.name}.unfinished")
