@@ -6,9 +6,8 @@
 "as printed": numpy and scipy, one item after another, with the recursion of Botev et al. (2010) as
 it is printed and Brent's method, as in their own programs. "levels": the same with each derivative
 computed once; this is what `diffusion_kde` does with numpy arrays. Neither has a gradient.
-"torch": batches of tensors in float32, with the default settings; "32 cosines" keeps half of the
-frequencies. Rows with a gradient compute the density and the gradient of one number with respect to
-all observations; numpy's is by differences, which takes 401 densities.
+"torch": batches of tensors in float32. Rows with a gradient compute the density and the gradient of
+one number with respect to all observations; numpy's is by differences, which takes 401 densities.
 
 Densities per processor second, on one thread, median of alternated runs. On a GPU, densities per
 second by the clock.
@@ -24,7 +23,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -97,14 +95,14 @@ def by_differences(item: np.ndarray, step: float = 1e-5) -> np.ndarray:
     return gradient
 
 
-def forward(values: Tensor, **settings: Any) -> Tensor:
+def forward(values: Tensor) -> Tensor:
     with torch.no_grad():
-        return diffusion_kde(values, GRID, temperature=TEMPERATURE, **settings).density
+        return diffusion_kde(values, GRID, temperature=TEMPERATURE).density
 
 
-def with_gradient(values: Tensor, **settings: Any) -> Tensor:
+def with_gradient(values: Tensor) -> Tensor:
     values = values.detach().requires_grad_()
-    density = diffusion_kde(values, GRID, temperature=TEMPERATURE, **settings).density
+    density = diffusion_kde(values, GRID, temperature=TEMPERATURE).density
     (gradient,) = torch.autograd.grad((density * density.detach()).sum(), values)
     return gradient
 
@@ -131,9 +129,7 @@ def cpu_rows(runs: int) -> dict[str, float]:
         "numpy, as printed": (lambda: [as_printed(item) for item in some], len(some)),
         "numpy, levels": (lambda: diffusion_kde(some, GRID, temperature=TEMPERATURE), len(some)),
         "torch": (lambda: forward(values), BATCH),
-        "torch, 32 cosines": (lambda: forward(values, frequencies=32), BATCH),
         "torch, with gradient": (lambda: with_gradient(values), BATCH),
-        "torch, with gradient, 32 cosines": (lambda: with_gradient(values, frequencies=32), BATCH),
     }
     rates: dict[str, list[float]] = {name: [] for name in forms}
     for _ in range(runs + 1):

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus import Corpus
+from dissensus.corpus import Rationales
 from dissensus.errors import DataError
 from dissensus.evaluation import (
     Difference,
@@ -33,14 +34,11 @@ from dissensus.evaluation import (
 from dissensus.files.folders import staged
 from dissensus.metrics import (
     attention_auroc,
-    auroc_of_ranks,
     chance_f1,
     heaviest,
-    laid_out,
-    marks,
     overlap_f1,
-    ranks,
 )
+from dissensus.metrics.attention import has_place, in_role
 from dissensus.prediction import MemberAttention
 from dissensus.simulate import ChoiceTruth, text, truth
 from dissensus_papers.seedbert.hypothesis import ANNOTATORS, KIND, SEEN, EnsembleCondition
@@ -55,6 +53,88 @@ N_TEST, N_TRAIN = 600, 3000  # posts
 N_TEST_TEXTS, N_TRAIN_TEXTS = 400, 1500
 N_MEMBERS = 5
 SEEDS = tuple(range(5))
+
+
+# ---- marked positions ----
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """The positions that each annotator marked in each item; those without any are left out."""
+
+    marked: np.ndarray  # (n_items, most_annotators, longest) of bool
+    annotator: np.ndarray  # (n_items, most_annotators) codes; -1 is padding
+
+    @property
+    def there(self) -> np.ndarray:
+        """Whether a row is an annotator's, not padding, (n_items, most_annotators)."""
+        return self.annotator >= 0
+
+
+def laid_out(values: np.ndarray, looked: MemberAttention, fill: float = np.nan) -> np.ndarray:
+    """What is known of each position, (..., n_positions), as one row for each item,
+    (..., n_items, longest).
+
+    Positions that show nothing, such as the marks that a text encoder puts at both ends, have an
+    empty place and are left out.
+    """
+    placed = has_place(looked.places)
+    item = np.repeat(np.arange(len(looked.offsets) - 1), np.diff(looked.offsets))[placed]
+    lengths = np.bincount(item, minlength=len(looked.offsets) - 1)
+    place = np.arange(len(item)) - (lengths.cumsum() - lengths)[item]
+    shape = (*values.shape[:-1], len(lengths), int(lengths.max(initial=0)))
+    table = np.full(shape, fill, dtype=float)
+    table[..., item, place] = values[..., placed]
+    return table
+
+
+def marks(spans: Rationales, looked: MemberAttention) -> Marks:
+    """The positions that annotators marked: those that one of their spans overlaps, on every axis.
+
+    Spans without an annotator are left out, and so are those in another role than the one attended
+    to, and annotators whose spans overlap no position.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> words = np.array([[[0.0, 3.0]], [[4.0, 9.0]], [[10.0, 12.0]]])  # of one text
+        >>> looked = MemberAttention("text", np.ones((1, 3)), words, np.array([0, 3]))
+        >>> names = pa.array(["q"] * 2), pa.array(["text"] * 2)
+        >>> spans = Rationales(np.array([0, 0]), np.array([0, 1]), *names, np.array([0.0, 5.0]),
+        ...                    np.array([3.0, 11.0]), pa.array([""] * 2))
+        >>> marks(spans, looked).marked.astype(int).tolist()
+        [[[1, 0, 0], [0, 1, 1]]]
+    """
+    own = (spans.annotator >= 0) & in_role(spans, looked.role)
+    item, annotator = spans.item[own].astype(np.int64), spans.annotator[own].astype(np.int64)
+    ends = laid_out(np.moveaxis(looked.places, 0, -1), looked)  # (n_axes, 2, n_items, longest)
+    met = np.ones((len(item), ends.shape[-1]), dtype=bool)
+    for axis, (begin, end) in enumerate(ends):
+        start, stop = spans.start[own, axis, None], spans.stop[own, axis, None]
+        met &= (begin[item] < stop) & (start < end[item])
+    item, annotator, met = (column[met.any(axis=1)] for column in (item, annotator, met))
+    pair, row = np.unique(np.stack([item, annotator]), axis=1, return_inverse=True)
+    n_annotators = np.bincount(pair[0], minlength=len(looked.offsets) - 1)
+    place = np.arange(pair.shape[1]) - (n_annotators.cumsum() - n_annotators)[pair[0]]
+    shape = len(n_annotators), int(n_annotators.max(initial=0))
+    marked = np.zeros((*shape, ends.shape[-1]), dtype=bool)
+    np.logical_or.at(marked, (item, place[row.ravel()]), met)
+    annotators = np.full(shape, -1)
+    annotators[pair[0], place] = pair[1]
+    return Marks(marked, annotators)
+
+
+def ranks(weight: np.ndarray) -> np.ndarray:
+    """The rank of each position among those of its item, from 1, ties in the middle; nan stays.
+
+    Example:
+        >>> ranks(np.array([0.2, 0.7, 0.1, np.nan])).tolist()
+        [2.0, 3.0, 1.0, nan]
+    """
+    from scipy.stats import rankdata
+
+    missing = np.isnan(weight)
+    ranked = rankdata(np.where(missing, np.inf, weight), axis=-1)
+    return np.where(missing, np.nan, ranked)
 
 
 # ---- what is learned and tested ----
@@ -360,7 +440,7 @@ class AttentionFigures:
         """How well weights, (..., n_items, longest), find what each annotator marked, mean
         over annotators."""
         by_annotator = self.attention.marked.swapaxes(0, 1)  # (most_annotators, n_items, longest)
-        return _mean(np.stack([auroc_of_ranks(rank, marked) for marked in by_annotator]), axis=0)
+        return _mean(np.stack([attention_auroc(rank, marked) for marked in by_annotator]), axis=0)
 
     def one(self) -> np.ndarray:
         """AUROC of the first member: a network by itself, as `single` trains it."""
@@ -440,7 +520,7 @@ class AttentionFigures:
         times = self.attention.marked.sum(axis=1)  # (n_items, longest)
         several = (n_annotators > 1)[:, None] & (times > 0)
         spread = np.where(several, self.rank.std(axis=1), np.nan)  # (n_runs, n_items, longest)
-        return auroc_of_ranks(ranks(spread), several & (times < n_annotators[:, None]))
+        return attention_auroc(ranks(spread), several & (times < n_annotators[:, None]))
 
     def members_by_answer(self) -> Scored:
         """Rank correlation of members that answer alike, and of those that do not; nan where an

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from dissensus.densities import Grid
 
 
 def published() -> np.ndarray:
@@ -18,6 +22,11 @@ def crowds(n_items: int, n_annotators: int, n_dimensions: int, seed: int = 0) ->
     width = generator.uniform(0.0, 0.5, (n_items, 1, n_dimensions))
     noise = generator.normal(size=(n_items, n_annotators, n_dimensions))
     return (centre + width * noise).clip(-1, 1)
+
+
+def tvd(p: Any, q: Any, grid: Grid) -> Any:
+    """Half of sum |p - q| over the cells."""
+    return abs(p - q).sum(grid.axes) / 2
 
 
 # Cases in which an estimator could divide by zero, (n_observations, 2)

@@ -12,9 +12,9 @@ import torch
 from scipy.stats import gaussian_kde
 from torch import Tensor
 
-from dissensus.densities import Grid, diffusion_kde, fixed_kde, histogram, jsd, pool, tvd
+from dissensus.densities import Grid, diffusion_kde, fixed_kde, histogram, pool
 from dissensus.errors import DataError
-from tests.densities.examples import DEGENERATE, crowds, published
+from tests.densities.examples import DEGENERATE, crowds, published, tvd
 
 SQUARE = Grid((64, 64))
 HARD = [[0, 0, 0, 0], [0.0029, 0.1965, 0.1273, 0], [0.0031, 0.2040, 0.1343, 0],
@@ -55,7 +55,6 @@ def test_known_distances_between_hard_and_soft_densities() -> None:
     soft = pool(diffusion_kde(values, SQUARE, temperature=8.0).density, SQUARE, 4)
     sharp = pool(diffusion_kde(values, fine, temperature=256.0).density, fine, 4)
     assert float(tvd(hard, soft, four)) == pytest.approx(0.205, abs=5e-4)
-    assert float(jsd(hard, soft, four)) == pytest.approx(0.069, abs=5e-4)
     assert float(tvd(hard, sharp, four)) == pytest.approx(0.0007, abs=5e-5)
 
 
@@ -385,21 +384,12 @@ def test_without_a_root_the_normal_reference_rule_takes_its_place(n_dimensions: 
         assert not bool(has_root)
         factor = gaussian_kde(values.T, bw_method="silverman").factor
         np.testing.assert_allclose(bandwidth, deviation * factor, rtol=1e-6)
-        _, bandwidth, _ = diffusion_kde(kind, grid, limit=0.001)
-        np.testing.assert_allclose(bandwidth, 2 * np.sqrt(0.001))
 
 
 def test_without_observations_the_density_is_even() -> None:
     values, weights = torch.zeros(3, 5, 2), torch.zeros(3, 5)
     estimate = diffusion_kde(values, Grid((8, 8)), weights, temperature=8.0)
     torch.testing.assert_close(estimate.density, torch.full((3, 8, 8), 1 / 64))
-
-
-def test_half_of_the_frequencies_suffice_for_a_soft_histogram() -> None:
-    values = torch.from_numpy(observations(50))
-    every = diffusion_kde(values, SQUARE, temperature=8.0).density
-    half = diffusion_kde(values, SQUARE, temperature=8.0, frequencies=32).density
-    assert float(tvd(every, half, SQUARE).max()) < 1e-4
 
 
 def test_units_of_the_ratings_do_not_matter() -> None:

@@ -1,4 +1,4 @@
-"""Predictions of other systems: tables of labels or probabilities, and LeWiDi submissions."""
+"""Predictions of other systems: tables of labels or probabilities."""
 
 from __future__ import annotations
 

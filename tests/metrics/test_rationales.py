@@ -2,81 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
-import pyarrow as pa
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from dissensus.corpus import Rationales
 from dissensus.metrics import (
     attention_auroc,
     chance_f1,
     heaviest,
-    laid_out,
-    marks,
     overlap_f1,
-    overlap_iou,
-    ranks,
 )
-from dissensus.prediction import MemberAttention
-
-
-def spans(rows: list[tuple[int, int, int, int]], role: str = "text") -> Rationales:
-    item, annotator, start, stop = (np.array(column) for column in zip(*rows, strict=True))
-    same, roles = pa.array(["q"] * len(rows)), pa.array([role] * len(rows))
-    return Rationales(item, annotator, same, roles, start.astype(float), stop.astype(float), same)
-
-
-def words(*texts: str) -> MemberAttention:
-    """Every text between two marks of the encoder, a word a position."""
-    places, offsets = [], [0]
-    for text in texts:
-        places.append((0, 0))
-        at = 0
-        for word in text.split():
-            places.append((at, at + len(word)))
-            at += len(word) + 1
-        places.append((0, 0))
-        offsets.append(len(places))
-    values = np.array(places, float)[:, None]
-    return MemberAttention("text", np.arange(2.0 * len(values)).reshape(2, -1), values,
-                           np.array(offsets))  # fmt: skip
-
-
-def test_marks_of_the_encoder_are_no_positions() -> None:
-    looked = words("so it is", "bad")
-    table = laid_out(looked.weight, looked)
-    np.testing.assert_array_equal(table[0], [[1, 2, 3], [6, np.nan, np.nan]])
-    assert table.shape == (2, 2, 3)
-
-
-def test_people_are_kept_apart_and_nobody_is_left_out() -> None:
-    looked = words("so it is", "bad dog")
-    rows = [(0, 4, 0, 2), (0, 4, 6, 8), (0, 2, 1, 4), (1, -1, 0, 7), (1, 2, 3, 4)]
-    result = marks(spans(rows), looked)
-    np.testing.assert_array_equal(result.annotator, [[2, 4], [-1, -1]])  # one met only a space
-    np.testing.assert_array_equal(result.marked[0], [[True, True, False], [True, False, True]])
-    assert not result.marked[1].any()
-    np.testing.assert_array_equal(result.there, [[True, True], [False, False]])
-
-
-def test_what_is_marked_in_another_role_is_left_out() -> None:
-    looked = words("so it is")
-    read_twice = dataclasses.replace(looked, role="text&spelling")
-    for at, role, n_people in ((looked, "text", 1), (looked, "reply", 0), (read_twice, "text", 1)):
-        result = marks(spans([(0, 4, 0, 2)], role), at)
-        assert result.there.sum() == n_people and result.marked.any() == bool(n_people)
-
-
-def test_a_box_is_met_on_both_axes() -> None:
-    places = np.array([[[0, 2], [0, 2]], [[0, 2], [2, 4]], [[2, 4], [0, 2]]], float)
-    looked = MemberAttention("image", np.ones((1, 3)), places, np.array([0, 3]))
-    same, role = pa.array(["q"]), pa.array(["image"])
-    box = Rationales(np.array([0]), np.array([0]), same, role, np.array([[0.0, 1.0]]),
-                     np.array([[1.0, 3.0]]), same)  # fmt: skip
-    np.testing.assert_array_equal(marks(box, looked).marked, [[[True, True, False]]])
 
 
 def test_auroc_is_that_of_sklearn() -> None:
@@ -105,7 +40,6 @@ def test_chance_is_the_mean_over_all_turns_of_a_set() -> None:
 def test_overlap_of_sets() -> None:
     first, second = np.array([[1, 1, 0], [0, 0, 0]], bool), np.array([[0, 1, 1], [0, 0, 0]], bool)
     np.testing.assert_allclose(overlap_f1(first, second), [0.5, np.nan])
-    np.testing.assert_allclose(overlap_iou(first, second), [1 / 3, np.nan])
     assert np.isnan(chance_f1(np.array(0), np.array(0), np.array(3)))
 
 
@@ -114,4 +48,3 @@ def test_heaviest_has_as_many_as_asked_and_there_are() -> None:
     np.testing.assert_array_equal(
         heaviest(weight, np.array([1, 9])), [[False, True, False, False], [True, True, True, False]]
     )
-    np.testing.assert_array_equal(ranks(weight)[0], [1, 2.5, 2.5, np.nan])

@@ -46,7 +46,7 @@ def evaluate(
 
     Args:
         predictions (PREDICTIONS): Folder that `dissensus predict` wrote, or a table (.csv, .tsv,
-            .jsonl, .parquet) of labels or probabilities from any system, or a LeWiDi submission.
+            .jsonl, .parquet) of labels or probabilities from any system.
         against: Further predictions to compare with; repeatable.
         metric: Metric to show, named as in docs/metrics.md, e.g. accuracy, or 'accuracy (gold)'
             against gold labels; repeatable.

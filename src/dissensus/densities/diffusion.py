@@ -218,33 +218,23 @@ def _root(
 # ---- the cosine transform as a product with a matrix: for many small grids faster than an FFT ----
 
 
-def cosines(n: int, n_frequencies: int) -> np.ndarray:
-    """Row k has the values of the k-th cosine in the n cells: (n_frequencies, n)."""
-    return np.cos(math.pi * np.arange(n_frequencies)[:, None] * (np.arange(n) + 0.5) / n)
+def cosines(n: int) -> np.ndarray:
+    """Row k has the values of the k-th cosine in the n cells: (n, n)."""
+    return np.cos(math.pi * np.arange(n)[:, None] * (np.arange(n) + 0.5) / n)
 
 
-def inverse_cosines(n: int, n_frequencies: int) -> np.ndarray:
-    """The inverse of `cosines`: (n, n_frequencies)."""
-    return (
-        cosines(n, n_frequencies) * np.where(np.arange(n_frequencies) > 0, 2 / n, 1 / n)[:, None]
-    ).T
+def inverse_cosines(n: int) -> np.ndarray:
+    """The inverse of `cosines`: (n, n)."""
+    return (cosines(n) * np.where(np.arange(n) > 0, 2 / n, 1 / n)[:, None]).T
 
 
-def coefficients(masses: Tensor, n_frequencies: tuple[int, ...]) -> Tensor:
-    """Cosine coefficients of masses on a grid: (..., n) -> (..., K), (..., n, m) -> (..., K, L)."""
-    along = masses @ table(masses, cosines, masses.shape[-1], n_frequencies[-1]).T  # (..., n, L)
-    if len(n_frequencies) == 1:
+def transformed(values: Tensor, n_dimensions: int, matrix: Callable[[int], np.ndarray]) -> Tensor:
+    """Cosine coefficients of masses (`cosines`), or masses of coefficients (`inverse_cosines`), of
+    the same shape, (..., n) or (..., n, m)."""
+    along = values @ table(values, matrix, values.shape[-1]).T
+    if n_dimensions == 1:
         return along
-    return table(masses, cosines, masses.shape[-2], n_frequencies[0]) @ along
-
-
-def masses(coefficients: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Masses on a grid of this shape from cosine coefficients: the inverse of `coefficients`."""
-    n_last = coefficients.shape[-1]
-    along = coefficients @ table(coefficients, inverse_cosines, shape[-1], n_last).T
-    if len(shape) == 1:
-        return along
-    return table(coefficients, inverse_cosines, shape[0], coefficients.shape[-2]) @ along
+    return table(values, matrix, values.shape[-2]) @ along
 
 
 def decay(exponents: Tensor) -> Tensor:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dissensus.densities.diffusion import coefficients, decay, diffusion_times, masses
+from dissensus.densities.diffusion import (
+    cosines,
+    decay,
+    diffusion_times,
+    inverse_cosines,
+    transformed,
+)
 from dissensus.densities.grid import Grid, floats, is_tensor, namespace, numbers, table
 from dissensus.densities.histogram import histogram
 from dissensus.densities.readouts import marginal
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
 
 LIMIT = 0.1  # of the diffusion time; that is a bandwidth of 0.32 of the range
 GENTLE = 20.0  # temperature over the whole range up to which few iterations suffice
-FEW, MANY = 5, 16  # iterations of the search for the root
+FEW, MANY = 5, 16  # steps of the search for the root
 
 
 class Estimate(NamedTuple):
@@ -41,10 +47,7 @@ def diffusion_kde(
     spread: Any = None,
     n_observations: float | Tensor | None = None,
     factor: float | Tensor = 1.0,
-    limit: float = LIMIT,
     iterations: int | None = None,
-    smallest: float | None = None,
-    frequencies: int | None = None,
 ) -> Estimate:
     """Densities of observations, with the bandwidth that Botev's diffusion estimator chooses.
 
@@ -54,11 +57,12 @@ def diffusion_kde(
     graph.
 
     The bandwidth is the smallest root of the estimator's equation. Few observations, or evenly
-    spread ones, may have no root below `limit`: then it is that of the normal reference rule, which
-    is the best one if the density is normal with the variance of the histogram, or `limit` if that
-    is less. (Botev's own program minimises the error of the equation, Tavernor et al. draw other
-    observations.) A bandwidth is at most the range of the grid. One observation alone, and equal
-    observations, have a root. Without any observation of positive weight, the density is even.
+    spread ones, may have no root below a diffusion time (the square of the bandwidth over the
+    range) of 0.1: then the bandwidth is that of the normal reference rule, which is the best one if
+    the density is normal with the variance of the histogram, or that of 0.1 if it is less. (Botev's
+    own program minimises the error of the equation, Tavernor et al. draw other observations.) A
+    bandwidth is at most the range of the grid. One observation alone, and equal observations, have
+    a root. Without any observation of positive weight, the density is even.
 
     Args:
         observations: (..., n_observations, n_dimensions), in the units of the grid.
@@ -67,12 +71,8 @@ def diffusion_kde(
         spread: half-width of uniform noise around each observation.
         n_observations: the number that the bandwidth follows from; that of rows if left out.
         factor: the bandwidth is multiplied by it.
-        limit: largest diffusion time; a bandwidth is the square root of it times the range.
         iterations: steps of the search for the root (torch). If left out, as many as end within
             1e-6 of it: 5 if `temperature` times the range is at most 20, otherwise 16.
-        smallest: value of the density below which it does not fall; the machine epsilon if left
-            out.
-        frequencies: number of cosines that are kept in each dimension (torch); all if left out.
 
     Example:
         >>> ratings = np.random.default_rng(0).normal(size=(200, 2)) * [0.3, 0.2]
@@ -87,23 +87,22 @@ def diffusion_kde(
     shares = histogram(values, grid, weights, temperature=temperature, spread=spread)
     n = values.shape[-2] if n_observations is None else n_observations
     if is_tensor(values):
-        kept = coefficients(shares, _kept(grid, frequencies))
+        kept = transformed(shares, grid.n_dimensions, cosines)
         if iterations is None:
             gentle = isinstance(temperature, (int, float))
             gentle = gentle and temperature * grid.range.max() <= GENTLE
             iterations = FEW if gentle else MANY
-        times, has_root = diffusion_times(kept, grid.n_dimensions, n, limit, iterations)
+        times, has_root = diffusion_times(kept, grid.n_dimensions, n, LIMIT, iterations)
     else:
-        times, has_root = _reference_times(shares, grid, float(n), limit)
+        times, has_root = _reference_times(shares, grid, float(n))
     xp = namespace(values)
-    times = xp.where(has_root[..., None], times, _normal_times(shares, grid, n).clip(None, limit))
+    times = xp.where(has_root[..., None], times, _normal_times(shares, grid, n).clip(None, LIMIT))
     bandwidth = xp.sqrt(times) * factor
     if is_tensor(values):
         density = _smoothed(kept, bandwidth, grid)
     else:
         density = _reference_smoothed(shares, bandwidth, grid)
-    density = _valid(density, grid, smallest)
-    return Estimate(density, bandwidth * numbers(values, grid.range), has_root)
+    return Estimate(_valid(density, grid), bandwidth * numbers(values, grid.range), has_root)
 
 
 def fixed_kde(
@@ -114,8 +113,6 @@ def fixed_kde(
     *,
     temperature: float | Tensor | None = None,
     spread: Any = None,
-    smallest: float | None = None,
-    frequencies: int | None = None,
 ) -> Any:
     """Densities of observations, smoothed with a given bandwidth: (..., *grid.shape).
 
@@ -134,14 +131,10 @@ def fixed_kde(
     ranges = numbers(values, grid.range)
     relative = bandwidth / ranges  # (..., n_dimensions)
     if is_tensor(values):
-        density = _smoothed(coefficients(shares, _kept(grid, frequencies)), relative, grid)
+        density = _smoothed(transformed(shares, grid.n_dimensions, cosines), relative, grid)
     else:
         density = _reference_smoothed(shares, relative, grid)
-    return _valid(density, grid, smallest)
-
-
-def _kept(grid: Grid, frequencies: int | None) -> tuple[int, ...]:
-    return tuple(n if frequencies is None else min(n, frequencies) for n in grid.shape)
+    return _valid(density, grid)
 
 
 def _smoothed(kept: Tensor, bandwidth: Tensor, grid: Grid) -> Any:
@@ -153,17 +146,17 @@ def _smoothed(kept: Tensor, bandwidth: Tensor, grid: Grid) -> Any:
         if grid.n_dimensions == 2:
             damping = damping.unsqueeze(-2 if axis else -1)
         kept = kept * damping
-    return masses(kept, grid.shape)
+    return transformed(kept, grid.n_dimensions, inverse_cosines)
 
 
 def _frequencies(n: int) -> np.ndarray:
     return np.pi * np.arange(n)
 
 
-def _reference_times(shares: np.ndarray, grid: Grid, n: float, limit: float) -> tuple[Any, Any]:
+def _reference_times(shares: np.ndarray, grid: Grid, n: float) -> tuple[Any, Any]:
     """The diffusion times of each histogram, and whether it has a root."""
     batch = shares.shape[: -grid.n_dimensions]
-    pairs = [reference_times(each, n, limit) for each in shares.reshape(-1, *grid.shape)]
+    pairs = [reference_times(each, n, LIMIT) for each in shares.reshape(-1, *grid.shape)]
     times = np.array([times for times, _ in pairs]).reshape(*batch, grid.n_dimensions)
     return times, np.array([has_root for _, has_root in pairs], dtype=bool).reshape(batch)
 
@@ -197,8 +190,8 @@ def _reference_smoothed(shares: np.ndarray, bandwidth: Any, grid: Grid) -> Any:
     return np.array(smooth).reshape(shares.shape)
 
 
-def _valid(density: Any, grid: Grid, smallest: float | None) -> Any:
+def _valid(density: Any, grid: Grid) -> Any:
     """Without negative masses, which rounding causes, and with the sum 1; even if all are 0."""
-    least = namespace(density).finfo(density.dtype).eps if smallest is None else smallest
+    least = namespace(density).finfo(density.dtype).eps
     density = density.clip(least * grid.cell_size, None)
     return density / density.sum(grid.axes, keepdims=True)

@@ -113,8 +113,8 @@ def _normals(n_dimensions: int, first: int = 0) -> np.ndarray:
     return np.concatenate([half, -half])
 
 
-JITTER = 0.5  # half-width of the noise, in standard deviations
-LEAST_JITTER = 1e-12
+JITTER = 0.5  # half-width of the noise, in standard deviations (with n - 1) of the ratings
+LEAST_JITTER = 1e-12  # is added to it
 MOST_ENUMERATED = 8  # annotators of whom all subsets are taken: 255
 MOST_ORDERS, FEWEST_ORDERS = 32, 4
 MOST_BEGINNINGS = 1024  # of all orders together
@@ -138,9 +138,6 @@ def draw_observations(
     uniforms: Any,
     grid: Grid,
     mask: Any = None,
-    *,
-    jitter: float = JITTER,
-    least_jitter: float = LEAST_JITTER,
 ) -> Any:
     """Observations drawn as Tavernor et al. do: (..., n_observations, n_dimensions).
 
@@ -154,8 +151,6 @@ def draw_observations(
             chooses the subset. So padding does not change what is drawn.
         grid: observations are clamped to its limits.
         mask: (..., n_annotators), False for padding; its ratings may be anything, also nan.
-        jitter: half-width of the uniform noise, in standard deviations (with n - 1) of the ratings.
-        least_jitter: is added to the half-width.
 
     Example:
         >>> ratings = np.array([[0.2, 0.0], [0.4, -0.2], [0.9, -0.1]])
@@ -181,7 +176,7 @@ def draw_observations(
     chosen = xp.where(keys <= largest, present[..., None, :], 0)
     means = (chosen @ ratings) / chosen.sum(-1)[..., None].clip(1, None)
     noise = 2 * uniforms[..., 1 : 1 + n_dimensions] - 1
-    spread = jitter * _deviations(ratings, present) + least_jitter
+    spread = JITTER * _deviations(ratings, present) + LEAST_JITTER
     return _clamped(means + noise * spread, grid)
 
 
@@ -189,23 +184,16 @@ def weighted_observations(
     ratings: Any,
     grid: Grid,
     mask: Any = None,
-    *,
-    jitter: float = JITTER,
-    least_jitter: float = LEAST_JITTER,
-    n_orders: int | None = None,
 ) -> Observations:
     """What `draw_observations` gives on average, without random numbers.
 
     Up to 8 annotators, the means of all subsets are weighted by the probability of drawing each.
-    For more of them, `n_orders` fixed orders of the annotators are used: the first, the first two,
-    the first three and so on are its subsets. Noise is passed on as `spread`.
+    For more of them, 32 fixed orders of the annotators are used, and fewer for more than 32
+    annotators: the first, the first two, the first three and so on are its subsets. Noise is passed
+    on as `spread`. Padding does not change the result if there are at most 32 annotators with it,
+    all or none of them above 8.
 
-    Args:
-        n_orders: use this many orders, for any number of annotators; 32 if left out, and fewer for
-            more than 32 annotators. If it is given, padding does not change the result; it does not
-            either if there are at most 32 annotators with padding, all or none of them above 8.
-
-    The other arguments are those of `draw_observations`.
+    The arguments are those of `draw_observations`.
 
     Example:
         >>> observations = weighted_observations(np.array([[0.2], [0.4]]), Grid(64))
@@ -218,7 +206,7 @@ def weighted_observations(
     xp = namespace(ratings)
     n_annotators = ratings.shape[-2]
     n_present = present.sum(-1)[..., None]  # (..., 1)
-    if n_orders is None and n_annotators <= MOST_ENUMERATED:
+    if n_annotators <= MOST_ENUMERATED:
         members = table(ratings, _subsets, n_annotators)
         numbers_present = table(ratings, np.arange, n_annotators + 1)
         known = xp.where(n_present == numbers_present, xp.ones_like(n_present), 0)
@@ -227,15 +215,14 @@ def weighted_observations(
         chosen = members * present[..., None, :]
         means = (chosen @ ratings) / chosen.sum(-1)[..., None].clip(1, None)
     else:
-        if n_orders is None:
-            n_orders = min(max(MOST_BEGINNINGS // n_annotators, FEWEST_ORDERS), MOST_ORDERS)
+        n_orders = min(max(MOST_BEGINNINGS // n_annotators, FEWEST_ORDERS), MOST_ORDERS)
         order = table(ratings, _orders, n_annotators, n_orders)
         here = present[..., order]  # (..., n_orders, n_annotators)
         sums = ratings[..., order, :].cumsum(-2)  # of each beginning; padding is 0
         means = sums / here.cumsum(-1)[..., None].clip(1, None)
         means = means.reshape(*present.shape[:-1], -1, ratings.shape[-1])
         weights = here.reshape(*present.shape[:-1], -1) / (n_present.clip(1, None) * n_orders)
-    spread = jitter * _deviations(ratings, present) + least_jitter
+    spread = JITTER * _deviations(ratings, present) + LEAST_JITTER
     return Observations(_clamped(means, grid), weights, spread)
 
 

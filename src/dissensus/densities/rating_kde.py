@@ -190,11 +190,14 @@ class RatingKde:
 
 
 FEWEST = 2  # ratings of an item with a density
+N_DRAWN = 200  # observations of an item
+FINE = 256  # cells of the histogram, for each question; with 512 (the paper) masses are the same
+
 AT_ONCE = 64  # densities, on a GPU
 MOST_REMEMBERED = 1 << 16
 
 Ratings = tuple[tuple[float, ...], ...]  # of one item, sorted
-Key = tuple[Ratings, int, int, int]  # ratings, bins, cells, observations
+Key = tuple[Ratings, int]  # ratings and bins
 _densities: dict[Key, np.ndarray] = {}  # so that folds and fits of a corpus share them
 
 
@@ -203,8 +206,6 @@ def rating_densities(
     questions: Sequence[str],
     bins: int = 4,
     *,
-    cells: int = 256,
-    observations: int = 200,
     fewest: int = FEWEST,
 ) -> JointDensity:
     """The density of the ratings of each item, over one question or two.
@@ -215,8 +216,6 @@ def rating_densities(
 
     Args:
         bins: cells of the result, for each question.
-        cells: cells of the histogram, for each question. The paper has 512; 256 changes the mass of
-            a cell by .001 or less.
         fewest: ratings of an item; items with fewer are left out.
 
     Example:
@@ -237,8 +236,7 @@ def rating_densities(
     items, starts = np.unique(joint.item[order], return_index=True)
     ratings = np.split(positions[order], starts[1:])
     kept = [n for n, each in enumerate(ratings) if len(each) >= fewest]
-    settings = bins, cells, observations
-    keys = [(_sorted(ratings[n]), *settings) for n in kept]
+    keys = [(tuple(sorted(map(tuple, ratings[n].tolist()))), bins) for n in kept]
     if len(_densities) + len(keys) > MOST_REMEMBERED:
         _densities.clear()
     _remember([key for key in dict.fromkeys(keys) if key not in _densities])
@@ -259,10 +257,6 @@ def unit_positions(question: str, scale: Scale, answers: np.ndarray) -> np.ndarr
     if isinstance(scale, Ordinal):
         return np.asarray(answers, dtype=float) * (2 / max(len(scale) - 1, 1)) - 1
     raise DataError(f"{question!r}: {scale.kind} answers have no density; ratings are needed")
-
-
-def _sorted(ratings: np.ndarray) -> Ratings:
-    return tuple(sorted(map(tuple, ratings.tolist())))
 
 
 def _remember(keys: Sequence[Key]) -> None:
@@ -286,12 +280,12 @@ def _remember(keys: Sequence[Key]) -> None:
 
 def _estimated(keys: Sequence[Key]) -> np.ndarray:
     """The pooled densities of items with the same number of ratings."""
-    _, bins, cells, observations = keys[0]
+    bins = keys[0][1]
     ratings = np.array([key[0] for key in keys])  # (n_items, n_annotators, n_questions)
     n_annotators, n_questions = ratings.shape[1:]
-    shape = observations, n_uniforms(n_annotators, n_questions)
+    shape = N_DRAWN, n_uniforms(n_annotators, n_questions)
     uniforms: Any = np.stack([np.random.default_rng(_seed(each)).random(shape) for each in ratings])
-    grid = Grid((cells,) * n_questions)
+    grid = Grid((FINE,) * n_questions)
     values: Any = ratings
     if _has_gpu():
         import torch

@@ -35,8 +35,6 @@ from .group_scores import worst_group as worst_group
 from .interval_plot import check_picture as check_picture
 from .interval_plot import intervals as intervals
 from .interval_plot import save_intervals as save_intervals
-from .lewidi_submission import read_submission as read_submission
-from .lewidi_submission import write_submission as write_submission
 from .outside_predictions import read_predictions as read_predictions
 from .prediction_scores import Evaluation as Evaluation
 from .prediction_scores import PartScores as PartScores

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, cut, listed
-from dissensus.evaluation.lewidi_submission import read_submission
 from dissensus.files.arrow import parquet_table
 from dissensus.files.checked_json import parse_json
 from dissensus.files.plain import open_plain, plain_bytes
@@ -29,19 +28,15 @@ def read_predictions(
 ) -> tuple[Predictions, list[str]]:
     """The predictions in a folder or a file; and notes on rows that were left out.
 
-    A file is a table as in `Prediction.from_table` (CSV, TSV, JSON, JSON lines or Parquet), or a
-    LeWiDi submission. Rows are matched with the corpus by item and annotator. With several
-    questions the table has a column `question`, or a column of answers for each question, or
-    `questions` names the one.
+    A file is a table as in `Prediction.from_table` (CSV, TSV, JSON, JSON lines or Parquet). Rows
+    are matched with the corpus by item and annotator. With several questions the table has a column
+    `question`, or a column of answers for each question, or `questions` names the one.
     """
     path = Path(path)
     if path.is_dir() or path.suffix.lower() not in ENDINGS:
         return Predictions.load(path), []
     if not path.exists():
         raise DataError(f"{path}: no such file")
-    submitted = read_submission(path, corpus, questions)
-    if submitted is not None:
-        return submitted
     by_question, notes = {}, []
     for question, columns in _by_question(path, corpus, questions).items():
         answers = corpus[question]

@@ -10,22 +10,16 @@ import numpy as np
 
 from dissensus.block_cache import cached_within
 from dissensus.metrics.statistics import (
-    FunctionStatistic,
-    Statistic,
     Sums,
     concordance,
     correlation,
     macro_f1,
     mean,
-    mean_of_ratios,
     nothing,
     ratio,
-    sums_by_group,
 )
 
 __all__ = [
-    "FunctionStatistic",
-    "Statistic",
     "Sums",
     "concordance",
     "correlation",
@@ -33,10 +27,8 @@ __all__ = [
     "draws",
     "macro_f1",
     "mean",
-    "mean_of_ratios",
     "nothing",
     "ratio",
-    "sums_by_group",
 ]
 
 BLOCK = 1 << 22  # weights at a time

@@ -8,7 +8,6 @@ the others are divided by their sum.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,86 +17,7 @@ import pyarrow.compute as pc
 from dissensus.corpus import Rationales
 from dissensus.metrics.metric import rows_with_keys
 from dissensus.metrics.statistics import divided
-from dissensus.prediction import Attention, MemberAttention, Prediction
-
-
-@dataclass(frozen=True, eq=False)
-class Marks:
-    """The positions that each annotator marked in each item; those without any are left out."""
-
-    marked: np.ndarray  # (n_items, most_annotators, longest) of bool
-    annotator: np.ndarray  # (n_items, most_annotators) codes; -1 is padding
-
-    @property
-    def there(self) -> np.ndarray:
-        """Whether a row is an annotator's, not padding, (n_items, most_annotators)."""
-        return self.annotator >= 0
-
-
-def laid_out(values: np.ndarray, looked: MemberAttention, fill: float = np.nan) -> np.ndarray:
-    """What is known of each position, (..., n_positions), as one row for each item,
-    (..., n_items, longest).
-
-    Positions that show nothing, such as the marks that a text encoder puts at both ends, have an
-    empty place and are left out.
-    """
-    placed = has_place(looked.places)
-    item = np.repeat(np.arange(len(looked.offsets) - 1), np.diff(looked.offsets))[placed]
-    lengths = np.bincount(item, minlength=len(looked.offsets) - 1)
-    place = np.arange(len(item)) - (lengths.cumsum() - lengths)[item]
-    shape = (*values.shape[:-1], len(lengths), int(lengths.max(initial=0)))
-    table = np.full(shape, fill, dtype=float)
-    table[..., item, place] = values[..., placed]
-    return table
-
-
-def marks(spans: Rationales, looked: MemberAttention) -> Marks:
-    """The positions that annotators marked: those that one of their spans overlaps, on every axis.
-
-    Spans without an annotator are left out, and so are those in another role than the one attended
-    to, and annotators whose spans overlap no position.
-
-    Example:
-        >>> import pyarrow as pa
-        >>> words = np.array([[[0.0, 3.0]], [[4.0, 9.0]], [[10.0, 12.0]]])  # of one text
-        >>> looked = MemberAttention("text", np.ones((1, 3)), words, np.array([0, 3]))
-        >>> names = pa.array(["q"] * 2), pa.array(["text"] * 2)
-        >>> spans = Rationales(np.array([0, 0]), np.array([0, 1]), *names, np.array([0.0, 5.0]),
-        ...                    np.array([3.0, 11.0]), pa.array([""] * 2))
-        >>> marks(spans, looked).marked.astype(int).tolist()
-        [[[1, 0, 0], [0, 1, 1]]]
-    """
-    own = (spans.annotator >= 0) & in_role(spans, looked.role)
-    item, annotator = spans.item[own].astype(np.int64), spans.annotator[own].astype(np.int64)
-    ends = laid_out(np.moveaxis(looked.places, 0, -1), looked)  # (n_axes, 2, n_items, longest)
-    met = np.ones((len(item), ends.shape[-1]), dtype=bool)
-    for axis, (begin, end) in enumerate(ends):
-        start, stop = spans.start[own, axis, None], spans.stop[own, axis, None]
-        met &= (begin[item] < stop) & (start < end[item])
-    item, annotator, met = (column[met.any(axis=1)] for column in (item, annotator, met))
-    pair, row = np.unique(np.stack([item, annotator]), axis=1, return_inverse=True)
-    n_annotators = np.bincount(pair[0], minlength=len(looked.offsets) - 1)
-    place = np.arange(pair.shape[1]) - (n_annotators.cumsum() - n_annotators)[pair[0]]
-    shape = len(n_annotators), int(n_annotators.max(initial=0))
-    marked = np.zeros((*shape, ends.shape[-1]), dtype=bool)
-    np.logical_or.at(marked, (item, place[row.ravel()]), met)
-    annotators = np.full(shape, -1)
-    annotators[pair[0], place] = pair[1]
-    return Marks(marked, annotators)
-
-
-def ranks(weight: np.ndarray) -> np.ndarray:
-    """The rank of each position among those of its item, from 1, ties in the middle; nan stays.
-
-    Example:
-        >>> ranks(np.array([0.2, 0.7, 0.1, np.nan])).tolist()
-        [2.0, 3.0, 1.0, nan]
-    """
-    from scipy.stats import rankdata
-
-    missing = np.isnan(weight)
-    ranked = rankdata(np.where(missing, np.inf, weight), axis=-1)
-    return np.where(missing, np.nan, ranked)
+from dissensus.prediction import Attention, Prediction
 
 
 def heaviest(weight: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -127,11 +47,6 @@ def overlap_f1(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     (2019), doi:10.18653/v1/D19-1565.
     """
     return _divided(2 * (first & second).sum(axis=-1), first.sum(axis=-1) + second.sum(axis=-1))
-
-
-def overlap_iou(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """What two sets of positions share, of all that is in either; nan where both are empty."""
-    return _divided((first & second).sum(axis=-1), (first | second).sum(axis=-1))
 
 
 def chance_f1(n_first: np.ndarray, n_second: np.ndarray, n_positions: np.ndarray) -> np.ndarray:
@@ -167,14 +82,13 @@ def attention_auroc(weight: np.ndarray, marked: np.ndarray) -> np.ndarray:
 
     Reference: DeYoung et al. (2020), ERASER, doi:10.18653/v1/2020.acl-main.408, on rationales.
     """
-    return auroc_of_ranks(ranks(weight), marked)
+    from scipy.stats import rankdata
 
-
-def auroc_of_ranks(rank: np.ndarray, marked: np.ndarray) -> np.ndarray:
-    """As `attention_auroc`, from `ranks`."""
-    marked = marked & ~np.isnan(rank)
+    missing = np.isnan(weight)
+    rank = rankdata(np.where(missing, np.inf, weight), axis=-1)  # ties in the middle
+    marked = marked & ~missing
     n_marked = marked.sum(axis=-1).astype(float)
-    n_other = (~np.isnan(rank)).sum(axis=-1) - n_marked
+    n_other = (~missing).sum(axis=-1) - n_marked
     above = np.where(marked, rank, 0).sum(axis=-1) - n_marked * (n_marked + 1) / 2
     return _divided(above, n_marked * n_other)
 

@@ -19,7 +19,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.block_cache import cached_within
 from dissensus.errors import DataError
-from dissensus.metrics.statistics import Statistic, Sums, divided, jackknifed
+from dissensus.metrics.statistics import Sums, divided, jackknifed
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
@@ -339,7 +339,7 @@ class Whole:
     """
 
     function: Callable[[Prediction, Annotations], float]
-    statistic: Callable[[np.ndarray, np.ndarray], Statistic] | None = None
+    statistic: Callable[[np.ndarray, np.ndarray], Sums] | None = None
     by_item: Callable[[Prediction, Annotations], ItemScores] | None = None
     raised: bool = False  # by noise: few items make it too high, for every method alike
 
@@ -388,7 +388,7 @@ class Metric:
         return self.needs == "consensus"
 
     @property
-    def statistic(self) -> Callable[[np.ndarray, np.ndarray], Statistic] | None:
+    def statistic(self) -> Callable[[np.ndarray, np.ndarray], Sums] | None:
         """The metric as a function of weighted items' consensus, if it is not a mean over items."""
         return self.formula.statistic if isinstance(self.formula, Whole) else None
 
@@ -479,7 +479,7 @@ def of_labels(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> OverI
 def of_sums(
     sums: Callable[[Prediction, Annotations], Sums],
     function: Callable[[Prediction, Annotations], float] | None = None,
-    statistic: Callable[[np.ndarray, np.ndarray], Statistic] | None = None,
+    statistic: Callable[[np.ndarray, np.ndarray], Sums] | None = None,
 ) -> Whole:
     """A function of sums over the common items; each has the influence of the jackknife.
 

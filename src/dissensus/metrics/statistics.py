@@ -1,37 +1,21 @@
 """Scores of a method as functions of item weights: what a test computes on resampled items.
 
-A `Statistic` gives the score of each run (a fit with its seed) of one method, for many resamples at
-once. Most scores are a function of sums over items, such as correct and occurring values for F1, so
-that a resample is a row of counts and all resamples are one product of matrices.
+`Sums` gives the score of each run (a fit with its seed) of one method, for many resamples at once.
+A score is a function of sums over items, such as correct and occurring values for F1, so that a
+resample is a row of counts and all resamples are one product of matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 
-class Statistic(Protocol):
-    """The scores of a method's runs, for any weights of the items."""
-
-    @property
-    def n_items(self) -> int: ...
-
-    def __call__(self, weights: np.ndarray) -> np.ndarray:
-        """Scores, (n_draws, n_runs), for weights of (n_draws, n_items)."""
-        ...
-
-    def grouped(self, groups: np.ndarray, n_groups: int) -> Statistic:
-        """The same for weights of groups, (n_draws, n_groups)."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """A statistic that is a function of weighted sums over items."""
+    """The scores of a method's runs, as a function of weighted sums over items."""
 
     columns: np.ndarray  # (n_items, n_columns) what is summed
     combine: Callable[[np.ndarray], np.ndarray]  # (n_draws, n_columns) -> (n_draws, n_runs)
@@ -46,9 +30,11 @@ class Sums:
         return float(self.combine(self.columns.sum(axis=0, keepdims=True))[0, 0])
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
+        """Scores, (n_draws, n_runs), for weights of (n_draws, n_items)."""
         return self.combine(weights @ self.columns)
 
     def grouped(self, groups: np.ndarray, n_groups: int) -> Sums:
+        """The same for weights of groups, (n_draws, n_groups)."""
         return Sums(sums_by_group(self.columns, groups, n_groups), self.combine)
 
     def by_item(self) -> np.ndarray:
@@ -63,31 +49,6 @@ class Sums:
         """
         total = self.columns.sum(axis=0, keepdims=True)
         return jackknifed(self.score, self.combine(total - self.columns)[:, 0])
-
-
-@dataclass(frozen=True, eq=False)
-class FunctionStatistic:
-    """Any function of drawn items, called once a draw: slow, for what is no function of sums.
-
-    Example:
-        >>> scores = np.array([1.0, 2.0, 9.0])
-        >>> median = FunctionStatistic(lambda items: [np.median(scores[items])], 3)
-        >>> median(np.array([[1, 1, 1], [3, 0, 0]])).tolist()
-        [[2.0], [1.0]]
-    """
-
-    function: Callable[[np.ndarray], object]  # codes of items, some several times -> (n_runs,)
-    n_items: int
-    groups: np.ndarray | None = None
-
-    def __call__(self, weights: np.ndarray) -> np.ndarray:
-        each = weights if self.groups is None else weights[:, self.groups]
-        times = np.asarray(each).astype(np.int64)
-        codes = np.arange(self.n_items)
-        return np.array([self.function(np.repeat(codes, row)) for row in times], dtype=float)
-
-    def grouped(self, groups: np.ndarray, n_groups: int) -> FunctionStatistic:
-        return FunctionStatistic(self.function, self.n_items, groups)
 
 
 def mean(scores: np.ndarray) -> Sums:
@@ -113,24 +74,6 @@ def ratio(above: np.ndarray, below: np.ndarray) -> Sums:
         return divided(sums[:, :n_runs], sums[:, n_runs:])
 
     return Sums(np.concatenate([above, below]).T, combine)
-
-
-def mean_of_ratios(above: np.ndarray, below: np.ndarray) -> Sums:
-    """The mean over annotators of a share each: (n_runs, n_items, n_annotators) both.
-
-    An annotator without a drawn answer does not count; annotator accuracy is one, with right
-    answers above and answers below.
-    """
-    n_runs, n_items, n_annotators = above.shape
-    cells = n_runs * n_annotators
-
-    def combine(sums: np.ndarray) -> np.ndarray:
-        each = divided(sums[:, :cells], sums[:, cells:]).reshape(-1, n_runs, n_annotators)
-        there = ~np.isnan(each)
-        return divided(np.where(there, each, 0).sum(axis=2), there.sum(axis=2).astype(float))
-
-    flat = [side.transpose(1, 0, 2).reshape(n_items, cells) for side in (above, below)]
-    return Sums(np.concatenate(flat, axis=1).astype(float), combine)
 
 
 def macro_f1(observed: np.ndarray, predicted: np.ndarray) -> Sums:

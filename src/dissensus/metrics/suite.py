@@ -33,7 +33,6 @@ CHOICES = ("nominal", "ordinal", "multi-label")
 RATINGS = ("interval",)
 DISTANCES = ("ordinal", "interval")
 EVERY_SCALE = ("nominal", "ordinal", "interval", "multi-label")
-GENG_METRICS = ("Chebyshev", "Clark", "Canberra", "KL", "cosine", "intersection")  # Geng's six
 
 WORST = "mean of the worst tenth (rounded up) of the annotators with 10 answers or more"
 WAYS: dict[object, str] = {  # to summarise scores of annotators
@@ -64,7 +63,7 @@ def _label(name: str, formula: Formula, definition: str, *, short: bool = False)
 
 def _f1(
     function: consensus.F1,
-    statistic: Callable[[np.ndarray, np.ndarray], statistics.Statistic] | None = None,
+    statistic: Callable[[np.ndarray, np.ndarray], statistics.Sums] | None = None,
 ) -> Whole:
     """A function of the counts of values."""
     sums = partial(consensus.f1_sums, function=function)

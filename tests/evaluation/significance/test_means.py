@@ -161,15 +161,6 @@ def test_the_test_over_seeds_is_students() -> None:
     assert (difference.n_runs, difference.n_items, difference.test) == (4, 0, "seeds")
 
 
-def test_overlapping_training_parts_widen_the_interval() -> None:
-    """Nadeau and Bengio: of ten folds, 1/10 + 1/9 of the variance counts instead of 1/10."""
-    generator = np.random.default_rng(0)
-    first, second = generator.normal(0.8, 0.02, 10), generator.normal(0.79, 0.02, 10)
-    plain, corrected = over_seeds(first, second), over_seeds(first, second, test_to_train=1 / 9)
-    widths = [results.high - results.low for results in (plain, corrected)]
-    assert widths[1] / widths[0] == pytest.approx(np.sqrt((1 / 10 + 1 / 9) * 10))
-
-
 @pytest.mark.parametrize(
     ("first", "second", "reason"),
     [
@@ -277,10 +268,8 @@ def test_scores_of_other_items_are_refused() -> None:
     [
         ({"level": 1.5}, "level must be between 0 and 1, found 1.5"),
         ({"resamples": 0}, "resamples must be at least 1, found 0"),
-        ({"test_to_train": -1}, "test_to_train must be 0 or more, found -1"),
         ({"groups": np.zeros(3)}, "5 items have 3 groups; give one group per item"),
     ],
 )
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
-    test = over_seeds if "test_to_train" in options else over_items
-    assert error_text(lambda: test(*SMALL, **options)) == message
+    assert error_text(lambda: over_items(*SMALL, **options)) == message

@@ -10,8 +10,7 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from dissensus.evaluation.resampling import (
-    FunctionStatistic,
-    Statistic,
+    Sums,
     concordance,
     correlation,
     drawing_once,
@@ -52,7 +51,7 @@ def pearson(x: np.ndarray, y: np.ndarray) -> float:
     ids=["macro-F1", "CCC", "correlation", "mean"],
 )
 def test_a_score_on_drawn_items_is_that_of_the_items_written_out(
-    tested: Statistic,
+    tested: Sums,
     reference: Callable[[np.ndarray, np.ndarray], float],
     truth: np.ndarray,
     guess: np.ndarray,
@@ -70,10 +69,9 @@ def test_a_score_on_drawn_items_is_that_of_the_items_written_out(
     [
         macro_f1(PEOPLE, PREDICTED),
         mean(RATED),
-        FunctionStatistic(lambda i: RATED[:, i].max(axis=1), 60),
     ],
 )
-def test_weights_of_groups_are_weights_of_their_items(tested: Statistic) -> None:
+def test_weights_of_groups_are_weights_of_their_items(tested: Sums) -> None:
     groups = np.arange(60) // 4
     weights = next(draws(15, 10, seed=0))
     np.testing.assert_allclose(tested.grouped(groups, 15)(weights), tested(weights[:, groups]))
@@ -148,7 +146,7 @@ def test_draws_without_a_score_are_left_out_and_said() -> None:
         (correlation(np.ones(4), np.ones((1, 4))), "the score of a run is undefined on all items"),
     ],
 )
-def test_what_is_undefined(first: Statistic, reason: str) -> None:
+def test_what_is_undefined(first: Sums, reason: str) -> None:
     difference = statistic_over_items(first, first, resamples=10)
     assert difference.reason == reason and np.isnan(difference.p)
 

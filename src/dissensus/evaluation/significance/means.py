@@ -14,8 +14,9 @@ import numpy as np
 from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
 from dissensus.errors import DataError
-from dissensus.evaluation.resampling import draws, sums_by_group
+from dissensus.evaluation.resampling import draws
 from dissensus.evaluation.significance.difference import NAN, Difference
+from dissensus.metrics.statistics import sums_by_group
 
 RESAMPLES = 10_000
 ONE_SEED = "one seed: the variance over seeds is unknown; test over items"
@@ -76,9 +77,7 @@ def over_items(
     return begun.answered(low, high, p, few)
 
 
-def over_seeds(
-    first: np.ndarray, second: np.ndarray, *, test_to_train: float = 0.0, level: float = 0.95
-) -> Difference:
+def over_seeds(first: np.ndarray, second: np.ndarray, *, level: float = 0.95) -> Difference:
     """Student's paired t test over runs: would other seeds differ on these items?
 
     The score of a run is a mean over many items, so differences are close to normal. A permutation
@@ -88,20 +87,14 @@ def over_seeds(
     Args:
         first: a score for each run, (n_runs,); runs with nan are left out, with a note.
         second: scores of the other method in the same runs.
-        test_to_train: the number of test items divided by that of training items, if the runs are
-            the folds of (repeated) cross-validation. Their training parts overlap, so runs are
-            correlated and p of the plain test is too small.
 
     Example:
         >>> print(over_seeds(np.array([0.80, 0.82, 0.81]), np.array([0.78, 0.79, 0.80])))
         +0.020 [-0.005, +0.045], p = 0.074
 
-    Reference: Student (1908), doi:10.2307/2331554; Nadeau and Bengio (2003),
-    doi:10.1023/A:1024068626366, on overlapping training parts.
+    Reference: Student (1908), doi:10.2307/2331554.
     """
     check_level(level)
-    if not (math.isfinite(test_to_train) and test_to_train >= 0):
-        raise DataError(f"test_to_train must be 0 or more, found {test_to_train:g}")
     a, b = (np.asarray(side, dtype=float).reshape(-1, 1) for side in (first, second))
     pairs = PairedScores.of(a, b, None)
     runs = pairs.difference.ravel()
@@ -116,8 +109,10 @@ def over_seeds(
         return begun.undefined(ONE_SEED)
     if np.ptp(runs) <= 1e-12 * np.abs(runs).max():
         return begun.undefined("every seed gives the same difference; test over items")
-    variance = float(runs.var(ddof=1)) * (1 / n + test_to_train)
-    return begun.answered(*_student(pairs.effect, variance, n - 1, level))
+    error = math.sqrt(float(runs.var(ddof=1)) * (1 / n))
+    reach = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    p = float(2 * stdtr(n - 1, -abs(pairs.effect) / error))
+    return begun.answered(pairs.effect - reach, pairs.effect + reach, p)
 
 
 def over_both(
@@ -209,15 +204,6 @@ def two_sided(values: np.ndarray) -> float:
     """Twice the smaller share of resamples on one side of 0; 0 itself counts on both."""
     below, above = int((values <= 0).sum()), int((values >= 0).sum())
     return min(1.0, 2 * (1 + min(below, above)) / (1 + len(values)))
-
-
-def _student(
-    effect: float, variance: float, free: float, level: float
-) -> tuple[float, float, float]:
-    """Interval and two-sided p of a t test."""
-    error = math.sqrt(variance)
-    reach = float(stdtrit(free, (1 + level) / 2)) * error
-    return effect - reach, effect + reach, float(2 * stdtr(free, -abs(effect) / error))
 
 
 _Errors = tuple[np.ndarray, np.ndarray]  # possible standard errors, and their probabilities

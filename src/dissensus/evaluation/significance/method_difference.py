@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.evaluation.resampling import Statistic, mean, nothing
+from dissensus.evaluation.resampling import Sums, mean, nothing
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.runs import RunKey, Runs, shared_runs
 from dissensus.evaluation.significance.difference import NAN, Difference
@@ -114,7 +114,7 @@ class _Sides:
         names = self.items.to_pylist()
         return np.array([results.groups.get(name, f"\0{name}") for name in names], dtype=str)
 
-    def statistics(self, metric: str) -> tuple[Statistic, Statistic]:
+    def statistics(self, metric: str) -> tuple[Sums, Sums]:
         """The statistics of both methods, as functions of the weights of items."""
         a, b = statistic(metric, self.first), statistic(metric, self.second)
         assert a is not None and b is not None, metric
@@ -140,7 +140,7 @@ def _saved_parts(results: Results, question: str, metric: str, method: str) -> t
     return (metric,) if len(own.items) else parts_of(metric)
 
 
-def statistic(metric: str, scores: Parts) -> Statistic | None:
+def statistic(metric: str, scores: Parts) -> Sums | None:
     """A metric as a function of the weights of items; None if it is not computed from items.
 
     Args:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation.resampling import Statistic, draws, mean
+from dissensus.evaluation.resampling import Sums, draws, mean
 from dissensus.evaluation.significance.difference import NAN, Difference
 from dissensus.evaluation.significance.means import check_alike, check_resamples
 
 
 def published(
-    first: np.ndarray | Statistic,
-    second: np.ndarray | Statistic,
+    first: np.ndarray | Sums,
+    second: np.ndarray | Sums,
     *,
     resamples: int = 1000,
     share: float = 0.33,
@@ -28,7 +28,7 @@ def published(
     so the more runs there are. Prefer `over_both`.
 
     Args:
-        first: scores, (n_items,) or (n_runs, n_items), which are pooled, or a Statistic of rows
+        first: scores, (n_items,) or (n_runs, n_items), which are pooled, or a Sums of rows
             that are already pooled.
         resamples: 1,000 for part-of-speech tags, 10,000 for stems.
         digits: scores are rounded to this many digits, as in their code (per cent with two
@@ -59,8 +59,8 @@ def published(
 
 
 def _pooled(
-    first: np.ndarray | Statistic, second: np.ndarray | Statistic
-) -> tuple[tuple[Statistic, Statistic], tuple[str, ...]]:
+    first: np.ndarray | Sums, second: np.ndarray | Sums
+) -> tuple[tuple[Sums, Sums], tuple[str, ...]]:
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         check_alike(np.atleast_2d(first).shape, np.atleast_2d(second).shape)
         kept = np.isfinite(first) & np.isfinite(second)
@@ -68,11 +68,11 @@ def _pooled(
         notes = (f"{gone} of {kept.size} rows left out: one method has no score",) if gone else ()
         return (mean(first[kept]), mean(second[kept])), notes
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
-        raise DataError("pass scores for both methods, or a Statistic for both")
+        raise DataError("pass scores for both methods, or a Sums for both")
     return (first, second), ()
 
 
-def _lead(both: tuple[Statistic, Statistic], weights: np.ndarray, digits: int | None) -> np.ndarray:
+def _lead(both: tuple[Sums, Sums], weights: np.ndarray, digits: int | None) -> np.ndarray:
     scores = [method(weights)[:, 0] for method in both]
     if digits is None:
         return scores[0] - scores[1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dissensus.errors import DataError
-from dissensus.evaluation.resampling import Statistic, draws
+from dissensus.evaluation.resampling import Sums, draws
 from dissensus.evaluation.significance.difference import NAN, Difference
 from dissensus.evaluation.significance.means import (
     ONE_SEED,
@@ -22,8 +22,8 @@ from dissensus.evaluation.significance.means import (
 
 
 def statistic_over_items(
-    first: Statistic,
-    second: Statistic,
+    first: Sums,
+    second: Sums,
     *,
     groups: np.ndarray | None = None,
     resamples: int = RESAMPLES,
@@ -60,8 +60,8 @@ def statistic_over_items(
 
 
 def statistic_over_both(
-    first: Statistic,
-    second: Statistic,
+    first: Sums,
+    second: Sums,
     *,
     groups: np.ndarray | None = None,
     resamples: int = 1000,
@@ -82,8 +82,8 @@ def statistic_over_both(
 
 def _compared(
     test: str,
-    first: Statistic,
-    second: Statistic,
+    first: Sums,
+    second: Sums,
     groups: np.ndarray | None,
     resamples: int,
     seed: int,
