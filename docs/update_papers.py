@@ -9,24 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dissensus.evaluation import Difference
-from dissensus.evaluation.significance.difference import p_text
-from dissensus.tables import Table
-from dissensus_papers import qumatl, seedbert
-from dissensus_papers.framework.claims import READ
-from dissensus_papers.framework.text import interval, spread
+from dissensus.evaluation import Difference, p_text
+from dissensus.tables import Table, escaped_markdown
+from dissensus_papers import paper
+from dissensus_papers.framework.claims import COLUMNS
+from dissensus_papers.framework.text import spread
 from dissensus_papers.qumatl import MODELS as QUERY_MODELS
-from dissensus_papers.seedbert.analysis import ENSEMBLES, MEMBER
-from dissensus_papers.seedbert.claims import claims as seedbert_claims
-from dissensus_papers.seedbert.hypothesis import SEEN
-from dissensus_papers.seedbert.hypothesis import interval as looked
-from dissensus_papers.seedbert.outcomes import DISTANCES
-from dissensus_papers.seedbert.protocol import MODELS as SEEDBERT_MODELS
-from dissensus_papers.seedbert.protocol import SINGLE, TABLE
-from dissensus_papers.seedbert.report_text import mean
-from dissensus_papers.soft_labels import CONDITIONS, report
-from dissensus_papers.soft_labels.claims import claims, near
-from dissensus_papers.soft_labels.protocol import MODELS, TABLES
 
 PAGE = Path(__file__).parent / "papers.md"
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
@@ -37,7 +25,6 @@ QUERY_METRICS = {  # and their digits
     "annotator cross-entropy": 3,
     "DIC": 2,
 }
-TESTS = "| | decided by | estimate [95 % interval] | p | would be found | verdict |"
 QUERY_CONDITIONS = (  # a table each
     ("cue-conflict", "speech", "hs-brexit", "convabuse", "paraphrase"),
     ("cue-conflict-published", "hs-brexit-published"),
@@ -45,70 +32,47 @@ QUERY_CONDITIONS = (  # a table each
     ("ablation", "tuned", "cue-texture", "gaze"),
     *(tuple(f"{name}-{share}" for share in (20, 30, 40)) for name in ("hs-brexit", "convabuse")),
 )
-LOOKING = ("seeds", "order", "deep", "pool-seeds", "frozen-seeds", "size-seeds")
 
 
-def soft_labels(found: dict[str, Any]) -> str:
-    """Accuracies next to the paper's, words with and without a vector, and its claims."""
-    made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
-    tables = [*_accuracies(found), "", made, "", *_words(found), ""]
-    return "\n".join([*_claims(claims(found)), "", *tables])
+def _shown(name: str, *titles: str) -> str:
+    """The claims of a paper, and those of its tables whose titles begin like this."""
+    chosen = paper(name)
+    report = chosen.report(RESULTS / f"{name.replace('-', '_')}.json")
+    first, *parts = chosen.parts(report)
+    command = f"`{report['command']}`, {report['date'][:10]}."
+    lines = []
+    for part in parts:
+        if isinstance(part, Table) and part.columns == COLUMNS:
+            lines += [*_claims(part), ""]
+        elif isinstance(part, Table) and titles and part.title.startswith(titles):
+            lines += [part.to_markdown(), ""]
+        elif isinstance(part, str) and part.startswith("Not run yet"):
+            head, *claims = part.splitlines()
+            words = head.removeprefix("Not run yet: ")
+            lines += [f"Not run yet (`{words}`):", ""]
+            lines += [*(f"- {escaped_markdown(claim.strip())}" for claim in claims), ""]
+    return "\n".join([*lines, command, ""])
 
 
-def _claims(table: Table | str) -> list[str]:
+def _table(name: str, title: str) -> str:
+    """A table of a paper's report."""
+    chosen = paper(name)
+    parts = chosen.parts(chosen.report(RESULTS / f"{name.replace('-', '_')}.json"))
+    (table,) = (p for p in parts if isinstance(p, Table) and p.title.startswith(title))
+    return f"{table.to_markdown()}\n"
+
+
+def _claims(table: Table) -> list[str]:
     """Claims as a list, with their tests as a table below; those judged in words as they are."""
-    rows = [[str(cell) for cell in row] for row in table.rows] if isinstance(table, Table) else []
     lines: list[str] = []
-    for row in rows:
+    for row in ([escaped_markdown(str(cell)) for cell in row] for row in table.rows):
         if len(row) == 1:
             lines += ["", row[0]]
         else:
-            lines += ["", TESTS, "|---|---|---|--:|--:|---|"] if "|" not in lines[-1] else []
+            if "|" not in lines[-1]:
+                lines += ["", f"| {' | '.join(COLUMNS)} |", "|---|---|---|--:|--:|---|"]
             lines.append(f"| {' | '.join(cell.strip() for cell in row)} |")
-    return [*lines[1:], "", READ]
-
-
-def _accuracies(found: dict[str, Any]) -> list[str]:
-    lines = [
-        "| condition | model | paper | ours | within 1.5 or above | MTL less STL, points |",
-        "|---|---|--:|--:|---|---|",
-    ]
-    for name, held in found["conditions"].items():
-        printed, before = TABLES.get(name, {}), name
-        n = len(held["seeds"])
-        for model, words in MODELS.items():
-            of_model = held["models"][model]
-            ours = of_model["pooled"]["gold"]["accuracy"]
-            runs = [100 * fit["scores"]["gold"]["accuracy"] for fit in of_model["fits"]]
-            paper = met = over = ""
-            if model in printed:
-                paper = f"{printed[model].accuracy:.2f}"
-                met = "yes" if near(printed[model].accuracy, ours) else "no"
-            if model in held["against"]:
-                test = held["against"][model]["tests"]["gold"]["ours"]["accuracy"]
-                over = interval(test, 100, 2)
-            cells = [before, words, paper]
-            cells += [f"{100 * ours:.2f}{spread(runs)}".replace("+-", "±"), met, over]
-            lines.append(f"| {' | '.join(cells)} |")
-            before = f"({n} runs)" if n < len(found["seeds"]) and before == name else ""
-    return lines
-
-
-def _words(found: dict[str, Any]) -> list[str]:
-    lines = [
-        "| condition | words with a vector | accuracy there | without | all | paper |",
-        "|---|--:|--:|--:|--:|--:|",
-    ]
-    for name, held in found["conditions"].items():
-        if CONDITIONS[name].corpus == "pos_tweets" and name in TABLES:
-            models = held["models"].values()
-            sides = [[100 * m["words"][side] for m in models] for side in ("with", "without")]
-            every = [100 * m["pooled"]["gold"]["accuracy"] for m in models]
-            paper = [printed.accuracy for printed in TABLES[name].values()]
-            ranges = [f"{min(side):.1f} to {max(side):.1f}" for side in (*sides, every, paper)]
-            share = f"{100 * held['with_vector']:.1f} %"
-            lines.append(f"| {' | '.join([name, share, *ranges])} |")
-    return lines
+    return [*lines[1:], "", *table.notes]
 
 
 def _tweets(kept: dict[str, Any]) -> str:
@@ -168,153 +132,14 @@ def _apart(found: Difference) -> str:
     return f"{found.effect:+.2f} {ends}, p {p_text(found.adjusted)}"
 
 
-# ---- seedbert ----
-
-
-def of_seedbert(found: dict[str, Any]) -> str:
-    """Table 4 next to the paper's, the recovered distributions, the comparisons made after the
-    fact, and its claims."""
-    made = f"`{found['command']}`, {found['date'][:10]}, {', '.join(found['machines'])}."
-    tables = [*_table_4(found), "", *_recovered(found), ""]
-    tables += _less_one(found["again"], "with a temperature of at least 1")
-    missing = ", ".join(name for name in seedbert.CONDITIONS if name in found["missing"])
-    left = [f"Not whole yet: {missing}.", ""] if missing else []
-    return "\n".join([*_claims(seedbert_claims(found)), "", *tables, "", made, "", *left])
-
-
-def _table_4(found: dict[str, Any]) -> list[str]:
-    lines = [
-        "| | | accuracy | F1 | fits | SeedBERT's F1 less its |",
-        "|---|---|--:|--:|--:|---|",
-    ]
-    for model, printed in TABLE.items():
-        figures = [f"{100 * printed.accuracy:.1f}", f"{100 * printed.f1:.1f}", "25", ""]
-        cells = ["the paper's 500 clips" if model == SINGLE else "", SEEDBERT_MODELS[model].title]
-        lines.append(f"| {' | '.join([*cells, *figures])} |")
-    for name, held in found["conditions"].items():
-        if seedbert.CONDITIONS[name].kind == "many":
-            continue
-        before = name
-        floor = held["floors"]["majority"]
-        cells = [before, "always the most frequent label", _percent(floor["accuracy"])]
-        lines.append(f"| {' | '.join([*cells, _percent(floor['f1']), '', ''])} |")
-        for model, of_model in held["models"].items():
-            fits = of_model["fits"]
-            cells = ["", SEEDBERT_MODELS[model].title]
-            cells += [_percent(fits[metric]) for metric in ("accuracy", "f1")]
-            against = held["against"].get(model)
-            over = interval(against["f1"], 100, 2) if against else ""
-            lines.append(f"| {' | '.join([*cells, str(len(fits['f1'])), over])} |")
-    return lines
-
-
-def _percent(fits: list[float]) -> str:
-    shares = [100 * fit for fit in fits]
-    return f"{sum(shares) / len(shares):.2f}{spread(shares)}".replace("+-", "±")
-
-
-def _recovered(found: dict[str, Any]) -> list[str]:
-    heads = ["votes", "mean", "tempered"]
-    lines = [
-        f"| | | {' | '.join(f'cross-entropy: {head}' for head in heads)} | JSD: votes | tempered "
-        "| TVD: votes | tempered |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for name, held in found["conditions"].items():
-        floors = held["floors"]
-        for called, key in (("annotators themselves", "people"), ("prior of labels", "prior")):
-            figures = [f"{floors[key][d]:.4f}" for d in ("cross-entropy", "JSD", "TVD")]
-            cells = [name, called, "", figures[0], "", figures[1], "", figures[2], ""]
-            lines.append(f"| {' | '.join(cells)} |")
-            name = ""
-        for model, of_model in held["models"].items():
-            reads = of_model["reads"]
-            figures = [f"{mean(reads[head]['cross-entropy']):.4f}" for head in heads]
-            figures += [
-                f"{mean(reads[head][distance]):.4f}"
-                for distance in ("JSD", "TVD")
-                for head in ("votes", "tempered")
-            ]
-            lines.append(f"|  | {' | '.join([SEEDBERT_MODELS[model].title, *figures])} |")
-    return lines
-
-
-def _less_one(found: dict[str, Any], heading: str) -> list[str]:
-    """Ensembles less one network, all with temperature."""
-    others = {SINGLE: "a single network", MEMBER: "its own first member"}
-    lines = [
-        f"| {heading} | | less | {' | '.join(DISTANCES)} |",
-        "|---|---|---|--:|--:|--:|",
-    ]
-    for corpus in (name for name in seedbert.SOURCES if name in found):
-        of_model, before = found[corpus], corpus
-        for model in (name for name in ENSEMBLES if name in of_model):
-            for other, words in others.items():
-                tests = [of_model[model][other][distance] for distance in DISTANCES]
-                cells = [before, SEEDBERT_MODELS[model].title, words, *map(interval, tests)]
-                lines.append(f"| {' | '.join(cells)} |")
-                before = ""
-    return lines
-
-
-def _members(found: dict[str, Any]) -> str:
-    """Up to 20 members."""
-    reads = ("votes", "mean", "tempered")
-    lines = [
-        f"| | members | accuracy | {' | '.join(f'cross-entropy: {read}' for read in reads)} "
-        "| JSD: votes | tempered |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for corpus in (name for name in seedbert.SOURCES if name in found["number"]):
-        many = {m: held for m, held in found["number"][corpus].items() if "more" in held}
-        for model, held in sorted(many.items(), reverse=True):
-            before = f"{corpus}, {SEEDBERT_MODELS[model].title}, {5 * held['repeats']} fits"
-            for n in sorted((key for key in held if key.isdigit()), key=int):
-                of_n = held[n]["reads"]
-                cells = [before, n, f"{100 * held[n]['accuracy']:.2f}"]
-                cells += [f"{of_n[read]['cross-entropy']:.4f}" for read in reads]
-                cells += [f"{of_n[read]['JSD']:.4f}" for read in ("votes", "tempered")]
-                lines.append(f"| {' | '.join(cells)} |")
-                before = ""
-            tests = [interval(held["more"][read]) for read in reads]
-            lines.append(f"| {' | '.join(['', 'all less five', '', *tests, '', ''])} |")
-    return "\n".join([*lines, ""])
-
-
-def _looks(found: dict[str, Any]) -> str:
-    """Whether members look, and answer, apart where annotators do."""
-    lines = [
-        "| | members differ in | accuracy | F1 of two members "
-        "| of member and annotator, over shuffled | look apart where annotators do "
-        "| answer apart where annotators do | one network's uncertainty does |",
-        "|---|---|--:|--:|---|---|---|---|",
-    ]
-    for corpus, held in sorted(found["corpora"].items(), reverse=True):
-        before = corpus
-        for name in LOOKING:
-            of_name, seen = held["conditions"][name], SEEN[name]
-            apart = of_name["apart"]
-            tests = [of_name["shuffled"], apart["looks"]["looks"]["given length"]]
-            tests += [apart["answers"][who]["given length"] for who in ("answers", "one")]
-            cells = [before, f"{seen.title} [{seen.seen_by}]", f"{of_name['accuracy']:.3f}"]
-            cells += [f"{of_name['members']['mean']:.3f}", *map(looked, tests)]
-            lines.append(f"| {' | '.join(cells)} |")
-            before = ""
-    made = f"`{found['command']}`, {found['date']}, {found['machine']}."
-    return "\n".join([*lines, "", made, ""])
-
-
-def _queries(found: dict[str, Any]) -> str:
+def _queries() -> str:
     """The claims, and the scores of annotators by model and condition."""
-    shown = qumatl.shown(found)
-    claims = shown[shown.index("\nClaims\n") + 1 :].split("\n\n")[0].splitlines()
-    lines = ["```", *(line for line in claims if not line.endswith("not tested yet")), "```"]
+    conditions = paper("qumatl").report(RESULTS / "qumatl.json")["conditions"]
+    lines = [_shown("qumatl")]
     for names in QUERY_CONDITIONS:
-        conditions = {
-            name: found["conditions"][name] for name in names if name in found["conditions"]
-        }
-        lines += ["", *_query_table(conditions)] if conditions else []
-    return "\n".join([*lines, ""])
+        of_table = {name: conditions[name] for name in names if name in conditions}
+        lines += [*_query_table(of_table), ""] if of_table else []
+    return "\n".join(lines)
 
 
 def _query_table(conditions: dict[str, Any]) -> list[str]:
@@ -380,18 +205,17 @@ def _scores(figures: dict[str, Any]) -> str:
 
 def updated(text: str) -> str:
     """The page with what is kept now."""
-    whole = seedbert.report(RESULTS / "seedbert.json")
-    of_queries = qumatl.report(RESULTS / "qumatl.json")
-    made = {
-        "soft-labels": soft_labels(report(RESULTS / "soft_labels.json")),
+    blocks = {
+        "soft-labels": _shown("soft-labels", "Table 1", "Table 2"),
         "pos-tweets": _tweets(_script("pos_answers").read(RESULTS / "pos_tweets.json")),
-        "seedbert": of_seedbert(whole),
-        "seedbert-members": _members(whole),
-        "qumatl": _queries(of_queries),
+        "seedbert": _shown("seedbert", "Table 4"),
+        "seedbert-members": _table("seedbert", "The effect of the number"),
+        "seedbert-looks": _table("seedbert", "Do members look"),
+        "individual": _shown("individual"),
+        "qumatl": _queries(),
         "qumatl-simulated": _simulated(json.loads((RESULTS / "queries.json").read_text())),
-        "seedbert-looks": _looks(seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json")),
     }
-    return BLOCK.sub(lambda block: f"{block[1]}{made[block[2]]}{block[3]}", text)
+    return BLOCK.sub(lambda block: f"{block[1]}{blocks[block[2]]}{block[3]}", text)
 
 
 if __name__ == "__main__":

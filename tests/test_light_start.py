@@ -17,7 +17,8 @@ SHOWING = (
     ("cache",),
     ("papers", "soft-labels", "--show", str(RESULTS / "soft_labels.json")),
     ("papers", "seedbert", "--show", str(RESULTS / "seedbert.json")),
-    ("papers", "seedbert", "--hypothesis", str(RESULTS / "seedbert_hypothesis.json")),
+    ("papers", "individual", "--show", str(RESULTS / "individual.json")),
+    ("papers", "qumatl", "--show", str(RESULTS / "qumatl.json")),
 )
 
 

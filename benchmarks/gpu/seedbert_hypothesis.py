@@ -2,8 +2,7 @@
 
     make gpu-kit RUN=seedbert_hypothesis
     python benchmarks/gpu/seedbert_hypothesis.py run OUT --seconds 130
-    python benchmarks/gpu/seedbert_hypothesis.py keep OUT        into benchmarks/results
-    python benchmarks/gpu/seedbert_hypothesis.py show            the tables, from the kept results
+    python benchmarks/gpu/seedbert_hypothesis.py keep OUT        into the kept report on SeedBERT
 
 Five ensembles of five members for each corpus and condition, those of one condition side by side;
 conditions run in several processes, the most important first. Each is kept as it ends, in OUT's
@@ -14,7 +13,6 @@ resumes with it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tarfile
 import tempfile
@@ -23,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 KIT = Path("gpu-kit/seedbert_hypothesis")
-RESULTS = Path(__file__).parents[1] / "results" / "seedbert_hypothesis.json"
-COMMAND = "python benchmarks/gpu/seedbert_hypothesis.py run OUT"
+RESULTS = Path(__file__).parents[1] / "results" / "seedbert.json"
 CORPORA = ("toxic_spans", "text")
 ORDER = (
     *("seeds", "deep", "order", "pool-seeds", "pool-deep", "paper-rate"),
@@ -39,7 +36,6 @@ def pack(folder: Path, data: Path) -> None:
     from kit import pack_minilm
 
     from dissensus import datasets
-    from dissensus.evaluation import code_commit
 
     toxic, simulated = toxic_parts(datasets.read(data / "toxic_spans")), text_parts()
     texts: list[str] = []
@@ -49,7 +45,6 @@ def pack(folder: Path, data: Path) -> None:
     toxic.train.save(folder / "toxic_spans" / "train")
     toxic.test.save(folder / "toxic_spans" / "test")
     pack_minilm(folder / "minilm", texts)
-    (folder / "commit.txt").write_text(code_commit(), encoding="utf-8")
 
 
 def parts_of(corpus: str) -> Any:
@@ -65,9 +60,7 @@ def parts_of(corpus: str) -> Any:
 
 def train(corpus: str, condition: str, few: bool, device: str, path: Path) -> None:
     """Train the ensembles of one corpus and condition, and write where they look."""
-    from attention_study import train_and_observe
-
-    from dissensus_papers.seedbert.hypothesis import CONDITIONS
+    from attention_study import CONDITIONS, train_and_observe
 
     parts, given = parts_of(corpus), dict[str, Any]()
     training: dict[str, Any] = {"batch_size": 64, "device": device}
@@ -112,7 +105,6 @@ def pack_done(done: Path, out: Path) -> None:
             for path in sorted(done.glob(f"{corpus}.*.npz")):
                 tar.add(path, path.name)
         new.replace(out / f"{corpus}.tar")
-    (out / "machine.json").write_text(json.dumps(machine()) + "\n", encoding="utf-8")
 
 
 def unpack(out: Path, folder: Path) -> None:
@@ -122,43 +114,22 @@ def unpack(out: Path, folder: Path) -> None:
                 tar.extractall(folder, filter="data")
 
 
-def machine() -> dict[str, Any]:
-    import datetime
-    import platform
-
-    import torch
-
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
-    return {
-        "command": COMMAND,
-        "commit": (KIT / "commit.txt").read_text(encoding="utf-8"),
-        "date": datetime.date.today().isoformat(),
-        "machine": f"{device}, torch {torch.__version__}",
-    }
-
-
 def keep(out: Path) -> None:
-    """Judge what was trained; the report is kept."""
-    from attention_study import report
+    """Judge what was trained, as a part of the kept report on SeedBERT."""
+    from attention_study import looks
 
-    from dissensus_papers.seedbert.hypothesis import shown
+    from dissensus_papers import seedbert
 
     folder = Path(tempfile.mkdtemp())
     unpack(out, folder)
-    about = json.loads((out / "machine.json").read_text(encoding="utf-8"))
-    RESULTS.write_text(json.dumps(report(folder, about), indent=1) + "\n", encoding="utf-8")
-    print(shown(json.loads(RESULTS.read_text(encoding="utf-8"))))
-
-
-def show() -> None:
-    from dissensus_papers.seedbert.hypothesis import shown
-
-    print(shown(json.loads(RESULTS.read_text(encoding="utf-8"))))
+    report = seedbert.report(RESULTS) | {"looks": looks(folder)}
+    RESULTS.write_text(seedbert.to_json(report), encoding="utf-8")
+    print(seedbert.shown(report), end="")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stage", choices=("run", "keep", "show"))
+    parser.add_argument("stage", choices=("run", "keep"))
     parser.add_argument("out", type=Path, nargs="?", default=Path("seedbert_hypothesis"))
     parser.add_argument("--conditions", help="with commas between; all if left out")
     parser.add_argument("--corpora", default=",".join(CORPORA))
@@ -168,7 +139,7 @@ def main() -> None:
     parser.add_argument("--few", action="store_true", help="a handful of items, for trying out")
     given = parser.parse_args()
     if given.stage != "run":
-        return keep(given.out) if given.stage == "keep" else show()
+        return keep(given.out)
     from sharing import shared_gpu
 
     with shared_gpu() if given.device == "cuda" else nullcontext():

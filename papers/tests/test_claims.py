@@ -1,13 +1,15 @@
-"""Verdicts on claims: what holds, what does not, and what the data cannot decide."""
+"""Verdicts on claims: what was found, what was not, and what the data cannot decide."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from dissensus.tables import Table
-from dissensus_papers.framework.claims import Evidence, claims_table
+from dissensus_papers.framework.claims import Claim, Evidence, judged_claims
 
 NAN = float("nan")
 
@@ -30,15 +32,20 @@ def test_the_difference_that_would_be_found_is_found_in_four_of_five_tests(n_tes
 @pytest.mark.parametrize(
     ("test", "verdict"),
     [
-        (evidence(0.03, 0.005), "holds"),
-        (evidence(-0.03, 0.005, sign=-1), "holds"),
-        (evidence(-0.03, 0.005), "the reverse holds"),
-        (evidence(0.0, 0.005), "does not hold: less than 0.02 better"),
+        (evidence(0.03, 0.005), "found"),
+        (evidence(-0.03, 0.005, sign=-1), "found"),
+        (evidence(-0.03, 0.005), "the opposite"),
+        (evidence(0.0, 0.005), "less than 0.02"),
         (evidence(0.005, 0.02), "cannot decide: up to 0.044"),
         (evidence(0.005, 0.02, sign=-1), "cannot decide: up to 0.034"),
-        (evidence(0.0, 0.005, sign=0), "holds: less than 0.02"),
-        (evidence(-0.05, 0.005, sign=0), "does not hold"),
+        (evidence(0.0, 0.005, sign=0), "found: less than 0.02 apart"),
+        (evidence(-0.05, 0.005, sign=0), "the opposite: they differ"),
         (evidence(0.01, 0.02, sign=0), "cannot decide: up to 0.049"),
+        (replace(evidence(-0.03, 0.005), perfect=0.01), "the opposite"),
+        (
+            replace(evidence(-0.03, 0.005), perfect=-0.004),
+            "cannot decide: nor would perfect predictions",
+        ),
     ],
 )
 def test_verdicts(test: Evidence, verdict: str) -> None:
@@ -48,18 +55,25 @@ def test_verdicts(test: Evidence, verdict: str) -> None:
 def test_holms_correction_is_over_the_tests_of_one_claim() -> None:
     weak = evidence(0.03, 0.013)  # p = 0.021
     untested = Evidence("few", "F1", {"effect": 0.1, "p": NAN, "reason": "one seed"}, 0.02)
-    table = claims_table([
-        ("alone", [weak]), ("with another", [weak, evidence(0.0, 0.01), untested]),
-        ("in words", "as printed"), ("unknown", ""),
-    ])  # fmt: skip
+    several = [weak, replace(evidence(0.0, 0.01), perfect=0.01), untested]
+    judged = {"alone": [weak], "with another": several, "in words": "as printed", "unknown": []}
+    claims = [
+        Claim(text, lambda _, judged=judged: judged, ("one", "two"), ("model",))  # type: ignore[misc]
+        for text, judged in judged.items()
+    ]
+    table, not_run = judged_claims(claims, {}, "dissensus papers tiny DATA -o OUT")
     assert isinstance(table, Table)
     assert [[str(cell) for cell in row] for row in table.rows] == [
         ["alone"],
-        ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.021", "0.036", "holds"],
-        ["with another"],
-        ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.042", "0.040", "holds"],
+        ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.021", "0.036", "found"],
+        ["with another: found in 1, no difference that matters in 1, not tested in 1 of 3"],
+        ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.042", "0.040", "found"],
         ["  corpus, 100 items", "score", "+0.000 [-0.020, +0.020]", "1.000", "0.031",
-         "does not hold: less than 0.02 better"],
+         "less than 0.02 (perfect: +0.010)"],
         ["  few", "F1", "+0.100", "", "", "not tested: one seed"],
         ["in words: as printed"],
     ]  # fmt: skip
+    assert str(not_run).splitlines() == [
+        'Not run yet: dissensus papers tiny DATA -o OUT --conditions "one, two" --models model',
+        "  unknown",
+    ]

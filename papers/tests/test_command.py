@@ -113,6 +113,7 @@ def answers(out: Path) -> dict[str, Any]:
         (["bert"], "no paper 'bert'; there are 'soft-labels', 'seedbert', 'individual', 'qumatl'"),
         (["soft-labels"], "name DATA and an output folder with -o, or a folder to --show"),
         (["soft-labels", "d", "--show", "o"], "--show trains nothing; leave DATA and -o out"),
+        (["seedbert", "d", "-o", "o", "--glove", "g"], "--glove is not an option of seedbert"),
     ],
 )
 def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
@@ -141,16 +142,10 @@ def test_a_setting_without_a_value(run: Run, data: Path, tmp_path: Path) -> None
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 
 
-@pytest.mark.parametrize(
-    "requested",
-    [
-        ["soft-labels", "--show", RESULTS / "soft_labels.json"],
-        ["seedbert", "--hypothesis", RESULTS / "seedbert_hypothesis.json"],
-    ],
-)
 def test_lines_fit_the_terminal_and_are_whole_in_a_pipe(
-    run: Run, monkeypatch: pytest.MonkeyPatch, requested: list[object]
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    requested = ["soft-labels", "--show", RESULTS / "soft_labels.json"]
     piped = run("papers", *requested).out
     assert max(map(len, piped.splitlines())) > 100
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -183,48 +178,10 @@ def test_seedbert_trained_gone_on_with_and_shown_again(run: Run, tmp_path: Path)
     some = run(*typed_seedbert(tmp_path, *arguments))
     assert some.code == 0, some.err
     assert "HS-Brexit, the paper's rate and epochs (60 items)" in some.out
-    assert "not chosen yet, HS-Brexit lacks some of the variants" in some.out
+    assert "Not run yet: dissensus papers seedbert DATA -o OUT --conditions" in some.out
     assert "5 of " in some.out and " fits are done" in some.out
     again = run("papers", "seedbert", "--show", tmp_path / "out")
     assert again.code == 0 and dateless(again.out) == dateless(some.out)
     content = json.loads(run("papers", "seedbert", "--show", tmp_path / "out", "--json").out)
     assert sorted(content["conditions"]) == ["HS-Brexit-paper"]
     assert content["conditions"]["HS-Brexit-paper"]["models"]["seeds"]["repeats"] == [0]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["seedbert", "d", "-o", "o", "--glove", "g"],
-            "--glove is not an option of seedbert",
-        ),
-        (["soft-labels", "--hypothesis", "h"], "--hypothesis is not an option of soft-labels"),
-        (
-            ["seedbert", "--hypothesis", "h", "--show", "o"],
-            "--hypothesis shows a saved study; leave DATA, -o and --show out",
-        ),
-        (
-            ["seedbert", "--hypothesis", "h"],
-            "h: no such file; benchmarks/gpu/seedbert_hypothesis.py keep writes it",
-        ),
-    ],
-)
-def test_what_is_refused_of_seedbert(run: Run, arguments: list[str], message: str) -> None:
-    ended = run("papers", *arguments)
-    assert (ended.code, ended.err) == (1, f"Error: {message}\n")
-
-
-def test_a_kept_study_of_where_members_look(run: Run, tmp_path: Path) -> None:
-    kept = Path(__file__).parents[2] / "benchmarks" / "results" / "seedbert_hypothesis.json"
-    ended = run("papers", "seedbert", "--hypothesis", kept)
-    assert ended.code == 0
-    assert "Do members of a seed ensemble look at different parts where annotators do?" in ended.out
-    assert "look apart where annotators do: " in ended.out
-    assert json.loads(run("papers", "seedbert", "--hypothesis", kept, "--json").out)["corpora"]
-    path = tmp_path / "kept.json"
-    path.write_text("{}")
-    refused = run("papers", "seedbert", "--hypothesis", path)
-    assert refused.err == (
-        f"Error: {path}: not a report on seedbert-hypothesis written by dissensus\n"
-    )

@@ -45,7 +45,7 @@ PAPER = ComparisonPaper(
     ),
     claims=(
         BetterThan(
-            "The soft density is better", "each", "each", "density TVD", (), SOFT, PLAIN
+            "The soft density is better", "each", "each", (), "density TVD", SOFT, PLAIN
         ),
     ),
 )  # fmt: skip
@@ -82,7 +82,7 @@ def test_a_claim_compares_two_readings_of_one_model(report: dict[str, Any]) -> N
     means = [models[name]["density TVD"]["mean"] for name in (SOFT, PLAIN)]
     (claim,) = report["claims"]
     assert claim["tests"]["crowd"]["effect"] == pytest.approx(means[0] - means[1])
-    assert claim["sign"] == -1
+    assert claim["tests"]["crowd"]["score"] == "density TVD"
 
 
 # ---- the paper itself ----

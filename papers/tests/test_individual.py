@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from dissensus import Corpus, simulate
+from dissensus.densities import rating_densities
 from dissensus.errors import DataError
 from dissensus.methods import AnnotatorHeads, Job, fit_many
 from dissensus.training import Training
@@ -104,7 +105,8 @@ def test_true_ratings_are_blurred_by_the_published_temperature_alone() -> None:
         questions={"valence": replace(answers, answer=0.6 + 0.1 * answers.answer)},
     )
     true, halved, _ = ORACLES
-    rows = {text: oracles(calm, ("valence",), text) for text in ("soft", "method", "plain")}
+    given = rating_densities(calm, ("valence",))
+    rows = {text: oracles(calm, ("valence",), text, given) for text in ("soft", "method", "plain")}
     assert rows["plain"][true][TVD] < rows["method"][true][TVD] < 0.15 < rows["soft"][true][TVD]
     assert rows["method"][halved][TVD] < rows["soft"][halved][TVD]
 

@@ -7,18 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from dissensus_papers import seedbert, soft_labels
+from dissensus_papers import PAPERS, paper
 from dissensus_papers.framework.text import table, whole, written
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 SHOWN: dict[str, Callable[[int | None], str]] = {
-    "soft-labels": lambda width: soft_labels.shown(
-        soft_labels.report(RESULTS / "soft_labels.json"), width
-    ),
-    "seedbert": lambda width: seedbert.shown(seedbert.report(RESULTS / "seedbert.json"), width),
-    "hypothesis": lambda width: seedbert.hypothesis_shown(
-        seedbert.hypothesis(RESULTS / "seedbert_hypothesis.json"), width
-    ),
+    name: lambda width, name=name: paper(name).shown(  # type: ignore[misc]
+        paper(name).report(RESULTS / f"{name.replace('-', '_')}.json"), width
+    )
+    for name in PAPERS
 }
 
 

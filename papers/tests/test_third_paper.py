@@ -10,6 +10,7 @@ import pytest
 
 from dissensus.evaluation import Results, k_fold
 from dissensus_papers import PAPERS
+from dissensus_papers.framework.claims import Claim
 from dissensus_papers.framework.comparison import ComparisonPaper
 from dissensus_papers.framework.declared import BetterThan, ComparisonCondition, Model, Source
 from tests.cli.conftest import Run
@@ -27,6 +28,7 @@ CROWD = ComparisonCondition(
     settings={"training.epochs": 5},
     folds=lambda corpus: k_fold(corpus, 2),
     printed={SINGLE: {"accuracy": 0.9}},
+    decided_by="accuracy",
 )
 PAPER = ComparisonPaper(
     name="tiny",
@@ -43,8 +45,9 @@ PAPER = ComparisonPaper(
         ),
     ),
     claims=(
-        BetterThan("The network is more accurate", SINGLE, MAJORITY, "accuracy"),
-        ("Its figures are high", lambda report: f"{len(report['conditions'])} condition"),
+        BetterThan("The network is more accurate", SINGLE, MAJORITY),
+        Claim("Its figures are high", lambda report: f"{len(report['conditions'])} condition"),
+        BetterThan("It is better elsewhere", SINGLE, MAJORITY, ("absent",)),
     ),
     notes="The paper's own corpus is not public.",
 )
@@ -85,6 +88,9 @@ def test_run_stopped_resumed_and_shown(run: Run, typed: list[object], tmp_path: 
         r"The network is more accurate: .*\n  crowd, 60 items +accuracy +[+-]0\.", whole.out
     )
     assert "Its figures are high: 1 condition" in lines
+    words = "Not run yet: dissensus papers tiny DATA -o OUT --conditions absent"
+    assert f'{words} --models "single, majority"\n  It is better elsewhere' in whole.out
+    assert lines[-1] == words
     again = run("papers", "tiny", "--show", out)
     assert dateless(again.out) == dateless(whole.out)
     kept = tmp_path / "kept.json"

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dissensus_papers.seedbert.hypothesis import CONDITIONS, shown, verdicts
 from tests.tiny import tiny_bert
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "gpu"))
 from attention_study import (  # noqa: E402
+    CONDITIONS,
     AttentionFigures,
     ObservedAttention,
-    preference,
+    looks,
     rank_correlation,
-    report,
     text_parts,
     train_and_observe,
 )
 
 N_ITEMS, LONGEST, N_RUNS, N_MEMBERS, N_ANNOTATORS = 120, 12, 3, 4, 3
-ABOUT = {"date": "2026-01-01", "machine": "here", "commit": "abc", "command": "run"}
 
 
 def drawn(follows: bool, seed: int = 0) -> ObservedAttention:
@@ -52,37 +48,20 @@ def drawn(follows: bool, seed: int = 0) -> ObservedAttention:
         size=np.zeros((0, N_MEMBERS, N_ITEMS, LONGEST), np.uint8),
         probability=np.stack([1 - yes, yes], axis=-1),
         marked=marked,
-        answer=generator.integers(0, 2, (N_ITEMS, N_ANNOTATORS)),
         votes=np.stack([7 - votes, votes], axis=1),
-        clause=np.full((N_ITEMS, LONGEST), -1),
-        aspect=np.full((N_ITEMS, 1), -1),
-        annotator=np.tile(np.arange(N_ANNOTATORS), (N_ITEMS, 1)),
-        truth=np.full((2, N_ITEMS), np.nan),
         seconds=np.array(1.0),
     )
 
 
-def judged(folder: Path, attention: ObservedAttention) -> dict[str, Any]:
-    attention.save(folder / "toxic_spans.seeds.npz")
-    return dict(json.loads(json.dumps(report(folder, ABOUT))))
-
-
-@pytest.mark.slow
-def test_members_that_follow_annotators(tmp_path: Path) -> None:
-    whole = judged(tmp_path, drawn(follows=True))
-    of_corpus = whole["corpora"]["toxic_spans"]
-    assert verdicts(of_corpus)[-1] == (
-        "- The hypothesis holds here for networks that differ in their last layer alone."
-    )
-    seeds = of_corpus["conditions"]["seeds"]
-    assert seeds["between"]["over"]["low"] > 0 and seeds["shuffled"]["low"] > 0
-    assert seeds["auroc"]["one"]["low"] > 0
-    assert "look apart where annotators do: yes (+0." in shown(whole)
-
-
-def test_members_that_do_not_follow_annotators(tmp_path: Path) -> None:
-    of_corpus = judged(tmp_path, drawn(follows=False))["corpora"]["toxic_spans"]
-    assert verdicts(of_corpus)[-1].startswith("- The hypothesis is not shown here")
+@pytest.mark.parametrize("follows", [True, False])
+def test_members_that_follow_annotators_and_members_that_do_not(
+    follows: bool, tmp_path: Path
+) -> None:
+    drawn(follows).save(tmp_path / "toxic_spans.seeds.npz")
+    seeds = looks(tmp_path)["toxic_spans"]["conditions"]["seeds"]
+    assert seeds["shuffled"]["low"] > 0  # they look where annotators do
+    for name in ("look", "answer"):
+        assert (seeds[name]["low"] > 0) == follows
 
 
 def test_two_annotators_by_brute_force() -> None:
@@ -105,8 +84,6 @@ def test_a_member_that_looks_where_an_annotator_does() -> None:
     f1, chance = figures.between()
     np.testing.assert_allclose(f1, 1)
     np.testing.assert_allclose(chance, 2 / LONGEST)
-    np.testing.assert_allclose(figures.each(), 1)
-    np.testing.assert_allclose(figures.together(), 1)
     assert np.isnan(figures.annotators()[0]).all()
 
 
@@ -120,16 +97,6 @@ def test_ranks_correlate_as_spearman_and_are_corrected_for_length() -> None:
     assert np.corrcoef(mine, theirs[0])[0, 1] == pytest.approx(spearmanr(observed, other)[0])
     mine, theirs = rank_correlation(observed, other[None], length)
     assert abs(np.corrcoef(mine, theirs[0])[0, 1]) < 0.15
-
-
-def test_annotators_that_prefer_aspects_differ_more_than_by_chance() -> None:
-    generator = np.random.default_rng(0)
-    aspect = np.tile([0, 1], (200, 1))
-    loyal = np.repeat([[0], [1]], 200, axis=1)
-    spread, chance = preference(loyal, aspect)
-    assert spread == 0.5 and chance < 0.1
-    spread, chance = preference(generator.integers(0, 2, (2, 200)), aspect)
-    assert spread == pytest.approx(chance, abs=0.1)
 
 
 @pytest.mark.slow
@@ -149,9 +116,6 @@ def test_simulated_crowd_with_a_small_network(tmp_path: Path) -> None:
         assert attention.rank.shape[:3] == (2, 2, 16) and attention.marked.shape[:2] == (16, 5)
         assert len(attention.size) == (2 if name == "seeds" else 0)
         attention.save(tmp_path / f"text.{name}.npz")
-    whole = dict(json.loads(json.dumps(report(tmp_path, ABOUT))))
-    of_corpus = whole["corpora"]["text"]
-    assert list(of_corpus["conditions"]) == sorted(("seeds", "size-seeds", "frozen-seeds"))
-    assert of_corpus["people"]["by_answer"]["effect"] > 0  # of this crowd it is true
-    assert "true looks" in of_corpus["conditions"]["seeds"]["apart"]
-    assert shown(whole).startswith("Do members of a seed ensemble look at different parts")
+    of_corpus = looks(tmp_path)["text"]
+    assert set(of_corpus["conditions"]) == {"seeds", "frozen-seeds", "size-seeds"}
+    assert of_corpus["n_items"] == 16

@@ -47,9 +47,9 @@ PAPER = ComparisonPaper(
         _condition("apart", (0,), "tried out"),
     ),
     claims=(
-        BetterThan("The network is more accurate", "network", "prior", "accuracy"),
+        BetterThan("The network is more accurate", "network", "prior", metric="accuracy"),
         BetterThan(
-            "The network has less loss", "network", "each", "cross-entropy", ("second", "apart")
+            "The network has less loss", "network", "each", ("second", "apart"), "cross-entropy"
         ),
     ),
 )  # fmt: skip

@@ -78,10 +78,6 @@ def papers(
             "soft-labels."
         ),
     ] = None,
-    hypothesis: Annotated[
-        Path | None,
-        typer.Option(help="Show a saved study of the paper's hypothesis. Only for seedbert."),
-    ] = None,
     json: bool = False,
 ) -> None:
     """Reproduce the experiments of PAPER and compare with its published tables.
@@ -96,15 +92,9 @@ def papers(
     from dissensus_papers.framework.declared import some_items, with_models
 
     chosen: Any = paper_named(paper)
-    own = {"glove": glove, "hypothesis": hypothesis}
-    for name in (name for name, path in own.items() if path is not None):
-        if name not in (*chosen.options, *chosen.studies):
-            raise DataError(f"--{name} is not an option of {paper}")
-    if hypothesis is not None:
-        if data is not None or output is not None or show:
-            raise DataError("--hypothesis shows a saved study; leave DATA, -o and --show out")
-        chosen = chosen.studies["hypothesis"]
-    elif show:
+    if glove is not None and "glove" not in chosen.options:
+        raise DataError(f"--glove is not an option of {paper}")
+    if show:
         if data is not None or output is not None:
             raise DataError("--show trains nothing; leave DATA and -o out")
     elif data is None or output is None:
@@ -123,7 +113,7 @@ def papers(
             corpora = {name: some_items(corpus, items) for name, corpus in corpora.items()}
         named = chosen.named(conditions, tuple(corpora))
         if models is not None:
-            named = with_models(named, models.split(","))
+            named = with_models(named, [name.strip() for name in models.split(",")])
         if items is None and runs is None:
             console.say(
                 f"{paper}: {', '.join(condition.name for condition in named)}; on a CPU this takes "
@@ -146,7 +136,7 @@ def papers(
         except KeyboardInterrupt:
             resume = f"{output} holds what is done; run the same command again to resume"
             raise KeyboardInterrupt(resume) from None
-    report = chosen.report(*(show or [hypothesis or output or Path()]))
+    report = chosen.report(*(show or [output or Path()]))
     if json:
         console.print_json(report)
     else:

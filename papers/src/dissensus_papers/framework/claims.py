@@ -1,5 +1,5 @@
 """Claims and what became of them: a table of estimates, of the smallest difference that each test
-would have found, and of verdicts.
+would have found, and of verdicts; then claims that nothing was run for, with the command.
 
 A claim is tested in one condition or several, each by one score that was declared beforehand.
 Holm's correction is over the tests of one claim.
@@ -8,26 +8,36 @@ Holm's correction is over the tests of one claim.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.special import ndtri
 
 from dissensus.agreement import holm
 from dissensus.evaluation import number, p_text
 from dissensus.tables import Table
+from dissensus_papers.framework.text import option
 
 LEVEL, POWER = 0.05, 0.8
 COLUMNS = ("", "decided by", "estimate [95 % interval]", "p", "would be found", "verdict")
 READ = (
-    "An estimate is the score of the first model less that of the second, with an interval over "
-    "items and seeds; p is corrected (Holm) over the tests of a claim. A difference as large as in "
-    '"would be found" is found with a probability of 80 %. "holds": p is at most 0.05. "does not '
-    'hold": the whole interval lies below the smallest difference that matters, which the verdict '
-    'names. "cannot decide": neither; the interval ends at the difference that the verdict names.'
+    "An estimate is the score of the first model less that of the second, on the data and with the "
+    "encoder named here, with an interval over items and seeds; losses and distances are better "
+    "below 0. p is corrected (Holm) over the "
+    'tests of a claim. A difference as large as in "would be found" is found with a probability of '
+    '80 %. "found": p is at most 0.05; "the opposite": the same in the other direction; "less '
+    'than": the whole interval lies below the smallest difference that matters; "cannot decide": '
+    'none of these, and the interval ends there. "perfect": what perfect predictions would come to.'
 )
+SUMMARY = {  # how a verdict begins, and what is said of several
+    "found": "found in",
+    "the opposite": "the opposite in",
+    "less": "no difference that matters in",
+    "cannot": "cannot decide in",
+    "not": "not tested in",
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,7 @@ class Evidence:
         matters: the smallest difference that would matter, above 0.
         sign: -1 if the claim is that the difference is below 0, 0 if it is that there is none that
             matters.
+        perfect: the difference that perfect predictions would have, where it is known.
     """
 
     where: str
@@ -49,6 +60,7 @@ class Evidence:
     test: Mapping[str, Any]
     matters: float
     sign: int = 1
+    perfect: float | None = None
 
     @cached_property
     def effect(self) -> float:
@@ -78,46 +90,76 @@ class Evidence:
         return float((ndtri(1 - LEVEL / (2 * n_tests)) + ndtri(POWER)) * error)
 
     def verdict(self, adjusted: float) -> str:
-        """What the test says of the claim.
+        """What the test says of the claim, for these models on these data.
 
         Args:
             adjusted: p, corrected over the tests of the claim.
         """
         if math.isnan(self.p):
             return f"not tested: {self.test.get('reason') or 'no value for single items'}"
+        if self.perfect is not None and self.sign * self.perfect <= 0:
+            return "cannot decide: nor would perfect predictions"
         small = self.largest < self.matters
         if self.sign == 0 and small:
-            return f"holds: less than {self.matters:g}"
-        if adjusted <= LEVEL and self.sign == 0:
-            return "does not hold"
+            return f"found: less than {self.matters:g} apart"
         if adjusted <= LEVEL:
-            return "holds" if self.sign * self.effect > 0 else "the reverse holds"
+            opposite = "the opposite" if self.sign else "the opposite: they differ"
+            return "found" if self.sign * self.effect > 0 else opposite
         if small:
-            return f"does not hold: less than {self.matters:g} better"
+            return f"less than {self.matters:g}"
         return f"cannot decide: up to {self.largest:.3f}"
 
 
-Judge = Callable[[dict[str, Any]], str | Sequence[Evidence]]  # from the report of a paper
-Claim = tuple[str, Judge]  # as the paper states it; nothing is returned if it was not tested
+class Claim(NamedTuple):
+    """A claim as the paper states it, and from the report to what became of it.
+
+    Args:
+        judge: returns its tests or, of a claim that is judged in words, the words; nothing if it
+            was not tested.
+        conditions: names of those that it is tested in.
+        models: names of those that it is about.
+        difference: what is less what, if the claim does not say it.
+    """
+
+    text: str
+    judge: Callable[[dict[str, Any]], str | Sequence[Evidence]]
+    conditions: Collection[str] = ()
+    models: Collection[str] = ()
+    difference: str = ""
 
 
-def claims_table(
-    claims: Iterable[tuple[str, str | Sequence[Evidence]]], digits: int = 3
-) -> Table | str:
-    """Each claim above a row for each of its tests; of a claim that is judged in words, the words.
+def judged_claims(
+    claims: Iterable[Claim], report: dict[str, Any], command: str, digits: int = 3
+) -> list[Table | str]:
+    """Each claim above a row for each of its tests, or with the words that judge it; then those
+    that nothing was run for, below the command that runs it.
 
-    Claims without tests or words are left out.
+    Args:
+        command: of this paper, without conditions.
     """
     rows: list[list[str]] = []
-    for claim, judged in claims:
-        if isinstance(judged, str):
-            rows += [[f"{claim}: {judged}"]] if judged else []
-            continue
-        rows.append([claim])
-        n_tests = sum(not math.isnan(test.p) for test in judged)
-        adjusted = holm([test.p for test in judged])
-        rows += [_row(test, n_tests, p, digits) for test, p in zip(judged, adjusted, strict=True)]
-    return Table(COLUMNS, rows, "Claims", "llrrrl", [READ]) if rows else ""
+    missing: dict[tuple[str, ...], list[Claim]] = {}
+    for claim in claims:
+        judged = claim.judge(report)
+        if not judged:
+            missing.setdefault(tuple(claim.conditions), []).append(claim)
+        elif isinstance(judged, str):
+            rows.append([f"{claim.text}: {judged}"])
+        else:
+            rows += _tested(claim, judged, digits)
+    parts: list[Table | str] = [Table(COLUMNS, rows, "Claims", "llrrrl", [READ])] if rows else []
+    return parts + [_not_run(some, names, command) for names, some in missing.items()]
+
+
+def _tested(claim: Claim, tests: Sequence[Evidence], digits: int) -> list[list[str]]:
+    """The claim with a summary of its verdicts, and a row for each test."""
+    n_tests = sum(not math.isnan(test.p) for test in tests)
+    adjusted = holm([test.p for test in tests])
+    rows = [_row(test, n_tests, p, digits) for test, p in zip(tests, adjusted, strict=True)]
+    begun = [next(begin for begin in SUMMARY if row[-1].startswith(begin)) for row in rows]
+    counts = [f"{SUMMARY[kind]} {begun.count(kind)}" for kind in SUMMARY if kind in begun]
+    summary = f"{', '.join(counts)} of {len(rows)}" if len(rows) > 1 else ""
+    return [[": ".join(filter(None, (claim.text, claim.difference, summary)))], *rows]
 
 
 def _row(test: Evidence, n_tests: int, adjusted: float, digits: int) -> list[str]:
@@ -128,4 +170,14 @@ def _row(test: Evidence, n_tests: int, adjusted: float, digits: int) -> list[str
         estimate += f" [{low}, {high}]"
         p = p_text(adjusted).removeprefix("= ")
         least = f"{test.would_be_found(n_tests):.{digits}f}"
-    return [*cells, estimate, p, least, test.verdict(adjusted)]
+    verdict = test.verdict(adjusted)
+    if test.perfect is not None:
+        verdict += f" (perfect: {test.perfect:+.{digits}f})"
+    return [*cells, estimate, p, least, verdict]
+
+
+def _not_run(claims: Sequence[Claim], conditions: Collection[str], command: str) -> str:
+    models = dict.fromkeys(model for claim in claims for model in claim.models)
+    words = option(command, "conditions", conditions)
+    words = option(words, "models", models)
+    return "\n".join([f"Not run yet: {words}", *(f"  {claim.text}" for claim in claims)])

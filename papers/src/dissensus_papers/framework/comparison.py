@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +31,16 @@ from dissensus.evaluation import (
 )
 from dissensus.progress import progress
 from dissensus.tables import Table
-from dissensus_papers.framework.claims import Evidence, claims_table
+from dissensus_papers.framework.claims import Claim, Evidence, judged_claims
 from dissensus_papers.framework.declared import (
     BetterThan,
-    Claim,
     ComparisonCondition,
     Model,
     Source,
     Typed,
     read_sources,
 )
-from dissensus_papers.framework.paper import Paper, Plan, Request, Study
+from dissensus_papers.framework.paper import Paper, Plan, Request
 from dissensus_papers.framework.reports import (
     Report,
     begun_with,
@@ -54,11 +53,10 @@ from dissensus_papers.framework.text import (
     front_page,
     interval,
     table,
-    written,
 )
 
-Summary = Callable[[Report], Table | str]  # a table written from the whole report
 FIRST, SECOND = "first", "second"  # the sides of a claim
+PERFECT = ("oracle: the true ratings", "best possible")  # rows of perfect predictions
 FEWEST = 8  # groups of items, such as speakers, of a claim that is tested
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
@@ -74,9 +72,7 @@ class ComparisonPaper(Paper):
     Args:
         title: authors, year and name.
         blocks: all conditions, in the order of tables.
-        claims: a comparison of two models (`BetterThan`), or a text and a function from the report
-            to a verdict.
-        summaries: tables that are written from the whole report, below those of conditions.
+        claims: comparisons of two models, and claims that are judged in another way.
         notes: what a reader has to know, such as where it departs from the paper.
         digits: of figures.
     """
@@ -87,14 +83,16 @@ class ComparisonPaper(Paper):
     models: Mapping[str, Model]
     blocks: Sequence[ComparisonCondition]
     claims: Sequence[BetterThan | Claim] = ()
-    summaries: Sequence[Summary] = ()
     notes: str = ""
     digits: int = 3
-    studies: Mapping[str, Study] = field(default_factory=dict)
 
     @property
     def conditions(self) -> dict[str, ComparisonCondition]:
         return {condition.name: condition for condition in self.blocks}
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        return tuple(condition.name for condition in self.blocks if not condition.not_counted)
 
     @property
     def n_runs(self) -> int:
@@ -175,25 +173,36 @@ class ComparisonPaper(Paper):
                 figures: Report = next((read_json(path) for path in paths if path.exists()), {})
                 reported[name] = _condition(self.conditions[name], comparison, figures)
                 advance(1)
-        counted = [name for name, each in self.conditions.items() if not each.not_counted]
         return about | {
             "unfinished": unfinished,
             "conditions": reported,
-            "claims": _claims(self.claims, results, counted),
-        }
+            "claims": [self._tests(claim, results) for claim in self.claims
+                       if isinstance(claim, BetterThan)],
+        }  # fmt: skip
+
+    def _tests(self, claim: BetterThan, results: Mapping[str, Results]) -> Report:
+        """The differences that a claim is about, by condition."""
+        tests = {}
+        for name in claim.conditions or self.counted:
+            done = results.get(name)
+            if done and {claim.first, claim.second} <= {*done.about.methods}:
+                score = claim.metric or self.conditions[name].decided_by
+                tests[name] = {"score": score, **short(_if_enough(_claimed(done, claim, score)))}
+        return {"claim": claim.claim, "tests": tests}
 
     # ---- tables ----
 
-    def shown(self, report: Report, width: int | None = None) -> str:
-        claims = [(self._words(claim), self._judged(claim, report)) for claim in self.claims]
-        parts = [front_page(report, self.title, self.notes), claims_table(claims, self.digits)]
+    def parts(self, report: Report) -> list[Table | str]:
+        claims = [self._claim(each) if isinstance(each, BetterThan) else each
+                  for each in self.claims]  # fmt: skip
+        parts: list[Table | str] = [front_page(report, self.title, self.notes)]
+        parts += judged_claims(claims, report, self.command, self.digits)
         for name, reported in report["conditions"].items():
             parts += [self._table(name, reported, question) for question in reported["questions"]]
             parts.append("\n".join(reported["notes"]))
-        parts += [summary(report) for summary in self.summaries]
         lines = [f"- {name}: {n} fits done" for name, n in report["unfinished"].items()]
         unfinished = ["Not finished, and not in the tables", *lines] if lines else []
-        return written([*parts, READ, "\n".join(unfinished)], width)
+        return [*parts, READ, "\n".join(unfinished)]
 
     def _table(self, name: str, reported: Report, question: str) -> Table | str:
         """The models of a condition, and below them figures that no model has to be fitted for."""
@@ -221,33 +230,48 @@ class ComparisonPaper(Paper):
                 cells += [""] * (metric in printed) + [_figure(figures.get(metric), digits), ""]
             rows.append(cells)
         seeds = ", ".join(map(str, reported["seeds"]))
+        trials = f", settings by {reported['trials']} trials" if reported["trials"] else ""
         apart = f"; not counted: {condition.not_counted}" if condition.not_counted else ""
         heading = (
             f"{condition.title} ({condition.name}): {question}, {reported['n_items']:,} items, "
-            f"{counted(reported['n_folds'], 'fold')}, seeds {seeds}{apart}"
+            f"{counted(reported['n_folds'], 'fold')}, seeds {seeds}{trials}{apart}"
         )
         return table(heading, rows[0], rows[1:])
 
-    def _words(self, claim: BetterThan | Claim) -> str:
-        if not isinstance(claim, BetterThan):
-            return claim[0]
-        models = dict.fromkeys((claim.first, claim.second))
-        return f"{claim.claim}: {' less '.join(self.models[model].title for model in models)}"
+    def _claim(self, claim: BetterThan) -> Claim:
+        models = tuple(dict.fromkeys((claim.first, claim.second)))
 
-    def _judged(self, claim: BetterThan | Claim, report: Report) -> str | list[Evidence]:
-        """The tests of a claim; a text if a function judges it, or if there are none yet."""
-        if not isinstance(claim, BetterThan):
-            return claim[1](report)
-        entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
-        entry: Report = next(entries, {"tests": {}})  # an older report may not have the claim
-        return [
-            Evidence(
-                f"{name}, {report['conditions'][name]['n_items']:,} items",
-                claim.metric, entry["tests"][name], claim.matters, entry["sign"],
-            )
-            for name in self.conditions
-            if name in entry["tests"]
-        ] or "not tested yet"  # fmt: skip
+        def judge(report: Report) -> list[Evidence]:
+            entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
+            tests: Report = next(entries, {"tests": {}})[
+                "tests"
+            ]  # an older report may not have the claim
+            return [
+                Evidence(
+                    f"{name}, {report['conditions'][name]['n_items']:,} items",
+                    score := tests[name]["score"], tests[name], claim.matters,
+                    1 if higher_is_better(score) else -1,
+                    _perfect(report["conditions"][name], claim, score),
+                )
+                for name in self.conditions
+                if name in tests
+            ]  # fmt: skip
+
+        public = [name for name in claim.conditions or self.counted
+                  if not self.conditions[name].licensed]  # fmt: skip
+        less = " less ".join(self.models[model].title for model in models)
+        return Claim(claim.claim, judge, public or claim.conditions, models, less)
+
+
+def _perfect(reported: Report, claim: BetterThan, score: str) -> float | None:
+    """What perfect predictions come to less what the second model does, where both are known."""
+    if claim.second_question is not None:
+        return None
+    question = _table_of(reported["questions"], claim.question)
+    rows = reported["floors"].get(question, {})
+    known = [row[score] for name, row in rows.items() if name in PERFECT and score in row]
+    second = reported["models"][claim.second].get(question, {}).get(score)
+    return number(known[0]["mean"]) - number(second["mean"]) if known and second else None
 
 
 def _figure(cell: Any, digits: int) -> str:
@@ -358,7 +382,7 @@ def _condition(
         "seeds": list(about.seeds),
         "n_folds": len(results.folds),
         "n_items": sum(fold["test"] for fold in results.folds if fold["run"] == 0),
-        "n_fits": {model: len(results.of(model)) for model in about.methods},
+        "trials": condition.trials,
         "questions": list(of_question),
         "metrics": {question: list(table.metrics) for question, table in of_question.items()},
         "models": {
@@ -403,23 +427,6 @@ def _figures(row: Row) -> dict[str, Any]:
     return {m: {"mean": cell.mean, "spread": cell.spread} for m, cell in row.cells.items()}
 
 
-def _claims(
-    claims: Iterable[BetterThan | Claim], results: dict[str, Results], counted: Collection[str]
-) -> list[dict[str, Any]]:
-    """The differences that claims are about, by condition."""
-    reported: list[dict[str, Any]] = []
-    for claim in (claim for claim in claims if isinstance(claim, BetterThan)):
-        both = {claim.first, claim.second}
-        tests = {
-            name: short(_if_enough(_claimed(results[name], claim)))
-            for name in claim.conditions or counted
-            if name in results and both <= {*results[name].about.methods}
-        }
-        sign = 1 if higher_is_better(claim.metric) else -1
-        reported.append({"claim": claim.claim, "sign": sign, "tests": tests})
-    return reported
-
-
 def _if_enough(difference: Difference) -> Difference:
     """The difference, without an interval if too few items, or groups of them, were compared."""
     if math.isnan(difference.p) or difference.n_groups >= FEWEST:
@@ -429,22 +436,21 @@ def _if_enough(difference: Difference) -> Difference:
     return replace(difference, low=nan, high=nan, p=nan, adjusted=nan, reason=reason)
 
 
-def _claimed(results: Results, claim: BetterThan) -> Difference:
+def _claimed(results: Results, claim: BetterThan, metric: str) -> Difference:
     """The difference that a claim is about, between two models or two readings of densities."""
-    question = _table_of(results, claim.question)
+    question = _table_of(results.about.questions, claim.question)
     if claim.second_question is None:
-        return compared(results, question, claim.metric, claim.first, claim.second)
-    second = _table_of(results, claim.second_question)
+        return compared(results, question, metric, claim.first, claim.second)
+    second = _table_of(results.about.questions, claim.second_question)
     sides = ((FIRST, claim.first, question), (SECOND, claim.second, second))
     fits = (
         _as_method(fit, side, name, question) for side, m, name in sides for fit in results.of(m)
     )
-    return compared(replace(results, fits=tuple(fits)), question, claim.metric, FIRST, SECOND)
+    return compared(replace(results, fits=tuple(fits)), question, metric, FIRST, SECOND)
 
 
-def _table_of(results: Results, question: str | int | None) -> str:
-    """The question or density reading that a claim means, in these results."""
-    names = results.about.questions
+def _table_of(names: Sequence[str], question: str | int | None) -> str:
+    """Which of these questions and density readings a claim means."""
     if question is None or isinstance(question, int):
         return names[question or 0]
     if question.startswith("("):

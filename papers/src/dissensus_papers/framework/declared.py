@@ -21,7 +21,6 @@ Typed = Sequence[tuple[str, str]]  # names and values of settings, as users type
 Folds = Sequence[Fold] | EvaluationProtocol
 Printed = Mapping[str, Mapping[str, float]]  # model -> metric -> figure of the paper
 Figures = Mapping[str, Mapping[str, Mapping[str, float]]]  # question -> name -> metric -> figure
-Claim = tuple[str, Callable[[dict[str, Any]], str]]  # and from the report to a verdict
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,6 @@ class Source:
 def some_items(corpus: Corpus, n: int) -> Corpus:
     """So many items, spread evenly over the corpus: for trying out."""
     return corpus.select(items=np.unique(np.linspace(0, corpus.n_items - 1, n).astype(int)))
-
-
-def some_annotators(corpus: Corpus, n: int) -> Corpus:
-    """A random sample of the annotators, always the same."""
-    if corpus.n_annotators <= n:
-        return corpus
-    drawn = np.random.default_rng(0).permutation(corpus.n_annotators)[:n]
-    return corpus.select(annotators=np.sort(drawn))
 
 
 def read_sources(data: Path, sources: Mapping[str, Any]) -> dict[str, Corpus]:
@@ -151,6 +142,8 @@ class ComparisonCondition:
         printed_in: the same for single tables, by question or by density reading.
         figures: from the corpus to figures that no model has to be fitted for, such as how far
             annotators agree; rows below the models.
+        decided_by: the metric that decides claims, of those that name none.
+        licensed: whether its corpus is not public.
         not_counted: why claims do not count this condition; it counts if empty.
     """
 
@@ -172,6 +165,8 @@ class ComparisonCondition:
     printed: Printed = field(default_factory=dict)
     printed_in: Mapping[str, Printed] = field(default_factory=dict)
     figures: Callable[[Corpus], Figures] | None = None
+    decided_by: str = ""
+    licensed: bool = False
     not_counted: str = ""
 
 
@@ -193,9 +188,8 @@ class BetterThan:
 
     Args:
         claim: as the paper states it.
-        metric: what decides.
-        conditions: names of those that it is tested in; if empty, all that count and have both
-            models.
+        conditions: names of those that it is tested in; if empty, all that count.
+        metric: what decides; if empty, that of each condition.
         question: its name, or its place in each condition; the first one if None. Also the name of
             a density reading, which may begin with its bracket ("(soft)") if the questions differ
             between conditions.
@@ -206,8 +200,8 @@ class BetterThan:
     claim: str
     first: str
     second: str
-    metric: str
     conditions: tuple[str, ...] = ()
+    metric: str = ""
     question: str | int | None = None
     second_question: str | None = None
     matters: float = 0.02

@@ -27,16 +27,11 @@ from dissensus.evaluation import (
     processors,
 )
 from dissensus.progress import progress
+from dissensus.tables import Table
 from dissensus_papers.framework.reports import Report, kept_report
+from dissensus_papers.framework.text import option, written
 
 Fits = tuple[Key, ...]  # that are made at once
-
-
-class Study(NamedTuple):
-    """A study that belongs to a paper, but not to its tables."""
-
-    report: Callable[[Path], Report]  # from its file
-    shown: Callable[..., str]  # as `Paper.shown`
 
 
 class Request(NamedTuple):
@@ -68,8 +63,12 @@ class Paper(ABC):
 
     name: str  # as users type it
     models: Mapping[str, Any]
-    studies: Mapping[str, Study]  # by the names of the options that show them
     options: Collection[str] = ()  # of `plan`, which users may type
+
+    @property
+    def command(self) -> str:
+        """What runs it, without conditions."""
+        return f"dissensus papers {self.name} DATA -o OUT"
 
     @property
     @abstractmethod
@@ -115,8 +114,25 @@ class Paper(ABC):
         raise DataError(f"{self.name}: give one folder")
 
     @abstractmethod
+    def parts(self, report: Report) -> list[Table | str]:
+        """The title, the claims and the tables of a report."""
+
     def shown(self, report: Report, width: int | None = None) -> str:
-        """The tables of a report as text; `width` of a terminal breaks lines."""
+        """A report as text; `width` of a terminal breaks lines."""
+        missing: dict[bool, list[str]] = {}
+        for name in self.not_run(report):
+            licensed = getattr(self.conditions[name], "licensed", False)
+            missing.setdefault(licensed, []).append(name)
+        lines = [
+            f"Not run yet{', of corpora that are not public' * licensed}: "
+            + option(self.command, "conditions", names)
+            for licensed, names in missing.items()
+        ]
+        return written([*self.parts(report), "\n".join(lines)], width)
+
+    def not_run(self, report: Report) -> list[str]:
+        """The conditions that the report has nothing of."""
+        return [name for name in self.conditions if name not in report["conditions"]]
 
     def needed(self, conditions: list[Any]) -> list[Any]:
         """These conditions and those that they depend on."""

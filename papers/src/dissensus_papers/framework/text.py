@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +65,18 @@ def written(parts: Iterable[str | Table], width: int | None = None) -> str:
 def whole(text: str) -> str:
     """A text that `written` does not break, such as a command to be copied."""
     return text.replace(" ", BLANK)
+
+
+def option(command: str, name: str, values: Collection[str]) -> str:
+    """A command with an option that has several values; the same without any.
+
+    Example:
+        >>> option("dissensus papers individual DATA", "conditions", ["speech", "music"])
+        'dissensus papers individual DATA --conditions "speech, music"'
+    """
+    listed = ", ".join(values)
+    listed = f'"{listed}"' if len(values) > 1 else listed
+    return f"{command} --{name} {listed}" if values else command
 
 
 BEYOND = "Beyond the paper: "  # begins a claim that the paper does not make

@@ -44,7 +44,7 @@ def _claim(
     other_table: str | None = None,
 ) -> BetterThan:
     claim, matters = f"{words} ({metric})", MATTERS[metric]
-    return BetterThan(claim, first, second, metric, where, table, other_table, matters)
+    return BetterThan(claim, first, second, where, metric, table, other_table, matters)
 
 
 CLAIMS: tuple[BetterThan, ...] = (

@@ -57,7 +57,7 @@ def _licensed(
 ) -> ComparisonCondition:
     """On the paper's own corpora, for those who have a licence."""
     return _condition(
-        name, title, corpus, EMOTIONS, folds, densities=densities,
+        name, title, corpus, EMOTIONS, folds, densities=densities, licensed=True,
         settings={"encoder": ENCODERS}, **{"by": "speaker"} | more,
     )  # fmt: skip
 

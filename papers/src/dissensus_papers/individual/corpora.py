@@ -15,6 +15,7 @@ from dissensus.datasets import usable_clips
 from dissensus.densities import RatingKde, rating_densities
 from dissensus.evaluation import Fold, k_fold, nested
 from dissensus.metrics import DENSITY_METRICS, concordance
+from dissensus.prediction import JointDensity
 from dissensus_papers.framework.declared import Figures, Source
 
 TWO, EMOTIONS = ("accuracy", "fluency"), ("activation", "valence")
@@ -273,16 +274,23 @@ def figures_of(
     for question in questions:
         mean = _mean_concordance(corpus[question])
         rows[question] = {OTHERS: {CCC[0]: mean, CCC[2]: mean}}
-    of_halves = halves(corpus, questions)
+    of_halves, given = halves(corpus, questions), rating_densities(corpus, questions)
     for text in densities:
-        rows[reading(questions, text)] = {HALVES: of_halves} | oracles(corpus, questions, text)
+        of_oracles = oracles(corpus, questions, text, given)
+        rows[reading(questions, text)] = {HALVES: of_halves} | of_oracles
     return rows
 
 
-def oracles(corpus: Corpus, questions: Sequence[str], text: str) -> dict[str, dict[str, float]]:
+def oracles(
+    corpus: Corpus, questions: Sequence[str], text: str, given: JointDensity
+) -> dict[str, dict[str, float]]:
     """The distances of the density that a reading makes of the true ratings, and of ratings that
     are nearer to the mean of their item; "method" is the temperature that follows from the spread
-    within these items."""
+    within these items.
+
+    Args:
+        given: the densities of the ratings.
+    """
     from dissensus.methods import PredictedRatings
     from dissensus_papers.individual.methods import Ratings, temperature_of
 
@@ -291,7 +299,6 @@ def oracles(corpus: Corpus, questions: Sequence[str], text: str) -> dict[str, di
     kde = RatingKde.from_text("soft" if kind == "method" else kind)
     if kind == "method":
         kde = replace(kde, temperature=temperature_of(ratings.spread))
-    given = rating_densities(corpus.select(items=ratings.items), questions, kde.bins)
     rows = {}
     for name, share in ORACLES.items():
         values = ratings.means + share * (ratings.values - ratings.means)

@@ -12,9 +12,7 @@ from dissensus_papers.framework.declared import BetterThan
 from dissensus_papers.framework.reports import to_json
 from dissensus_papers.framework.text import BEYOND
 from dissensus_papers.qumatl.conditions import (
-    ACCURACY,
     CONDITIONS,
-    CROSS_ENTROPY,
     LESS,
     SIMULATED,
     STREET,
@@ -24,18 +22,13 @@ from dissensus_papers.qumatl.conditions import (
 from dissensus_papers.qumatl.corpora import SOURCES, SPEECH
 from dissensus_papers.qumatl.models import BASE, HEADS, MODELS, ONE_LAYER, PUBLISHED, QUERIES, VIDEO
 
-# ---- claims, and the score that decides each condition ----
+# ---- claims; each condition names the score that decides it ----
 
-F1 = "annotator macro-F1"
 _SIMULATED, _STREET, _STREET_PARTS, _STREET_WITH_LESS, _LESS = (
     tuple(condition.name for condition in some)
     for some in (SIMULATED, STREET, STREET_PARTS, STREET_WITH_LESS, LESS)
 )
-DECIDED = {  # with the most frequent answer, accuracy is .869 on hs-brexit, and .884 at best
-    ACCURACY: ("cue-conflict", "speech", *_STREET, "amer"),
-    CROSS_ENTROPY: ("hs-brexit", "convabuse", "paraphrase"),
-    F1: ("hs-brexit", "convabuse"),
-}
+_PANELS = ("cue-conflict", "speech", "hs-brexit", "convabuse", "paraphrase")
 _OTHERS = {
     BASE: "classifiers without queries",
     "d-lema": "D-LEMA",
@@ -45,72 +38,64 @@ _OTHERS = {
     HEADS: "annotator heads",
     "annotator-majority": "each annotator's most frequent answer",
 }
+_COMPARED = (
+    (PUBLISHED, "As published, queries", ("cue-conflict-published", *_STREET)),
+    (VIDEO, "As published for clips, queries", ("amer",)),
+    (QUERIES, "Queries in several layers", (*_PANELS, *_STREET, "amer")),
+    (ONE_LAYER, "Queries in one layer", (*_PANELS, *_STREET, "amer")),
+)
+_LESS_DATA = (
+    (PUBLISHED, "as published", _STREET_WITH_LESS),
+    (QUERIES, "in several layers", (*_LESS, *_STREET_WITH_LESS)),
+    (ONE_LAYER, "in one layer", _LESS),
+)
 CLAIMS: tuple[BetterThan, ...] = (
     *(
-        BetterThan(
-            f"Queries in several layers predict each annotator better than {words} ({metric})",
-            QUERIES, other, metric, conditions,
-        )
-        for metric, conditions in DECIDED.items()
-        for other, words in _OTHERS.items()
-    ),
-    *(
-        BetterThan(
-            f"As published, queries predict each annotator better than {words}",
-            PUBLISHED, other, ACCURACY, ("cue-conflict-published", *_STREET),
-        )
-        for other, words in _OTHERS.items()
+        BetterThan(f"{words} predict each annotator better than {others}", model, other, where)
+        for model, words, where in _COMPARED
+        for other, others in _OTHERS.items()
     ),
     BetterThan(
         "As published, queries predict each annotator of a text better than annotator heads",
-        PUBLISHED, HEADS, CROSS_ENTROPY, ("hs-brexit-published",),
-    ),
-    *(
-        BetterThan(
-            f"As published for clips, queries predict each annotator better than {words}",
-            VIDEO, other, ACCURACY, ("amer",),
-        )
-        for other, words in _OTHERS.items()
+        PUBLISHED, HEADS, ("hs-brexit-published",),
     ),
     *(
         BetterThan(
             f"Where annotators look at different parts, {words} predict each better than heads",
-            model, HEADS, ACCURACY, _SIMULATED,
+            model, HEADS, _SIMULATED,
         )
         for model, words in ((QUERIES, "queries"), (PUBLISHED, "queries as published"))
     ),
     BetterThan(
-        f"{BEYOND}two or three layers are better than one", QUERIES, ONE_LAYER, ACCURACY,
-        ("cue-conflict", "speech", *_SIMULATED, "followers"),
+        f"{BEYOND}two or three layers are better than one", QUERIES, ONE_LAYER,
+        (*_PANELS, *_SIMULATED, "followers"),
     ),
     BetterThan(
         "Several layers: a classifier for each annotator is better than one for all",
-        QUERIES, "unified", ACCURACY, ("cue-conflict", "ablation", *_STREET_PARTS),
+        QUERIES, "unified", ("cue-conflict", "ablation", *_STREET_PARTS),
     ),
     BetterThan(
         "Several layers: self-attention among annotators helps",
-        QUERIES, "alone", ACCURACY, ("cue-conflict", "ablation", *_STREET_PARTS),
+        QUERIES, "alone", ("cue-conflict", "ablation", *_STREET_PARTS),
     ),
     BetterThan(
-        "Self-attention helps where annotators follow others",
-        QUERIES, "alone", ACCURACY, ("followers",),
+        "Self-attention helps where annotators follow others", QUERIES, "alone", ("followers",)
     ),
     BetterThan(
         "Several layers: a vote of predicted annotators is better than learning the vote",
-        "post-mv", "pre-mv", "accuracy", ("ablation", *_STREET_PARTS),
+        "post-mv", "pre-mv", ("ablation", *_STREET_PARTS), "accuracy",
     ),
     *(
         BetterThan(
-            f"With fewer training answers, queries in several layers predict each annotator better "
-            f"than {words} ({metric})",
-            QUERIES, other, metric, conditions,
+            f"With fewer training answers, queries {words} predict each annotator better than "
+            f"{others}", model, other, where,
         )
-        for metric, conditions in ((CROSS_ENTROPY, _LESS), (ACCURACY, _STREET_WITH_LESS))
-        for other, words in (("padl", "PADL"), (HEADS, "annotator heads"))
+        for model, words, where in _LESS_DATA
+        for other, others in (("padl", "PADL"), (HEADS, "annotator heads"))
     ),
     BetterThan(
         f"{BEYOND}queries predict each annotator better than heads, encoders tuned",
-        "queries-tuned", "heads-tuned", F1, ("tuned",),
+        "queries-tuned", "heads-tuned", ("tuned",),
     ),
 )  # fmt: skip
 
@@ -125,10 +110,13 @@ PAPER = ComparisonPaper(
     blocks=CONDITIONS,
     claims=CLAIMS,
     notes=(
-        'All models of a condition read the same frozen encoder. "Several layers" are two or three '
-        "with four heads and linear layers; each model chooses among eight settings, its "
-        "sizes among them, on training data, and tries as many as the others. As published, "
-        "queries begin with random weights: the paper begins with those of InstructBLIP."
+        "STREET and AMER, the paper's corpora, are not public: the others stand in for them. All "
+        "models of a condition read the same frozen encoder and try as many settings on training "
+        'data. "Several layers" are two or three with four heads and linear layers, 128 wide; one '
+        "layer has one head, 64 or 128 wide, and its self-attention runs before any content is "
+        "seen. As published: 12 layers, 768 wide, with random first weights, where the paper "
+        "begins with those of InstructBLIP. On hs-brexit (168 items) the most frequent answer is "
+        "nearly as accurate as any model, so cross-entropy decides there."
     ),
 )
 named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown

@@ -96,7 +96,7 @@ def _condition(
 ) -> ComparisonCondition:
     usual: dict[str, Any] = {
         "metrics": METRICS, "seeds": SEEDS, "reference": QUERIES, "trials": _TRIALS,
-        "folds": official, "scoring": CROSS_ENTROPY,
+        "folds": official, "scoring": CROSS_ENTROPY, "decided_by": CROSS_ENTROPY,
     }  # fmt: skip
     return ComparisonCondition(name, title, corpus, models, **usual | further)
 
@@ -109,13 +109,14 @@ def _pictures(name: str, title: str, models: tuple[str, ...], **further: Any) ->
         model: {"encoder": {role: "features"}, **more.get(model, {})}
         for model, role in reads.items()
     }
-    usual: dict[str, Any] = {"corpus": PICTURES, "by": "shape_source"}
+    usual: dict[str, Any] = {"corpus": PICTURES, "by": "shape_source", "decided_by": ACCURACY}
     return _condition(name, title, models=models, of_model=of_model, **usual | further)
 
 
 def _simulated(name: str, title: str, corpus: str, **further: Any) -> ComparisonCondition:
     usual: dict[str, Any] = {
-        "models": SOME, "folds": last_fifth, "figures": best_possible, "of_model": MANY_ITEMS
+        "models": SOME, "folds": last_fifth, "figures": best_possible,
+        "of_model": MANY_ITEMS, "decided_by": ACCURACY,
     }  # fmt: skip
     return _condition(name, title, corpus, **usual | _FEWER | further)
 
@@ -139,7 +140,8 @@ TEXT_AND_SPEECH = (
         settings={"encoder": {"Question1+Question2": "minilm"}},
     ),
     _condition(
-        "speech", "Accuracy of speech, eleven levels", SPEECH, folds=folds("speaker"), by="speaker"
+        "speech", "Accuracy of speech, eleven levels", SPEECH, folds=folds("speaker"), by="speaker",
+        decided_by=ACCURACY,
     ),
 )  # fmt: skip
 PUBLISHED_TEXT = _condition(
@@ -169,7 +171,7 @@ LESS = tuple(
     _condition(
         f"{corpus.lower()}-{share}",
         f"{corpus}, {share} % of each annotator's training answers deleted",
-        f"{corpus}-{share}", ("padl", HEADS, QUERIES),
+        f"{corpus}-{share}", ("padl", HEADS, ONE_LAYER, QUERIES),
     )
     for corpus in TEXTS
     for share in DELETED
@@ -177,7 +179,10 @@ LESS = tuple(
 
 # ---- the paper's own corpora ----
 
-_OF_PAPER: dict[str, Any] = {"trials": 4, "folds": partial(official, scheme="paper")}
+_OF_PAPER: dict[str, Any] = {
+    "trials": 4, "folds": partial(official, scheme="paper"), "decided_by": ACCURACY,
+    "licensed": True,
+}  # fmt: skip
 STREET = tuple(
     _condition(
         f"street-{question}", f"STREET, {question}", "street", (*COMPARED, PUBLISHED),

@@ -1,7 +1,4 @@
-"""SeedBERT (Sampath, Lin & Morency 2022): its Table 4 on public corpora, next to our figures.
-
-Where members look is a separate study, `hypothesis`, whose saved report is printed.
-"""
+"""SeedBERT (Sampath, Lin & Morency 2022): its Table 4 on public corpora, next to our figures."""
 
 from __future__ import annotations
 
@@ -11,13 +8,12 @@ from typing import Any
 
 from dissensus import Corpus
 from dissensus.evaluation import FitFolder, plain
+from dissensus.tables import Table
 from dissensus_papers.framework.declared import read_sources
-from dissensus_papers.framework.paper import Paper, Plan, Request, Study, run_fits
+from dissensus_papers.framework.paper import Paper, Plan, Request, run_fits
 from dissensus_papers.framework.reports import Report, to_json, write_json
 from dissensus_papers.seedbert.analysis import KIND, judged
 from dissensus_papers.seedbert.emotions import EMOTIONS_FILE, emotions
-from dissensus_papers.seedbert.hypothesis import kept as hypothesis
-from dissensus_papers.seedbert.hypothesis import shown as hypothesis_shown
 from dissensus_papers.seedbert.outcomes import Items, outcomes
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
@@ -27,14 +23,13 @@ from dissensus_papers.seedbert.protocol import (
     SeedBertCondition,
     ready,
 )
-from dissensus_papers.seedbert.report_text import shown
+from dissensus_papers.seedbert.report_text import parts
 
 
 class SeedBert(Paper):
     """Every model in each condition; a fit is one model on all folds of a repetition."""
 
     name, conditions, models, n_runs = KIND, CONDITIONS, MODELS, N_REPEATS
-    studies = {"hypothesis": Study(hypothesis, hypothesis_shown)}
 
     def read(self, data: Path) -> dict[str, Corpus]:
         return read_sources(data, SOURCES)
@@ -43,6 +38,10 @@ class SeedBert(Paper):
         """These conditions, and those in which their settings are chosen."""
         wanted = {*(each.name for each in conditions), *(each.choosing for each in conditions)}
         return [condition for name, condition in CONDITIONS.items() if name in wanted]
+
+    def not_run(self, report: Report) -> list[str]:
+        missing = (name for name in super().not_run(report) if name not in report["again"])
+        return [name for name in missing if CONDITIONS[name].kind != "choose"]
 
     def plan(
         self,
@@ -94,14 +93,14 @@ class SeedBert(Paper):
     def judged(self, folder: Path) -> Report:
         return judged(folder)
 
-    def shown(self, report: Report, width: int | None = None) -> str:
-        return shown(report, width)
+    def parts(self, report: Report) -> list[Table | str]:
+        return parts(report, self.command)
 
 
 PAPER = SeedBert()
-named, report, run = PAPER.named, PAPER.report, PAPER.run
+named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown
 
 __all__ = [
-    "CONDITIONS", "PAPER", "SOURCES", "SeedBertCondition", "hypothesis", "hypothesis_shown",
-    "named", "outcomes", "report", "run", "shown", "to_json",
+    "CONDITIONS", "PAPER", "SOURCES", "SeedBertCondition", "named", "outcomes", "report", "run",
+    "shown", "to_json",
 ]  # fmt: skip

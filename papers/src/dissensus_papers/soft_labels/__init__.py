@@ -9,6 +9,7 @@ from typing import Any
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import FitFolder, Key
+from dissensus.tables import Table
 from dissensus_papers.framework.paper import Paper, Plan, Request, run_fits
 from dissensus_papers.framework.reports import Report, to_json
 from dissensus_papers.soft_labels.analysis import KIND, judged
@@ -24,14 +25,15 @@ from dissensus_papers.soft_labels.protocol import (
     saved_settings,
     with_automatic,
 )
-from dissensus_papers.soft_labels.report_text import shown
+from dissensus_papers.soft_labels.report_text import parts
 
 
 class SoftLabels(Paper):
     """Four models with ten seeds in each condition; a fit is one of them, on all folds."""
 
     name, models, default, options = KIND, MODELS, PRINTED, ("glove",)
-    conditions, n_runs, studies = CONDITIONS, len(SEEDS), {}
+    conditions, n_runs = CONDITIONS, len(SEEDS)
+    command = "dissensus papers soft-labels DATA --glove glove/pos_tweets.txt -o OUT"
 
     def read(self, data: Path) -> dict[str, Corpus]:
         """The corpora of the paper that a folder contains, or the one corpus that it is."""
@@ -90,12 +92,12 @@ class SoftLabels(Paper):
     def judged(self, folder: Path) -> Report:
         return judged(folder)
 
-    def shown(self, report: Report, width: int | None = None) -> str:
-        return shown(report, width)
+    def parts(self, report: Report) -> list[Table | str]:
+        return parts(report, self.command)
 
 
 PAPER = SoftLabels()
-named, report, run = PAPER.named, PAPER.report, PAPER.run
+named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown
 
 __all__ = [
     "CONDITIONS", "CORPORA", "PAPER", "PRINTED", "SEEDS", "SoftLabelsCondition", "named",

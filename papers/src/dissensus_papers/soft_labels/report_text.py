@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from dissensus.evaluation import number, p_text
+from dissensus.tables import Table
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.text import Section, front_page, interval, spread, written
+from dissensus_papers.framework.text import Section, front_page, interval, spread
 from dissensus_papers.soft_labels.claims import claims, near, of_tables
 from dissensus_papers.soft_labels.protocol import (
     CELLS,
@@ -32,9 +33,9 @@ WORDS = (
 Rows = Iterator[list[str]]
 
 
-def shown(report: Report, width: int | None = None) -> str:
-    """All tables of a report; `width` of a terminal breaks lines."""
-    return written([part(report) for part in PARTS], width)
+def parts(report: Report, command: str) -> list[Table | str]:
+    """The title, the claims and all tables of a report."""
+    return [_about(report), *claims(report, command), *(table(report) for table in TABLES_OF_PAPER)]
 
 
 def _about(report: Report) -> str:
@@ -166,9 +167,7 @@ def _accuracy_table(number_: int, heading: str) -> Section:
     )
 
 
-PARTS = (
-    _about,
-    claims,
+TABLES_OF_PAPER = (
     _accuracy_table(1, "Table 1: gold labels and soft labels"),
     _accuracy_table(2, "Table 2: silver labels (the crowd's majority) and soft labels"),
     Section(
