@@ -20,7 +20,7 @@ from dissensus.methods.framework.annotator_method import (
 )
 from dissensus.methods.framework.attributes import (
     AttributeCoding,
-    KnownByAttributes,
+    known_by_attributes,
     no_attributes,
 )
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
@@ -284,7 +284,7 @@ class AnnotatorEmbedding(TrainedMethod):
         for part in self.network_.modules():
             if isinstance(part, _EmbeddingNet):
                 part.newcomers = torch.from_numpy(columns)
-        return KnownByAttributes(len(self.learned_.annotators), (columns != 0).any(axis=1))
+        return known_by_attributes(len(self.learned_.annotators), (columns != 0).any(axis=1))
 
     def config(self) -> dict[str, Any]:
         return super().config() | {"attributes": self.coding_.to_config()}

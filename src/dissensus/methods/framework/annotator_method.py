@@ -25,6 +25,7 @@ from dissensus.methods.framework.density_loss import (
 )
 from dissensus.methods.framework.learned import Learned
 from dissensus.methods.framework.losses import RatingLoss, check_ratings, rating_losses
+from dissensus.methods.framework.pairs import StandIns
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.similar_annotators import (
     cell_losses,
@@ -222,6 +223,13 @@ class AnnotatorMethod(TrainedMethod):
     @property
     def aggregate_code(self) -> int | None:
         return len(self.learned_.annotators) if self.aggregate else None
+
+    def stand_in_for_all(self) -> StandIns:
+        aggregate = self.aggregate_code
+        if aggregate is None:
+            return super().stand_in_for_all()
+        described = "the aggregate annotator, who learned the consensus"
+        return StandIns(lambda question, code, item: np.full(len(code), aggregate), described)
 
     def rows(self, corpus: Corpus) -> Table:
         rows = super().rows(corpus)

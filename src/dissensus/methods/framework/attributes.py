@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,8 +88,7 @@ class AttributeCoding:
         )
 
 
-@dataclass(eq=False)
-class KnownByAttributes(StandIns):
+def known_by_attributes(first: int, known: np.ndarray) -> StandIns:
     """Annotators without an answer in training are predicted from their attributes.
 
     Args:
@@ -97,15 +96,11 @@ class KnownByAttributes(StandIns):
         known: which annotators of the corpus have a known attribute, (n_annotators,).
     """
 
-    first: int
-    known: np.ndarray
-    described: ClassVar[str] = "an annotator with these attributes"
-    missing: ClassVar[str] = "no known attribute"
-
-    def codes(self, question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
+    def codes(question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
         number = -2 - np.minimum(code, -1)  # -1 for annotators who are not in the corpus
-        known = np.r_[self.known, False][number]
-        return np.where(known, self.first + number, -1)
+        return np.where(np.append(known, False)[number], first + number, -1)
+
+    return StandIns(codes, "an annotator with these attributes", "no known attribute")
 
 
 def no_attributes(method: str) -> ModelError:

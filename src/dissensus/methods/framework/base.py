@@ -24,7 +24,6 @@ from dissensus.methods.framework.learned import Answers, Learned, training_notes
 from dissensus.methods.framework.model_folder import plain, read_weights, write_model
 from dissensus.methods.framework.nearest import nearest_annotators
 from dissensus.methods.framework.pairs import (
-    AggregateAnnotator,
     PairPredictor,
     Pairs,
     Selection,
@@ -305,23 +304,18 @@ class Method(ABC):
             own = None if consensus == "all" else own_pairs(corpus, questions)
             voters = consensus_pairs(corpus.n_items, own, training, unknown)
             predictor = PairPredictor(
-                self.learned_,
-                corpus,
-                self.predict_pairs,
-                weights=self.vote_weights,
-                votes=self.votes,
+                self.learned_, corpus, self.predict_pairs, None, self.vote_weights, self.votes
             )
+            stand_ins = None
             if unknown == "aggregate":
-                aggregate = AggregateAnnotator(self._aggregate())
-                predictor = dataclasses.replace(predictor, stand_ins=aggregate)
+                stand_ins = self.stand_in_for_all()
             elif unknown == "attributes":
                 stand_ins = self.stand_ins_by_attributes(corpus)
-                predictor = dataclasses.replace(predictor, stand_ins=stand_ins)
             elif unknown == "nearest":
                 enrolled = dataclasses.replace(predictor, corpus=enrolment or corpus)
                 both, foreign = np.r_[code, voters[1]], training.foreign and enrolment is None
-                nearest = nearest_annotators(enrolled, both, corpus, foreign)
-                predictor = dataclasses.replace(predictor, stand_ins=nearest)
+                stand_ins = nearest_annotators(enrolled, both, corpus, foreign)
+            predictor = dataclasses.replace(predictor, stand_ins=stand_ins)
             by_pair = predictor.answers(pairs, code)
             by_item = self.predict_items(corpus) if self.predicts_truth else predictor.mean(*voters)
             self.notes_ += predictor.notes(pairs, code)
@@ -335,18 +329,12 @@ class Method(ABC):
             predictions = self._with_attention(predictions, corpus)
         return predictions if isinstance(source, Corpus) else predictions.on(index_of(source))
 
-    @property
-    def aggregate_code(self) -> int | None:
-        """The code in `predict_pairs` of an annotator who learned the consensus, if any."""
-        return None
-
-    def _aggregate(self) -> int:
-        if self.aggregate_code is None:
-            raise ModelError(
-                f"this {self.name} has no aggregate annotator; train annotator-heads or "
-                "annotator-onehot with aggregate=True (--set aggregate=true)"
-            )
-        return self.aggregate_code
+    def stand_in_for_all(self) -> StandIns:
+        """An annotator who learned the consensus stands in for all without an answer."""
+        raise ModelError(
+            f"this {self.name} has no aggregate annotator; train annotator-heads or "
+            "annotator-onehot with aggregate=True (--set aggregate=true)"
+        )
 
     def stand_ins_by_attributes(self, corpus: Corpus) -> StandIns:
         """Predict annotators of a corpus without an answer in training by their attributes."""

@@ -2,60 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import ClassVar
-
 import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.pairs import PairPredictor, StandIns, crossed
-from dissensus.names import Names
 from dissensus.scales import Interval, Ordinal, Scale
 
 FEWEST = 2  # answers of a newcomer to compare
 SMALLEST = 1e-12  # variance of ratings on [-1, 1] that are not all the same
 DIGITS = 9  # of an agreement; smaller differences are rounding
-NUMBERS_AT_ONCE = 1 << 22  # answers x annotators that are compared at the same time
-PREDICTED_AT_ONCE = 1 << 25  # items x annotators whose predictions are in memory
-
-
-@dataclass(eq=False)
-class NearestAnnotators(StandIns):
-    """The nearest annotator of each newcomer, by all their answers, and without those to an item.
-
-    Args:
-        number: where each annotator of the training is in the enrolment corpus, -1 if not there.
-        nearest: question -> training code of the nearest annotator of each annotator of the
-            enrolment corpus, -1 for those with too few answers.
-        without: question -> sorted numbers of pairs of newcomer and item, and the training code of
-            the nearest annotator without that answer.
-    """
-
-    number: np.ndarray
-    n_items: int  # of the source
-    nearest: dict[str, np.ndarray] = field(default_factory=dict)
-    without: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    described: ClassVar[str] = "the annotator who agrees best with their answers to other items"
-    missing: ClassVar[str] = f"fewer than {FEWEST} answers to other items, or all the same,"
-
-    def codes(self, question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
-        newcomer = np.where(code < -1, -2 - code, np.append(self.number, -1)[np.maximum(code, -1)])
-        codes = np.append(self.nearest[question], -1)[newcomer]
-        pairs, without = self.without[question]
-        if not len(pairs):
-            return codes
-        wanted = newcomer * self.n_items + item
-        place = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
-        return np.where(pairs[place] == wanted, without[place], codes)
+NUMBERS_AT_ONCE = 1 << 25  # answers x annotators whose predictions are in memory
 
 
 def nearest_annotators(
     predictor: PairPredictor, code: np.ndarray, source: Corpus, foreign: bool
-) -> NearestAnnotators:
+) -> StandIns:
     """Compare newcomers' answers with what the annotators of the training are predicted to answer.
 
     Agreement is concordance (CCC) of ratings, ordinal or interval, and the share of equal answers
@@ -71,133 +34,148 @@ def nearest_annotators(
             names are the same.
     """
     learned, enrolment = predictor.learned, predictor.corpus
-    same = enrolment is source or enrolment.name == source.name
-    in_source = source.items.find(enrolment.items) if same else np.full(enrolment.n_items, -1)
-    number = enrolment.annotators.find(learned.annotators)
-    number = np.full(len(number), -1) if foreign else number
-    stand_ins = NearestAnnotators(number, source.n_items)
+    number = enrolment.annotators.find(learned.annotators)  # -1: not in the enrolment corpus
+    number = np.append(np.full(len(number), -1) if foreign else number, -1)
     rows = {}
     for question, scale in learned.questions.items():
         _check_scale(enrolment, question, scale)
-        unlearned = code[code >= 0][~learned.answered[question][code[code >= 0]]]
+        known = code[code >= 0]
         newcomers = np.zeros(enrolment.n_annotators + 1, bool)
-        newcomers[np.r_[-2 - code[code < -1], number[unlearned]]] = True
+        newcomers[-2 - code[code < -1]] = True
+        newcomers[number[known[~learned.answered[question][known]]]] = True
         rows[question] = _rows(enrolment, question, newcomers[:-1])
-    predicted = _Predicted(predictor, [item for _, item, _ in rows.values()])
-    for question, scale in learned.questions.items():
-        newcomer, item, answer = rows[question]
-        order = _candidates(learned.annotators, learned.n_answers[question])
-        nearest = np.full(enrolment.n_annotators, -1)
-        without = np.full(len(newcomer), -1)
-        for part in _blocks(newcomer, len(order)):
-            values = predicted.values(question, item[part], order)
-            agreement = _Agreement(scale, newcomer[part], item[part], answer[part], values)
-            nearest[np.unique(newcomer[part])] = _chosen(agreement.of_all(), order)
-            without[part] = _chosen(agreement.without_each_item(), order)
-        stand_ins.nearest[question] = nearest
+    same = enrolment is source or enrolment.name == source.name
+    in_source = source.items.find(enrolment.items) if same else np.full(enrolment.n_items, -1)
+    nearest, without = _nearest(predictor, rows)
+    by_pair = {}  # question -> sorted numbers of pairs of newcomer and item, and their codes
+    for question, (newcomer, item, codes) in without.items():
         pair = newcomer * source.n_items + in_source[item]
         pair, first = np.unique(pair[in_source[item] >= 0], return_index=True)
-        stand_ins.without[question] = pair, without[in_source[item] >= 0][first]
-    return stand_ins
+        by_pair[question] = np.append(pair, -1), codes[in_source[item] >= 0][first]
+
+    def codes_of(question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
+        newcomer = np.where(code < -1, -2 - code, number[np.maximum(code, -1)])
+        of_all, (pairs, of_pairs) = nearest[question][newcomer], by_pair[question]
+        wanted = newcomer * source.n_items + item
+        place = np.searchsorted(pairs[:-1], wanted)
+        listed = (pairs[place] == wanted) & (newcomer >= 0)
+        return np.where(listed, np.append(of_pairs, -1)[place], of_all)
+
+    return StandIns(
+        codes_of,
+        "the annotator who agrees best with their answers to other items",
+        f"fewer than {FEWEST} answers to other items, or all the same,",
+    )
 
 
-@dataclass(eq=False)
-class _Agreement:
-    """How well each newcomer's answers agree with each annotator's predictions.
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # newcomer, item and answer (or code) of each
+
+
+def _nearest(
+    predictor: PairPredictor, rows: dict[str, Rows]
+) -> tuple[dict[str, np.ndarray], dict[str, Rows]]:
+    """By question, the training code of the nearest annotator, -1 if there is none: of each
+    annotator of the corpus, by all answers (then -1 for no annotator), and of each newcomer and
+    item, without the answers to that item."""
+    learned = predictor.learned
+    nearest = {q: np.full(predictor.corpus.n_annotators + 1, -1) for q in rows}
+    without: dict[str, list[Rows]] = {q: [] for q in rows}
+    candidates = {q: _candidates(predictor, q) for q in rows}
+    every = np.flatnonzero(learned.any_answered)
+    answered = np.concatenate([newcomer for newcomer, _, _ in rows.values()])
+    newcomers, n_answers = np.unique(answered, return_counts=True)
+    part = np.cumsum(n_answers) * len(every) // NUMBERS_AT_ONCE
+    for some in np.split(newcomers, np.flatnonzero(np.diff(part)) + 1):
+        items = np.unique(np.concatenate([i[np.isin(n, some)] for n, i, _ in rows.values()]))
+        predicted = _predicted(predictor, items, every)
+        for question, (newcomer, item, answer) in rows.items():
+            order = candidates[question]
+            columns = np.searchsorted(every, order)
+            for one in some:
+                own = slice(*np.searchsorted(newcomer, [one, one + 1]))
+                if own.start == own.stop:
+                    continue
+                values = predicted[question][np.ix_(np.searchsorted(items, item[own]), columns)]
+                scale = learned.questions[question]
+                codes = _chosen(_agreements(scale, item[own], answer[own], values), order)
+                distinct = np.unique(item[own])
+                nearest[question][one] = codes[0]
+                without[question].append((np.full(len(distinct), one), distinct, codes[1:]))
+    nothing = (np.zeros(0, np.int64),) * 3
+    joined = {q: zip(nothing, *parts, strict=True) for q, parts in without.items()}
+    return nearest, {
+        q: tuple(np.concatenate(columns) for columns in parts)  # type: ignore[misc]
+        for q, parts in joined.items()
+    }
+
+
+def _agreements(
+    scale: Scale, item: np.ndarray, answer: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """How well a newcomer's answers agree with each annotator's predictions, (1 + n_items,
+    n_annotators): all answers, then all but those to each item; nan where there are too few.
 
     Args:
-        newcomer, item: of each answer, sorted by both, (n_rows,).
+        item: of each answer, sorted, (n_rows,).
         answer: positions of ratings, or codes of values, (n_rows,).
         values: what each annotator is predicted to answer instead, (n_rows, n_annotators).
     """
-
-    scale: Scale
-    newcomer: np.ndarray
-    item: np.ndarray
-    answer: np.ndarray
-    values: np.ndarray
-
-    def __post_init__(self) -> None:
-        x, y = self.answer[:, None], self.values
-        one = np.ones_like(x, dtype=float)
-        if isinstance(self.scale, Interval | Ordinal):
-            self.parts = [one, x, x**2, y, y**2, x * y]
-        else:
-            self.parts = [one, (x == y).astype(float)]
-        self.new = np.diff(self.newcomer, prepend=-1) != 0
-        self.sums = _group_sums(self.parts, self.new)
-
-    def of_all(self) -> np.ndarray:
-        """Over all answers, (n_newcomers, n_annotators); nan where there are too few."""
-        return self._agreement(self.sums)
-
-    def without_each_item(self) -> np.ndarray:
-        """Over all answers of the newcomer but those to the row's item, (n_rows, n_annotators)."""
-        new_item = self.new | (np.diff(self.item, prepend=-1) != 0)
-        of_item = _group_sums(self.parts, new_item)
-        newcomer, item = np.cumsum(self.new) - 1, np.cumsum(new_item) - 1
-        both = zip(self.sums, of_item, strict=True)
-        return self._agreement([total[newcomer] - part[item] for total, part in both])
-
-    def _agreement(self, sums: list[np.ndarray]) -> np.ndarray:
-        n = np.where(sums[0] >= FEWEST, sums[0], np.nan)
-        if len(sums) == 2:
-            return np.asarray(sums[1] / n)
-        mean_x, square_x, mean_y, square_y, product = (total / n for total in sums[1:])
-        of_x, of_y = square_x - mean_x**2, square_y - mean_y**2
-        of_x = np.where(of_x > SMALLEST, of_x, np.nan)  # no concordance with a constant
-        unbiased = n / (n - 1)
-        covariance = unbiased * (product - mean_x * mean_y)
-        return np.asarray(2 * covariance / (unbiased * (of_x + of_y) + (mean_x - mean_y) ** 2))
+    x, y = answer[:, None], values
+    rated = isinstance(scale, Interval | Ordinal)
+    parts = [x, x**2, y, y**2, x * y] if rated else [(x == y).astype(float)]
+    starts, means = np.flatnonzero(np.diff(item, prepend=-1)), []
+    n = _all_and_without(np.ones(x.shape), starts)
+    n = np.where(n >= FEWEST, n, np.nan)
+    means = [_all_and_without(part, starts) / n for part in parts]
+    if not rated:
+        return means[0]
+    mean_x, square_x, mean_y, square_y, product = means
+    of_x, of_y = square_x - mean_x**2, square_y - mean_y**2
+    of_x = np.where(of_x > SMALLEST, of_x, np.nan)  # no concordance with a constant
+    unbiased = n / (n - 1)
+    covariance = unbiased * (product - mean_x * mean_y)
+    return np.asarray(2 * covariance / (unbiased * (of_x + of_y) + (mean_x - mean_y) ** 2))
 
 
-def _group_sums(parts: list[np.ndarray], new: np.ndarray) -> list[np.ndarray]:
-    """The sums of rows in groups, each of which begins where `new` is True."""
-    return [np.add.reduceat(part, np.flatnonzero(new), axis=0) for part in parts]
+def _all_and_without(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The sum of all rows, then without the rows of each item, (1 + n_items, ...)."""
+    of_items = np.add.reduceat(values, starts, axis=0)
+    total = of_items.sum(axis=0, keepdims=True)
+    return np.concatenate([total, total - of_items])
 
 
-class _Predicted:
-    """What the annotators of the training are predicted to answer, for the items of newcomers.
-
-    All at the same time if they are not too many; otherwise those of the last items.
-    """
-
-    def __init__(self, predictor: PairPredictor, items: list[np.ndarray]) -> None:
-        self.predictor = predictor
-        self.annotators = np.flatnonzero(predictor.learned.any_answered)
-        self.at = np.zeros(len(predictor.learned.annotators), np.int64)
-        self.at[self.annotators] = np.arange(len(self.annotators))
-        self.items = np.zeros(0, np.int64)
-        self.by_question: dict[str, np.ndarray] = {}
-        every = np.unique(np.concatenate(items)).astype(np.int64)
-        if len(every) * len(self.annotators) <= PREDICTED_AT_ONCE:
-            self._predict(every)
-
-    def values(self, question: str, item: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Of these items and annotators, (n_rows, n_annotators)."""
-        if not np.isin(item, self.items).all():
-            self._predict(np.unique(item).astype(np.int64))
-        rows = np.searchsorted(self.items, item)
-        return self.by_question[question][np.ix_(rows, self.at[order])]
-
-    def _predict(self, items: np.ndarray) -> None:
-        learned = self.predictor.learned
-        parts: dict[str, list[np.ndarray]] = {question: [] for question in learned.questions}
-        at_once = max(1, NUMBERS_AT_ONCE // max(len(self.annotators), 1))
-        for first in range(0, len(items), at_once):
-            pairs = crossed(items[first : first + at_once], self.annotators, learned.annotators)
-            for question, answers in self.predictor.own_answers(pairs, pairs.annotator).items():
-                parts[question].append(_predicted_values(learned.questions[question], answers))
-        shape = (len(items), len(self.annotators))
-        self.items = items
-        self.by_question = {
-            q: np.concatenate(values).reshape(shape) if values else np.zeros(shape)
-            for q, values in parts.items()
-        }
+def _chosen(agreement: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The code of the annotator with the best agreement in each row, -1 where it is undefined."""
+    if not len(order):
+        return np.full(len(agreement), -1)
+    rounded = np.round(agreement, DIGITS)
+    best = np.argmax(np.nan_to_num(rounded, nan=-np.inf), axis=1)
+    return np.where(np.isnan(rounded).all(axis=1), -1, order[best])
 
 
-def _predicted_values(scale: Scale, answers: Answers) -> np.ndarray:
-    """Predicted ratings on [-1, 1], the expected level of ordinal ones; or values."""
+def _candidates(predictor: PairPredictor, question: str) -> np.ndarray:
+    """The training codes of annotators with answers, in the order in which they win ties."""
+    learned = predictor.learned
+    n_answers = learned.n_answers[question]
+    by_name = np.argsort(np.array(list(learned.annotators), dtype=object), kind="stable")
+    order = by_name[np.argsort(-n_answers[by_name], kind="stable")]
+    return order[n_answers[order] > 0]
+
+
+def _predicted(
+    predictor: PairPredictor, items: np.ndarray, annotators: np.ndarray
+) -> dict[str, np.ndarray]:
+    """What annotators are predicted to answer to items, (n_items, n_annotators) by question:
+    ratings on [-1, 1], the expected level of ordinal ones; or values."""
+    learned = predictor.learned
+    pairs = crossed(items, annotators, learned.annotators)
+    return {
+        question: _positions(learned.questions[question], answers).reshape(len(items), -1)
+        for question, answers in predictor.own_answers(pairs, pairs.annotator).items()
+    }
+
+
+def _positions(scale: Scale, answers: Answers) -> np.ndarray:
     if isinstance(scale, Interval):
         return scale.to_unit(answers.value)
     if isinstance(scale, Ordinal):
@@ -205,9 +183,7 @@ def _predicted_values(scale: Scale, answers: Answers) -> np.ndarray:
     return answers.value
 
 
-def _rows(
-    enrolment: Corpus, question: str, newcomers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rows(enrolment: Corpus, question: str, newcomers: np.ndarray) -> Rows:
     """Newcomer, item and answer of each answer, sorted by newcomer and item.
 
     Args:
@@ -234,32 +210,3 @@ def _check_scale(enrolment: Corpus, question: str, scale: Scale) -> None:
             f"{enrolment.name}: {question!r} has another scale than training; answers of newcomers "
             "can be compared only on the same one"
         )
-
-
-def _candidates(annotators: Names, n_answers: np.ndarray) -> np.ndarray:
-    """The training codes of annotators with answers, in the order in which they win ties."""
-    by_name = np.argsort(np.array(list(annotators), dtype=object), kind="stable")
-    order = by_name[np.argsort(-n_answers[by_name], kind="stable")]
-    return order[n_answers[order] > 0]
-
-
-def _blocks(newcomer: np.ndarray, n_annotators: int) -> Iterator[slice]:
-    """Slices of rows with whole newcomers, of a size that fits in memory."""
-    starts = [*np.flatnonzero(np.diff(newcomer, prepend=-1)).tolist(), len(newcomer)]
-    first = 0
-    for start, end in itertools.pairwise(starts):
-        if start > first and (end - first) * n_annotators > NUMBERS_AT_ONCE:
-            yield slice(first, start)
-            first = start
-    if len(newcomer):
-        yield slice(first, len(newcomer))
-
-
-def _chosen(agreement: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """The code of the annotator with the best agreement in each row, -1 where it is undefined."""
-    if not agreement.shape[1]:
-        return np.full(len(agreement), -1)
-    rounded = np.round(agreement, DIGITS)
-    undefined = np.isnan(rounded).all(axis=1)
-    best = np.argmax(np.nan_to_num(rounded, nan=-np.inf), axis=1)
-    return np.where(undefined, -1, order[best])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -174,35 +173,21 @@ def predicting_once() -> AbstractContextManager[None]:
     return cached_within(_CACHE)
 
 
-class StandIns(ABC):
-    """Which annotators are predicted in place of those without an answer in training."""
-
-    described: ClassVar[str]  # who they are, for a note
-    missing: ClassVar[str] = ""  # why there is none
-
-    @abstractmethod
-    def codes(self, question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
-        """What to predict instead for each pair, as an annotator of `predict_pairs`; -1: the mean.
-
-        Args:
-            code: the code of each pair's annotator, as `TrainingAnnotators.codes` gives it.
-            item: codes, (n_pairs,).
-        """
-
-
-@dataclass(eq=False)
-class AggregateAnnotator(StandIns):
-    """Stands in for every annotator without an answer in training.
+@dataclass(frozen=True, eq=False)
+class StandIns:
+    """Which annotators are predicted in place of those without an answer in training.
 
     Args:
-        code: its code, after those of the training annotators.
+        codes: what to predict instead for each pair of a question, as an annotator of
+            `predict_pairs`; -1: the mean. It receives the question, the code of each pair's
+            annotator as `TrainingAnnotators.codes` gives it, and codes of items, (n_pairs,).
+        described: who they are, for a note.
+        missing: why there is none.
     """
 
-    code: int
-    described: ClassVar[str] = "the aggregate annotator, who learned the consensus"
-
-    def codes(self, question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
-        return np.full(len(code), self.code)
+    codes: Callable[[str, np.ndarray, np.ndarray], np.ndarray]
+    described: str
+    missing: str = ""
 
 
 @dataclass(frozen=True, eq=False)
