@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,7 +14,7 @@ from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
-from dissensus.errors import ModelError, listed
+from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import (
     PriorNetwork,
     annotator_biases,
@@ -29,7 +27,7 @@ from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.networks.heads import AnnotatorHeads, Head
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout
-from dissensus.networks.qformer import QFormer, Seen, blip_weights, interpolated
+from dissensus.networks.qformer import QFormer, Seen
 from dissensus.prediction import Attention, Predictions
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.examples import Table, batches
@@ -214,21 +212,6 @@ class QueryNet(PriorNetwork):
             for question in sizes.scales
         )
 
-    def load_pretrained(self, weights: Mapping[str, Tensor]) -> None:
-        """Start from the Q-Former of BLIP-2 or InstructBLIP; its queries are interpolated."""
-        renamed = blip_weights(weights)
-        wrong = self.qformer.load_state_dict(renamed, strict=False) if renamed else None
-        if wrong is None or wrong.missing_keys or wrong.unexpected_keys:
-            names = [*wrong.missing_keys, *wrong.unexpected_keys] if wrong else []
-            raise ModelError(
-                "pretrained: not the weights of a Q-Former with these layers"
-                + (f" ({listed(names, 3)})" if names else "")
-            )
-        tokens = next((v for name, v in weights.items() if name.endswith("query_tokens")), None)
-        if tokens is not None:
-            with torch.no_grad():
-                self.queries.copy_(interpolated(tokens.float().squeeze(0), len(self.queries)))
-
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         for role, reader in zip(self.roles, self.readers, strict=True):
             reader.standardise(pooled[role])
@@ -389,8 +372,6 @@ class AnnotatorQueries(TrainedMethod):
             several positions, to choose between them.
         reads: what is attended to where an item is a part of its content: its "focus", or the whole
             "content", in which the focus is marked.
-        pretrained: a file with the weights of a Q-Former of the same sizes, of BLIP-2 or
-            InstructBLIP, to start from.
 
     Reference: Zhang et al. (2025), arXiv 2503.15237 and 2507.17653; Li et al. (2023), arXiv
     2301.12597.
@@ -409,7 +390,6 @@ class AnnotatorQueries(TrainedMethod):
     independent: bool = False
     spread: float = 0.25
     reads: Literal["focus", "content"] = "focus"
-    pretrained: str = ""
     training: Training = Training(
         epochs=20, least_steps=1000, learning_rate=3e-3, max_rows_per_item=64
     )
@@ -431,7 +411,7 @@ class AnnotatorQueries(TrainedMethod):
         "projection": 0, "projection_dropout": 0.0, "layer_norms": False, "normalise": False,
         "classifier": "auto", "common": True, "rank": 8, "panel": 64, "average": "answer",
         "learn": "answers", "vote": "mean", "frame_queries": 0, "frame_positions": 1,
-        "most_frames": 96,
+        "most_frames": 96, "pretrained": "",
     }  # fmt: skip
     most_: int = field(init=False, repr=False, default=1)  # annotators of an item
 
@@ -512,8 +492,6 @@ class AnnotatorQueries(TrainedMethod):
         self.most_ = min(most, self.training.max_rows_per_item)
         run = super().trainer(corpus, validation, cache)
         run.kind = repr((run.kind, self.most_))  # networks of a stack have one shape
-        if self.pretrained:
-            self._query_net.load_pretrained(_weights_of(Path(self.pretrained)))
         return run
 
     @property
@@ -629,15 +607,3 @@ def _by_annotator(loss: Loss) -> Loss:
         return (total / n.clamp(min=1e-12)).sum()
 
     return dataclasses.replace(loss, over="batch", function=function)
-
-
-def _weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a file of safetensors or of torch; no code in it is run."""
-    if not path.is_file():
-        raise ModelError(f"pretrained: no file {path}")
-    if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
-        return load_file(path)
-    loaded = torch.load(path, map_location="cpu", weights_only=True)
-    return dict(loaded.get("model", loaded))
