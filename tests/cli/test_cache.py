@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dissensus.cli.cache import readable
 from dissensus.encoders import encode
 from tests.cli.conftest import Run
 from tests.encoders.framework.test_cache import Letters, texts_of
@@ -22,7 +23,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DISSENSUS_CACHE", str(folder))
     monkeypatch.delenv("DISSENSUS_CACHE_LIMIT", raising=False)
     encode(Letters("first"), texts_of("ab"))
-    (piece,) = folder.glob("*/piece-*")
+    (piece,) = folder.glob("*/*.safetensors")
     then = datetime(2024, 5, 17, 12, 30).timestamp()
     os.utime(piece, (then, then))
     encode(Letters("second"), texts_of("ab", "c" * 2000))
@@ -40,8 +41,7 @@ def test_what_is_held(run: Run, cache: Path) -> None:
 
 
 def _total(cache: Path) -> str:
-    values = sum(path.stat().st_size for path in cache.glob("*/piece-*/*"))
-    return f"{values / 1000:.1f} kB"
+    return readable(sum(path.stat().st_size for path in cache.glob("*/*.safetensors")))
 
 
 def cached(run: Run) -> list[str]:
@@ -54,7 +54,6 @@ def test_json_and_one_encoder(run: Run, cache: Path) -> None:
     assert fields["folder"] == str(cache) and fields["limit"] == 20 * 10**9
     second, first = fields["encoders"]
     assert (first["name"], first["identity"], first["contents"]) == ("first", "first", 1)
-    assert (cache / first["folder"] / "encoder.json").is_file()
     assert first["used"].startswith("2024-05-17T12:30:00")
     assert second["bytes"] > first["bytes"] > 0
     lines = run("cache", "first").out.splitlines()

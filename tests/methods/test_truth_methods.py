@@ -299,8 +299,6 @@ def test_ratings_are_refused_and_another_method_is_offered(name: str) -> None:
         ("madl", {"accuracy": 1.0},
          "accuracy must be above 0 and below 1, embedding and confusion_hidden at least 1; found "
          "1, 16 and 128"),
-        ("madl", {"bandwidth_shape": 1.0},
-         "bandwidth_shape must be above 1 and bandwidth_rate above 0, found 1 and 0.25"),
         ("crowd-layer", {"layer": "none"},
          "layer must be one of matrix, weights, biases, weights+biases, not 'none'"),
         ("annotator-confusions", {"spread": 0.0},

@@ -19,7 +19,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save
 
-from dissensus.encoders.framework.keys import data_digest
+from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import CheckpointError, ModelError
 from dissensus.methods import AnnotatorHeads, load
 from dissensus.methods.framework.base import Method

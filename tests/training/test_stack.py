@@ -446,7 +446,6 @@ def test_captured_steps_are_the_same(in_parts: bool, captured: list[torch.device
 IN_PARTS: dict[str, Any] = {
     "madl": partial(Madl, pretrain=0.4),
     "annot-mix": partial(AnnotMix, pretrain=0.4),
-    "soft-label": partial(SoftLabel, label_first="consensus"),
 }
 
 
@@ -458,7 +457,6 @@ IN_PARTS: dict[str, Any] = {
         ("madl", "radam", AllAtOnce),
         pytest.param("madl", "sgd", ByRow, marks=pytest.mark.slow),
         pytest.param("annot-mix", "radam", ByRow, marks=pytest.mark.slow),
-        pytest.param("soft-label", "adamw", AllAtOnce, marks=pytest.mark.slow),
     ],
 )
 def test_losses_of_a_part_of_the_training_are_the_same(

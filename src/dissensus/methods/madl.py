@@ -25,6 +25,7 @@ WEIGHT = "weight of the annotator"  # outputs that only the loss reads
 PRIOR = "log prior of the bandwidth"
 LANDMARKS = 512  # annotators whose embeddings the density of all is estimated from, at most
 SMALLEST = 1e-3  # bandwidth
+SHAPE, RATE = 1.25, 0.25  # of the Gamma prior of the density's bandwidth, as published
 
 
 class _MadlNet(TruthNet):
@@ -32,7 +33,6 @@ class _MadlNet(TruthNet):
         super().__init__(sizes, method)
         size = method.embedding
         self.weighs, self.pretrains = method.weighted, method.pretrain > 0
-        self.shape, self.rate = method.bandwidth_shape, method.bandwidth_rate
         self.annotators = nn.Parameter(torch.randn(sizes.n_annotators, size))
         self.item = nn.Linear(self.trunk.width, size)
         self.product = nn.Parameter(nn.init.xavier_uniform_(torch.empty(size, size, size)))
@@ -50,7 +50,7 @@ class _MadlNet(TruthNet):
             self.add_module(f"confusion_{number}", output)
             first = diagonal_logits(scale.n_columns, method.accuracy).log_softmax(dim=-1)
             self.register_buffer(f"first_{number}", first)
-        self.bandwidth = nn.Parameter(torch.tensor([(self.shape - 1) / self.rate]))  # the mode
+        self.bandwidth = nn.Parameter(torch.tensor([(SHAPE - 1) / RATE]))  # the mode
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *rest: Any) -> None:
         """A bandwidth without an axis is that of an older folder."""
@@ -96,8 +96,8 @@ class _MadlNet(TruthNet):
     def log_prior(self) -> Tensor:
         """The logarithm of the Gamma density of the bandwidth."""
         bandwidth = self.bandwidth.clamp(min=SMALLEST)
-        constant = self.shape * math.log(self.rate) - math.lgamma(self.shape)
-        return (self.shape - 1) * bandwidth.log() - self.rate * bandwidth + constant
+        constant = SHAPE * math.log(RATE) - math.lgamma(SHAPE)
+        return (SHAPE - 1) * bandwidth.log() - RATE * bandwidth + constant
 
 
 @dataclass(eq=False)
@@ -118,8 +118,6 @@ class Madl(TruthMethod):
         pretrain: the share of the epochs in which all annotators have this matrix, so that classes
             keep their meaning.
         weighted: whether annotators are weighted by the density of embeddings.
-        bandwidth_shape: of the Gamma prior of the density's bandwidth.
-        bandwidth_rate: of the same.
 
     The layers are those of the published code, with layer normalisation where it has batch
     normalisation, whose state cannot be stacked. The density is estimated from at most 512 of the
@@ -133,8 +131,6 @@ class Madl(TruthMethod):
     accuracy: float = 0.8
     pretrain: float = 0.0
     weighted: bool = True
-    bandwidth_shape: float = 1.25
-    bandwidth_rate: float = 0.25
     training: Training = Training(
         epochs=50,
         least_steps=1000,
@@ -153,6 +149,9 @@ class Madl(TruthMethod):
         "pretrain": (0.0, 0.2),
         "weighted": (True, False),
     }
+    retired: ClassVar[dict[str, Any]] = TruthMethod.retired | {
+        "bandwidth_shape": SHAPE, "bandwidth_rate": RATE,
+    }  # fmt: skip
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if not 0 < self.accuracy < 1 or self.embedding < 1 or self.confusion_hidden < 1:
@@ -162,11 +161,6 @@ class Madl(TruthMethod):
             )
         if not 0 <= self.pretrain < 1:
             raise ModelError(f"pretrain must be at least 0 and below 1, not {self.pretrain:g}")
-        if not (self.bandwidth_shape > 1 and self.bandwidth_rate > 0):
-            raise ModelError(
-                "bandwidth_shape must be above 1 and bandwidth_rate above 0, found "
-                f"{self.bandwidth_shape:g} and {self.bandwidth_rate:g}"
-            )
         return super().check(corpus, questions)
 
     def network(self, sizes: Sizes) -> Network:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,20 +12,12 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.calibration import Calibrated, check_held_out
-from dissensus.methods.framework.labels import (
-    check_labels,
-    first_biases,
-    item_labels,
-    label_targets,
-)
-from dissensus.methods.framework.learned import items_of
-from dissensus.methods.framework.losses import label_losses, soft_losses
+from dissensus.methods.framework.labels import first_biases, item_labels
+from dissensus.methods.framework.losses import soft_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.networks.likelihoods import DIVERGENCES, Divergence
 from dissensus.training import Loss, Network, Sizes, Training
-
-LABEL = ".label"  # suffix of the target that is learned first
 
 
 @dataclass(eq=False)
@@ -45,9 +37,6 @@ class SoftLabel(Calibrated):
         target: the aggregator whose distribution is learned: "soft-vote", the share of annotators
             who gave each answer; "softmax-vote" (Fornaciari et al. 2021); "dawid-skene", ...
         weighted: whether an item is weighted by its number of answers.
-        label_first: a label to learn in the first half of the epochs, before the distribution
-            (Lalor et al. 2017): "gold", "consensus" or an aggregator; "none" learns the
-            distribution throughout.
         hidden: widths of hidden layers over the pooled features; empty for a linear probe.
         base_rates: whether the biases of the output layer start at the shares of the answers, or
             at 0.
@@ -59,14 +48,12 @@ class SoftLabel(Calibrated):
             blocks over the pooled features, instead of hidden layers.
 
     Reference: Geng (2016), Label Distribution Learning, doi 10.1109/TKDE.2016.2545658; Uma et al.
-    (2021), doi 10.1613/jair.1.12752; Lalor, Wu & Yu (2017), Soft Label Memorization-Generalization
-    for Natural Language Inference, arXiv 1702.08563.
+    (2021), doi 10.1613/jair.1.12752.
     """
 
     loss: Divergence = "ce"
     target: str = "soft-vote"
     weighted: bool = False
-    label_first: str = "none"
     hidden: tuple[int, ...] = ()
     branch: Branch = "output"
     dropout: float = 0.5
@@ -74,18 +61,13 @@ class SoftLabel(Calibrated):
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "soft-label"
     choices: ClassVar[Choices] = PROBE_CHOICES
+    retired: ClassVar[dict[str, Any]] = Calibrated.retired | {"label_first": "none"}
 
     def network(self, sizes: Sizes) -> Network:
         return SharedNet(sizes, self.hidden, self.dropout, self.branch)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        soft = soft_losses(sizes, self.loss)
-        if self.label_first == "none":
-            return soft
-        return (
-            *(replace(loss, during=(0, 0.5)) for loss in label_losses(sizes, suffix=LABEL)),
-            *(replace(loss, during=(0.5, 1)) for loss in soft),
-        )
+        return soft_losses(sizes, self.loss)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         targets = {}
@@ -93,27 +75,13 @@ class SoftLabel(Calibrated):
             n, distribution = corpus[question].per_item(), self._distribution(corpus[question])
             targets[question] = np.where(n[:, None] > 0, distribution, 0).astype(np.float32)
             targets[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
-        labels = {f"{question}{LABEL}": rows for question, rows in self._labels(corpus).items()}
-        return targets | label_targets(labels, corpus.n_items)
+        return targets
 
     def _distribution(self, annotations: Annotations) -> np.ndarray:
         """The target distributions, (n_items, n_columns); zeros without answers."""
         if not annotations.n_rows:
             return np.zeros((annotations.n_items, annotations.scale.n_columns))
         return AGGREGATORS[self.target]().fit(annotations).distribution_
-
-    def learns(self, corpus: Corpus) -> np.ndarray:
-        answers = [corpus[question] for question in self.learned_.questions]
-        return items_of([*answers, *self._labels(corpus).values()])
-
-    def _labels(self, corpus: Corpus) -> dict[str, Annotations]:
-        """The labels that are learned first, by question; empty without `label_first`."""
-        if self.label_first == "none":
-            return {}
-        return {
-            question: item_labels(corpus, question, self.label_first, "first", self.training.seed)
-            for question in self.learned_.questions
-        }
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         rows = corpus[question]
@@ -130,12 +98,3 @@ class SoftLabel(Calibrated):
             raise ModelError(f"no loss {self.loss!r}; there are {listed(DIVERGENCES)}")
         if self.target not in AGGREGATORS:
             raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
-        if self.label_first == "none":
-            return
-        if self.training.epochs < 2 or self.training.losses != "summed":
-            raise ModelError(
-                "label_first needs at least 2 epochs and losses that are summed; "
-                f"found {self.training.epochs} and {self.training.losses!r}"
-            )
-        labels = item_labels(corpus, question, self.label_first, "first", self.training.seed)
-        check_labels(corpus, question, labels)

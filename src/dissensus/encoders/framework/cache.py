@@ -1,16 +1,14 @@
-"""The feature cache: vectors of frozen encoders, stored on disk once per content.
+"""The feature cache: the vectors of contents on disk, so that nothing is encoded twice.
 
-There is a folder per encoder, named by a hash of its identity, with a folder per piece: contents
-that were encoded together. A piece is moved into place when it is complete, so a killed process
-leaves no incomplete piece behind, and two processes write two pieces. A piece has a checksum of
-each of its files; one that is damaged is deleted, and its contents are encoded again. If all pieces
-together exceed the limit, the least recently used ones are deleted.
+An encoder has a folder, named by a hash of its identity, with a file of safetensors for each piece:
+the contents that were encoded together. A file is complete when it has its name, which ends with
+its checksum; one that does not match is deleted. Files are read through memory maps. When all of
+them exceed the limit, those that were not used for longest are deleted.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -19,27 +17,29 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
 from dissensus.contents import Contents
-from dissensus.encoders.framework.keys import KEY, content_keys
 from dissensus.encoders.framework.store import Store, Unreadable
 from dissensus.errors import DataError, listed
-from dissensus.files.folders import LOCK, lock, reason_of, remove_abandoned, remove_locked
+from dissensus.files.folders import reason_of
 
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
 
+KEY = np.dtype("S32")
 PARTS = ("keys", "vectors", "places", "offsets", "cut")
-CHECKSUMS = "checksums.json"  # of the other files of a piece
-ABOUT = "encoder.json"  # in the folder of an encoder: its name and identity
+PIECES = "*.safetensors"
 LIMIT = "20 GB"  # of all pieces together, unless DISSENSUS_CACHE_LIMIT is set
-LEFTOVER = 3600  # seconds after which an unfinished piece without a lock is deleted
+LEFTOVER = 3600  # seconds after which an unfinished piece is deleted
 BLOCK = 4096  # bytes that are summed for a checksum
 LARGE = 1 << 30  # bytes above which a joined store is a file on disk
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
@@ -140,106 +140,62 @@ def _folder_of(encoder: Encoder) -> Path:
 
 def _pieces(folder: Path, keys: np.ndarray) -> Iterator[Piece]:
     """The pieces that contain some of these keys; damaged pieces are deleted."""
-    for piece in sorted(folder.glob("piece-*")):
+    for path in sorted(folder.glob(PIECES)):
         try:
-            with (piece / "keys.npy").open("rb") as file:
-                in_piece = np.load(file)
-            if in_piece.dtype == keys.dtype and not np.isin(in_piece, keys).any():
+            if not np.isin(_tensor(path, "keys").view(KEY), keys).any():
                 continue
-            _check(piece)
-            loaded = _loaded(piece)
-        except (FileNotFoundError, NotADirectoryError):
-            _remove(piece)
+            if not path.stem.endswith(_checksum(path)):
+                raise ValueError("damaged")
+            piece = _loaded(path)
+        except FileNotFoundError:  # another process has just deleted it
             continue
         except OSError:  # no permission to read it, but it may be undamaged
             continue
-        except Exception:  # numpy raises errors of many kinds if an array is damaged
-            _remove(piece)
+        except (SafetensorError, ValueError):
+            _remove(path)
             continue
         with suppress(OSError):  # the cache may be read-only
-            os.utime(piece)
-        yield loaded
+            os.utime(path)
+        yield piece
 
 
-def _loaded(folder: Path) -> Piece:
-    """A piece, memory-mapped; ValueError if its parts do not match."""
-    keys, vectors, places, offsets, cut = (
-        np.load(folder / f"{part}.npy", mmap_mode="r") for part in PARTS
-    )
-    keys, offsets, cut = np.array(keys), np.array(offsets), np.array(cut)
-    n_positions = offsets[-1] if offsets.ndim == 1 and len(offsets) else -1
-    valid = (
-        keys.dtype == KEY
-        and (vectors.ndim, places.ndim) == (2, 3)
-        and len(keys) == len(offsets) - 1 == len(cut)
-        and n_positions == len(vectors) == len(places)
-        and offsets[0] == 0
-        and bool((np.diff(offsets) >= 0).all())
-    )
-    if not valid:
-        raise ValueError(f"{folder}: keys, offsets and vectors do not match")
-    return Piece(folder, keys, Store(vectors, places, offsets, cut))
+def _tensor(path: Path, part: str) -> np.ndarray:
+    """One of the parts of a piece, memory-mapped."""
+    with safe_open(path, framework="pt") as file:
+        array: np.ndarray = file.get_tensor(part).numpy()
+    return array
+
+
+def _loaded(path: Path) -> Piece:
+    """A piece, of which the vectors and places are memory-mapped."""
+    keys, vectors, places, offsets, cut = (_tensor(path, part) for part in PARTS)
+    return Piece(path, keys.view(KEY)[:, 0], Store(vectors, places, offsets, cut))
 
 
 def _written(folder: Path, encoder: Encoder, keys: np.ndarray, store: Store) -> Piece:
     """Write a store as a piece; returns it memory-mapped."""
+    cut = np.zeros(len(store), bool) if store.cut is None else store.cut
+    arrays = keys[:, None].view(np.uint8), store.vectors, store.places, store.offsets, cut
+    tensors = {part: np.ascontiguousarray(array) for part, array in zip(PARTS, arrays, strict=True)}
+    about = {"name": getattr(encoder, "name", encoder.identity), "identity": encoder.identity}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _temporary(folder) as temporary:
-            _write_about(folder, encoder, temporary)
-            new = temporary / "piece"
-            new.mkdir()
-            cut = np.zeros(len(store), bool) if store.cut is None else store.cut
-            arrays = keys, store.vectors, store.places, store.offsets, cut
-            for part, array in zip(PARTS, arrays, strict=True):
-                _save(new / f"{part}.npy", array)
-            sums = {part: _checksum(new / f"{part}.npy") for part in PARTS}
-            (new / CHECKSUMS).write_text(json.dumps(sums), encoding="utf-8")
-            piece = _loaded(new)  # before other processes can delete it
-            target = folder / f"piece-{temporary.name.removeprefix('.new-')}"
-            os.replace(new, target)
-    except OSError as error:
-        raise DataError(
-            f"{folder}: features cannot be written ({reason_of(error)}); set "
-            "DISSENSUS_CACHE to another folder, or free space with `dissensus cache --clear`"
-        ) from None
-    return Piece(target, piece.keys, piece.store)
-
-
-def _save(path: Path, array: np.ndarray) -> None:
-    """Write an array to the disk, not only to the buffers of the system."""
-    with path.open("wb") as file:
-        np.save(file, array)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def _temporary(folder: Path) -> Iterator[Path]:
-    """A folder for a new piece, locked by this process so that no other one deletes it."""
-    path = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
-    handle = lock(path / "begun")
-    os.replace(path / "begun", path / LOCK)
-    try:
-        yield path
-    finally:
-        remove_locked(path)
+        handle, new = tempfile.mkstemp(prefix=".new-", dir=folder)
         os.close(handle)
-
-
-def _write_about(folder: Path, encoder: Encoder, temporary: Path) -> None:
-    if not (folder / ABOUT).is_file():
-        name = str(getattr(encoder, "name", encoder.identity))
-        text = json.dumps({"name": name, "identity": encoder.identity})
-        (temporary / ABOUT).write_text(text, encoding="utf-8")
-        os.replace(temporary / ABOUT, folder / ABOUT)
-
-
-def _check(folder: Path) -> None:
-    """ValueError if a file of a piece is not as it was written."""
-    written = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
-    if written != {part: _checksum(folder / f"{part}.npy") for part in PARTS}:
-        raise ValueError(f"{folder}: damaged")
+        try:
+            save_file(tensors, new, about)
+            piece = _loaded(Path(new))  # before other processes can delete it
+            path = folder / f"{Path(new).name[5:]}-{_checksum(Path(new))}.safetensors"
+            os.replace(new, path)
+        finally:
+            Path(new).unlink(missing_ok=True)
+    except (OSError, SafetensorError) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else error
+        raise DataError(
+            f"{folder}: features cannot be written ({reason}); set DISSENSUS_CACHE to another "
+            "folder, or free space with `dissensus cache --clear`"
+        ) from None
+    return Piece(path, piece.keys, piece.store)
 
 
 def _checksum(path: Path) -> str:
@@ -271,15 +227,19 @@ def _joined(folder: Path, keys: np.ndarray, pieces: list[Piece]) -> Store:
     first = pieces[0].store
     vectors = _empty(folder, (int(offsets[-1]), first.width), first.vectors.dtype)
     places = np.empty((int(offsets[-1]), *first.places.shape[1:]), dtype=first.places.dtype)
-    stores = [piece.store for piece in pieces]
-    breaks = np.flatnonzero((np.diff(number) != 0) | (start[1:] != start[:-1] + lengths[:-1])) + 1
-    edges = np.r_[0, breaks, len(keys)]  # contents that follow one another in a piece as well
-    for a, b in itertools.pairwise(edges.tolist()):
-        target = slice(offsets[a], offsets[b])
-        source = slice(start[a], start[a] + offsets[b] - offsets[a])
-        vectors[target] = stores[number[a]].vectors[source]
-        places[target] = stores[number[a]].places[source]
+    for n, piece in enumerate(pieces):
+        here = np.flatnonzero(number == n)
+        target = _positions(offsets[here], lengths[here])
+        source = _positions(start[here], lengths[here])
+        vectors[target] = piece.store.vectors[source]
+        places[target] = piece.store.places[source]
     return Store(vectors, places, offsets, cut)
+
+
+def _positions(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The positions of sequences, one sequence after another."""
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(starts, lengths) + within
 
 
 def _empty(folder: Path, shape: tuple[int, int], dtype: Any) -> np.ndarray:
@@ -313,7 +273,7 @@ def clear(name: str | None = None) -> int:
         names = listed(sorted({one.name for one in encoders})) or "nothing"
         raise DataError(f"{cache_folder()}: nothing of encoder {name!r}; choose from {names}")
     for one in chosen:
-        for piece in one.folder.glob("piece-*"):
+        for piece in one.folder.glob(PIECES):
             _remove(piece)
     _remove_leftovers()
     return sum(one.bytes for one in chosen)
@@ -326,7 +286,7 @@ def trim(limit: int, in_use: list[Path] | None = None) -> int:
     pieces = [
         (_used(piece), _bytes(piece), piece)
         for folder in _encoder_folders()
-        for piece in folder.glob("piece-*")
+        for piece in folder.glob(PIECES)
     ]
     total = before = sum(n_bytes for _, n_bytes, _ in pieces)
     kept = set(in_use or ())
@@ -345,35 +305,21 @@ def _encoder_folders() -> list[Path]:
 
 
 def _cached_encoder(folder: Path) -> CachedEncoder:
-    try:
-        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        name, identity = str(about["name"]), str(about["identity"])
-    except (OSError, ValueError, LookupError, TypeError):
-        name, identity = folder.name, ""
-    pieces = list(folder.glob("piece-*"))
-    return CachedEncoder(
-        name,
-        identity,
-        folder,
-        sum(_n_contents(piece) for piece in pieces),
-        sum(_bytes(piece) for piece in pieces),
-        max((_used(piece) for piece in pieces), default=0.0),
-    )
-
-
-def _n_contents(piece: Path) -> int:
-    try:
-        return len(np.load(piece / "keys.npy", mmap_mode="r"))
-    except Exception:  # numpy raises errors of many kinds if an array is damaged
-        return 0
+    pieces = list(folder.glob(PIECES))
+    about, contents = {"name": folder.name, "identity": ""}, 0
+    for piece in pieces:
+        with suppress(OSError, SafetensorError), safe_open(piece, framework="np") as file:
+            about |= file.metadata() or {}
+            contents += file.get_slice("keys").get_shape()[0]
+    used = max((_used(piece) for piece in pieces), default=0.0)
+    n_bytes = sum(_bytes(piece) for piece in pieces)
+    return CachedEncoder(about["name"], about["identity"], folder, contents, n_bytes, used)
 
 
 def _bytes(piece: Path) -> int:
-    total = 0
-    for path in piece.glob("*"):
-        with suppress(OSError):  # another process has just deleted it
-            total += path.stat().st_size
-    return total
+    with suppress(OSError):  # another process has just deleted it
+        return piece.stat().st_size
+    return 0
 
 
 def _used(piece: Path) -> float:
@@ -383,22 +329,67 @@ def _used(piece: Path) -> float:
 
 
 def _remove(piece: Path) -> None:
-    """Rename a piece, then delete it, so that no process reads an incomplete one."""
-    old = piece.with_name(f".old-{piece.name}")
     with suppress(OSError):
-        os.replace(piece, old)
-    shutil.rmtree(old, ignore_errors=True)
+        piece.unlink()
 
 
 def _remove_leftovers() -> None:
-    """Delete what killed processes left behind, but nothing of a process that is running."""
+    """Delete what killed processes left behind, and the pieces of earlier versions: folders."""
     for folder in _encoder_folders():
-        for path in folder.glob(".old-*"):
-            shutil.rmtree(path, ignore_errors=True)
         for path in folder.glob(".new-*"):
-            if (path / LOCK).exists():
-                remove_abandoned(path)
-            elif time.time() - _used(path) > LEFTOVER:  # of an earlier version
-                shutil.rmtree(path, ignore_errors=True)
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
+            if time.time() - _used(path) > LEFTOVER:
+                _remove(path)
+        for path in [path for path in folder.iterdir() if path.is_dir()]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+# ---- keys ----
+
+
+def content_keys(contents: Contents) -> np.ndarray:
+    """A hash of each content, which does not depend on where or how the content is stored."""
+    together = contents.kind == "text" and pa.types.is_list(contents.values.type)
+    kind = "texts" if together else contents.kind
+    start = hashlib.sha256(kind.encode() + b"\0")
+    keys = []
+    for data in _data(contents):
+        key = start.copy()
+        key.update(data)
+        keys.append(key.hexdigest()[:32])
+    return np.array(keys, dtype=KEY)
+
+
+def _data(contents: Contents) -> Iterator[bytes | memoryview]:
+    """The bytes of each content that its key is computed from."""
+    values = contents.values
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if contents.kind == "features":
+        return (_numbers(value.values) for value in values)
+    if pa.types.is_list(values.type):  # texts read together
+        return (json.dumps(parts).encode() for parts in values.to_pylist())
+    if contents.kind == "text" or not _are_paths(values):
+        return _buffer(values)
+    return (contents.bytes_of(code) for code in range(len(values)))
+
+
+def _are_paths(values: Any) -> bool:
+    return pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+
+
+def _buffer(values: Any) -> Iterator[memoryview]:
+    """The bytes of strings, in the memory of Arrow."""
+    values = values.cast(pa.large_binary())
+    _, offsets, data = values.buffers()
+    edges = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
+    view = memoryview(data if data is not None else b"")
+    return (view[a:b] for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def _numbers(values: Any) -> bytes:
+    """A vector, or a sequence of vectors, with its shape."""
+    nested = hasattr(values.type, "value_type")
+    lengths = values.value_lengths().to_pylist() if nested else len(values)
+    flat = values.flatten() if nested else values
+    numbers = flat.to_numpy(zero_copy_only=False).astype(np.float32)
+    return repr(lengths).encode() + b"\0" + numbers.tobytes()

@@ -14,9 +14,8 @@ import pyarrow as pa
 from dissensus.block_cache import cached_within
 from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus
-from dissensus.encoders.framework.cache import cached_store, is_cached
+from dissensus.encoders.framework.cache import cached_store, content_keys, is_cached
 from dissensus.encoders.framework.catalogue import AND, encoder, kinds_of
-from dissensus.encoders.framework.keys import content_keys
 from dissensus.encoders.framework.store import NOUNS, Store, Unreadable
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.progress import progress

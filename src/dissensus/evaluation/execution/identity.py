@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.encoders.framework.keys import data_digest
+from dissensus.encoders.framework.digest import data_digest
 from dissensus.evaluation.execution.folder import GOLD_CONSENSUS, WEIGHED_IN_TRIALS
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.execution.trials import weighed_questions

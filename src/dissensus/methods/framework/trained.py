@@ -27,7 +27,7 @@ from dissensus.encoders import (
 )
 from dissensus.encoders import encoder as encoder_of
 from dissensus.encoders.framework.catalogue import AND
-from dissensus.encoders.framework.keys import data_digest
+from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.learned import Answers, has_answers, items_of
