@@ -39,6 +39,7 @@ COMMANDS = {  # the name that users type -> the file in this folder
     "train": "train",
     "predict": "predict",
     "evaluate": "evaluate",
+    "judge": "judge",
     "attention": "evaluate",
     "draw": "draw",
     "compare": "compare",

@@ -35,6 +35,9 @@ from .group_scores import worst_group as worst_group
 from .interval_plot import check_picture as check_picture
 from .interval_plot import intervals as intervals
 from .interval_plot import save_intervals as save_intervals
+from .judge import InPlaceOf as InPlaceOf
+from .judge import Judgement as Judgement
+from .judge import judge as judge
 from .outside_predictions import read_predictions as read_predictions
 from .prediction_scores import Evaluation as Evaluation
 from .prediction_scores import PartScores as PartScores
