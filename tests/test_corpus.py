@@ -11,16 +11,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dissensus import simulate
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut, Rationales
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+from tests.saved_folders import without_checksums
 
 ITEMS = ["t1", "t2", "t3", "t4", "t5", "t6"]
 PEOPLE = ["ann", "bob", "eve"]
@@ -661,3 +664,17 @@ def test_contents_may_be_the_text_of_each_item() -> None:
     for wrong, message in refused:
         with pytest.raises(DataError, match=message):
             Corpus.build("mine", ["t1", "t2", "t3"], {"q": answers}, contents={"text": wrong})
+
+
+def test_a_folder_whose_answers_an_earlier_version_wrote_in_blocks(tmp_path: Path) -> None:
+    """Several row groups, with codes of 8 bytes."""
+    corpus = simulate.text(n_items=60, n_annotators=5, labels_per_item=3)
+    corpus.save(tmp_path / "crowd")
+    path = tmp_path / "crowd" / "question-0.parquet"
+    table = pq.read_table(path)
+    for at, name in enumerate(("item", "annotator")):
+        table = table.set_column(at, name, table[name].cast(pa.int64()))
+    pq.write_table(table, path, row_group_size=50)
+    without_checksums(tmp_path / "crowd" / "corpus.json")
+    loaded = Corpus.load(tmp_path / "crowd")
+    assert loaded.equals(corpus) and loaded["emotion"].item.dtype == np.int32

@@ -10,7 +10,6 @@ TINY = ("--encoder", "characters", "--epochs", "2")
 FLOORS = ("--methods", "prior,annotator-majority", "--seeds", "1")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "convert": ("convert", "labels.csv", "out", "--overwrite"),
-    "convert by item": ("convert", "labels.csv", "out", "--by-item", "--overwrite"),
     "convert to a spreadsheet": ("convert", "crowd", "out.xlsx"),
     "convert to JSON lines": ("convert", "crowd", "out.jsonl"),
     "convert to lewidi2025": ("convert", "crowd", "out.json", "--to", "lewidi2025"),
@@ -22,8 +21,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "aggregate": ("aggregate", "labels.csv", "-o", "out.csv"),
     "aggregate and save": ("aggregate", "labels.csv", "--method", "dawid-skene", "-o", "out.csv",
                            "--save-model", "out", "--annotator-table", "out.parquet"),
-    "aggregate from disk": ("aggregate", "by-item", "--from-disk", "--method", "one-coin", "-o",
-                            "out.parquet"),
+    "aggregate a folder": ("aggregate", "crowd", "--method", "one-coin", "-o", "out.parquet"),
     "train": ("train", "crowd", "--method", "single", *TINY, "-o", "out", "--overwrite",
               "--resume"),
     "train with a cache": ("train", "crowd", "--method", "annotator-heads", "--encoder", "bert",
@@ -57,7 +55,6 @@ def write_corpora(work: Path) -> None:
 
     corpus = simulate.text(n_items=40, n_annotators=4, labels_per_item=3)
     corpus.save(work / "crowd")
-    corpus.save(work / "by-item", by_item=True)
     write(corpus, work / "labels.csv")
     write_bert(work / "bert")
 

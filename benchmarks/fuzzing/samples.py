@@ -339,7 +339,6 @@ def own_folders(folder: Path) -> list[Sample]:
 
     corpus = simulate.text(n_items=40, n_annotators=4, labels_per_item=3)
     corpus.save(folder / "corpus")
-    corpus.save(folder / "by-item", by_item=True)
     DawidSkene().fit(corpus["emotion"]).save(folder / "aggregation")
     os.environ["DISSENSUS_CACHE"] = str(folder / "cache")
     training = Training(epochs=1)
@@ -353,7 +352,6 @@ def own_folders(folder: Path) -> list[Sample]:
     next((folder / "fits").iterdir()).rename(folder / "fit")
     saved: dict[str, Callable[[Path], Any]] = {
         "corpus": read_corpus,
-        "by-item": read_blocks,
         "aggregation": lambda path: DawidSkene().restore(path),
         "predictions": read_predictions,
         "attention": read_predictions,
@@ -370,14 +368,6 @@ def own_folders(folder: Path) -> list[Sample]:
         resumed_training(folder / "checkpoint", corpus),
         *read_by_commands(folder / "commands", corpus),
     ]
-
-
-def read_blocks(path: Path) -> Any:
-    """Count answers on disk."""
-    from dissensus.aggregation import aggregate
-    from dissensus.corpus import open_corpus
-
-    return aggregate(open_corpus(path), "one-coin")
 
 
 def resumed_training(folder: Path, corpus: Any) -> Sample:

@@ -19,7 +19,6 @@ from . import workflow as workflow
 from .aggregation import aggregate as aggregate
 from .annotations import Annotations as Annotations
 from .corpus import Corpus as Corpus
-from .corpus import open_corpus as open_corpus
 from .datasets import read as read
 from .description import describe as describe
 from .drawing import draw as draw

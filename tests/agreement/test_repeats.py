@@ -19,10 +19,7 @@ from dissensus.agreement import (
     value_pairs,
     why_undefined,
 )
-from dissensus.agreement.intervals import interval_over_items
 from dissensus.agreement.registry import why_unfit
-from dissensus.agreement.summary import BlockAgreement
-from dissensus.annotations import SplitAnnotations
 from dissensus.scales import Scale
 
 SCALES: dict[str, Scale] = {
@@ -165,20 +162,6 @@ def test_the_same_answer_twice_changes_nothing(kind: str) -> None:
             assert value == pytest.approx(MEASURES[name].function(first), abs=1e-9, nan_ok=True), (
                 name
             )
-
-
-@pytest.mark.parametrize("kind", SCALES)
-def test_blocks_add_up(kind: str) -> None:
-    annotations = crowd(kind, 8)
-    agreement = BlockAgreement("q", SplitAnnotations.of(annotations, 4))
-    for name, value in agreement.values().items():
-        assert value == pytest.approx(MEASURES[name].function(annotations), abs=1e-9), name
-    for result in agreement.summarise(intervals=True).measures:
-        ends = interval_over_items(MEASURES[result.measure], annotations)
-        assert result.interval is not None
-        np.testing.assert_allclose(
-            tuple(result.interval), tuple(ends), atol=1e-9, err_msg=result.measure
-        )
 
 
 def test_one_annotator_alone_does_not_disagree() -> None:

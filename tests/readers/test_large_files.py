@@ -14,8 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from dissensus import Corpus, readers
-from dissensus.annotations import blocks
-from dissensus.corpus import corpus as corpus_module
 from dissensus.errors import DataError
 from dissensus.files.plain import unpacking_up_to
 from dissensus.readers import delimited, files
@@ -38,8 +36,6 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(jsonl, "OBJECTS", 50)
         monkeypatch.setattr(parquet, "ROWS", 50)
 
-    monkeypatch.setattr(corpus_module, "ROWS_AT_ONCE", 100)
-    monkeypatch.setattr(blocks, "MANY", 100)
     monkeypatch.setattr("dissensus.annotations.annotations.PAIRS", 90)
     return shrink
 
@@ -50,9 +46,9 @@ def both(tiny: Callable[[], None], tmp_path: Path) -> Callable[..., tuple[Path, 
 
     def convert(path: Path, **options: Any) -> tuple[Path, Path]:
         whole, in_parts = tmp_path / "whole", tmp_path / "parts"
-        readers.read(path, **options).save(whole, by_item=True)
+        readers.read(path, **options).save(whole)
         tiny()
-        readers.read(path, **options).save(in_parts, by_item=True)
+        readers.read(path, **options).save(in_parts)
         return in_parts, whole
 
     return convert

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.annotations import Annotations
 from dissensus.conversion import annotations_of
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -21,7 +21,6 @@ NEAREST = {  # aggregators for a kind of scale, to offer instead
     "interval": "mean, median or gaussian",
     "multi-label": "majority or dawid-skene",
 }
-IN_BLOCKS = "majority, soft-vote, dawid-skene, one-coin and mace"
 CHOSEN = Nominal(("not chosen", "chosen"))  # each value of multi-label answers
 Gives = Literal["share", "probability"]
 
@@ -45,7 +44,6 @@ class Aggregator(ABC):
     takes_skills: ClassVar[bool] = False  # whether `fit` has the argument `skills`
     reads_sets: ClassVar[bool] = False  # whether it takes multi-label answers as a whole
     needs_annotators: ClassVar[bool] = True
-    in_blocks: ClassVar[bool] = False  # whether it counts answers that are not all in memory
     gives: ClassVar[Gives] = "share"
 
     distribution_: np.ndarray = field(init=False, repr=False)
@@ -61,10 +59,9 @@ class Aggregator(ABC):
 
         Args:
             annotations: `Annotations`, a corpus with one question, or a pandas, polars or Arrow
-                table that `dissensus.read` can read; or `AnnotationBlocks`.
+                table that `dissensus.read` can read.
         """
-        if not isinstance(annotations, AnnotationBlocks):
-            annotations = annotations_of(annotations)
+        annotations = annotations_of(annotations)
         self._check(annotations)
         if self._is_by_value(annotations):
             return self._fit_values(annotations)
@@ -72,7 +69,7 @@ class Aggregator(ABC):
         self.consensus_ = self._labels(annotations)
         return self
 
-    def _is_by_value(self, annotations: Annotations | AnnotationBlocks) -> bool:
+    def _is_by_value(self, annotations: Annotations) -> bool:
         return annotations.scale.kind == "multi-label" and not self.reads_sets
 
     def _fit_values(
@@ -133,15 +130,7 @@ class Aggregator(ABC):
         items = consensus.items.take(consensus.item)
         return Prediction(scale, items, distribution, answer, gives=self.gives)
 
-    def _check(self, annotations: Annotations | AnnotationBlocks) -> None:
-        if isinstance(annotations, AnnotationBlocks) and (
-            not self.in_blocks or self._is_by_value(annotations)
-        ):
-            answers = "multi-label answers" if self.in_blocks else "answers"
-            raise DataError(
-                f"{self.name} needs all {answers} in memory; {IN_BLOCKS} count single values in "
-                "blocks"
-            )
+    def _check(self, annotations: Annotations) -> None:
         kind = annotations.scale.kind
         if kind not in self.scales:
             *kinds, last = self.scales
@@ -150,10 +139,7 @@ class Aggregator(ABC):
                 f"{self.name} is for {known} answers, not {kind} ones; use {NEAREST[kind]}"
             )
         if self.needs_annotators:
-            if isinstance(annotations, AnnotationBlocks):
-                annotations.check_annotators(self.name)
-            else:
-                annotations.annotator_codes(self.name)
+            annotations.annotator_codes(self.name)
         if not annotations.n_rows:
             raise DataError(f"{self.name}: there are no answers to aggregate")
 

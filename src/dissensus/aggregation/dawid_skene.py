@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dissensus.aggregation.base import Aggregator, Gives
-from dissensus.aggregation.em import TINY, Expected, HiddenTruth, ItemAnswers, item_answers, shares
+from dissensus.aggregation.em import TINY, Expected, HiddenTruth, ItemAnswers, shares
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.progress import progress
@@ -54,7 +54,6 @@ class DawidSkene(HiddenTruth):
 
     smoothing: float = 0.0
     name: ClassVar[str] = "dawid-skene"
-    in_blocks: ClassVar[bool] = True
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, answered, true)
     _answers: Annotations | None = field(init=False, repr=False, default=None)
     _calibrated: np.ndarray = field(init=False, repr=False)
@@ -93,8 +92,7 @@ class DawidSkene(HiddenTruth):
 
     def _reported(self) -> np.ndarray:
         if self._answers is not None:  # computed when it is needed
-            given = self._answers, self.name, self._known, self._cluster
-            with closing(item_answers(*given)) as answers:
+            with closing(ItemAnswers(self._answers, self.name, self._known)) as answers:
                 self._calibrated = self._calibrate(answers, max(self._answers.n_items // SAMPLE, 1))
             self._answers = None
         return self._calibrated
@@ -119,7 +117,7 @@ class DawidSkene(HiddenTruth):
         ]
         power = POWERS[int(np.argmax(likelihood))]
         answers.expected("expect_others", counts, (*prior, power), False)
-        return answers.distribution()
+        return answers.posterior
 
     def _added(
         self, answers: ItemAnswers, expected: Expected, occurs: np.ndarray

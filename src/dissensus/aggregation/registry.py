@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from typing import Any, cast
 
 import numpy as np
@@ -26,9 +25,8 @@ from dissensus.aggregation.votes import (
     WeightedVote,
     ZeroBasedSkill,
 )
-from dissensus.annotations import AnnotationBlocks, Annotations
-from dissensus.cluster import connect
-from dissensus.corpus import Corpus, StoredCorpus
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.scales import Interval, Scale
 
@@ -59,7 +57,7 @@ def check_shares(n_items: int, scale: Scale, question: str) -> None:
 
 
 def annotator_table(
-    annotations: Annotations | AnnotationBlocks, fitted: Aggregator, question: str
+    annotations: Annotations, fitted: Aggregator, question: str
 ) -> dict[str, list[Any]]:
     """Columns question, annotator, answers, and every estimate that is one number each."""
     columns: dict[str, list[Any]] = {
@@ -95,9 +93,7 @@ def _estimates(fitted: Aggregator, values: Sequence[str]) -> dict[str, list[Any]
     return estimates
 
 
-def gold_accuracy(
-    corpus: Corpus | StoredCorpus, question: str, fitted: Aggregator
-) -> tuple[float, int] | None:
+def gold_accuracy(corpus: Corpus, question: str, fitted: Aggregator) -> tuple[float, int] | None:
     """The share of predicted answers that equal the gold label, and how many there are.
 
     None without gold labels, and for ratings, which are hardly ever equal.
@@ -142,26 +138,22 @@ AGGREGATORS: dict[str, type[Aggregator]] = {
 
 
 def aggregate(
-    corpus: Corpus | StoredCorpus,
+    corpus: Corpus,
     method: str | None = None,
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
     skills: Mapping[str, float] | None = None,
     warm_start: HiddenTruth | None = None,
-    cluster: str | None = None,
 ) -> dict[str, Aggregator]:
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
     Args:
-        corpus: a corpus, or one whose answers stay on disk (`open_corpus`).
         method: a name of `AGGREGATORS`; if left out, the mean of ratings on an interval scale, and
             otherwise the majority.
         questions: which ones; all if left out.
         use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
         skills: the weight of each annotator's votes, by name (weighted-vote).
         warm_start: the same model, fitted on earlier answers; its counts are added.
-        cluster: address of a Dask scheduler whose workers count a part of the items each
-            (dawid-skene, one-coin and mace).
 
     Example:
         >>> from dissensus import Annotations
@@ -173,34 +165,25 @@ def aggregate(
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     if method is None:
+        options: Any = use_gold, skills, warm_start
         return {
-            question: aggregate(
-                corpus, usual_method(corpus, question), [question], use_gold, skills, warm_start,
-                cluster,
-            )[question]
+            question: aggregate(corpus, usual_method(corpus, question), [question], *options)[
+                question
+            ]
             for question in questions
-        }  # fmt: skip
+        }
     check_method(method)
     if method in RANKERS:
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     if method in TEXT_METHODS:
         raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
-    options = {"skills": skills, "history": warm_start}
-    more: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    given = {"skills": skills, "history": warm_start}
+    more: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     _check_more(method, more, use_gold)
-    if cluster is None:
-        return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
-    if not (issubclass(AGGREGATORS[method], HiddenTruth) and AGGREGATORS[method].in_blocks):
-        raise DataError(f"{method} does not run on a cluster; dawid-skene, one-coin and mace do")
-    with closing(connect(cluster)) as client:
-        more["cluster"] = client
-        fitted = {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
-        for aggregator in fitted.values():
-            _ = aggregator.calibrated_  # while there are workers
-        return fitted
+    return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
 
 
-def usual_method(corpus: Corpus | StoredCorpus, question: str) -> str:
+def usual_method(corpus: Corpus, question: str) -> str:
     """The aggregator of a question for which none is named."""
     return "mean" if isinstance(corpus[question].scale, Interval) else "majority"
 
@@ -232,7 +215,7 @@ def check_method(method: str) -> None:
 
 def _fitted(
     method: str,
-    corpus: Corpus | StoredCorpus,
+    corpus: Corpus,
     question: str,
     use_gold: bool,
     more: Mapping[str, Any],
@@ -248,7 +231,7 @@ def _fitted(
     return cast(Aggregator, aggregator.fit(corpus[question], gold=corpus.gold[question], **more))
 
 
-def _check_gold(corpus: Corpus | StoredCorpus, question: str) -> None:
+def _check_gold(corpus: Corpus, question: str) -> None:
     """Refuse gold labels that are not values of the scale, because no annotator gave them."""
     scale, known = corpus[question].scale, corpus.gold[question].scale
     values = getattr(scale, "values", ())

@@ -15,7 +15,6 @@ from dissensus.aggregation.em import (
     Expected,
     HiddenTruth,
     ItemAnswers,
-    LocalAnswers,
     alike,
     shares,
 )
@@ -39,7 +38,6 @@ class OneCoin(HiddenTruth):
     """
 
     name: ClassVar[str] = "one-coin"
-    in_blocks: ClassVar[bool] = True
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, right and all answers)
     _n: np.ndarray = field(init=False, repr=False)
 
@@ -154,7 +152,7 @@ class Glad(HiddenTruth):
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return ()
 
-    def _begin(self, answers: LocalAnswers, voted: Expected) -> None:
+    def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
         self.prior_ = alike(voted.mass)
         self._usual = self._from_history(np.ones(answers.n_annotators), "ability_")
         self.ability_ = self._usual.copy()
@@ -162,7 +160,7 @@ class Glad(HiddenTruth):
         self.objective_ = []
         self._right = np.empty(len(answers.cell))
 
-    def _pass(self, answers: LocalAnswers) -> tuple[float, float]:
+    def _pass(self, answers: ItemAnswers) -> tuple[float, float]:
         from dissensus.aggregation.kernels import expect_difficulty
 
         def work(first: int, last: int) -> tuple[float, float]:
@@ -189,7 +187,7 @@ class Glad(HiddenTruth):
             self._improve_ability(answers)
         return likelihood, max(changes)
 
-    def _improve_ease(self, answers: LocalAnswers) -> None:
+    def _improve_ease(self, answers: ItemAnswers) -> None:
         from dissensus.aggregation.kernels import improve_ease
 
         arrays = answers.offsets, answers.cell, answers.n_values, self._right
@@ -197,7 +195,7 @@ class Glad(HiddenTruth):
             lambda first, last: improve_ease(first, last, *arrays, self.ability_, self.log_ease_, 2)
         )
 
-    def _improve_ability(self, answers: LocalAnswers) -> None:
+    def _improve_ability(self, answers: ItemAnswers) -> None:
         """One Newton's step for all annotators; halved where it would lead downhill."""
         slope, curve, value = self._slopes(answers, self.ability_)
         step = (slope / curve).clip(-2, 2)
@@ -210,7 +208,7 @@ class Glad(HiddenTruth):
             step = np.where(worse, 0, step)
         self.ability_ = self.ability_ + step
 
-    def _slopes(self, answers: LocalAnswers, ability: np.ndarray) -> np.ndarray:
+    def _slopes(self, answers: ItemAnswers, ability: np.ndarray) -> np.ndarray:
         """Slope, curve and value of the objective in each ability, (3, n_annotators)."""
         from dissensus.aggregation.kernels import ability_slope
 
@@ -252,7 +250,6 @@ class Mace(HiddenTruth):
     variational: bool = True
     seed: int = 0
     name: ClassVar[str] = "mace"
-    in_blocks: ClassVar[bool] = True
     competence_: np.ndarray = field(init=False, repr=False)
     habit_: np.ndarray = field(init=False, repr=False)
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, known or habit, n_values)
@@ -264,18 +261,17 @@ class Mace(HiddenTruth):
     _generator: np.random.Generator = field(init=False, repr=False)
 
     def _learn(self, answers: ItemAnswers) -> None:
-        best: tuple[float, dict[str, object]] | None = None
+        best: tuple[float, dict[str, object], np.ndarray] | None = None
         for start in range(max(1, self.restarts)):
             self._generator = np.random.default_rng((self.seed, start))
             super()._learn(answers)
             if best is None or self.objective_[-1] > best[0]:
                 kept = {name: getattr(self, name) for name in LEARNED}
-                best = self.objective_[-1], kept
-                answers.keep()
+                best = self.objective_[-1], kept, answers.posterior.copy()
         assert best is not None
         for name, value in best[1].items():
             setattr(self, name, value)
-        answers.restore()
+        answers.posterior = best[2]
 
     def _shape(self, n_values: int) -> tuple[int, ...]:
         return (2, n_values)

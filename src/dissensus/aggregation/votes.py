@@ -27,7 +27,6 @@ class Majority(Aggregator):
     ties: Ties = "first"
     seed: int = 0
     name: ClassVar[str] = "majority"
-    in_blocks: ClassVar[bool] = True
     needs_annotators: ClassVar[bool] = False
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
@@ -42,7 +41,6 @@ class SoftVote(Aggregator):
     """The share of each value among an item's answers."""
 
     name: ClassVar[str] = "soft-vote"
-    in_blocks: ClassVar[bool] = True
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "interval", "multi-label")
     reads_sets: ClassVar[bool] = True
     needs_annotators: ClassVar[bool] = False

@@ -74,7 +74,6 @@ from .summary import MeasureResult as MeasureResult
 from .summary import QuestionAgreement as QuestionAgreement
 from .summary import QuestionBreakdown as QuestionBreakdown
 from .summary import at_a_glance as at_a_glance
-from .summary import at_a_glance_in_blocks as at_a_glance_in_blocks
 from .summary import benchmark_word as benchmark_word
 from .summary import break_down as break_down
 from .summary import interval as interval

@@ -29,7 +29,6 @@ from dissensus.agreement.estimates import (
     item_agreement,
     linearised,
     masi_distance,
-    middle,
     numbers,
     own_by_values,
     own_disagreement,
@@ -414,13 +413,8 @@ def prepare_krippendorff_alpha(
     distance: Distance | None = None,
     level: Level | None = None,
     weights: Weights = None,
-    of_block: bool = False,
 ) -> Estimate:
-    """`krippendorff_alpha`, prepared to leave out items.
-
-    Args:
-        of_block: whether sums are to be added to those of other blocks of items.
-    """
+    """`krippendorff_alpha`, prepared to leave out items."""
     scale = annotations.scale
     if (distance is not None) + (level is not None) + (weights is not None) > 1:
         raise DataError("a distance, a level or weights: each takes the place of the others")
@@ -434,15 +428,14 @@ def prepare_krippendorff_alpha(
     if wanted == "ordinal":
         return _by_ranks(annotations)
     if wanted == "masi":
-        every = np.arange(1 << len(scale)) if of_block and isinstance(scale, MultiLabel) else None
-        return _by_function(annotations, annotations.answer, masi_distance, every)
+        return _by_function(annotations, annotations.answer, masi_distance)
     if wanted == "nominal":
         own = scale.distance if isinstance(scale, Nominal) and level is None else None
         return _by_values(annotations, unequal(scale.n_columns) if own is None else own)
     number = numbers(scale, annotations.answer, f"Krippendorff's alpha on {wanted} level")
     if wanted == "ratio":
         return _by_function(annotations, number, _ratio_distance)
-    return _by_moments(annotations, number, middle(scale) if of_block else None)
+    return _by_moments(annotations, number)
 
 
 def _level(level: Level | None, scale: Scale) -> str:
@@ -573,20 +566,14 @@ class _Ranks:
         return _alpha(apart, np.where(expected > 1e-9 * n**3, expected, 0.0), n)
 
 
-def _by_moments(
-    annotations: Annotations, number: np.ndarray, centre: float | None = None
-) -> Estimate:
-    """Squared differences of `number` (n_rows,), without looking at pairs.
-
-    Args:
-        centre: what numbers are centred at; their mean if left out.
-    """
+def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
+    """Squared differences of `number` (n_rows,), without looking at pairs."""
     n = annotations.voters().astype(float)  # (n_items,)
     own = own_disagreement(annotations, lambda a, b: (number[a] - number[b]) ** 2)
     paired = n[annotations.item] >= 2
     item, votes, number = annotations.item[paired], annotations.votes[paired], number[paired]
     if number.size:  # sums of squares keep their digits
-        number = number - (np.average(number, weights=votes) if centre is None else centre)
+        number = number - np.average(number, weights=votes)
 
     def over_items(values: np.ndarray) -> np.ndarray:
         return np.bincount(item, votes * values, minlength=len(n)).astype(float, copy=False)
@@ -610,21 +597,13 @@ def _by_function(
     annotations: Annotations,
     answer: np.ndarray,
     distance: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    every: np.ndarray | None = None,
 ) -> Estimate:
-    """Any distance between stored answers: those given are compared with one another once.
-
-    Args:
-        every: all answers there can be, in order, if sums are to be added to those of others.
-    """
+    """Any distance between stored answers: those given are compared with one another once."""
     from scipy.sparse import csr_array
 
     n = annotations.voters()
     several = n[annotations.item] >= 2  # (n_rows,)
-    if every is None:
-        values, code = np.unique(answer[several], return_inverse=True)
-    else:
-        values, code = every, np.searchsorted(every, answer[several])
+    values, code = np.unique(answer[several], return_inverse=True)
     if len(values) > MOST_DIFFERENT:
         raise DataError(
             f"{len(values):,} different answers have too many distances to compare all with all "

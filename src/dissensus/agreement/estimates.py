@@ -1,7 +1,6 @@
 """What measures are made of: pairs of answers to an item, counted, and summed over items.
 
-A measure of some annotations is an `Estimate`. Most are a formula of sums over items (`OfSums`),
-which may be those of one table, of blocks of a file or of parts of a cluster, added up.
+A measure of some annotations is an `Estimate`. Most are a formula of sums over items (`OfSums`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import Repeated
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, set_sizes
+from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, set_sizes
 
 NamedWeights = Literal[
     "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
@@ -120,13 +119,6 @@ def numbers(scale: Scale, answer: np.ndarray, what: str) -> np.ndarray:
     if scale.kind != "interval":
         raise DataError(f"{what} needs ratings or levels, not {scale.kind} answers")
     return np.asarray(answer, dtype=float)
-
-
-def middle(scale: Scale) -> float:
-    """The number in the middle of a scale of ratings or levels."""
-    if isinstance(scale, Interval):
-        return (scale.low + scale.high) / 2
-    return float(np.mean(numbers(scale, np.arange(scale.n_columns), "a middle")))
 
 
 def masi_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -72,8 +72,8 @@ def interval_over_items(
     """
     check_level(level)
     if isinstance(measure, Measure):
-        of_pairs = measure.prepare_block if measure.by_pairs else None
-        return interval_of(measure.prepare, annotations, measure.bounds, level, of_pairs)
+        bounds, of_pairs = measure.bounds, measure.pair_counts
+        return interval_of(measure.prepare, annotations, bounds, level, of_pairs)
     items = np.flatnonzero(annotations.per_item())
     value, without = measure(annotations), _called(measure, annotations, items)
     return jackknife_from(value, Moments.of(without - value), (-math.inf, math.inf), level)

@@ -168,7 +168,7 @@ class PairMeasure:
         return sums.sum(axis=0), changes.sum(axis=0)
 
 
-# ---- counts of pairs of answers, which can be added up over blocks ----
+# ---- counts of pairs of answers ----
 
 
 def pair_tables(annotations: Annotations) -> np.ndarray:
@@ -199,10 +199,10 @@ def kappas_of_tables(tables: np.ndarray, apart: np.ndarray, pooled: bool = False
     return kappas
 
 
-def prepare_kappa_of_block(
+def prepare_pair_counts(
     annotations: Annotations, weights: Weights = None, pooled: bool = False
 ) -> PairCounts:
-    """Kappa of pairs of annotators in a block of items without repeats.
+    """Mean kappa over pairs of annotators as sums over items, without repeats.
 
     Args:
         pooled: with one share of answers for both annotators, as Scott has it.
@@ -428,7 +428,7 @@ def _two_annotators(annotations: Annotations) -> np.ndarray | None:
     if len(answering) != 2 or annotations.repeated is not None:
         return None
     pair = annotations.select_annotators(answering, annotations.annotators.take(answering))
-    table = prepare_kappa_of_block(pair).totals()[0][1]
+    table = prepare_pair_counts(pair).totals()[0][1]
     return table if table.any() else None
 
 

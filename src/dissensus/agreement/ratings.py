@@ -12,7 +12,6 @@ from dissensus.agreement.estimates import (
     Estimate,
     Formula,
     OfSums,
-    middle,
     numbers,
     own_disagreement,
     ratio,
@@ -109,16 +108,15 @@ def cronbach_alpha(annotations: Annotations) -> float:
     return icc(annotations, "icc3k")
 
 
-def prepare_icc(annotations: Annotations, form: Form = "icc2", of_block: bool = False) -> Estimate:
-    """`icc`, prepared to leave out items; `of_block`: sums are to be added to those of others."""
+def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
+    """`icc`, prepared to leave out items."""
     if form not in get_args(Form):
         raise DataError(f"no form {form!r} of ICC; there are {', '.join(get_args(Form))}")
     number = numbers(annotations.scale, annotations.answer, "ICC")
     if form in ("icc1", "icc1k"):
         if form == "icc1k" and not same_number(annotations):
             return undefined(annotations)
-        centre = middle(annotations.scale) if of_block else None
-        return _one_way(annotations, number, form == "icc1k", centre)
+        return _one_way(annotations, number, form == "icc1k")
     annotations.annotator_codes(f"ICC form {form}")
     if not annotations.n_rows or not crossed(annotations):
         return undefined(annotations)
@@ -231,11 +229,9 @@ def crossed(annotations: Annotations) -> bool:
     return n_items * np.count_nonzero(annotations.per_annotator()) == annotations.n_rows
 
 
-def _one_way(
-    annotations: Annotations, number: np.ndarray, mean: bool, centre: float | None = None
-) -> Estimate:
+def _one_way(annotations: Annotations, number: np.ndarray, mean: bool) -> Estimate:
     least, item, votes = _rounding(number), annotations.item, annotations.votes
-    number = _centred(number, votes) if centre is None else number - centre
+    number = _centred(number, votes)
     size = annotations.voters().astype(float)
     total = np.bincount(item, votes * number, minlength=len(size)).astype(float, copy=False)
     mean_rating = total / np.maximum(size, 1)  # (n_items,)

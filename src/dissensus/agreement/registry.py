@@ -23,7 +23,7 @@ from dissensus.agreement.chance_corrected import (
     prepare_percent_agreement,
     randolph_chance,
 )
-from dissensus.agreement.estimates import Estimate, Formula, Weights
+from dissensus.agreement.estimates import Estimate, Formula, Summable, Weights
 from dissensus.agreement.pair_measures import (
     cohen_formula,
     concordance_matrix,
@@ -34,9 +34,9 @@ from dissensus.agreement.pair_measures import (
     pi_matrix,
     prepare_correlation,
     prepare_kappa_of_any,
-    prepare_kappa_of_block,
     prepare_mean_kappa,
     prepare_mean_kappa_per_value,
+    prepare_pair_counts,
     prepare_rank_correlation,
     spearman_matrix,
 )
@@ -61,10 +61,8 @@ from dissensus.agreement.ratings import (
     prepare_mean_difference,
     same_number,
 )
-from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.annotations import Annotations
 from dissensus.errors import DataError, did_you_mean, listed
-
-MOST_PAIRS = 1 << 26  # of annotators and values, that are counted in blocks
 
 
 class Reason(NamedTuple):
@@ -88,10 +86,7 @@ class Measure:
     formula: Callable[..., Formula] | None = None  # of its standard error
     takes_weights: bool = False  # whether prepare and formula have the argument `weights`
     is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
-    in_blocks: bool = False  # whether blocks of items have `Summable`s
-    prepare_block: Callable[..., Estimate] | None = None  # of a block, if not `prepare`
-    most_values: int | None = None  # of a multi-label scale, in blocks
-    by_pairs: bool = False  # whether blocks count pairs of annotators
+    pair_counts: Callable[..., Summable] | None = None  # of a mean over pairs, as sums over items
 
     def function(self, annotations: Annotations, **options: Any) -> float:
         """The measure; nan where undefined."""
@@ -103,7 +98,7 @@ class Measure:
 
     def weighted(self, weights: Weights) -> Measure:
         """The measure with these weights between levels."""
-        parts = {name: getattr(self, name) for name in ("prepare", "prepare_block", "formula")}
+        parts = {name: getattr(self, name) for name in ("prepare", "pair_counts", "formula")}
         with_weights: dict[str, Any] = {
             name: partial(part, weights=weights) for name, part in parts.items() if part
         }
@@ -113,22 +108,6 @@ class Measure:
         """Why the measure is nan of these answers."""
         holding = (reason.text for reason in self.reasons if reason.holds(annotations))
         return why_unfit(self, annotations) or next(holding, "the formula divides by zero")
-
-    def why_not_in_blocks(self, blocks: AnnotationBlocks) -> str | None:
-        """None, or why these answers cannot be counted in blocks of items."""
-        kind = blocks.scale.kind
-        if not self.in_blocks or kind not in self.scales:
-            return f"{kind} answers must all be in one process for it"
-        if self.most_values is not None and kind == "multi-label":
-            if blocks.scale.n_columns > self.most_values:
-                return f"sets of more than {self.most_values} values must all be in one process"
-        if self.needs_ids and blocks.is_anonymous:
-            return "it needs known annotators; these answers are anonymous"
-        if self.by_pairs and blocks.repeats:
-            return "repeated answers must all be in one process for it"
-        if self.by_pairs and (blocks.n_annotators * blocks.scale.n_columns) ** 2 > MOST_PAIRS:
-            return f"the pairs of {blocks.n_annotators:,} annotators are too many to be counted"
-        return None
 
 
 @dataclass(frozen=True)
@@ -211,8 +190,7 @@ _VALUES = (*_CHOICE, "multi-label")
 _NUMBER = ("ordinal", "interval")
 _SETS = ("multi-label",)
 _VARIES = (*_TOGETHER, NO_PAIR_VARIES)
-_KAPPA: dict[str, Any] = {"takes_weights": True, "is_kappa": True, "in_blocks": True}
-_OF_PAIRS: dict[str, Any] = {"needs_ids": True, "by_pairs": True}
+_KAPPA: dict[str, Any] = {"takes_weights": True, "is_kappa": True}
 
 
 def _beyond_chance(chance: Any, description: str, reason: Reason) -> Measure:
@@ -243,8 +221,6 @@ def _icc(form: Form, description: str) -> Measure:
         needs_ids=form not in one_way,
         bounds=(-math.inf if form.endswith("k") else -1.0, 1.0),
         formula=partial(icc_formula, form=form),
-        in_blocks=form == "icc1",
-        prepare_block=partial(prepare_icc, form=form, of_block=True),
     )
 
 
@@ -255,9 +231,9 @@ _COHEN = Measure(
     "of two annotators beyond chance, mean over pairs",
     _VARIES,
     formula=cohen_formula,
-    prepare_block=prepare_kappa_of_block,
+    needs_ids=True,
+    pair_counts=prepare_pair_counts,
     **_KAPPA,
-    **_OF_PAIRS,
 )
 
 MEASURES: dict[str, Measure] = {
@@ -269,7 +245,6 @@ MEASURES: dict[str, Measure] = {
         brief=True,
         bounds=(0.0, 1.0),
         formula=percent_formula,
-        in_blocks=True,
     ),
     "krippendorff-alpha": Measure(
         prepare_krippendorff_alpha,
@@ -278,8 +253,6 @@ MEASURES: dict[str, Measure] = {
         (*_PAIRED, PAIRED_EQUAL),
         brief=True,
         formula=krippendorff_formula,
-        prepare_block=partial(prepare_krippendorff_alpha, of_block=True),
-        most_values=12,
         **_KAPPA,
     ),
     "fleiss-kappa": _beyond_chance(
@@ -310,7 +283,7 @@ MEASURES: dict[str, Measure] = {
         prepare=partial(prepare_mean_kappa, pooled=True),
         description="of two annotators beyond chance, their answers pooled, mean over pairs",
         formula=None,
-        prepare_block=partial(prepare_kappa_of_block, pooled=True),
+        pair_counts=partial(prepare_pair_counts, pooled=True),
     ),
     "kappa-per-value": Measure(
         prepare_mean_kappa_per_value,
@@ -335,7 +308,6 @@ MEASURES: dict[str, Measure] = {
         _PAIRED,
         brief=True,
         bounds=(0.0, math.inf),
-        in_blocks=True,
     ),
     "correlation": _correlation("Pearson's r of two annotators", prepare_correlation),
     "spearman": _correlation("Spearman's rho of two annotators", prepare_rank_correlation),

@@ -1,31 +1,21 @@
-"""How much the annotators of a corpus agree: every measure that applies, with its interval.
-
-Answers are in memory, in blocks of a file, or on the workers of a cluster: in blocks, measures that
-are formulas of sums over items are counted block by block.
-"""
+"""How much the annotators of a corpus agree: every measure that applies, with its interval."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from dissensus.agreement.estimates import UNKNOWN, Formula, Summable, Totals, Weights
+from dissensus.agreement.estimates import UNKNOWN, Formula, Weights
 from dissensus.agreement.intervals import (
-    ENOUGH,
     NONE,
     ConfidenceInterval,
-    Moments,
     interval_over_annotators,
     interval_over_items,
-    jackknife_from,
-    one_table,
 )
 from dissensus.agreement.pair_measures import common_items
 from dissensus.agreement.per_part import answers_per_value, confusion
@@ -39,9 +29,9 @@ from dissensus.agreement.registry import (
     measure_named,
     why_unfit,
 )
-from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations, packed
+from dissensus.annotations import Annotations
 from dissensus.conversion import annotations_of, corpus_of
-from dissensus.corpus import Corpus, StoredCorpus
+from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.names import Names
 from dissensus.tables import html_table, to_frame
@@ -51,7 +41,6 @@ INTERVALS: dict[str, Callable[..., ConfidenceInterval]] = {
     "items": interval_over_items,
     "raters": interval_over_annotators,
 }
-MOST_ROWS = 5_000_000  # that are loaded where a few items decide
 NAMES = {  # as papers write them; others as in `MEASURES`
     "percent": "observed agreement",
     "krippendorff-alpha": "Krippendorff's alpha",
@@ -126,7 +115,7 @@ class Agreement(list[QuestionAgreement]):
         return html_table(table.column_names, rows)
 
 
-def about(annotations: Annotations | AnnotationBlocks, question: str) -> dict[str, Any]:
+def about(annotations: Annotations, question: str) -> dict[str, Any]:
     """The question, its scale, and the number of answers and of items that have any."""
     n_items = int((annotations.per_item() > 0).sum())
     return {
@@ -212,7 +201,6 @@ def summarise(
     formulas: bool = False,
     weights: Weights = None,
     benchmark: str | None = None,
-    cluster: str | None = None,
 ) -> Agreement:
     """How much the annotators of a corpus agree, question by question.
 
@@ -226,9 +214,6 @@ def summarise(
             a formula for them.
         weights: between levels, such as "linear"; then the measures are those that take weights.
         benchmark: whose words for values of kappa to add, a name of `BENCHMARKS`.
-        cluster: address of a Dask scheduler whose workers count a part of the items each, for
-            the measures that are sums over items: percent, alpha, the kappas of Fleiss and
-            Randolph, AC1, AC2, mean-difference and icc1.
 
     Example:
         >>> from dissensus import Corpus
@@ -238,7 +223,7 @@ def summarise(
         >>> [(r.measure, round(r.value, 3)) for r in summarise(corpus)[0].measures[:2]]
         [('percent', 0.667), ('krippendorff-alpha', 0.444)]
     """
-    corpus = corpus if isinstance(corpus, StoredCorpus) else corpus_of(corpus)
+    corpus = corpus_of(corpus)
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     check_measures(measures or ())
@@ -248,22 +233,6 @@ def summarise(
     over = "items" if intervals is True else intervals or None
     if over is not None:
         check_over(over)
-    if cluster is not None or isinstance(corpus, StoredCorpus):
-        if over == "raters":
-            raise DataError(
-                "an interval over raters needs all answers in one process; "
-                "without raters (--interval), it is over items"
-            )
-        if formulas:
-            raise DataError("formulas need all answers in one process; leave them out (--formulas)")
-        from dissensus.cluster import connect
-
-        with ExitStack() as stack:
-            client = stack.enter_context(closing(connect(cluster))) if cluster else None
-            counting = [
-                BlockAgreement(name, corpus[name], measures, weights, client) for name in questions
-            ]
-            return Agreement(one.summarise(over is not None, benchmark) for one in counting)
     return Agreement(
         QuestionAgreement(
             **about(corpus[name], name),
@@ -327,13 +296,6 @@ def at_a_glance(annotations: Annotations) -> dict[str, float]:
         for name, measure in MEASURES.items()
         if measure.brief and kind in measure.scales
     }
-
-
-def at_a_glance_in_blocks(blocks: AnnotationBlocks) -> dict[str, float]:
-    """The same of answers in blocks, without those that need all answers in memory."""
-    measures = MEASURES.items()
-    names = [name for name, one in measures if one.brief and not one.why_not_in_blocks(blocks)]
-    return BlockAgreement("", blocks, names).values() if names and len(blocks) else {}
 
 
 def measured(annotations: Annotations) -> dict[str, float]:
@@ -404,164 +366,6 @@ def check_over(over: str) -> None:
     """Refuse what an interval cannot be over."""
     if over not in INTERVALS:
         raise DataError(f"an interval is over items or raters, found {over}")
-
-
-# ---- in blocks ----
-
-
-@dataclass(eq=False)
-class BlockAgreement:
-    """Measures of one question that are formulas of sums over items.
-
-    Args:
-        measures: names of `MEASURES`; all that are sums over items if left out. Kappas of pairs of
-            annotators are counted only if they are named, and not on a cluster.
-        client: of Dask, whose workers have a block or several each; here if left out.
-    """
-
-    question: str
-    annotations: Annotations | AnnotationBlocks
-    measures: Sequence[str] | None = None
-    weights: Weights = None
-    client: Any | None = None
-
-    @cached_property
-    def blocks(self) -> AnnotationBlocks:
-        if isinstance(self.annotations, AnnotationBlocks):
-            return self.annotations
-        n_workers = 1 if self.client is None else len(self.client.nthreads())
-        return SplitAnnotations.of(self.annotations, n_workers)
-
-    @cached_property
-    def entries(self) -> dict[str, Measure]:
-        """The measures that are wanted; one that cannot be counted in blocks is refused."""
-        wanted = entries_of(self.measures, self.weights)
-        why_not = {name: self._why_not(one) for name, one in wanted.items()}
-        other = [name for name, why in why_not.items() if why is not None]
-        if self.measures and other:
-            able = [name for name, one in MEASURES.items() if self._why_not(one) is None]
-            raise DataError(
-                f"{other[0]}: {why_not[other[0]]}; in blocks of items there are "
-                f"{listed(able) if able else 'no measures of them'}"
-            )
-        return {
-            name: one
-            for name, one in wanted.items()
-            if why_not[name] is None and (self.measures or not one.by_pairs)
-        }
-
-    def _why_not(self, measure: Measure) -> str | None:
-        """None, or why a measure cannot be counted in these blocks."""
-        if measure.by_pairs and self.client is not None:
-            return "pairs of annotators are not counted on a cluster"
-        return measure.why_not_in_blocks(self.blocks)
-
-    def summarise(self, intervals: bool = False, benchmark: str | None = None) -> QuestionAgreement:
-        """Every measure, with its interval if that is wanted."""
-        names = list(self.entries)
-        arguments = names, self.weights
-        totals = _summed(self._each(_totals, *arguments))
-        values = self._values(totals)
-        ends: dict[str, ConfidenceInterval] = {}
-        if intervals:
-            parts = list(self._each(_moments, *arguments, totals, values))
-            ends = {name: self._interval(name, values[name], parts) for name in names}
-        results = [
-            MeasureResult(
-                name,
-                value,
-                ends.get(name),
-                self._why_nan(self.entries[name]) if math.isnan(value) else None,
-                None,
-                _word(self.entries[name], value, benchmark),
-            )
-            for name, value in values.items()
-        ]
-        return QuestionAgreement(**about(self.blocks, self.question), measures=results)
-
-    def values(self) -> dict[str, float]:
-        """Every measure without anything else; nan where undefined."""
-        return self._values(_summed(self._each(_totals, list(self.entries), self.weights)))
-
-    def _values(self, totals: dict[str, Totals]) -> dict[str, float]:
-        first = self.blocks.block(0)
-        return {
-            name: _estimate(first, measure).value(totals[name])
-            for name, measure in self.entries.items()
-        }
-
-    def _interval(
-        self, name: str, value: float, parts: list[dict[str, Moments]]
-    ) -> ConfidenceInterval:
-        moments = Moments(*map(sum, zip(*(part[name] for part in parts), strict=True)))
-        measure = self.entries[name]
-        if not moments.n_deciding >= ENOUGH and self.blocks.n_rows <= MOST_ROWS:
-            return interval_over_items(measure, self._whole)
-        return jackknife_from(value, moments, measure.bounds, of_pairs=measure.by_pairs)
-
-    @cached_property
-    def _whole(self) -> Annotations:
-        """All answers at once."""
-        return one_table(*(block for _, block in self.blocks))
-
-    def _why_nan(self, measure: Measure) -> str:
-        """The first reason that holds for all blocks."""
-        reasons = list(measure.reasons)
-        for _, block in self.blocks:
-            reasons = [reason for reason in reasons if reason.holds(block)]
-        return reasons[0].text if reasons else "the formula divides by zero"
-
-    def _each(self, function: Callable[..., Any], *given: Any) -> Iterable[Any]:
-        """Call a function of each block, here or where the block is."""
-        if self.client is None:
-            return (function(block, *given) for _, block in self.blocks)
-        from dissensus.cluster import results
-
-        return results(self.client, self._sent, function, *given)
-
-    @cached_property
-    def _sent(self) -> list[Any]:
-        from dissensus.cluster import sent_blocks
-
-        return list(sent_blocks(self.client, packed(self.blocks)))
-
-
-def _estimate(block: Annotations, measure: Measure) -> Summable:
-    return cast(Summable, (measure.prepare_block or measure.prepare)(block))
-
-
-def _totals(block: Annotations, names: list[str], weights: Weights) -> dict[str, Totals]:
-    entries = entries_of(names, weights)
-    return {name: _estimate(block, measure).totals() for name, measure in entries.items()}
-
-
-def _summed(parts: Iterable[dict[str, Totals]]) -> dict[str, Totals]:
-    """The totals of all parts, added one after another."""
-    totals: dict[str, Totals] = {}
-    for part in parts:
-        for name, sums in part.items():
-            if name not in totals:
-                totals[name] = [np.array(one, dtype=float) for one in sums]
-                continue
-            for total, one in zip(totals[name], sums, strict=True):
-                total += one
-    return totals
-
-
-def _moments(
-    block: Annotations,
-    names: list[str],
-    weights: Weights,
-    totals: dict[str, Totals],
-    values: dict[str, float],
-) -> dict[str, Moments]:
-    answered = np.flatnonzero(block.per_item())
-    return {
-        name: Moments.of(
-            _estimate(block, measure).without_each(totals[name])[answered] - values[name]
-        )
-        for name, measure in entries_of(names, weights).items()
-    }
 
 
 # ---- sentences ----

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -273,22 +271,6 @@ def above_half(share: np.ndarray, ties: Ties, seed: int) -> Labels:
 
 
 MOST_CELLS = 1_000_000_000  # of a table of items x values
-
-
-_narrow = ContextVar("narrow", default=False)
-
-
-@contextmanager
-def narrow_codes() -> Iterator[None]:
-    """Within the block, the codes of a corpus stay as they are read, in 4 bytes instead of 8.
-
-    Only for a corpus that is saved and not counted: products of codes would not fit.
-    """
-    token = _narrow.set(True)
-    try:
-        yield
-    finally:
-        _narrow.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -684,7 +666,7 @@ class Annotations(OfNames):
 
     def on(self, items: Names, annotators: Names) -> Annotations:
         """The same rows with codes into these longer lists of names."""
-        if _narrow.get() and items is self.items and annotators is self.annotators:
+        if items is self.items and annotators is self.annotators:
             return self
         item = items.codes(self.items, "item")[self.item]
         if self.annotator is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dissensus.aggregation import Aggregator
-    from dissensus.corpus import Corpus, StoredCorpus
+    from dissensus.corpus import Corpus
     from dissensus.evaluation.aggregator_scores import AggregatorScores
 
 
@@ -47,9 +47,7 @@ class ModelOptions:
                     f"--method {method} has no --{name.replace('_', '-')}; leave it out"
                 )
 
-    def arguments(
-        self, corpus: Corpus | StoredCorpus, method: str, questions: list[str] | None
-    ) -> dict[str, Any]:
+    def arguments(self, corpus: Corpus, method: str, questions: list[str] | None) -> dict[str, Any]:
         """The arguments of `aggregation.aggregate` that the files contain."""
         names = questions or list(corpus.questions)
         if (self.warm_start or self.save_model) and len(names) != 1:
@@ -226,8 +224,6 @@ def aggregate(
     warm_start: Path | None = None,
     save_model: Path | None = None,
     history: bool = False,
-    from_disk: bool = False,
-    cluster: str | None = None,
     json: bool = False,
 ) -> None:
     """Aggregate the answers in FILE to one answer and a distribution per item.
@@ -251,8 +247,6 @@ def aggregate(
         warm_start: Folder of --save-model: add what was learned of annotators earlier.
         save_model: Folder to save what dawid-skene, one-coin, mace or glad learned.
         history: Print the log-likelihood after each iteration.
-        cluster: Address of a Dask scheduler whose workers count the answers to some items each
-            (dawid-skene, one-coin and mace).
 
     Examples:
         dissensus aggregate labels.csv -o consensus.csv
@@ -272,11 +266,8 @@ def aggregate(
     check_tables(output)
     check_table(annotator_table)
     source.check_outputs(output, annotator_table)
-    if whole and (from_disk or cluster is not None):
-        option = "--from-disk" if from_disk else "--cluster"
-        raise DataError(f"--method {method} has no {option}; leave it out")
     reserve(output)
-    corpus: Any = source.open() if from_disk else source.read()
+    corpus = source.read()
     names = question or list(corpus.questions)
     if method in aggregation.TEXT_METHODS:
         if use_gold or annotator_table is not None:
@@ -307,7 +298,6 @@ def aggregate(
         method,
         question or None,
         use_gold,
-        cluster=cluster,
         **options.arguments(corpus, method or "majority", question),
     )
     options.report(fitted)
@@ -352,15 +342,13 @@ def _rank(
         console.say(f"{name}: {method} of {things} things from {n:,} comparisons")
 
 
-def _say_uneven(corpus: Corpus | StoredCorpus, question: str, aggregator: Aggregator) -> None:
+def _say_uneven(corpus: Corpus, question: str, aggregator: Aggregator) -> None:
     """Say if one-coin's assumption fails."""
     from dissensus.aggregation import OneCoin, errs_by_value
-    from dissensus.annotations import Annotations
 
-    answers, each = corpus[question], getattr(aggregator, "by_value_", None)
-    if not isinstance(aggregator, OneCoin) or each or not isinstance(answers, Annotations):
+    if not isinstance(aggregator, OneCoin) or hasattr(aggregator, "by_value_"):
         return
-    if errs_by_value(answers, aggregator):
+    if errs_by_value(corpus[question], aggregator):
         console.say(
             f"{question}: annotators are right about some values more often than about others, "
             "which one-coin does not allow for; use --method dawid-skene"

@@ -49,8 +49,6 @@ def agreement(
     weights: str | None = None,
     benchmark: str | None = None,
     most: int | None = None,
-    from_disk: bool = False,
-    cluster: str | None = None,
     as_: str = "text",
     json: bool = False,
     output: Path | None = None,
@@ -76,8 +74,6 @@ def agreement(
             conventions, not tests.
         most (--top, min=0): Number of rows of --by to show, the most unusual first (default: 20),
             or of items that divide --groups (default: 5).
-        cluster: Address of a Dask scheduler whose workers count the answers to some items each, for
-            measures that are sums over items.
         as_: Format of the tables: text, csv, markdown or latex.
         output (-o): Also write the whole result to this file: .csv, .tsv, .parquet, .json or
             .jsonl.
@@ -111,23 +107,13 @@ def agreement(
             raise DataError(f"--groups compares alpha; leave out {option}")
     if groups and raters:
         raise DataError("--groups has intervals over items; leave out --interval raters")
-    in_blocks = "--from-disk" if from_disk else "--cluster" if cluster is not None else None
-    not_in_blocks = {
-        "--by": by is not None,
-        "--groups": bool(groups),
-        "--formulas": formulas,
-        "--interval raters": raters,
-        f"--measure {span_measures[0] if span_measures else ''}": bool(measure and span_measures),
-    }
-    for option in (option for option, there in not_in_blocks.items() if there and in_blocks):
-        raise DataError(f"{in_blocks} counts whole measures in blocks of items; leave out {option}")
     check_result(output)
     source.check_outputs(output)
     if groups and (by is not None or measure):
         raise DataError("--groups compares alpha; leave out --by and --measure")
     if groups and as_ != "text":
         raise DataError(f"--groups is not printed as {as_}; write it with -o FILE.csv")
-    corpus: Any = source.open() if from_disk else source.read()
+    corpus = source.read()
     if groups:
         compared = compare_groups(
             corpus, attribute_names(groups), question or None, 5 if most is None else most
@@ -145,9 +131,9 @@ def agreement(
         every = json or output is not None or as_ == "csv"
         results = _breakdown(corpus, by, question, measure, None if every else most)
     else:
-        options = interval or False, formulas, weights, benchmark, cluster
+        options = interval or False, formulas, weights, benchmark
         results = _summary(corpus, question, answer_measures, *options)
-        _add_spans(corpus, results, [] if in_blocks else span_measures, interval == "items")
+        _add_spans(corpus, results, span_measures, interval == "items")
         if measure and not answer_measures:
             results = [{**result, "measures": []} for result in results if result["spans"]]
             if not results:
@@ -161,7 +147,7 @@ def agreement(
             _show(shown, as_, by is None)
         if by is None and weights is None:
             names = measure or ["krippendorff-alpha"]
-            sentences = (_sentence(corpus, r, names, interval or "items", cluster) for r in results)
+            sentences = (_sentence(corpus, r, names, interval or "items") for r in results)
             _say(list(filter(None, sentences)), as_)
         if benchmark is not None:
             from dissensus.agreement import BENCHMARKS
@@ -213,9 +199,7 @@ def _add_spans(
         result["spans"] = [one.to_dict() for one in spans]
 
 
-def _sentence(
-    corpus: Any, result: dict[str, Any], measures: list[str], over: Any, cluster: str | None
-) -> str | None:
+def _sentence(corpus: Any, result: dict[str, Any], measures: list[str], over: Any) -> str | None:
     """The first of these measures that is defined, with its interval, as a sentence for a paper."""
     from dissensus.agreement import summarise
     from dissensus.agreement.summary import written
@@ -225,7 +209,7 @@ def _sentence(
     if chosen is None:
         return None
     question = result["question"]
-    (one,) = summarise(corpus, [question], [chosen], over, cluster=cluster)[0].measures
+    (one,) = summarise(corpus, [question], [chosen], over)[0].measures
     assert one.interval is not None
     answers = corpus[question]
     known = int((answers.per_annotator() > 0).sum()) if answers.n_annotators else None

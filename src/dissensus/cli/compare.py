@@ -48,7 +48,6 @@ def compare(
     set_: list[str] | None = None,
     skip_bad: bool = False,
     processes: int | None = None,
-    cluster: str | None = None,
     budget: str | None = None,
     show: Path | None = None,
     reference: str | None = None,
@@ -91,7 +90,6 @@ def compare(
         set_: Setting of all methods, name=value, or of one, method:name=value; repeatable.
         processes: Number of processes (default: one for each processor, one for short fits, one or
             two on a GPU).
-        cluster: Address of a Dask scheduler whose workers run the fits.
         budget: Time for the fits, e.g. 90s, 10m or 2h. Then none begins, and those of other
             processes stop; run again to resume.
         show: Show the results in this folder; nothing is run.
@@ -148,7 +146,6 @@ def compare(
             choices=choices,
             by=by,
             processes=processes,
-            cluster=cluster,
             budget=seconds(budget),
             scoring=scoring,
             consensus=console.consensus(consensus),

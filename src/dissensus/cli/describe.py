@@ -39,7 +39,6 @@ def describe(
     question: list[str] | None = None,
     by: list[str] | None = None,
     most: int | None = None,
-    from_disk: bool = False,
     json: bool = False,
     output: Path | None = None,
 ) -> None:
@@ -48,8 +47,7 @@ def describe(
     Answers that were left out are counted by reason; with those that were loaded, they add up to
     what FILE contains. Annotators are suspicious if they are at chance, contrary, constant, fast,
     duplicated or different from the rest, and if chance does not explain it. Higher or lower
-    ratings than the rest are a tendency, not a suspicion. With --from-disk, annotators are not
-    compared.
+    ratings than the rest are a tendency, not a suspicion.
 
     Args:
         by: Also describe groups of annotators by this attribute, e.g. gender; repeatable; all: by
@@ -64,23 +62,15 @@ def describe(
         dissensus describe labels.csv --answer label --answer rating --most 10
     """
     from dissensus.description import describe as describe_corpus
-    from dissensus.description import describe_stored
 
     check_result(output)
-    if from_disk and by:
-        raise DataError("--from-disk does not describe groups of annotators; leave out --by")
     source.check_outputs(output)
-    sources = [source] if from_disk else source.each()
+    sources = source.each()
     if output is not None and len(sources) > 1:
         raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")
     items = MOST_ITEMS if most is None else most
-    if from_disk:
-        described = [describe_stored(source.open(), question or None, items)]
-    else:
-        groups = attribute_names(by)
-        described = [
-            describe_corpus(one.read(), question or None, items, groups) for one in sources
-        ]
+    groups = attribute_names(by)
+    described = [describe_corpus(one.read(), question or None, items, groups) for one in sources]
     contents = [description.to_dict() for description in described]
     emit(
         contents if len(contents) > 1 else contents[0],

@@ -39,11 +39,6 @@ COMMON = {  # options of several commands, as in `Documentation`
     "epochs": ("min=1", "Number of epochs: --set training.epochs."),
     "learning_rate": ("", "Learning rate: --set training.learning_rate."),
     "fine_tune": ("", "Also train the weights of the encoder: --set tune=all."),
-    "from_disk": (
-        "",
-        "Count in blocks of items, without loading all answers; FILE is a folder that convert "
-        "--by-item wrote.",
-    ),
 }
 OUTPUT = "Output"
 OUTPUT_OPTIONS = (

@@ -19,7 +19,7 @@ from dissensus.cli.options import documented
 from dissensus.errors import DataError, NoAnswersError, counted
 
 if TYPE_CHECKING:
-    from dissensus.corpus import Corpus, StoredCorpus
+    from dissensus.corpus import Corpus
 
 SOURCE_OPTIONS = "Options for reading FILE"
 _FILE = typer.Argument(
@@ -127,18 +127,6 @@ class Source:
 
         corpora = [] if self.corpus else corpora_in(self.file)
         return [replace(self, file=file, corpus=corpus) for file, corpus in corpora] or [self]
-
-    def open(self) -> StoredCorpus:
-        """Open a corpus folder whose answers stay on disk."""
-        from dissensus.corpus import open_corpus
-
-        given = [one.name for one in fields(self)[1:] if getattr(self, one.name)]
-        if given:
-            raise DataError(
-                f"--from-disk opens a corpus folder as it is; leave out "
-                f"--{given[0].replace('_', '-')}"
-            )
-        return open_corpus(self.file)
 
     def read(self, unanswered: bool = False) -> Corpus:
         """Read FILE and print its notes, such as what was recognised, to stderr.

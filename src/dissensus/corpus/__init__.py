@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dissensus.corpus.corpus import Corpus, save_blocks
+from dissensus.corpus.corpus import Corpus
 from dissensus.corpus.fields import Focus, Joint, LeftOut, Rationales
-from dissensus.corpus.folder import StoredAnnotations, StoredCorpus, open_corpus
 
 __all__ = [
     "Corpus",
@@ -12,8 +11,4 @@ __all__ = [
     "Joint",
     "LeftOut",
     "Rationales",
-    "StoredAnnotations",
-    "StoredCorpus",
-    "open_corpus",
-    "save_blocks",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.annotations import AnnotationBlocks, Annotations, SplitAnnotations
+from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus.fields import CorpusFields, Joint, Rationales
 from dissensus.corpus.folder import read_corpus, write_corpus
@@ -28,8 +28,6 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.files.folders import writing
 from dissensus.names import Names, new_codes
 from dissensus.tables import MOST_ROWS, html_rows, to_frame
-
-ROWS_AT_ONCE = 1_000_000  # of a block of answers in a folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,21 +380,10 @@ class Corpus(CorpusFields):
 
     # ---- a folder of Parquet and JSON ----
 
-    def save(self, path: str | Path, by_item: bool = False) -> None:
-        """Write the corpus as a folder, whole or not at all; `Corpus.load` reads it back.
-
-        Args:
-            by_item: whether to write answers in the order of items, so that `dissensus.open_corpus`
-                can count them without loading all of them.
-        """
-        blocks: dict[str, AnnotationBlocks] = {}
-        if by_item:
-            blocks = {
-                name: SplitAnnotations.of(answers, 1 + answers.n_rows // ROWS_AT_ONCE)
-                for name, answers in self.questions.items()
-            }
+    def save(self, path: str | Path) -> None:
+        """Write the corpus as a folder, whole or not at all; `Corpus.load` reads it back."""
         with writing(path, "corpus") as folder:
-            write_corpus(self, folder, blocks)
+            write_corpus(self, folder)
 
     @classmethod
     def load(cls, path: str | Path) -> Corpus:
@@ -497,14 +484,3 @@ def _drawn(sizes: np.ndarray, target: float, seed: int) -> np.ndarray:
         nearest = left[np.abs(sizes[left] - gap).argmin()]
         chosen[nearest] = abs(sizes[nearest] - gap) < gap
     return chosen
-
-
-def save_blocks(path: str | Path, name: str, questions: Mapping[str, AnnotationBlocks]) -> None:
-    """Write a corpus folder from blocks of answers, one after another.
-
-    All questions share their items and annotators.
-    """
-    blocks = next(iter(questions.values()))
-    bare = Corpus.build(name, blocks.items, {}, annotators=blocks.annotators)
-    with writing(path, "corpus") as folder:
-        write_corpus(bare, folder, questions)

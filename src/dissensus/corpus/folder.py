@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus.fields import (
     CorpusFields,
     Focus,
     LeftOut,
     Rationales,
-    check_questions,
 )
-from dissensus.errors import DataError
-from dissensus.files.arrow import ColumnChunk, row_groups, unpacked_size
-from dissensus.files.folders import read_json, read_table, reading, write_json, write_table
-from dissensus.files.plain import check_unpacked, open_plain
-from dissensus.names import Names, OfNames
+from dissensus.files.folders import (
+    column_names,
+    read_json,
+    read_table,
+    reading,
+    write_json,
+    write_table,
+)
+from dissensus.names import Names
 from dissensus.scales import (
     MultiLabel,
     ScaleFields,
@@ -35,6 +35,7 @@ from dissensus.scales import (
 )
 
 AnyCorpus = TypeVar("AnyCorpus", bound=CorpusFields)
+CODES = ("item", "annotator")
 
 
 class _Content(TypedDict):
@@ -66,27 +67,15 @@ class _Front(TypedDict):
     columns: NotRequired[dict[str, str]]
 
 
-def write_corpus(
-    corpus: CorpusFields, folder: Path, blocks: Mapping[str, AnnotationBlocks] | None = None
-) -> None:
-    """Write tables of items, annotators, contents and answers, and corpus.json.
-
-    Args:
-        blocks: the answers to all questions, to be written in blocks of items instead of those
-            of the corpus.
-    """
+def write_corpus(corpus: CorpusFields, folder: Path) -> None:
+    """Write tables of items, annotators, contents and answers, and corpus.json."""
     tables = {"items": _item_columns(corpus), "annotators": _annotator_columns(corpus)}
     for name, columns in tables.items():
         write_table(folder / f"{name}.parquet", columns)
     for number, contents in enumerate(corpus.contents.values()):
         write_table(folder / f"content-{number}.parquet", {"value": contents.values})
-    questions: Mapping[str, Any] = blocks or corpus.questions
-    for number, answers in enumerate(questions.values()):
-        path = folder / f"question-{number}.parquet"
-        if isinstance(answers, AnnotationBlocks):
-            _write_blocks(path, answers)
-        else:
-            write_table(path, _answer_columns(answers))
+    for number, answers in enumerate(corpus.questions.values()):
+        write_table(folder / f"question-{number}.parquet", _answer_columns(answers))
     for number, label in enumerate(corpus.gold.values()):
         write_table(folder / f"gold-{number}.parquet", _answer_columns(label))
     if corpus.rationales is not None:
@@ -94,33 +83,17 @@ def write_corpus(
         spans |= _axes("start.", spans.pop("start")) | _axes("stop.", spans.pop("stop"))
         write_table(folder / "rationales.parquet", spans)
     written = [name for name, columns in tables.items() if columns]
-    write_json(folder, "corpus", _front(corpus, written, questions))
+    write_json(folder, "corpus", _front(corpus, written))
 
 
-def _write_blocks(path: Path, blocks: AnnotationBlocks) -> None:
-    """Write a row group for each block."""
-    with ExitStack() as stack:
-        writer = None
-        for items, block in blocks:
-            columns = _answer_columns(block) | {"item": block.item.astype(np.int64) + items.start}
-            if block.annotator is not None:
-                columns["annotator"] = block.annotator.astype(np.int64)
-            table = pa.table(columns)
-            if writer is None:
-                writer = pq.ParquetWriter(path, table.schema, compression="zstd")
-                stack.enter_context(writer)
-            if table.num_rows:
-                writer.write_table(table, row_group_size=table.num_rows)
-
-
-def _front(corpus: CorpusFields, tables: list[str], questions: Mapping[str, Any]) -> dict[str, Any]:
+def _front(corpus: CorpusFields, tables: list[str]) -> dict[str, Any]:
     return {
         "name": corpus.name,
         "n_items": corpus.n_items,
         "n_annotators": corpus.n_annotators,
         "tables": tables,
         "contents": [{"role": r, "kind": c.kind} for r, c in corpus.contents.items()],
-        "questions": [_question_front(q, a) for q, a in questions.items()],
+        "questions": [_question_front(q, a) for q, a in corpus.questions.items()],
         "gold": [_question_front(q, a) for q, a in corpus.gold.items()],
         "focus": corpus.focus and corpus.focus.role,
         "rationales": corpus.rationales is not None,
@@ -162,7 +135,7 @@ def _ends(columns: dict[str, Any], prefix: str) -> list[np.ndarray]:
     ]
 
 
-def _question_front(name: str, annotations: Annotations | AnnotationBlocks) -> dict[str, Any]:
+def _question_front(name: str, annotations: Annotations) -> dict[str, Any]:
     scale = annotations.scale.to_dict()
     return {"name": name, "scale": scale, "repeats": annotations.repeats}
 
@@ -176,37 +149,9 @@ def _answer_columns(annotations: Annotations) -> dict[str, Any]:
     return columns | {f"extra.{name}": column for name, column in annotations.extra.items()}
 
 
-def front_of(folder: Path) -> dict[str, Any]:
-    """What corpus.json says."""
-    return read_json(folder, "corpus", _Front)
-
-
-def names_of(folder: Path, front: dict[str, Any]) -> tuple[Names, Names]:
-    """The names of items and annotators, as they were written."""
-    tables = _name_tables(folder, front)
-    items, annotators = (
-        Names.distinct(table["name"]) if "name" in table else Names.range(front[f"n_{kind}"])
-        for kind, table in tables.items()
-    )
-    return items, annotators
-
-
-def _name_tables(folder: Path, front: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The columns about items and annotators; without a table, names are a range."""
-    return {
-        kind: _columns(folder / f"{kind}.parquet") if kind in front["tables"] else {}
-        for kind in ("items", "annotators")
-    }
-
-
-def gold_of(folder: Path, front: dict[str, Any], items: Names) -> dict[str, Annotations]:
-    """The gold labels, as they were written."""
-    return _read_questions(folder, "gold", front["gold"], items, Names.range(0))
-
-
 def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
     """Read and check a corpus that `write_corpus` wrote."""
-    front = front_of(folder)
+    front = read_json(folder, "corpus", _Front)
     with reading(folder):
         corpus = _assembled(folder, front, make)
         corpus.check()
@@ -214,9 +159,12 @@ def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
 
 
 def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> AnyCorpus:
-    table, annotator_table = _name_tables(folder, front).values()
-    items, annotators = (
-        Names(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
+    table, annotator_table = (
+        _columns(folder / f"{kind}.parquet") if kind in front["tables"] else {}
+        for kind in ("items", "annotators")
+    )
+    items, annotators = (  # distinct as they were written
+        Names.distinct(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
         for kind, columns in (("items", table), ("annotators", annotator_table))
     )
     role = front["focus"]
@@ -237,7 +185,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         },
         item_attributes=_stripped(table, "attribute."),
         annotator_attributes=_stripped(annotator_table, "attribute."),
-        gold=gold_of(folder, front, items),
+        gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
         focus=None if role is None else Focus(role, *_ends(table, "focus.")),
         rationales=_read_rationales(folder) if front["rationales"] else None,
         splits=_stripped(table, "split."),
@@ -268,15 +216,21 @@ def _read_rationales(folder: Path) -> Rationales:
 def _read_answers(
     path: Path, front: dict[str, Any], items: Names, annotators: Names
 ) -> Annotations:
-    columns = _columns(path)
-    arrays = {
-        name: column.to_numpy(zero_copy_only=False)
-        for name, column in columns.items()
-        if not name.startswith("extra.")
-    }
-    if pa.types.is_binary(columns["answer"].type):  # sets of many values
-        arrays["answer"] = masks_of_bytes(arrays["answer"])
-    return Annotations.from_arrays(
+    """Column after column, so that there is never a second copy of all."""
+    columns: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
+    for name in column_names(path):
+        column = read_table(path, [name])[name]
+        if name in CODES:  # 8 bytes each in folders of earlier versions
+            column = column.cast(pa.int32())
+        column = column.combine_chunks()
+        if name.startswith("extra."):
+            columns[name] = column
+        else:
+            arrays[name] = column.to_numpy(zero_copy_only=False)
+            if pa.types.is_binary(column.type):  # sets of many values
+                arrays[name] = masks_of_bytes(arrays[name])
+    annotations = Annotations.from_arrays(
         arrays.pop("item"),
         arrays.pop("annotator", None),
         arrays.pop("answer"),
@@ -284,9 +238,10 @@ def _read_answers(
         items=items,
         annotators=annotators,
         extra=_stripped(columns, "extra."),
-        repeats="keep" if front["repeats"] else "error",
+        repeats="keep",
         **arrays,
     )
+    return replace(annotations, repeats=front["repeats"])
 
 
 def _columns(path: Path) -> dict[str, Any]:
@@ -300,127 +255,3 @@ def _stripped(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
         for name, column in columns.items()
         if name.startswith(prefix)
     }
-
-
-COLUMNS = ("item", "annotator", "answer", "count")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StoredAnnotations(AnnotationBlocks):
-    """Answers in a file of a corpus folder; each row group has all answers to its items."""
-
-    path: Path = field(kw_only=True)
-    columns: tuple[str, ...] = field(kw_only=True)
-
-    @classmethod
-    def of(
-        cls, path: Path, front: Mapping[str, Any], items: Names, annotators: Names
-    ) -> StoredAnnotations:
-        """The answers in a file, of which only the description is read."""
-        about = pq.read_metadata(path)
-        with open_plain(path) as file:
-            groups = row_groups(file)
-        n_packed = path.stat().st_size
-        for group in groups:
-            check_unpacked(path, unpacked_size(group), n_packed, ratio_only=True)
-        columns = tuple(name for name in COLUMNS if name in about.schema.names)
-        bounds = _bounds(groups, path, len(items))
-        scale = scale_from_dict(front["scale"])
-        return cls(
-            scale,
-            items,
-            annotators,
-            about.num_rows,
-            bounds,
-            "annotator" not in columns,
-            bool(front["repeats"]),
-            path=path,
-            columns=columns,
-        )
-
-    def block(self, number: int) -> Annotations:
-        first, last = self.bounds[number], self.bounds[number + 1]
-        with reading(self.path.parent):
-            table = pq.ParquetFile(self.path).read_row_group(number, list(self.columns))
-            arrays = {name: table[name].to_numpy() for name in self.columns}
-            if pa.types.is_binary(table["answer"].type):  # sets of many values
-                arrays["answer"] = masks_of_bytes(arrays["answer"])
-            annotations = Annotations.from_arrays(
-                arrays.pop("item") - first,
-                arrays.pop("annotator", None),
-                arrays.pop("answer"),
-                self.scale,
-                items=Names.range(last - first),
-                annotators=Names.range(self.n_annotators),
-                repeats="keep",
-                **arrays,
-            )
-        return replace(annotations, repeats=self.repeats)
-
-
-def _bounds(groups: Sequence[Sequence[ColumnChunk]], path: Path, n_items: int) -> tuple[int, ...]:
-    """The first item of each row group, from the statistics of the file."""
-    spans = []
-    for group in groups:
-        span = next((chunk.bounds for chunk in group if chunk.name == "item"), None)
-        if span is None:
-            raise DataError(f"{path}: a row group does not say which items it has; {_HINT}")
-        spans.append(span)
-    for (_, last), (first, _) in zip(spans, spans[1:], strict=False):
-        if first <= last:
-            raise DataError(f"{path}: answers are not in the order of items; {_HINT}")
-    return (0, *(first for first, _ in spans[1:]), n_items) if spans else (0, n_items)
-
-
-_HINT = "write the folder again with `dissensus convert FOLDER NEW --by-item`"
-
-
-@dataclass(frozen=True, eq=False)
-class StoredCorpus(OfNames):
-    """The questions of a corpus folder, without loading their answers."""
-
-    name: str
-    items: Names
-    annotators: Names
-    questions: dict[str, StoredAnnotations]
-    gold: dict[str, Annotations] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
-
-    def __getitem__(self, question: str) -> StoredAnnotations:
-        self.check_questions([question])
-        return self.questions[question]
-
-    def check_questions(self, questions: Iterable[str]) -> None:
-        """Refuse questions that are not there."""
-        check_questions(self.name, self.questions, questions)
-
-
-def open_corpus(path: str | Path) -> StoredCorpus:
-    """Open a corpus folder without loading its answers, to count them in blocks of items.
-
-    The folder must have been written with its answers in the order of items:
-    `corpus.save(path, by_item=True)` or `dissensus convert FILE FOLDER --by-item`. `aggregate`
-    (majority, soft-vote, dawid-skene, one-coin, mace) and `agreement.summarise` take what it
-    returns.
-
-    Example:
-        >>> import tempfile
-        >>> from dissensus import simulate
-        >>> folder = f"{tempfile.mkdtemp()}/crowd"
-        >>> simulate.text(n_items=50).save(folder, by_item=True)
-        >>> open_corpus(folder)["emotion"].n_items
-        50
-    """
-    folder = Path(path)
-    front = front_of(folder)
-    with reading(folder):
-        items, annotators = names_of(folder, front)
-        questions = {
-            entry["name"]: StoredAnnotations.of(
-                folder / f"question-{number}.parquet", entry, items, annotators
-            )
-            for number, entry in enumerate(front["questions"])
-        }
-        left_out = tuple(LeftOut(*row) for row in front["left_out"])
-        gold = gold_of(folder, front, items)
-        return StoredCorpus(front["name"], items, annotators, questions, gold, left_out)

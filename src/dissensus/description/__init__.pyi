@@ -7,7 +7,6 @@ from .describe import Description as Description
 from .describe import GroupDescription as GroupDescription
 from .describe import QuestionDescription as QuestionDescription
 from .describe import describe as describe
-from .describe import describe_stored as describe_stored
 from .suspicious_annotators import AnnotatorDescription as AnnotatorDescription
 from .suspicious_annotators import Constant as Constant
 from .suspicious_annotators import Fast as Fast

@@ -1,13 +1,10 @@
-"""Describe a corpus: counts, agreement, disputed items, suspicious annotators.
-
-Answers are in memory, or stay on disk and are counted one block of items after another.
-"""
+"""Describe a corpus: counts, agreement, disputed items, suspicious annotators."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus import agreement
-from dissensus.annotations import AnnotationBlocks, Annotations
-from dissensus.corpus import Corpus, StoredCorpus
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
 from dissensus.description.copied_answers import Duplicated
 from dissensus.description.suspicious_annotators import (
     AnnotatorDescription,
@@ -25,17 +22,13 @@ from dissensus.description.suspicious_annotators import (
     compare_annotators,
 )
 from dissensus.description.texts import (
-    MEASURES,
     Disputed,
-    answers_to,
     disputed_by,
-    disputed_order,
     most_disputed,
     ratings_of,
     scale_text,
     shares_of,
 )
-from dissensus.scales import Interval
 from dissensus.tables import MOST_ROWS, html_table, to_frame
 
 
@@ -274,49 +267,6 @@ def describe(
         described = [row for by in groups for row in _describe_groups(answers, by, suspicious)]
         return facts | vars(findings) | {"groups": described}
 
-    return _described(
-        corpus,
-        questions,
-        details,
-        contents={
-            role: {"kind": of.kind, "number": len(of)} for role, of in corpus.contents.items()
-        },
-        item_attributes=list(corpus.item_attributes),
-        annotator_attributes=list(corpus.annotator_attributes),
-        splits={scheme: _parts(corpus, scheme) for scheme in corpus.splits},
-    )
-
-
-def describe_stored(
-    corpus: StoredCorpus, questions: Sequence[str] | None = None, most: int = 5
-) -> Description:
-    """Count what is in a corpus that `open_corpus` opened, one block of items after another.
-
-    Annotators are not compared, and disputed items have no text: that needs all answers.
-
-    Args:
-        questions: which ones; all if left out.
-        most: how many of the most disputed items to show.
-    """
-
-    def details(question: str) -> dict[str, Any]:
-        blocks = corpus[question]
-        return {
-            "ratings": _ratings(blocks),
-            "agreement": agreement.at_a_glance_in_blocks(blocks),
-            "disputed": _most_disputed(blocks, most),
-        }
-
-    return _described(corpus, questions, details)
-
-
-def _described(
-    corpus: Corpus | StoredCorpus,
-    questions: Sequence[str] | None,
-    details: Callable[[str], dict[str, Any]],
-    **about: Any,
-) -> Description:
-    """Counts of all questions, with what `details` adds to each."""
     names = list(corpus.questions if questions is None else questions)
     corpus.check_questions(names)
     of_no_question = [left for left in corpus.left_out if left.question not in corpus.questions]
@@ -324,27 +274,28 @@ def _described(
         name=corpus.name,
         items=corpus.n_items,
         annotators=corpus.n_annotators,
+        contents={
+            role: {"kind": of.kind, "number": len(of)} for role, of in corpus.contents.items()
+        },
+        item_attributes=list(corpus.item_attributes),
+        annotator_attributes=list(corpus.annotator_attributes),
+        splits={scheme: _parts(corpus, scheme) for scheme in corpus.splits},
         left_out=[left._asdict() for left in of_no_question] if questions is None else [],
         questions=[
             QuestionDescription(**_counts(corpus, question), **details(question))
             for question in names
         ],
-        **about,
     )
 
 
-def _counts(corpus: Corpus | StoredCorpus, question: str) -> dict[str, Any]:
-    """What is counted of the answers to a question, wherever they are."""
-    answers: Annotations | AnnotationBlocks = corpus[question]
+def _counts(corpus: Corpus, question: str) -> dict[str, Any]:
+    """What is counted of the answers to a question."""
+    answers = corpus[question]
     gold = corpus.gold.get(question)
     per_item = answers.per_item()
     answered = per_item[per_item > 0]
-    if isinstance(answers, Annotations):
-        is_anonymous = answers.annotator is None
-    else:
-        is_anonymous = answers.is_anonymous
     active = None
-    if not is_anonymous:
+    if answers.annotator is not None:
         active = answers.per_annotator()
         active = active[active > 0]
     left_out: dict[str, int] = {}
@@ -410,38 +361,3 @@ def _describe_groups(
             )
         )
     return rows
-
-
-# ---- on disk ----
-
-
-def _ratings(blocks: AnnotationBlocks) -> dict[str, float] | None:
-    """Mean, standard deviation and quantiles of ratings, from how often each was given."""
-    if not isinstance(blocks.scale, Interval) or not blocks.n_rows:
-        return None
-    ratings, counts = np.empty(0), np.empty(0)
-    for _, block in blocks:
-        all_ratings = np.r_[ratings, block.answer]
-        weight = np.r_[counts, block.weight]
-        ratings, which = np.unique(all_ratings, return_inverse=True)
-        counts = np.bincount(which.reshape(-1), weight).astype(float)
-    item = np.zeros(len(ratings), dtype=np.int64)
-    count = counts.astype(np.int64)
-    return ratings_of(Annotations.from_arrays(item, None, ratings, blocks.scale, count=count))
-
-
-def _most_disputed(blocks: AnnotationBlocks, most: int) -> list[Disputed]:
-    """The items whose answers differ most, as `most_disputed`."""
-    measure = MEASURES[disputed_by(blocks.scale)]
-    dispute = np.empty(blocks.n_items)
-    for part, block in blocks:
-        dispute[part] = measure(block)
-    order, dispute = disputed_order(dispute, blocks.voters(), most)
-    disputed = {}
-    numbers = np.searchsorted(blocks.bounds, order, side="right") - 1
-    for number in np.unique(numbers).tolist():
-        block = blocks.block(number)
-        for item in order[numbers == number].tolist():
-            answers = answers_to(block, item - blocks.bounds[number])
-            disputed[item] = Disputed(blocks.items[item], "", float(dispute[item]), answers)
-    return [disputed[item] for item in order.tolist()]

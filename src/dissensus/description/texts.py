@@ -10,7 +10,7 @@ import numpy as np
 
 from dissensus.agreement import item_entropy, item_variance
 from dissensus.agreement.per_part import answers_per_value
-from dissensus.annotations import AnnotationBlocks, Annotations
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
 
@@ -74,16 +74,12 @@ def ratings_of(annotations: Annotations) -> dict[str, float] | None:
     return {"mean": float(mean), "sd": sd, **dict(zip(QUANTILES, quantiles, strict=True))}
 
 
-def shares_of(annotations: Annotations | AnnotationBlocks) -> dict[str, float] | None:
+def shares_of(annotations: Annotations) -> dict[str, float] | None:
     """The share of answers with each value; on a multi-label scale they may sum to more than 1."""
     scale = annotations.scale
     if isinstance(scale, Interval) or not annotations.n_rows:
         return None
-    if isinstance(annotations, Annotations):
-        counts = answers_per_value(annotations)
-    else:
-        counts = np.sum([answers_per_value(block) for _, block in annotations], axis=0)
-    shares = counts / annotations.n_answers
+    shares = answers_per_value(annotations) / annotations.n_answers
     return dict(zip(getattr(scale, "values", ()), shares.tolist(), strict=True))
 
 

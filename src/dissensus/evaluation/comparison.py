@@ -65,7 +65,6 @@ def compare(
     predictions: Outside = (),
     by: str | None = None,
     processes: int | None = None,
-    cluster: str | None = None,
     budget: float | None = None,
     protocol: Mapping[str, Any] | None = None,
     command: str = "",
@@ -108,8 +107,6 @@ def compare(
             minute, or one on a GPU (two if training on frozen features takes more than a minute).
             The number does not change the scores. A script that uses more than one needs
             `if __name__ == "__main__":`.
-        cluster: address of a Dask scheduler whose workers run the fits, instead of processes on
-            this machine.
         budget: seconds after which no new fit begins, and fits under way stop; if fits are
             missing then, Unfinished says how many.
         protocol: a description of the folds, saved with the results.
@@ -201,7 +198,7 @@ def compare(
         groups = _groups(corpus, folds, by)
         n_fits = {"fits": len(task.keys())}
         Results.assemble(about, folds, outside, groups, n_fits).save(place.unfinished / FRONT)
-        fit_missing(place, corpus, task, processes, cluster, deadline)
+        fit_missing(place, corpus, task, processes, deadline)
         results = Results.assemble(about, folds, [*place.load(task.keys()), *outside], groups)
         results.save(out)
     return results

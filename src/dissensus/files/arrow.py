@@ -25,7 +25,6 @@ _TYPES = (
     *("BOOLEAN", "INT32", "INT64", "INT96"),
     *("FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"),
 )
-_INTEGERS = {"INT32": "<i", "INT64": "<q"}
 _DICTIONARIES = {2, 8}  # the encodings PLAIN_DICTIONARY and RLE_DICTIONARY
 _DEEPEST = 32
 
@@ -39,7 +38,6 @@ class ColumnChunk:
     n_values: int
     n_bytes: int  # not compressed
     has_dictionary: bool
-    bounds: tuple[int, int] | None  # the least and greatest value, of whole numbers
 
 
 def row_groups(file: BinaryIO) -> list[list[ColumnChunk]]:
@@ -62,18 +60,12 @@ def row_groups(file: BinaryIO) -> list[list[ColumnChunk]]:
 
 def _chunk(about: dict[int, Any]) -> ColumnChunk:
     """A column chunk from the fields of its description (ColumnMetaData in parquet.thrift)."""
-    kind, known = _TYPES[about[1]], about.get(12, {})
-    bounds = None
-    if kind in _INTEGERS and 5 in known and 6 in known:
-        (least,), (greatest,) = (struct.unpack(_INTEGERS[kind], known[at]) for at in (6, 5))
-        bounds = (least, greatest)
     return ColumnChunk(
         name=b".".join(about[3]).decode(),
-        type=kind,
+        type=_TYPES[about[1]],
         n_values=about[5],
         n_bytes=about[6],
         has_dictionary=not _DICTIONARIES.isdisjoint(about[2]),
-        bounds=bounds,
     )
 
 
@@ -138,23 +130,30 @@ WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "FLOAT": 4, "BYTE_ARRAY": 4}  # bytes of
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3  # kinds of messages
 
 
-def parquet_table(source: bytes | BinaryIO, path: Path, ratio_only: bool = False) -> Any:
+def parquet_table(
+    source: bytes | BinaryIO,
+    path: Path,
+    ratio_only: bool = False,
+    columns: Sequence[str] | None = None,
+) -> Any:
     """The table in a Parquet file.
 
     Args:
         source: its bytes, or the opened file.
         ratio_only: whether any size is allowed that is not many times that of the file.
+        columns: which ones to read; all if left out.
     """
     data = pa.BufferReader(source) if isinstance(source, bytes) else source
     about = pq.read_metadata(data)
     chunks, n_packed = check_parquet(data, path, ratio_only)
     names = _repeated_texts(chunks)
-    table = pq.ParquetFile(data, read_dictionary=names).read()
+    table = pq.ParquetFile(data, read_dictionary=names).read(columns)
     check_unpacked(path, _written_out(table), n_packed, ratio_only)
     stored = pq.ParquetFile(data, metadata=about).schema_arrow
-    for at, field in enumerate(stored):
-        if field.name in names and field.type != table.schema.types[at]:
-            table = table.set_column(at, field, table.column(at).cast(field.type))
+    for at, (name, kind) in enumerate(zip(table.schema.names, table.schema.types, strict=True)):
+        if name in names and stored.field(name).type != kind:
+            column = table.column(at).cast(stored.field(name).type)
+            table = table.set_column(at, stored.field(name), column)
     return table
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -342,11 +342,26 @@ def write_table(path: Path, columns: dict[str, Any]) -> None:
         pq.write_table(pa.table(columns), path, compression="zstd")
 
 
-def read_table(path: Path) -> Any:
-    """Read a Parquet file of a saved folder; a damaged one is refused in one line."""
+def read_table(path: Path, columns: Sequence[str] | None = None) -> Any:
+    """Read a Parquet file of a saved folder; a damaged one is refused in one line.
+
+    Args:
+        columns: only these; all if left out.
+    """
+    with _table_errors(path), open_plain(path) as file:
+        return parquet_table(file, path, ratio_only=True, columns=columns)
+
+
+def column_names(path: Path) -> list[str]:
+    """The columns of a Parquet file of a saved folder."""
+    with _table_errors(path), open_plain(path) as file:
+        return list(pq.read_schema(file).names)
+
+
+@contextmanager
+def _table_errors(path: Path) -> Iterator[None]:
     try:
-        with open_plain(path) as file:
-            return parquet_table(file, path, ratio_only=True)
+        yield
     except FileNotFoundError:
         raise DataError(f"{path}: missing; the folder is incomplete, make it again") from None
     except (pa.ArrowException, OSError) as error:

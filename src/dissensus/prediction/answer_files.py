@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dissensus.corpus import Corpus, StoredCorpus
+from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
 from dissensus.errors import DataError
 from dissensus.files.folders import staged
@@ -52,16 +52,10 @@ def answers_table(
     return pa.table(with_columns(about, {**first, **counts, **columns}))
 
 
-def consensus_table(
-    corpus: Corpus | StoredCorpus, question: str, prediction: Prediction
-) -> pa.Table:
+def consensus_table(corpus: Corpus, question: str, prediction: Prediction) -> pa.Table:
     """The items of a question with their consensus, its confidence and the number of answers."""
     answers = corpus[question].per_item()[corpus.items.codes(prediction.items, "item")]
-    if isinstance(corpus, Corpus):
-        return answers_table(corpus, prediction, answers=answers)
-    table = prediction.to_table()
-    place = table.column_names.index("confidence") + 1
-    return table.add_column(place, "answers", [answers])
+    return answers_table(corpus, prediction, answers=answers)
 
 
 def write_answers(tables: Mapping[str, pa.Table], output: Path) -> list[Path]:

@@ -1,1 +1,1 @@
-"""Running a comparison: jobs, processes, a cluster, trials, and the folder that keeps the fits."""
+"""Running a comparison: jobs, processes, trials, and the folder that keeps the fits."""

@@ -1,4 +1,4 @@
-"""Run the missing fits of a comparison: in this process, in several, or on a cluster."""
+"""Run the missing fits of a comparison: in this process, or in several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from dissensus.corpus import Corpus
 from dissensus.encoders import pooling_once
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation.comparison_table import FLOORS
-from dissensus.evaluation.execution.cluster import Cluster
 from dissensus.evaluation.execution.folder import FitFolder
 from dissensus.evaluation.execution.jobs import jobs_of, minutes_of, passes_of
 from dissensus.evaluation.execution.processes import (
@@ -37,7 +36,6 @@ def fit_missing(
     corpus: Corpus,
     task: Task,
     processes: int | None,
-    cluster: str | None,
     deadline: float,
 ) -> None:
     """Run the fits that are missing; Unfinished if the time limit is reached before."""
@@ -46,16 +44,9 @@ def fit_missing(
     wanted = set(missing)
     jobs = [job for job in jobs_of(task, corpus) if not wanted.isdisjoint(job)]
     begun = _until(deadline, jobs)
-    if cluster is not None and processes is not None:
-        raise DataError("a cluster has its own processes; set cluster or processes, not both")
     with ExitStack() as stack:
         stack.enter_context(pooling_once())
-        if cluster is not None and jobs:
-            workers = stack.enter_context(closing(Cluster.at(cluster)))
-            corpus.save(place.corpus)
-            fits, n = workers.fits(task, place.corpus, begun), workers.n_workers
-        else:
-            fits, n = _fits_on_this_machine(place, corpus, task, jobs, begun, processes, deadline)
+        fits, n = _fits(place, corpus, task, jobs, begun, processes, deadline)
         stack.enter_context(closing(fits))
         left = TimeLeft(missing, max(n, 1), passes_of(task, corpus), deadline)
         advance = stack.enter_context(progress("fitting", len(keys), clock=False))
@@ -74,7 +65,7 @@ def fit_missing(
     shutil.rmtree(place.unfinished, ignore_errors=True)
 
 
-def _fits_on_this_machine(
+def _fits(
     place: FitFolder,
     corpus: Corpus,
     task: Task,
