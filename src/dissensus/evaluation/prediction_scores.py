@@ -38,7 +38,7 @@ from dissensus.metrics import (
 )
 from dissensus.metrics.metric import common_pairs
 from dissensus.prediction import JointDensity, Prediction, Predictions
-from dissensus.readers.tables.spellings import variants
+from dissensus.readers.tables.answers import variants
 from dissensus.scales import Interval, Scale, as_numbers
 from dissensus.tables import Table, to_frame
 

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dissensus.annotations import Repeats
-from dissensus.errors import DataError, did_you_mean, listed
+from dissensus.errors import DataError, NoAnswersError, did_you_mean, listed
 from dissensus.files.plain import plain_bytes
 from dissensus.scales import Scale
 
+IN_MEMORY = "table"  # the path of a table in memory, for messages
 ENDING = ".dissensus.toml"  # of a layout, after the name of its file
 Cells = Literal["values", "lists", "keys", "counts", "records", "digits"]
 _SEVERAL = ("annotators", "answer", "text", "missing", "features", "columns")
@@ -171,17 +172,17 @@ class Layout:
         """The layout with other fields."""
         return Layout(**{**self.stated(), **changes})
 
-    def command(self, path: str, in_memory: bool = False) -> str:
+    def command(self, path: str) -> str:
         """The command that reads a file so, as it can be typed; for a table in memory the call.
 
         Example:
             >>> Layout(item=["a", "b"], answer="x", cells="keys").command("labels 1.csv")
             "dissensus describe 'labels 1.csv' --item a --item b --answer x --answer-cells keys"
-            >>> Layout(item="a", answer="x").command("table", in_memory=True)
+            >>> Layout(item="a", answer="x").command(IN_MEMORY)
             "read(table, item='a', answer=['x'])"
         """
         stated = {name: [v] if isinstance(v, str) else list(v) for name, v in self.stated().items()}
-        if in_memory:
+        if path == IN_MEMORY:
             single = {n: v[0] for n, v in stated.items() if len(v) == 1 and n not in _SEVERAL}
             return f"read(table, {', '.join(f'{n}={v!r}' for n, v in (stated | single).items())})"
         if "annotators" in stated:
@@ -234,6 +235,21 @@ class Layout:
         except OSError as error:
             raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
         return cls.from_toml(text, str(path))
+
+
+class UnclearError(NoAnswersError):
+    """A table that may be read in several ways.
+
+    Args:
+        about: the table and what is unclear, before the commands.
+        path: of the file, for the commands.
+        ways: the layouts, by when each is right: "if each is an annotator".
+    """
+
+    def __init__(self, about: str, path: str, ways: Mapping[str, Layout]) -> None:
+        self.about, self.ways = about, dict(ways)
+        commands = ", ".join(f"{way.command(path)} {when}" for when, way in ways.items())
+        super().__init__(f"{about}; use {commands}" if ways else about)
 
 
 _taken: ContextVar[list[Layout] | None] = ContextVar("layouts taken", default=None)

@@ -23,7 +23,8 @@ def refused(text: str) -> str:
 
 
 def test_the_note_says_what_was_recognised(write: Write) -> None:
-    rows = [f"t{t},w{w},{'no' if t % 3 else 'yes'},so {t}" for t in range(30) for w in range(4)]
+    labels = ("no", "no", "yes")
+    rows = [f"t{t},w{w},{labels[(t + w) % 3]},so {t}" for t in range(30) for w in range(4)]
     corpus = read(write("task,worker,label,text\n" + "\n".join(rows)))
     assert corpus.notes == (
         "labels.csv: long table; item = task, annotator = worker, answer = label "

@@ -22,7 +22,7 @@ from dissensus.readers.formats.survey import survey_corpus
 from dissensus.readers.layout import Layout
 from dissensus.readers.recognition import is_survey
 from dissensus.readers.tables.annotator_columns import propose_annotators
-from dissensus.readers.tables.assignments import without_rejected
+from dissensus.readers.tables.cleaning import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
 from dissensus.readers.tables.rows import Rows, make_rows
 from dissensus.readers.tables.shapes import table_corpus

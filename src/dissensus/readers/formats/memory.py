@@ -9,9 +9,8 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.json_text import value_text
-from dissensus.readers.layout import Layout
+from dissensus.readers.layout import IN_MEMORY, Layout
 from dissensus.readers.tables.arrow_columns import arrow_rows, as_texts
-from dissensus.readers.tables.rows import IN_MEMORY
 from dissensus.readers.tables.shapes import table_corpus
 
 

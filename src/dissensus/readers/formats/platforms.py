@@ -31,8 +31,8 @@ from dissensus.readers.exports.responses import (
 )
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables import assignments
-from dissensus.readers.tables.assignments import Status, reasons_of
+from dissensus.readers.tables import cleaning
+from dissensus.readers.tables.cleaning import Status, reasons_of
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Column, Rows, cells_of, take_rows
 
@@ -63,7 +63,7 @@ MTURK = Platform(
     item="HITId",
     annotator="WorkerId",
     response="AssignmentId",
-    status=assignments.MTURK,
+    status=cleaning.MTURK,
     seconds="WorkTimeInSeconds",
 )
 TOLOKA = Platform(
@@ -73,7 +73,7 @@ TOLOKA = Platform(
     item="ASSIGNMENT:task_id",
     annotator="ASSIGNMENT:worker_id",
     response="ASSIGNMENT:assignment_id",
-    status=assignments.TOLOKA,
+    status=cleaning.TOLOKA,
     gold="GOLDEN:",
 )
 

@@ -2,7 +2,7 @@
 
 Columns of different questions ("toxic", "insult"; "V", "A", "D") look the same as columns of
 different annotators. So columns are read as annotators only if their names say so, or if something
-else in the table does: gold labels, a majority, or the number of answers in each row.
+else in the table does: a majority, or the number of answers in each row.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,25 +33,21 @@ from dissensus.readers.tables.column_names import (
     is_slot,
     plain,
 )
-from dissensus.readers.tables.dependence import agreement_beyond_chance, effect
-from dissensus.readers.tables.explanations import is_text
+from dissensus.readers.tables.dependence import effect
 from dissensus.readers.tables.rows import Column, Rows, cells_of, numbered
+from dissensus.readers.tables.structure import FEW_VALUES, MOST, SURE, is_text
 from dissensus.scales import as_numbers
 
 Grid = dict[str, dict[str, str]]  # question -> annotator -> column
-FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 SHARE = 0.1  # of the filled cells: so many distinct answers are values of a scale, too
-SHARED = 0.9  # of a column's filled cells: so many have an answer of another annotator
-SAME_TRUTH = 0.2  # agreement beyond chance of every annotator with gold labels
 SAME_RATINGS = 0.1  # of the variance of ratings: so much is between items
-SURE_EFFECT = 4.0  # standard errors
-AGREEMENT = 0.1  # beyond chance, of the columns of a question whose annotators have any name
 COMPLETE = 0.8  # of the pairs of question and annotator: so many have a column
-FEWEST = 3  # annotators whose names say nothing
+FEWEST = 3  # annotators whose names say little
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 MOST_COMPARED = 200  # columns, or different sets of values, that are compared with one another
+MAJORITY, OTHERS = 0.99, 0.97  # of the rows with a majority: how often its column is it
 CONTENTS = ("item", "text", *MEDIA)
-_OTHER_ROLES = (*CONTENTS, "gold", "seconds", "count", "split")
+_WAYS = tuple(itertools.product((True, False), repeat=2))  # question first, parted at the end
 _SEPARATORS = re.compile(r"[\s_.:/|-]+")
 _NUMBERED = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
 _ITEM = re.compile(
@@ -92,14 +88,12 @@ def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str
 
 def _of_wide_table(rows: Rows, layout: Layout) -> tuple[str, ...]:
     """The annotators of a table that is known to be wide, by their names or by their answers."""
-    known = {name for role in _OTHER_ROLES for name in candidates(role, rows)}
-    free = [name for name in _free(rows, layout) if name not in known and plain(name) not in PAIR]
-    free = [name for name in free if "unnamed" not in plain(name)]
-    sure = _surely_annotators(rows, free)
-    if len(sure) > 1:
-        _check_slots(rows, sure)
-        return tuple(sure)
-    annotators = [name for name in free if _shares(rows, name, free)]
+    free = _without_role(rows, _free(rows, layout))
+    annotators = _surely_annotators(rows, free)
+    if len(annotators) > 1:
+        _check_slots(rows, annotators)
+    else:
+        annotators = [name for name in free if _shares(rows, name, free)]
     if len(annotators) < 2:
         raise DataError(
             f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 40)}; "
@@ -108,40 +102,52 @@ def _of_wide_table(rows: Rows, layout: Layout) -> tuple[str, ...]:
     return tuple(annotators)
 
 
-def _free(rows: Rows, layout: Layout) -> list[str]:
-    """The columns that may belong to an annotator."""
-    named = {layout.item, layout.gold, *(layout.text or ())}
-    return [name for name in rows.columns if name not in named and not is_derived(name)]
+def _ending_in(names: list[str], annotators: Iterable[str]) -> Grid:
+    """The columns whose names begin or end with one of these annotators, after a separator."""
+    grids: tuple[Grid, Grid] = ({}, {})
+    for name, annotator in itertools.product(names, annotators):
+        rests = (name.removesuffix(annotator), name.removeprefix(annotator))
+        for grid, rest in zip(grids, rests, strict=True):
+            question = rest.strip(" _.:/|-")
+            if question and question != rest != name:
+                grid.setdefault(question, {})[annotator] = name
+    return max(grids, key=lambda grid: sum(map(len, grid.values())))
 
 
 def _check_kinds(rows: Rows, annotators: Iterable[str], layout: Layout) -> None:
     """Refuse annotators of whom some answer in numbers only and some in words only."""
     first: dict[str, str] = {}
     for name in annotators:
-        kind = "sets" if name in rows.sets else _kind(_values(rows, name))
-        if kind is not None:
+        numeric = {as_numbers([value]) is not None for value in _values(rows, name)}
+        kind = "sets" if name in rows.sets else "numbers" if True in numeric else "words"
+        if name in rows.sets or len(numeric) == 1:  # "1", "2", "3+" go with either
             first.setdefault(kind, name)
     kinds = [kind for kind in ("numbers", "words", "sets") if kind in first]
     if len(kinds) < 2 or (layout.scale is not None and "sets" not in kinds):
         return
-    clash = [f"{first[kind]!r} answers in {kind} ({_example(rows, first[kind])})" for kind in kinds]
+    examples = {kind: str(rows.columns[first[kind]].values[0])[:40] for kind in kinds}
+    clash = [f"{first[kind]!r} answers in {kind} ({examples[kind]!r})" for kind in kinds]
     raise DataError(
         f"{rows.path}: {', '.join(clash)}; name the columns that are annotators (annotators=, "
         "--annotator-columns), or declare a scale that contains both (scale=, --scale)"
     )
 
 
-def _kind(values: set[str]) -> str | None:
-    numeric = {as_numbers([value]) is not None for value in values}
-    if len(numeric) != 1:
-        return None  # "1", "2", "3+" go with either
-    return "numbers" if True in numeric else "words"
+# ---- columns and their values ----
 
 
-def _example(rows: Rows, name: str) -> str:
-    values = _values(rows, name)
-    value = next(v for v in rows.columns[name].values.to_pylist() if v.strip() in values)
-    return repr(value if len(value) <= 40 else value[:40] + "...")
+def _free(rows: Rows, layout: Layout) -> list[str]:
+    """The columns that may belong to an annotator."""
+    named = {layout.item, layout.gold, *(layout.text or ())}
+    return [name for name in rows.columns if name not in named and not is_derived(name)]
+
+
+def _without_role(rows: Rows, names: list[str]) -> list[str]:
+    """The columns that are not named as something else."""
+    roles = (*CONTENTS, "gold", "seconds", "count", "split")
+    known = {name for role in roles for name in candidates(role, rows)}
+    known |= {name for name in names if plain(name) in PAIR or "unnamed" in plain(name)}
+    return [name for name in names if name not in known and not rows.columns[name].is_bytes]
 
 
 def _values(rows: Rows, name: str) -> set[str]:
@@ -153,6 +159,31 @@ def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
     """Whether a value of this column occurs in other columns too."""
     own = rows.columns[name].words - MISSING
     return any(not own.isdisjoint(rows.columns[other].words) for other in others if other != name)
+
+
+def _is_scale(rows: Rows, names: list[str]) -> bool:
+    """Whether columns have few values, or few for so many cells, most of them in common."""
+    n_columns = Counter(value for name in names for value in _values(rows, name))
+    if len(n_columns) <= FEW_VALUES:
+        return True
+    n_filled = 0
+    for column in (rows.columns[name] for name in names):
+        shared = np.array([n_columns[v.strip()] > 1 for v in column.values.to_pylist()])
+        filled = column.codes[column.codes >= 0]
+        n_filled += len(filled)
+        if len(filled) and shared[filled].mean() < MOST:
+            return False
+    return len(n_columns) <= SHARE * n_filled
+
+
+def _rate_the_same(rows: Rows, names: list[str]) -> bool:
+    """Whether columns contain many numbers, which agree within rows."""
+    columns = [rows.columns[name] for name in names]
+    if any(column.is_bytes or column.numbers() is None for column in columns):
+        return False
+    each = numbered(rows.n_rows)
+    by_row = effect(cells_of(columns), Column(each.values, np.repeat(each.codes, len(columns))))
+    return by_row.share > SAME_RATINGS and by_row.z > SURE
 
 
 # ---- annotators by their names ----
@@ -227,158 +258,91 @@ def _likely(rows: Rows, free: list[str]) -> tuple[str, ...] | None:
     return tuple(likely)
 
 
-def _rate_the_same(rows: Rows, names: list[str]) -> bool:
-    """Whether columns contain many numbers, which agree within rows."""
-    columns = [rows.columns[name] for name in names]
-    if any(column.is_bytes or column.numbers() is None for column in columns):
-        return False
-    each = numbered(rows.n_rows)
-    by_row = effect(cells_of(columns), Column(each.values, np.repeat(each.codes, len(columns))))
-    return by_row.share > SAME_RATINGS and by_row.z > SURE_EFFECT
-
-
-def _is_scale(rows: Rows, names: list[str]) -> bool:
-    """Whether columns have few values, or few for so many cells, most of them in common."""
-    n_columns = Counter(value for name in names for value in _values(rows, name))
-    if len(n_columns) <= FEW_VALUES:
-        return True
-    n_filled = 0
-    for column in (rows.columns[name] for name in names):
-        shared = np.array([n_columns[v.strip()] > 1 for v in column.values.to_pylist()])
-        filled = column.codes[column.codes >= 0]
-        n_filled += len(filled)
-        if len(filled) and shared[filled].mean() < SHARED:
-            return False
-    return len(n_columns) <= SHARE * n_filled
-
-
 # ---- a column for each question and annotator ----
 
 
 def propose_grid(rows: Rows, layout: Layout, fewest: int = 2) -> Layout | None:
     """A layout of columns such as `label_ann1`, `rating_ann1`, `label_ann2`, ...
 
-    Either names say which part is the annotator, or one part is a known word for answers, and the
-    columns that share it agree beyond chance (`label_anna`, `label_ben`, `rating_anna`, ...).
-
     Args:
-        fewest: questions; with one, names have to say that the other part is an annotator.
+        fewest: questions; with one, its annotators have to be called so, as in rater1_score.
     """
     if layout.format is not None or layout.states_answers:
         return None
     free = [name for name in _free(rows, layout) if len(rows.columns[name].values)]
-    grid: Grid | None
     if fewest == 1:
-        grid = _first_grid(free, lambda annotator, _: is_annotator_part(annotator), fewest)
+        grid = _grid(free, lambda part, _: is_annotator_part(part), fewest)
     elif first_named("annotator", rows) is not None:
         return None
     else:
-        grid = _first_grid(free, _is_annotator) or _by_answers(rows, free)
+        grid = _grid(free, _is_annotator, fewest) or _grid(free, _has_initial, fewest, FEWEST)
     if grid is None:
         return None
-    patterns = [
-        "{annotator}".join(name.rsplit(annotator, 1) if name.endswith(annotator) else
-                           name.split(annotator, 1))
+    patterns = dict.fromkeys(
+        name.removesuffix(annotator) + "{annotator}"
+        if name.endswith(annotator)
+        else "{annotator}" + name.removeprefix(annotator)
         for columns in grid.values()
         for annotator, name in columns.items()
-    ]  # fmt: skip
+    )
     annotators = dict.fromkeys(name for columns in grid.values() for name in columns)
-    return Layout(annotators=tuple(annotators), answer=tuple(dict.fromkeys(patterns)))
+    return Layout(annotators=tuple(annotators), answer=tuple(patterns))
 
 
 def possible_annotators(rows: Rows, layout: Layout) -> tuple[str, ...]:
     """The second parts of the names of columns, if they may be annotators; () if there are none."""
-    grid = next(_possible_grids(rows, _free(rows, layout)), {})
-    return tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
 
-
-def _ending_in(names: list[str], annotators: Iterable[str]) -> Grid:
-    """The columns whose names begin or end with one of these annotators, after a separator."""
-    grids: tuple[Grid, Grid] = ({}, {})
-    for name, annotator in itertools.product(names, annotators):
-        for grid, rest in zip(
-            grids, (name.removesuffix(annotator), name.removeprefix(annotator)), strict=True
-        ):
-            question = rest.strip(" _.:/|-")
-            if question and question != rest != name:
-                grid.setdefault(question, {})[annotator] = name
-    return max(grids, key=lambda grid: sum(map(len, grid.values())))
-
-
-def _first_grid(
-    names: list[str], is_annotator: Callable[[str, str], bool], fewest: int = 2
-) -> Grid | None:
-    grids = (_grid(names, *how, is_annotator, fewest) for how in _WAYS)
-    return next((grid for grid in grids if grid is not None), None)
-
-
-_WAYS = ((True, True), (True, False), (False, True), (False, False))  # question first, at end
-
-
-def _by_answers(rows: Rows, names: list[str]) -> Grid | None:
-    """The first grid with an answer word among its questions, and annotators who agree on them."""
-    for grid in _possible_grids(rows, names):
-        columns = [[rows.columns[name] for name in of.values()] for of in grid.values()]
-        agreement = [agreement_beyond_chance(of_question) for of_question in columns]
-        words = any(plain(question) in NAMES["answer"] for question in grid)
-        words = words or all(
-            re.fullmatch(r"(?i)[aprwju]\d+", n) for of in grid.values() for n in of
-        )
-        if words and min(agreement) > 0 and max(agreement) > AGREEMENT:
-            return grid
-    return None
-
-
-def _possible_grids(rows: Rows, names: list[str]) -> Iterator[Grid]:
     def has_few_values(column: Column) -> bool:
         n_filled = int((column.codes >= 0).sum())
         return not column.is_bytes and 0 < len(column.values) <= max(FEW_VALUES, n_filled // 10)
 
-    few = [name for name in names if has_few_values(rows.columns[name])]
-    for how in _WAYS:
-        grid = _grid(few, *how, _may_be_annotator)
-        if grid is not None and min(map(len, grid.values())) >= FEWEST:
-            yield grid
+    def may_be(part: str, _: str) -> bool:
+        return plain(part) not in NAMES["answer"] and not _NUMBERED.fullmatch(part)
+
+    few = [name for name in _free(rows, layout) if has_few_values(rows.columns[name])]
+    grid = _grid(few, may_be, 2, FEWEST) or {}
+    return tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
 
 
-def _may_be_annotator(annotator: str, question: str) -> bool:
-    return plain(annotator) not in NAMES["answer"] and not _NUMBERED.fullmatch(annotator)
-
-
-def _is_annotator(annotator: str, question: str) -> bool:
+def _is_annotator(part: str, question: str) -> bool:
     """Whether a part is an annotator by its name; a number may be one: label_1, but not q_1."""
-    is_number = re.fullmatch(r"\d+|[A-Z]", annotator) and plain(question) in NAMES["answer"]
-    return bool(is_number) or is_annotator_part(annotator)
+    is_number = re.fullmatch(r"\d+|[A-Z]", part) and plain(question) in NAMES["answer"]
+    return bool(is_number) or is_annotator_part(part) or are_persons([part])
+
+
+def _has_initial(part: str, _: str) -> bool:
+    """Whether a part may be an annotator by its initial: r1, a2, j3, u4."""
+    return bool(re.fullmatch(r"(?i)[arju]\d+", part))
 
 
 def _grid(
     names: list[str],
-    questions_first: bool,
-    at_end: bool,
     is_annotator: Callable[[str, str], bool],
-    fewest: int = 2,
+    fewest: int,
+    fewest_annotators: int = 2,
 ) -> Grid | None:
     """Columns whose names have two parts, if one of both is an annotator.
 
     Args:
         is_annotator: of the part that may be the annotator, and the other.
-        at_end: whether names are parted at the last separator, otherwise at the first.
         fewest: questions.
     """
-    grid: Grid = {}
-    for name in names:
-        separators = list(_SEPARATORS.finditer(name))
-        if separators:
-            where = separators[-1 if at_end else 0]
-            parts = name[: where.start()], name[where.end() :]
-            question, annotator = parts if questions_first else parts[::-1]
-            if question and annotator and is_annotator(annotator, question):
-                grid.setdefault(question, {})[annotator] = name
-    annotators = {annotator for columns in grid.values() for annotator in columns}
-    grid = {q: columns for q, columns in grid.items() if len(columns) >= COMPLETE * len(annotators)}
-    if len(grid) < fewest or len(annotators) < 2 or any(map(is_annotator_part, grid)):
-        return None
-    return grid
+    for questions_first, at_end in _WAYS:
+        grid: Grid = {}
+        for name in names:
+            separators = list(_SEPARATORS.finditer(name))
+            if separators:
+                where = separators[-1 if at_end else 0]
+                parts = name[: where.start()], name[where.end() :]
+                question, annotator = parts if questions_first else parts[::-1]
+                if question and annotator and is_annotator(annotator, question):
+                    grid.setdefault(question, {})[annotator] = name
+        annotators = {annotator for columns in grid.values() for annotator in columns}
+        grid = {q: of for q, of in grid.items() if len(of) >= COMPLETE * len(annotators)}
+        enough = len(grid) >= fewest and len(annotators) >= fewest_annotators
+        if enough and not any(map(is_annotator_part, grid)):
+            return grid
+    return None
 
 
 # ---- columns with the same values, which may be annotators or questions ----
@@ -396,36 +360,26 @@ class AlikeColumns:
 def columns_alike(rows: Rows, layout: Layout) -> AlikeColumns:
     """The columns with the same values.
 
-    They are annotators if they are called like persons, if all agree with gold labels, if another
-    column is always their majority, or if every row has the same number of answers, by a part of
-    the columns.
+    They are annotators if they are called like persons, if another column is always their
+    majority, or if every row has the same number of answers, by a part of the columns.
     """
-    known = {name for role in _OTHER_ROLES for name in candidates(role, rows)}
-    free = [name for name in _free(rows, layout) if name not in known and plain(name) not in PAIR]
-    free = [name for name in free if not rows.columns[name].is_bytes and _values(rows, name)]
+    free = [name for name in _without_role(rows, _free(rows, layout)) if _values(rows, name)]
     group = _largest_group(rows, free)
     if len(group) < 2 or not _is_scale(rows, group):
         return AlikeColumns()
-    values = set().union(*(_values(rows, name) for name in group))
     if are_persons(group):  # also who gave some of the answers only
+        values = set().union(*(_values(rows, name) for name in group))
         own = [name for name in free if _values(rows, name) <= values]
         persons = [name for name in own if name in group or are_persons([*group, name])]
         return AlikeColumns(tuple(persons), "the same values, called like a person")
-    labels = [*candidates("gold", rows), *filter(is_derived, rows.columns)]
-    for label in (name for name in labels if name not in group and _values(rows, name)):
-        pairs = [[rows.columns[label], rows.columns[name]] for name in group]
-        agree = all(agreement_beyond_chance(pair) > SAME_TRUTH for pair in pairs)
-        if agree and _values(rows, label) <= values:
-            return AlikeColumns(tuple(group), f"the same values, agrees with {label!r}")
     majority = _majority_of(rows, group)
     if majority is not None:
         others = tuple(name for name in group if name != majority)
         return AlikeColumns(others, f"the same values, {majority!r} is the majority", majority)
     counts = np.bincount(np.sum([rows.columns[name].codes >= 0 for name in group], axis=0))
-    part = (
-        2 <= counts.argmax() < len(group) and counts.max() >= SHARED * rows.n_rows >= SHARED * MANY
-    )
-    why = f"the same values, {counts.argmax()} answers in each row" if part else ""
+    usual = int(counts.argmax())
+    part = 2 <= usual < len(group) and counts[usual] >= MOST * rows.n_rows >= MOST * MANY
+    why = f"the same values, {usual} answers in each row" if part else ""
     return AlikeColumns(tuple(group), why)
 
 
@@ -440,7 +394,7 @@ def _largest_group(rows: Rows, names: list[str]) -> list[str]:
          for n in with_values[other]]
         for own in usual
     ]  # fmt: skip
-    group = set(groups[int(np.argmax([len(one) for one in groups]))]) if groups else set()
+    group = max(groups, key=len, default=[])
     return [name for name in names if name in group]
 
 
@@ -456,8 +410,9 @@ def _majority_of(rows: Rows, group: list[str]) -> str | None:
         clear = others.max(axis=0) * 2 > others.sum(axis=0)
         same = (others.argmax(axis=0) == own)[clear]
         agreeing.append(float(same.mean()) if len(same) else 0.0)
-    best, second = np.argsort(agreeing)[-1], sorted(agreeing)[-2]
-    return group[best] if agreeing[best] >= 0.99 and second < 0.97 else None
+    *_, second, best = np.argsort(agreeing)
+    sure = agreeing[best] >= MAJORITY and agreeing[second] < OTHERS
+    return group[best] if sure else None
 
 
 def propose_people(rows: Rows, columns: tuple[str, ...]) -> Layout | None:

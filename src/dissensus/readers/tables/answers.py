@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import unicodedata
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +20,6 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import cell_values
 from dissensus.readers.tables.column_names import WORDS, plain
 from dissensus.readers.tables.rows import Rows, at_rows, taken, value_counts
-from dissensus.readers.tables.spellings import merged, spelling_key, spellings_note, variants
 from dissensus.scales import (
     Interval,
     MultiLabel,
@@ -31,6 +32,7 @@ from dissensus.scales import (
     sorted_values,
 )
 
+Declared = Scale | str | None
 MISSING = frozenset(("nan", "<na>", "null"))  # as programs write a missing value
 LONGEST_SHOWN = 40  # letters of a value
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
@@ -80,25 +82,31 @@ def answers_of(
     declared = declared_scale(question, options)
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
-    values, is_set, notes = cell_values(rows, column, question, counts, declared)
-    comma_notes: tuple[str, ...] = ()
+    values, is_set, cell_notes = cell_values(rows, column, question, counts, declared)
+    notes = [*cell_notes]
     if not is_set:
         values, comma_notes = _decimal_points(values, declared, rows, options)
         missing = _missing(values, counts, declared, options, gold)
-        notes += _missing_notes(values, counts, missing)
+        if words := _counted(values, counts, np.flatnonzero(missing & (counts > 0)).tolist()):
+            notes.append(f"{words} read as no answer")
         counts[missing] = 0
-        notes += _suspects(values, counts) if declared is None and not gold else ()
+        notes += _suspects(values, counts) if declared is None and not gold else []
+        notes += comma_notes
     used = np.flatnonzero(counts)
     if not len(used):
         raise DataError(
             f"{rows.path}: no answers to {question!r}: {column!r} is blank in every row"
         )
     groups = [] if is_set else variants(values, counts)
-    spelled = merged(values, groups, _listed(declared)) if options.merge_variants else values
+    spelled = values
+    if options.merge_variants:  # as the scale lists it, or as it is spelled most often
+        spelling = {spelling_key(values[group[0]]): values[group[0]] for group in groups}
+        spelling |= {spelling_key(value): value for value in _listed(declared)}
+        spelled = [spelling.get(spelling_key(value), value) for value in values]
     texts = [spelled[code] for code in used]
     scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
     inferred = declared is None and not is_set and not gold
-    scale_notes: tuple[str, ...] = ()
+    scale_notes: list[str] = []
     if inferred:
         scale, scale_notes = _checked(scale, question, texts, int(counts.sum()))
     stored = _encoded(texts, scale, is_set)
@@ -108,20 +116,20 @@ def answers_of(
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
     answered = taken(np.r_[counts > 0, False], codes)
-    notes += comma_notes + _spelling_notes(values, counts, groups, declared, scale, options)
-    notes += scale_notes + _stray(texts, declared, scale)
+    notes += _spelling_notes(values, counts, groups, declared, scale, options) + scale_notes
+    notes += _stray(texts, scale) if declared is None else []
     kept, blank = chosen, chosen[:0]
     if not answered.all():
         kept, blank, codes = chosen[answered], chosen[~answered], codes[answered]
-    return Answers(kept, taken(lookup, codes), scale, blank, notes, inferred)
+    return Answers(kept, taken(lookup, codes), scale, blank, tuple(notes), inferred)
 
 
 # ---- values ----
 
 
 def _decimal_points(
-    values: list[str], declared: Scale | str | None, rows: Rows, options: Layout
-) -> tuple[list[str], tuple[str, ...]]:
+    values: list[str], declared: Declared, rows: Rows, options: Layout
+) -> tuple[list[str], list[str]]:
     """Numbers with a decimal comma with a point instead, and a note; others as they are.
 
     "1,5" may be a set of two values. So it is a number only on an interval scale, in a table whose
@@ -131,21 +139,17 @@ def _decimal_points(
     words = MISSING | MISSING_AMONG_NUMBERS | SIGNS | _missing_words(options)
     others = [v for v in values if v not in commas and v.strip().casefold() not in words]
     if not commas or (others and as_numbers(others) is None) or any("." in one for one in others):
-        return values, ()
+        return values, []
     pairs = [text.strip().lstrip("+-").split(",") for text in commas]
     no_sets = any(len(second) > 1 or int(first) >= int(second) for first, second in pairs)
     if not (_is_interval(declared) or (declared is None and (rows.commas or no_sets))):
-        return values, ()
+        return values, []
     points = [v.replace(",", ".") if _COMMA.fullmatch(v.strip()) else v for v in values]
-    return points, (f"{listed(commas, 3)}: read as numbers with a decimal comma",)
+    return points, [f"{listed(commas, 3)}: read as numbers with a decimal comma"]
 
 
 def _missing(
-    values: list[str],
-    counts: np.ndarray,
-    declared: Scale | str | None,
-    options: Layout,
-    gold: bool,
+    values: list[str], counts: np.ndarray, declared: Declared, options: Layout, gold: bool
 ) -> np.ndarray:
     """Which values mean a missing answer, (n_values,).
 
@@ -175,53 +179,80 @@ def _missing_words(options: Layout) -> frozenset[str]:
     return frozenset(word.strip().casefold() for word in options.missing)
 
 
-def _missing_notes(values: list[str], counts: np.ndarray, missing: np.ndarray) -> tuple[str, ...]:
-    """A note that counts the words that are read as a missing answer."""
-    codes = np.flatnonzero(missing & (counts > 0))
-    words = [f"{values[code]!r} ({counts[code]})" for code in codes]
-    return (f"{', '.join(words)} read as no answer",) if words else ()
-
-
-def _suspects(values: list[str], counts: np.ndarray) -> tuple[str, ...]:
+def _suspects(values: list[str], counts: np.ndarray) -> list[str]:
     """A note about answers that may stand for a missing one."""
+    used = {code: values[code].strip() for code in np.flatnonzero(counts).tolist()}
+    words = {
+        code: word
+        for code, word in used.items()
+        if word.casefold() in SUSPECTED or not (any(map(str.isalnum, word)) or word in ("+", "="))
+    }
+    if not words or len(words) == len(used):
+        return []
+    missing = list(words.values())
+    option = " ".join(f"--missing {shlex.quote(word)}" for word in missing)
+    shown = _counted(values, counts, list(words)[:5])
+    return [f"{shown} read as answers; if they mean no answer, use missing={missing!r} ({option})"]
+
+
+def _counted(values: list[str], counts: np.ndarray, codes: list[int]) -> str:
+    """Values, each with how often it occurs."""
+    return ", ".join(f"{values[code]!r} ({counts[code]})" for code in codes)
+
+
+# ---- spellings: values that differ only in case, outer space or the way to write a number ----
+
+
+def spelling_key(text: str) -> str | float:
+    """What the spellings of one value share."""
+    bare = unicodedata.normalize("NFC", text.strip()).casefold()
+    number = as_numbers([bare])
+    if number is None:
+        return bare
+    whole = bare.lstrip("+-").isdecimal() and len(bare) < 1000  # beyond 2**53 too
+    return int(bare) if whole else number[0]
+
+
+def variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
+    """Groups of values that differ only in case, outer space, the way to write a number, or in
+    how accents are encoded.
+
+    The most frequent spelling of a group comes first.
+    """
     used = np.flatnonzero(counts).tolist()
-    words = {code: values[code].strip() for code in used}
-    codes = [
-        code
-        for code, word in words.items()
-        if word.casefold() in SUSPECTED
-        or not any(map(str.isalnum, word))
-        and word not in ("+", "=")
-    ]
-    if not codes or len(codes) == len(used):
-        return ()
-    shown = ", ".join(f"{values[code]!r} ({counts[code]})" for code in codes[:5])
-    option = " ".join(f"--missing {shlex.quote(words[code])}" for code in codes)
-    missing = [words[code] for code in codes]
-    return (f"{shown} read as answers; if they mean no answer, use missing={missing!r} ({option})",)
+    numbers = as_numbers(values[code] for code in used)
+    if numbers is not None and len(set(numbers)) == len(numbers):
+        return []  # the quick way out for a million different ratings
+    groups: dict[str | float, list[int]] = defaultdict(list)
+    for code in used:
+        groups[spelling_key(values[code])].append(code)
+    several = (group for group in groups.values() if len(group) > 1)
+    return [sorted(group, key=lambda code: -counts[code]) for group in several]
 
 
 def _spelling_notes(
     values: list[str],
     counts: np.ndarray,
     groups: list[list[int]],
-    declared: Scale | str | None,
+    declared: Declared,
     scale: Scale,
     options: Layout,
-) -> tuple[str, ...]:
-    """Notes about values that are spelled in several ways."""
-    if not groups or (isinstance(scale, Interval) and declared and not options.merge_variants):
-        return ()
-    became = "read as numbers" if isinstance(scale, Interval) else "kept apart"
-    note = spellings_note(values, counts, groups, "merged" if options.merge_variants else became)
-    advice = "" if options.merge_variants else f"; {MERGE}"
-    return (note + advice,)
+) -> list[str]:
+    """A note about values that are spelled in several ways."""
+    merged = options.merge_variants
+    if not groups or (isinstance(scale, Interval) and declared and not merged):
+        return []
+    apart = "read as numbers" if isinstance(scale, Interval) else "kept apart"
+    shown = "; ".join(_counted(values, counts, group) for group in groups[:3])
+    more = f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
+    became, advice = ("merged", "") if merged else (apart, f"; {MERGE}")
+    return [f"spelled in several ways and {became}: {shown}{more}{advice}"]
 
 
 # ---- scales ----
 
 
-def declared_scale(question: str, options: Layout) -> Scale | str | None:
+def declared_scale(question: str, options: Layout) -> Declared:
     """The scale that the user declared for this question."""
     if isinstance(options.scale, Mapping):
         return options.scale.get(question)
@@ -252,27 +283,27 @@ def _one_line(value: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
-def _stray(texts: list[str], declared: Scale | str | None, scale: Scale) -> tuple[str, ...]:
+def _stray(texts: list[str], scale: Scale) -> list[str]:
     """A note if a few words among many numbers turn all answers into names."""
-    if declared is not None or not isinstance(scale, Nominal):
-        return ()
+    if not isinstance(scale, Nominal):
+        return []
     strange = sorted({text for text in texts if as_numbers([text]) is None})
     if strange and all(_COMMA.fullmatch(text.strip()) for text in strange):
-        return (
+        return [
             f'{listed(strange, 3)}: read as names because of the comma; use scale="interval" '
             '(--scale interval) if these are numbers, or scale="multi-label" (--scale '
-            "multi-label) if they are sets",
-        )
+            "multi-label) if they are sets"
+        ]
     if not strange or 2 * len(strange) >= len(set(texts)) - 1:
-        return ()
+        return []
     are = "is not a number" if len(strange) == 1 else "are not numbers"
-    return (
+    return [
         f"{listed(strange)} {are}, so all answers are read as names; if the others are ratings, "
-        "correct these rows or leave them out",
-    )
+        "correct these rows or leave them out"
+    ]
 
 
-def _scale(texts: list[str], declared: Scale | str | None, is_set: bool, about: str) -> Scale:
+def _scale(texts: list[str], declared: Declared, is_set: bool, about: str) -> Scale:
     """The scale as declared, completed or inferred from the answers."""
     if isinstance(declared, Scale):
         return declared
@@ -299,13 +330,13 @@ def _encoded(texts: list[str], scale: Scale, is_set: bool) -> np.ndarray | None:
         return None
 
 
-def _is_interval(declared: Scale | str | None) -> bool:
+def _is_interval(declared: Declared) -> bool:
     if isinstance(declared, str):
         return declared.startswith("interval")
     return isinstance(declared, Interval)
 
 
-def _listed(declared: Scale | str | None) -> tuple[str, ...]:
+def _listed(declared: Declared) -> tuple[str, ...]:
     """The values that a declared scale lists; none for an interval."""
     if isinstance(declared, str) and not _is_interval(declared):
         values = declared.partition(":")[2]
@@ -315,24 +346,24 @@ def _listed(declared: Scale | str | None) -> tuple[str, ...]:
 
 def _checked(
     scale: Scale, question: str, texts: list[str], n_answers: int
-) -> tuple[Scale, tuple[str, ...]]:
+) -> tuple[Scale, list[str]]:
     """The inferred scale, or a likelier one, with a note about free text or classes."""
     letters = sum(map(len, texts)) / len(texts)
     words = question.replace("_", " ").replace("-", " ").replace(".", " ").casefold().split()
     free = len(texts) > FREE * n_answers or letters > LONG
     if isinstance(scale, Nominal) and len(texts) > FEW_VALUES and free:
-        return scale, (
+        return scale, [
             f"{len(texts):,} different answers in {n_answers:,} rows look like free text; they are "
             "read as nominal, so two answers agree only if they are the same letter for letter; "
             'name another column (answer=, --answer), or use scale="nominal" (--scale nominal) if '
-            "that is meant",
-        )
+            "that is meant"
+        ]
     if isinstance(scale, Ordinal) and words and plain(words[-1]) in WORDS["class"]:
-        return Nominal(tuple(sorted_values(scale.values))), (
+        return Nominal(tuple(sorted_values(scale.values))), [
             f"numbers of classes, by the name {question!r}, are read as nominal; if their order "
-            'means something, use scale="ordinal" (--scale ordinal)',
-        )
-    return scale, ()
+            'means something, use scale="ordinal" (--scale ordinal)'
+        ]
+    return scale, []
 
 
 def _outside(

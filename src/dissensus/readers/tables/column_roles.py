@@ -1,14 +1,13 @@
 """Column roles: which column is the item, the annotator, the answer and so on.
 
 A role comes from the layout, else from the column's name, which its content has to fit, else from
-structure: the item and the annotator are the two columns whose pairs are all but unique (`keys`),
-an answer depends on neither alone (`explanations`).
+structure: the item and the annotator are the two columns whose pairs are all but unique, an answer
+depends on neither alone (`structure`).
 """
 
 from __future__ import annotations
 
 import itertools
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, NoAnswersError, counted, listed
-from dissensus.readers.layout import Layout
+from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.tables.column_names import (
     MEDIA,
     NAMES,
@@ -30,18 +29,13 @@ from dissensus.readers.tables.column_names import (
     plain,
 )
 from dissensus.readers.tables.dependence import FEW, from_function, is_function
-from dissensus.readers.tables.explanations import is_text
-from dissensus.readers.tables.keys import Key, Unclear, find_key
-from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows, combined, numbered
+from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered
+from dissensus.readers.tables.structure import Key, find_key, is_text
 
 MOST_QUESTIONS = 100
 FEW_MISTAKES = 2  # rows
 NEARLY_FUNCTION = 0.3  # violations as a share of chance: above, a column is surely no attribute
 BY_NAME = "by its name"
-
-
-class UnclearRolesError(NoAnswersError):
-    """A long table whose items and annotators are recognised, but not its answers."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +80,7 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
         answer = () if by_name is None else (by_name,)
     taken: set[str | None] = {*named, *answer}
     annotator = options.annotator or first_named("annotator", rows, taken)
-    item = options.item or item_named(rows, {*taken, annotator})
+    item = options.item or _item_named(rows, {*taken, annotator})
     if options.annotator is None and annotator is not None and item is not None:
         annotator = _annotator_named(rows, item, taken)
     shown = shown_columns(rows, options, item, {*taken, annotator, item})
@@ -95,12 +89,18 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     key = None
     if answer or options.answer is None:
         key = _key(rows, options, item, annotator, shown, answer)
-    if isinstance(key, Key):
+    if key is not None and not key.why_unclear:
         return _structured(rows, options, key, answer, shown)
     if not answer and options.answer is None:
-        error = NoAnswersError if key is None else UnclearRolesError
-        raise error(_refusal(rows, key))
+        raise _refusal(rows, key)
     return rows, _with_other_roles(rows, options, ColumnRoles(item, annotator, answer, shown))
+
+
+def named_columns(options: Layout) -> set[str]:
+    """Every column that the user named."""
+    parts = (options.item, options.annotator, options.question, options.gold)
+    named = {part for part in parts if part is not None}
+    return named | set(options.answer or ()) | set(options.text or ())
 
 
 def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
@@ -116,21 +116,12 @@ def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
     names = [*candidates("item", rows, shown), *([] if first in shown else [first])]
     item = next((name for name in names if rows.columns[name].is_unique), None)
     if item is None and shown and not any(rows.columns[name].is_unique for name in shown):
-        item = "row"
-        while item in rows.columns:
-            item += "_"
+        item = free_name("row", rows.columns)
         rows = replace(rows, columns={item: numbered(rows.n_rows, first=1), **rows.columns})
     return rows, replace(options, item=item)
 
 
-def named_columns(options: Layout) -> set[str]:
-    """Every column that the user named."""
-    parts = (options.item, options.annotator, options.question, options.gold)
-    named = {part for part in parts if part is not None}
-    return named | set(options.answer or ()) | set(options.text or ())
-
-
-def item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
+def _item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
     """The first name that fits; but `task` may be the name of the task, the same for many texts."""
     shown = first_named("text", rows, taken)
 
@@ -158,7 +149,7 @@ def shown_columns(
 ) -> dict[str, str]:
     """Role -> column; a single text has the role "text", a single picture "image"."""
     if options.text is not None:
-        return roles_of_contents(options.text)
+        return _roles_of_contents(options.text)
 
     def fits(column: Column) -> bool:
         """Whether an item has one such content: a `comment` may be one by the annotator."""
@@ -171,7 +162,7 @@ def shown_columns(
     return {kind: column for kind, column in columns.items() if column is not None}
 
 
-def roles_of_contents(names: Sequence[str]) -> dict[str, str]:
+def _roles_of_contents(names: Sequence[str]) -> dict[str, str]:
     """Role -> column: the kind of a single content, the names of several."""
     return {kind_of(names[0]): names[0]} if len(names) == 1 else {name: name for name in names}
 
@@ -180,7 +171,7 @@ def _numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
     """Whether this `id` counts rows: it never repeats, while the content does."""
     if plain(item) not in WEAK or not shown:
         return False
-    n_contents = len(joined(rows, list(shown.values())).values)
+    n_contents = len(_joined(rows, list(shown.values())).values)
     return len(rows.columns[item].values) == rows.n_rows > n_contents
 
 
@@ -191,7 +182,7 @@ def _key(
     annotator: str | None,
     shown: dict[str, str],
     answer: tuple[str, ...],
-) -> Key | Unclear | None:
+) -> Key | None:
     """The item and the annotator, and what the other columns depend on; None if it cannot be told
     or names say all."""
     whole = [name for name in shown.values() if rows.columns[name].first_blank is None]
@@ -222,23 +213,21 @@ def _structured(
     rows: Rows, options: Layout, key: Key, answer: tuple[str, ...], shown: dict[str, str]
 ) -> tuple[Rows, ColumnRoles]:
     """The roles once the item and the annotator are known and the other columns are explained."""
-    explained = key.explained
     answer_by_name = bool(answer)
     unread: tuple[str, ...] = ()
     if options.answer is None:
-        likely = [name for name, one in explained.items() if one.kind == "answer"]
+        likely = key.of_kind("answer")
         unread = tuple(n for n in likely if answer_by_name and plain(n) not in NAMES["answer"])
         answer = tuple(n for n in rows.columns if n in {*answer, *likely} and n not in unread)
         if not answer:
-            raise UnclearRolesError(_refusal(rows, key))
+            raise _refusal(rows, key)
         if not answer_by_name:
             _check_others(rows, key, answer)
         if BY_NAME not in (key.why_item, key.why_annotator):
             _check_answers(rows, key, answer)
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
-    content = [name for name in key.item if is_text(rows.columns[name])]
-    content += [name for name, one in explained.items() if one.kind == "content"]
+    content = [name for name in key.item if is_text(rows.columns[name])] + key.of_kind("content")
     shown = {role: name for role, name in shown.items() if rows.columns[name].first_blank is None}
     if not shown and options.text is None and content:
         shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
@@ -247,30 +236,27 @@ def _structured(
     by_name = key.why_item == key.why_annotator == BY_NAME and answer_by_name
     if by_name and len(answer) == 1 and not content:
         return rows, roles
-    choose = ""
-    if len(answer) > 1 and options.answer is None:
-        choose = _command(rows, key, answer[:1])
+    several = len(answer) > 1 and options.answer is None
+    choose = _layout(key, answer[:1]).command(rows.path) if several else ""
     return rows, replace(roles, reasons=_reasons(rows, key, roles), choose=choose)
 
 
 def _reasons(rows: Rows, key: Key, roles: ColumnRoles) -> dict[str, tuple[str, str]]:
     """Column -> what it is taken for, and why."""
-    taken_for = {name: "answer" for name in roles.answer}
-    taken_for |= {name: "content" for name in roles.shown.values()}
-    others = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
-    others |= {name: "gold" for name in roles.gold.values()}
-    taken_for |= {name: role for name, role in others.items() if name is not None}
+    by_name = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
+    by_name |= {name: "gold" for name in roles.gold.values()}
+    taken_for = dict.fromkeys(roles.answer, "answer")
+    taken_for |= dict.fromkeys(roles.shown.values(), "content")
     reasons = {name: ("item", key.why_item) for name in key.item}
     reasons[key.annotator] = ("annotator", key.why_annotator)
     for name in rows.columns:
         why = key.explained.get(name)
         if name in reasons or name == roles.item:
             continue
-        if name in taken_for:
-            by_name = why is None or name in others
-            reasons[name] = (taken_for[name], BY_NAME if by_name else why.why)  # type: ignore[union-attr]
+        if name in by_name or (why is None and name in taken_for):
+            reasons[name] = (by_name.get(name) or taken_for[name], BY_NAME)
         elif why is not None:
-            reasons[name] = (why.taken_for, why.why)
+            reasons[name] = (taken_for.get(name, why.taken_for), why.why)
     return reasons
 
 
@@ -283,12 +269,11 @@ def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> Column
     items = items_of(rows, roles.item, roles.shown)
     question = options.question or _question(rows, taken, items, len(roles.answer))
     taken.add(question or "")
+    gold = gold_columns(rows, options, roles.answer, taken, question_groups(rows, items, question))
     return replace(
         roles,
         question=question,
-        gold=gold_columns(
-            rows, options, roles.answer, taken, question_groups(rows, items, question)
-        ),
+        gold=gold,
         seconds=first_named("seconds", rows, taken, _is_numeric),
         count=None if roles.annotator else _count(rows, options, roles.answer, taken, items),
         response=first_named("response", rows, taken),
@@ -302,17 +287,17 @@ def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
     Without an item column, each distinct tuple of contents is an item.
     """
     if item is None and not shown:
-        raise DataError(unrecognised(rows, "items", "item"))
-    column = rows.columns[item] if item is not None else joined(rows, list(shown.values()))
+        raise DataError(_unrecognised(rows, "items", "item"))
+    column = rows.columns[item] if item is not None else _joined(rows, list(shown.values()))
+    names = [item] if item is not None else list(shown.values())
     if column.is_bytes:
         raise DataError(
-            f"{rows.path}: column {item or next(iter(shown.values()))!r} contains bytes; "
-            "name a column of items (item=, --item)"
+            f"{rows.path}: column {names[0]!r} contains bytes; name a column of items (item=, "
+            "--item)"
         )
     blank = column.first_blank
     if blank is not None:
-        names = listed([item] if item is not None else shown.values())
-        raise DataError(f"{rows.at(blank)}: no item: {names} is blank")
+        raise DataError(f"{rows.at(blank)}: no item: {listed(names)} is blank")
     return column
 
 
@@ -321,7 +306,7 @@ def question_groups(rows: Rows, items: Column, question: str | None) -> Column:
     return items if question is None else combined([items, rows.columns[question]])
 
 
-def joined(rows: Rows, names: Sequence[str]) -> Column:
+def _joined(rows: Rows, names: Sequence[str]) -> Column:
     """The cells of several columns as one; blank where all of them are."""
     columns = [rows.columns[name] for name in names]
     columns = [column for column in columns if not column.is_bytes] or columns
@@ -336,7 +321,7 @@ def joined(rows: Rows, names: Sequence[str]) -> Column:
 def with_joined(rows: Rows, names: Sequence[str]) -> Rows:
     """The table with a further column, which joins the cells of these."""
     rows.check(names)
-    return replace(rows, columns={**rows.columns, " + ".join(names): joined(rows, names)})
+    return replace(rows, columns={**rows.columns, " + ".join(names): _joined(rows, names)})
 
 
 def one_each(column: Column, groups: Column) -> bool:
@@ -416,7 +401,7 @@ def _is_count(column: Column) -> bool:
 # ---- what is refused ----
 
 
-def unrecognised(rows: Rows, what: str, option: str) -> str:
+def _unrecognised(rows: Rows, what: str, option: str) -> str:
     """The message for a table in which no column of items or answers is recognised."""
     return (
         f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
@@ -430,59 +415,54 @@ def _check_answers(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
     for name, (kind, of) in itertools.product(answer, groups):
         deviation = from_function(rows.columns[name], rows.columns[of])
         if 0 < deviation.n_wrong <= FEW_MISTAKES and deviation.share <= NEARLY_FUNCTION:
-            others = [one for one in answer if one != name] or [name]
             n_wrong = counted(deviation.n_wrong, "row")
-            raise UnclearRolesError(
-                f"{rows.path}: {name!r} is the same for each {kind}, except in {n_wrong}: an "
-                f"answer, or an attribute with a mistake; "
-                f"{_with_or_without(rows, key, others, name)}"
+            about = (
+                f"{name!r} is the same for each {kind}, except in {n_wrong}: an answer, or an "
+                "attribute with a mistake"
             )
+            raise _with_or_without(rows, key, answer, name, about)
 
 
 def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
     """Refuse a further column that may be an answer, or a fact about the assignment."""
-    for name, explanation in key.explained.items():
-        if explanation.kind == "either":
-            raise UnclearRolesError(
-                f"{rows.path}: {name!r} is an answer, or about the assignment, such as a time or a "
-                f"position ({explanation.why}); {_with_or_without(rows, key, answer, name)}"
-            )
-
-
-def _command(rows: Rows, key: Key, answers: Sequence[str]) -> str:
-    layout = Layout(item=key.item, annotator=key.annotator, answer=tuple(answers))
-    return layout.command(rows.path, rows.path == IN_MEMORY)
-
-
-def _with_or_without(rows: Rows, key: Key, answers: Sequence[str], name: str) -> str:
-    """The command, and what to add to it to read one more column of answers."""
-    in_memory = rows.path == IN_MEMORY
-    more = f"{name!r} to answer=" if in_memory else f"--answer {shlex.quote(name)}"
-    return f"use {_command(rows, key, answers)} or add {more}"
-
-
-def _refusal(rows: Rows, key: Key | Unclear | None) -> str:
-    """Why no answers are read, with a command that names the columns."""
-    message = (
-        f"{unrecognised(rows, 'answers', 'answer')}, or use "
-        'format="wide" (--format wide) if every annotator has a column'
-    )
-    if key is None:
-        return message
-    if isinstance(key, Unclear):
-        one, other = key.columns
-        likely = Key((one,), other, {})
-        answers = [name for name, one in key.explained.items() if one.kind == "answer"]
-        return (
-            f"{rows.path}: {one!r} and {other!r} look like items and annotators, but {key.why}; "
-            f"use {_command(rows, likely, answers or ['ANSWER'])} if {one!r} is the item"
+    for name in key.of_kind("either"):
+        about = (
+            f"{name!r} is an answer, or about the assignment, such as a time or a position "
+            f"({key.explained[name].why})"
         )
-    likelier = (("either",), ("unclear", "text", "assignment"), ("label",))
-    unclear = [n for kinds in likelier for n, one in key.explained.items() if one.kind in kinds]
-    if not unclear:
-        return message
+        raise _with_or_without(rows, key, answer, name, about)
+
+
+def _with_or_without(
+    rows: Rows, key: Key, answers: Sequence[str], name: str, about: str
+) -> UnclearError:
+    without = [one for one in answers if one != name]
+    ways = {"if it is an answer": [*without, name]}
+    if without:
+        ways = {"if it is no answer": without, **ways}
+    layouts = {when: _layout(key, names) for when, names in ways.items()}
+    return UnclearError(f"{rows.path}: {about}", rows.path, layouts)
+
+
+def _layout(key: Key, answers: Sequence[str]) -> Layout:
+    return Layout(item=key.item, annotator=key.annotator, answer=tuple(answers))
+
+
+def _refusal(rows: Rows, key: Key | None) -> NoAnswersError:
+    """Why no answers are read, with a command that names the columns."""
+    likelier = (("either",), ("unclear", "text", "assignment"))
+    unclear = [] if key is None else [n for kinds in likelier for n in key.of_kind(*kinds)]
+    if key is not None and key.why_unclear:
+        one, other = key.item[0], key.annotator
+        way = _layout(key, key.of_kind("answer") or ["ANSWER"])
+        about = f"{rows.path}: {one!r} and {other!r} look like items and annotators, but "
+        about += key.why_unclear
+        return UnclearError(about, rows.path, {f"if {one!r} is the item": way})
+    if key is None or not unclear:
+        advice = 'or use format="wide" (--format wide) if every annotator has a column'
+        message = f"{_unrecognised(rows, 'answers', 'answer')}, {advice}"
+        return NoAnswersError(message) if key is None else UnclearError(message, rows.path, {})
     why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])
-    return (
-        f"{rows.path}: no column is surely answers ({why}); if one is, use "
-        f"{_command(rows, key, unclear[:1])}"
-    )
+    about = f"{rows.path}: no column is surely answers ({why})"
+    ways = {f"if {name!r} is": _layout(key, [name]) for name in unclear[:1]}
+    return UnclearError(about, rows.path, ways)

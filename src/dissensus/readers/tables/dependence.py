@@ -7,7 +7,6 @@ seed, or the one that is expected if cells were drawn by chance.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ FEW = 3.0  # violations by chance below which a function cannot be told from cha
 ENOUGH = 8.0  # the same, from which it surely can
 MANY = 20.0  # violations by chance from which a single one is tolerated
 ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
-MOST_COMPARED = 10  # columns that are compared with one another
 MOST_ONE_HOT = 50  # values above which only numbers are compared
 
 T = TypeVar("T")
@@ -200,18 +198,3 @@ def _coordinates(column: Column, rows: np.ndarray) -> np.ndarray | None:
     if column.is_bytes or len(column.values) > MOST_ONE_HOT:
         return None
     return np.eye(len(column.values))[column.codes[rows]]
-
-
-def agreement_beyond_chance(columns: list[Column]) -> float:
-    """Agreement beyond chance of pairs of columns: 1 is perfect, 0 is chance or undefined."""
-    n_pairs, same, expected = 0, 0.0, 0.0
-    for one, other in itertools.combinations(columns[:MOST_COMPARED], 2):
-        codes = {value: code for code, value in enumerate(one.values.to_pylist())}
-        to_one = np.array([codes.get(value, -2) for value in other.values.to_pylist()] + [-2])
-        both = (one.codes >= 0) & (other.codes >= 0)
-        first, second = one.codes[both], to_one[other.codes[both]]
-        n_pairs += len(first)
-        same += float((first == second).sum())
-        shares = np.bincount(first, minlength=len(codes)) / max(len(first), 1)
-        expected += float(shares[second[second >= 0]].sum())
-    return (same - expected) / (n_pairs - expected) if expected < n_pairs else 0.0

@@ -20,6 +20,7 @@ from dissensus.readers.json_text import set_text, value_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import columns_of_annotators
 from dissensus.readers.tables.answer_cells import parsed_cell
+from dissensus.readers.tables.cleaning import without_blank_columns
 from dissensus.readers.tables.column_names import (
     NAMES,
     WEAK,
@@ -37,9 +38,8 @@ from dissensus.readers.tables.column_roles import (
     one_each,
     shown_columns,
 )
-from dissensus.readers.tables.explanations import is_text
-from dissensus.readers.tables.extra_rows import without_blank_columns
 from dissensus.readers.tables.rows import Column, Rows, cells_of, free_name, numbered
+from dissensus.readers.tables.structure import is_text
 from dissensus.readers.tables.vote_columns import Votes, votes_of
 
 Entries = list[Any] | None  # of a cell; None: a blank

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
-from dissensus.readers.layout import Layout
+from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.tables.answer_cells import parsed_cell
 from dissensus.readers.tables.column_names import (
     NAMES,
@@ -33,15 +33,12 @@ from dissensus.readers.tables.column_names import (
     words_of,
 )
 from dissensus.readers.tables.forms import as_records
-from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows, free_name
+from dissensus.readers.tables.rows import Column, Rows, free_name
 from dissensus.scales import as_numbers
 
 Cells = dict[str, list[Any]]  # column -> the list or object of each row, None for a blank
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
 PLACES = frozenset(("start", "end", "startoffset", "endoffset"))  # keys of spans
-FEW_VALUES = 20  # so many are the values of a scale, whatever their share
-SHARE = 0.1  # of the answers: so many different ones are the values of a scale, too
-SHARED = 0.9  # of the keys: so many have an answer that another key has
 FEWEST_SUMS = 5  # rows in which numbers with the same sum are counts
 MOST_NAMED = 30  # keys that a command in a message names
 ZOONIVERSE = frozenset(("classificationid", "subjectids", "annotations"))
@@ -52,17 +49,22 @@ _NUMBERED = re.compile(r"(?P<before>.*?)(?P<k>\d+)(?P<after>\D*)")
 # ---- columns in numbered pairs ----
 
 
-def propose_slots(rows: Rows, layout: Layout) -> Layout | None:
-    """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
-    if layout.states_answers or layout.format is not None:
-        return None
+def _numbered(rows: Rows, part: str) -> dict[str, dict[str, str]]:
+    """Pattern -> number -> column, of columns whose names differ in a number."""
     groups: dict[str, dict[str, str]] = {}
     for name, column in rows.columns.items():
         match = _NUMBERED.fullmatch(name)
         if match is not None and len(column.values) and not column.is_bytes:
-            pattern = f"{match['before']}{{k}}{match['after']}"
+            pattern = f"{match['before']}{{{part}}}{match['after']}"
             groups.setdefault(pattern, {})[match["k"]] = name
-    groups = {pattern: group for pattern, group in groups.items() if len(group) > 1}
+    return {pattern: group for pattern, group in groups.items() if len(group) > 1}
+
+
+def propose_slots(rows: Rows, layout: Layout) -> Layout | None:
+    """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
+    if layout.states_answers or layout.format is not None:
+        return None
+    groups = _numbered(rows, "k")
     for people, named in groups.items():
         word = plain(people.replace("{k}", ""))
         if word not in NAMES["annotator"] or not _are_names(rows, list(named.values())):
@@ -81,11 +83,8 @@ def _are_names(rows: Rows, columns: Sequence[str]) -> bool:
     """Whether cells are names: different in each row, and more of them than a scale has."""
     values = {value for name in columns for value in rows.columns[name].words}
     cells = [rows.columns[name].array().slice(0, 200).to_pylist() for name in columns]
-    different = all(
-        len(set(row)) == len(row)
-        for row in ([cell for cell in row if cell] for row in zip(*cells, strict=True))
-    )
-    return different and len(values) > len(columns)
+    filled = [[cell for cell in row if cell] for row in zip(*cells, strict=True)]
+    return all(len(set(row)) == len(row) for row in filled) and len(values) > len(columns)
 
 
 # ---- lists and objects in cells ----
@@ -93,11 +92,8 @@ def _are_names(rows: Rows, columns: Sequence[str]) -> bool:
 
 def propose_cells(rows: Rows, layout: Layout) -> Layout | None:
     """The layout of lists or objects that contain the answers of several annotators."""
-    cells: Cells = {}
-    for name, column in rows.columns.items():
-        values = _parsed(column)
-        if values is not None:
-            cells[name] = values
+    parsed = {name: _parsed(column) for name, column in rows.columns.items()}
+    cells: Cells = {name: values for name, values in parsed.items() if values is not None}
     for name, values in cells.items():
         records = [as_records(value) for value in values if value is not None]
         keys = [] if None in records else _keys_of([e for one in records for e in one or ()])
@@ -132,24 +128,19 @@ def _parsed(column: Column) -> list[Any] | None:
         return None
     if not str(column.values[0].as_py()).lstrip().startswith(("[", "{")):
         return None
-    values = []
-    for text in column.values.to_pylist():
-        value = parsed_cell(text)
-        if value is None:
-            return None
-        values.append(value)
-    return [(*values, None)[code] for code in column.codes.tolist()]
+    values = [parsed_cell(text) for text in column.values.to_pylist()]
+    return None if None in values else [(*values, None)[code] for code in column.codes.tolist()]
 
 
 def _keys_of(entries: list[Any]) -> list[str]:
     """The keys of all entries; none unless every entry is an object of plain values and lists."""
     if not entries or not all(isinstance(entry, dict) for entry in entries):
         return []
-    for entry in entries:
-        for value in entry.values():
-            inner = value if isinstance(value, list) else [value]
-            if any(isinstance(one, dict | list) for one in inner):
-                return []
+    inner = [
+        v for e in entries for one in e.values() for v in (one if type(one) is list else [one])
+    ]
+    if any(isinstance(one, dict | list) for one in inner):
+        return []
     return list(dict.fromkeys(str(key) for entry in entries for key in entry))
 
 
@@ -171,10 +162,8 @@ def _of_objects(rows: Rows, layout: Layout, cells: Cells) -> Layout | None:
         return None
     for name in cells:
         objects = _objects(cells[name])
-        others = [plain(other) for other in rows.columns if other != name]
-        if objects is None or any(
-            other in NAMES[role] for other in others for role in ("annotator", "answer")
-        ):
+        others = {plain(other) for other in rows.columns if other != name}
+        if objects is None or others & {*NAMES["annotator"], *NAMES["answer"]}:
             continue
         keys = list(dict.fromkeys(key for one in objects for key in one))
         if len(keys) < 2:
@@ -184,7 +173,16 @@ def _of_objects(rows: Rows, layout: Layout, cells: Cells) -> Layout | None:
         if _are_counts(name, objects):
             return Layout(answer=(name,), cells="counts")
         if is_named(name, "answer") or is_named(name, "annotator"):
-            raise DataError(_refusal(rows, name, keys))
+            about = (
+                f"{rows.path}: {name!r} contains objects with the keys {listed(keys, 5)}, which "
+                "may be annotators, questions, or values with their counts"
+            )
+            ways = {
+                "if they are annotators": Layout(answer=(name,), cells="keys"),
+                "if they are values": Layout(answer=(name,), cells="counts"),
+                "if they are questions": Layout(answer=tuple(keys[:MOST_NAMED])),
+            }
+            raise UnclearError(about, rows.path, ways)
     return None
 
 
@@ -192,24 +190,29 @@ def _objects(cells: list[Any]) -> Objects | None:
     """The object of each row; None unless all are objects of texts, numbers and the like."""
     objects: Objects = []
     for cell in cells:
-        plain_values = isinstance(cell, dict) and not any(
-            isinstance(value, dict | list) for value in cell.values()
-        )
-        if cell is not None and not plain_values:
+        entries = {} if cell is None else cell
+        if not isinstance(entries, dict) or any(
+            isinstance(v, dict | list) for v in entries.values()
+        ):
             return None
-        texts = {key: value_text(value) for key, value in (cell or {}).items()}
+        texts = {key: value_text(value) for key, value in entries.items()}
         objects.append({key: text for key, text in texts.items() if text is not None})
     return objects
 
 
 def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
-    """Whether keys repeat, have the same few answers, and something says that they are names.
+    """Whether keys repeat, share answers, and something says that they are names.
 
     Numbers may be counts of the values that the keys are, so they need keys or a column with the
     name of annotators.
     """
     answers = [(key, value) for one in objects for key, value in one.items()]
-    if len(answers) < 2 * len(keys) or not _are_of_one_scale(answers):
+    values_of = {key: {value for one, value in answers if one == key} for key in keys}
+    shared = all(
+        any(not own.isdisjoint(values_of[other]) for other in keys if other != key)
+        for key, own in values_of.items()
+    )
+    if len(answers) < 2 * len(keys) or not shared:
         return False
     if is_named(name, "annotator"):
         return True
@@ -220,16 +223,6 @@ def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
     return not numeric and (different or plain(name).startswith("annotation"))
 
 
-def _are_of_one_scale(answers: Sequence[tuple[str, str]]) -> bool:
-    keys_of: dict[str, set[str]] = {}
-    for key, value in answers:
-        keys_of.setdefault(value, set()).add(key)
-    if len(keys_of) > max(FEW_VALUES, SHARE * len(answers)):
-        return False
-    sharing = {key for keys in keys_of.values() if len(keys) > 1 for key in keys}
-    return len(sharing) >= SHARED * len({key for key, _ in answers})
-
-
 def _are_counts(name: str, objects: Objects) -> bool:
     """Whether whole numbers are counts: their column is called so, or all have the same sum."""
     if not all(value.isdecimal() for one in objects for value in one.values()):
@@ -237,20 +230,6 @@ def _are_counts(name: str, objects: Objects) -> bool:
     sums = {sum(map(int, one.values())) for one in objects if one}
     named = not WORDS["count"].isdisjoint(words_of(name))
     return named or (len(sums) == 1 and len(objects) >= FEWEST_SUMS)
-
-
-def _refusal(rows: Rows, name: str, keys: Sequence[str]) -> str:
-    message = (
-        f"{rows.path}: {name!r} contains objects with the keys {listed(keys, 5)}, which may be "
-        "annotators, questions, or values with their counts; "
-    )
-    ways = {
-        "annotators": Layout(answer=(name,), cells="keys"),
-        "values": Layout(answer=(name,), cells="counts"),
-        "questions": Layout(answer=tuple(keys[:MOST_NAMED])),
-    }
-    commands = {what: way.command(rows.path, rows.path == IN_MEMORY) for what, way in ways.items()}
-    return f"{message}use " + ", ".join(f"{c} if they are {what}" for what, c in commands.items())
 
 
 def with_keys_named(rows: Rows, layout: Layout) -> Rows:
@@ -284,15 +263,11 @@ def refuse_known_tools(rows: Rows, layout: Layout) -> None:
             "the user as annotator and a column of answers for each task"
         )
     if LIMESURVEY <= names.keys():
-        numbered: dict[str, int] = {}
-        for name in rows.columns:
-            if match := _NUMBERED.fullmatch(name):
-                pattern = f"{match['before']}{{item}}{match['after']}"
-                numbered[pattern] = numbered.get(pattern, 0) + 1
-        pattern = max(numbered, key=lambda one: numbered[one], default="Q{item}")
+        numbered = _numbered(rows, "item")
+        pattern = max(numbered, key=lambda one: len(numbered[one]), default="Q{item}")
         person = next(iter(rows.columns))
-        raise DataError(
-            f"{rows.path}: a survey of LimeSurvey, with a row for each respondent; if "
-            f"{pattern!r} are the items that all of them answered, use "
-            f"{Layout(annotator=person, answer=(pattern,)).command(rows.path)}"
+        raise UnclearError(
+            f"{rows.path}: a survey of LimeSurvey, with a row for each respondent",
+            rows.path,
+            {f"if {pattern!r} are the items": Layout(annotator=person, answer=(pattern,))},
         )

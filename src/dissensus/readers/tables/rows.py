@@ -17,7 +17,6 @@ from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
 from dissensus.scales import as_numbers
 
-IN_MEMORY = "table"  # the path of a table in memory, for messages
 FEATURES = "(features)"  # stands for the columns of features while a table is read
 MOST_COLUMNS = 10_000  # of a table
 MOST_ROWS = 50_000  # that a decision about a column looks at

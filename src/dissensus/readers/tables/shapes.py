@@ -14,7 +14,7 @@ from typing import Any
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import NoAnswersError, listed
 from dissensus.names import Names
-from dissensus.readers.layout import Layout, take
+from dissensus.readers.layout import Layout, UnclearError, take
 from dissensus.readers.tables.annotator_columns import (
     AlikeColumns,
     columns_alike,
@@ -24,9 +24,13 @@ from dissensus.readers.tables.annotator_columns import (
     propose_people,
 )
 from dissensus.readers.tables.assembly import assemble
-from dissensus.readers.tables.assignments import with_left_out, without_rejected
-from dissensus.readers.tables.column_roles import BY_NAME, UnclearRolesError, with_joined
-from dissensus.readers.tables.extra_rows import cleaned, without_copies
+from dissensus.readers.tables.cleaning import (
+    cleaned,
+    with_left_out,
+    without_copies,
+    without_rejected,
+)
+from dissensus.readers.tables.column_roles import BY_NAME, with_joined
 from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.forms import LONG, Form, in_long_form
 from dissensus.readers.tables.notes import table_notes, with_notes
@@ -36,7 +40,7 @@ from dissensus.readers.tables.proposals import (
     refuse_known_tools,
     with_keys_named,
 )
-from dissensus.readers.tables.rows import IN_MEMORY, Column, Rows
+from dissensus.readers.tables.rows import Column, Rows
 from dissensus.readers.tables.vote_columns import propose_votes
 
 UNNAMED = "(index)"  # the first column, if it has no name
@@ -87,45 +91,39 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
 def _form(rows: Rows, stated: Layout) -> tuple[Form, AlikeColumns]:
     """The table with a row for each answer, and the columns that only their values show to be
     annotators."""
-    if stated.cells == "values":
-        for propose in PROPOSERS:
-            proposal = propose(rows, stated)
-            if proposal is not None:
-                layout = proposal.with_changes(**stated.stated())
-                return in_long_form(rows, layout), AlikeColumns()
+    for propose in PROPOSERS if stated.cells == "values" else ():
+        proposal = propose(rows, stated)
+        if proposal is not None:
+            return in_long_form(rows, proposal.with_changes(**stated.stated())), AlikeColumns()
     try:
         by_name = AlikeColumns(why=BY_NAME if stated.annotators else "")
         return in_long_form(rows, stated), by_name
-    except UnclearRolesError:
+    except UnclearError:
         raise
     except NoAnswersError:
         alike = columns_alike(rows, stated)
         if stated.format is not None or stated.states_answers or not alike.names:
             raise
-    people = propose_people(rows, alike.names)
-    if people is None and not alike.why:
-        raise NoAnswersError(_either(rows, stated, alike.names))
-    layout = people or Layout(annotators=alike.names)
+    layout = propose_people(rows, alike.names) or Layout(annotators=alike.names)
+    if layout.annotators and not alike.why:
+        raise _either(rows, stated, alike.names)
     return in_long_form(rows, layout.with_changes(**stated.stated())), alike
 
 
-def _either(rows: Rows, layout: Layout, columns: tuple[str, ...]) -> str:
+def _either(rows: Rows, stated: Layout, columns: tuple[str, ...]) -> UnclearError:
     """The message about columns that may be annotators or questions, with a command for both."""
-    message = (
-        f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
-        "but may be annotators or questions; use "
-    )
-    in_memory, few = rows.path == IN_MEMORY, len(columns) <= MOST_NAMED
+    few = len(columns) <= MOST_NAMED
     wide = Layout(annotators=columns) if few else Layout(format="wide")
-    message += f"{wide.command(rows.path, in_memory)} if each is an annotator, "
-    if not few:
-        return message + "or name the questions (answer=, --answer)"
-    message += f"{Layout(answer=columns).command(rows.path, in_memory)} if each is a question"
-    parts = possible_annotators(rows, layout)
-    if not parts:
-        return message
-    both = Layout(annotators=parts).command(rows.path, in_memory)
-    return f"{message}, {both} if names have a question and an annotator"
+    ways = {"if each is an annotator": wide}
+    if few:
+        ways["if each is a question"] = Layout(answer=columns)
+        if parts := possible_annotators(rows, stated):
+            ways["if names have a question and an annotator"] = Layout(annotators=parts)
+    about = (
+        f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
+        "but may be annotators or questions"
+    )
+    return UnclearError(about, rows.path, ways)
 
 
 def _layout(form: Form, stated: Layout, corpus: Corpus, columns: Mapping[str, Column]) -> Layout:

@@ -23,10 +23,9 @@ from dissensus.readers.tables.rows import Column, Rows
 MOST_ROWS = 20_000  # that are looked through for distinct ones
 SAMPLE = 500  # distinct rows that the search for a sum looks at; the result is checked on all
 FEW_ROWS = 5  # below this, a constant sum or an unnamed majority may be chance
-MOST_SUMS = 0.8  # of the rows: a column that is the sum of others so often should always be
-ALIKE = 0.9  # of the rows: a column that names the largest count so often is a majority
-SAME_SUM = 0.99  # of the rows: a sum that is the same so often is the number of annotators
-ALIKE_SUM = 0.95  # the same, if there is a majority column
+NEARLY_ALL = 0.9  # of the rows: so many have to fit a total or a majority
+SAME_SUM = 0.95  # of the rows, where something else shows that columns are counts
+SAME_SUM_ALONE = 0.99
 WHOLE = (1.0, 100.0)  # what shares and percentages sum to
 ROUNDED = 0.011  # how far shares may miss their sum
 MOST_COUNTS = 500  # columns of numbers: more are not the counts of values
@@ -42,11 +41,12 @@ _SEPARATORS = re.compile(r"[\s_.:/-]+")
 
 @dataclass(frozen=True)
 class Votes:
-    """The columns of a vote table."""
+    """The columns of a vote table, and the rows that contradict the sum or the majority."""
 
     counts: tuple[str, ...]
     values: tuple[str, ...]  # what each of them counts
     total: str | None = None  # the column of their sum
+    n_other_sums: int = 0
     majority: str | None = None
     n_other: int = 0  # rows where the majority is not the value with the largest count
 
@@ -61,11 +61,13 @@ def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
     table = _Numbers.of(rows, layout)
     if not 0 < len(table.names) <= MOST_COUNTS:
         return None
-    whole = table.take([name for name in table.names if _is_whole(table[name])])
-    counts = _by_total(rows, whole) or _by_constant(rows, whole) or _by_majority(rows, whole)
+    counts = (
+        _by_total(rows, table.whole)
+        or _by_constant(rows, table.whole)
+        or _by_majority(rows, table.whole)
+        or _by_constant(rows, table)
+    )
     if counts is None:
-        _refuse_sums(rows, whole)
-        _refuse_shares(rows, table)
         return None
     return Layout(format="votes", answer=tuple(name for name in rows.columns if name in counts))
 
@@ -77,8 +79,7 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
             f"{rows.path}: a vote table has no annotators; leave out annotator=, "
             "annotators= and question="
         )
-    table = _Numbers.of(rows, layout)
-    table = table.take([name for name in table.names if _is_whole(table[name])])
+    table = _Numbers.of(rows, layout).whole
     if layout.answer:
         rows.check(layout.answer)
         wrong = [name for name in layout.answer if name not in table.names]
@@ -86,17 +87,19 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
             raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
         counts = list(layout.answer)
     else:
-        counts = _by_total(rows, table) or _by_majority(rows, table) or _constant_sum(table)
+        counts = _by_total(rows, table) or _by_majority(rows, table) or _summands(table.sample)
         if not _are_votes(table.take(counts).cells):
             raise DataError(
                 f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 40)}; name "
                 "them (answer=, --answer)"
             )
-    totals = [n for n in table.names if n not in counts and table.is_sum(n, counts)]
+    wrong_sums = {name: table.n_other_sums(name, counts) for name in table.names}
+    totals = [n for n in wrong_sums if n not in counts and _is_total(n, wrong_sums[n], rows)]
+    total = min(totals, key=lambda name: wrong_sums[name], default=None)
     majority, n_other = _majority(rows, table.take(counts), {*counts, *totals})
     ordered = tuple(name for name in rows.columns if name in counts)
     values = _values(rows, ordered, declared_values(layout), majority)
-    return Votes(ordered, values, next(iter(totals), None), majority, n_other)
+    return Votes(ordered, values, total, wrong_sums.get(total or "", 0), majority, n_other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +128,14 @@ class _Numbers:
     def take(self, names: Sequence[str]) -> _Numbers:
         return _Numbers(list(names), self.cells[:, [self.names.index(name) for name in names]])
 
-    def is_sum(self, name: str, counts: Sequence[str]) -> bool:
-        return bool((self.take(counts).cells.sum(axis=1) == self[name]).all())
+    def n_other_sums(self, name: str, counts: Sequence[str]) -> int:
+        """The rows in which a column is not the sum of these."""
+        return int((self.take(counts).cells.sum(axis=1) != self[name]).sum())
+
+    @cached_property
+    def whole(self) -> _Numbers:
+        """The columns of whole numbers."""
+        return self.take([name for name in self.names if (self[name] % 1 == 0).all()])
 
     @cached_property
     def sample(self) -> _Numbers:
@@ -135,10 +144,6 @@ class _Numbers:
         distinct = np.unique(self.cells[::every], axis=0)
         chosen = np.linspace(0, len(distinct) - 1, min(SAMPLE, len(distinct))).astype(int)
         return _Numbers(self.names, distinct[chosen])
-
-
-def _is_whole(numbers: np.ndarray) -> bool:
-    return bool((numbers % 1 == 0).all())
 
 
 def _are_votes(cells: np.ndarray) -> bool:
@@ -153,10 +158,13 @@ def _are_votes(cells: np.ndarray) -> bool:
 # ---- columns whose sum is known ----
 
 
-def _summands(table: _Numbers, sums: np.ndarray, known: bool = True) -> list[str]:
-    """The columns whose sum this is in each row, or a multiple of it, by least squares."""
-    fits = [n for n in table.names if np.ptp(table[n]) and not (table[n] == sums).all()]
-    fits = [n for n in fits if not known or (table[n] <= sums * (1 + ROUNDED)).all()]
+def _summands(table: _Numbers, total: str | None = None) -> list[str]:
+    """The columns whose sum is another one, by least squares; without it, those with one sum."""
+    sums = np.ones(len(table.cells)) if total is None else table[total]
+    fits = [n for n in table.names if n != total and np.ptp(table[n])]
+    if total is not None:
+        below = {name: (table[name] <= sums).mean() for name in fits}
+        fits = [n for n in fits if below[n] > NEARLY_ALL and not (table[n] == sums).all()]
     if len(fits) < 2:
         return []
     from scipy.optimize import nnls
@@ -167,20 +175,25 @@ def _summands(table: _Numbers, sums: np.ndarray, known: bool = True) -> list[str
         weights = nnls(columns / largest, sums)[0] / largest
     except RuntimeError:  # it does not converge
         return []
-    each = 1.0 if known else weights.max()
+    each = weights.max() if total is None else 1.0
     chosen = [name for name, weight in zip(fits, weights, strict=True) if weight > each / 2]
     return chosen if len(chosen) > 1 else []
+
+
+def _is_total(name: str, n_wrong: int, rows: Rows) -> bool:
+    """Whether a column is the sum of counts; a few rows may be wrong if it is called so."""
+    few = rows.n_rows >= FEW_ROWS and n_wrong <= (1 - NEARLY_ALL) * rows.n_rows
+    return n_wrong == 0 or (few and _is_number_of_answers(name))
 
 
 def _by_total(rows: Rows, table: _Numbers) -> list[str] | None:
     """Votes next to a column of their sum, which something shows to be one."""
     candidates = []
-    sample = table.sample
     for name in table.names:
         total = table[name]
-        others = sample.take([one for one in table.names if one != name])
-        counts = _summands(others, sample[name]) if total.max() > 1 else []
-        if not table.is_sum(name, counts) or not _are_votes(table.take(counts).cells):
+        counts = _summands(table.sample, name) if total.max() > 1 else []
+        fits = _is_total(name, table.n_other_sums(name, counts), rows)
+        if not fits or not _are_votes(table.take(counts).cells):
             continue
         majority, _ = _majority(rows, table.take(counts), {*counts, name})
         named = _is_number_of_answers(name)
@@ -191,63 +204,26 @@ def _by_total(rows: Rows, table: _Numbers) -> list[str] | None:
     return max(candidates)[1] if candidates else None
 
 
-def _refuse_sums(rows: Rows, table: _Numbers) -> None:
-    """Refuse votes whose sum is another column in most rows, but not in all."""
-    for name in filter(_is_number_of_answers, table.names):
-        others = table.sample.take([one for one in table.names if one != name])
-        sums = table.sample[name]
-        near = others.take([n for n in others.names if (others[n] <= sums).mean() > MOST_SUMS])
-        counts = _summands(near, sums, known=False) if sums.max() > 1 else []
-        right = table.take(counts).cells.sum(axis=1) == table[name]
-        if rows.n_rows < FEW_ROWS or not counts or right.mean() < MOST_SUMS:
-            continue
-        row = int((~right).argmax())
-        cells = [f"{table[one][row]:g}" for one in counts]
-        raise DataError(
-            f"{rows.at(row)}: {' + '.join(map(repr, counts))} is {' + '.join(cells)}, but "
-            f"{name!r} is {table[name][row]:g}; it is their sum in {int(right.sum())} of "
-            f'{rows.n_rows} rows: correct the others, or use format="votes" (--format votes) '
-            "and name the columns of counts (answer=, --answer)"
-        )
-
-
-def _constant_sum(table: _Numbers) -> list[str]:
-    """The columns whose sum is the same in every row, or in most."""
-    return _summands(table.sample, np.ones(len(table.sample.cells)), known=False)
-
-
 def _by_constant(rows: Rows, table: _Numbers) -> list[str] | None:
-    """Votes without a column of their sum, which is the same in every row, up to a few."""
-    names = _constant_sum(table)
-    values, n_rows = np.unique(table.take(names).cells.sum(axis=1), return_counts=True)
-    usual, share = float(values[n_rows.argmax()]), n_rows.max() / rows.n_rows
-    if rows.n_rows < FEW_ROWS or share < ALIKE_SUM or usual < 2:
-        return None
-    if not _are_votes(table.take(names).cells):
+    """Votes whose sum is the same in every row, up to a few; percentages are refused."""
+    names = _summands(table.sample)
+    cells = table.take(names).cells
+    sums = cells.sum(axis=1)
+    usual, whole = float(np.median(sums)), bool((cells % 1 == 0).all())
+    same = float((np.abs(sums - usual) <= (0 if whole else 2 * ROUNDED * usual)).mean())
+    if rows.n_rows < FEW_ROWS or not names or same < SAME_SUM:
         return None
     majority, _ = _majority(rows, table.take(names), set(names))
-    if majority is None and (share <= SAME_SUM or answer_named(rows, names) is not None):
+    named = answer_named(rows, names)
+    of_whole = next((one for one in WHOLE if abs(usual - one) <= ROUNDED * one), None)
+    if whole:
+        alone = same > SAME_SUM_ALONE and named is None
+        if usual < 2 or not _are_votes(cells) or not (majority or alone):
+            return None
+    elif of_whole is None or majority is None or majority != named:
         return None
-    if usual in WHOLE:
-        _refuse_percentages(rows, names, majority)
-    return names
-
-
-def _refuse_shares(rows: Rows, table: _Numbers) -> None:
-    """Refuse shares of votes with a majority; other columns may be shares of anything."""
-    if rows.n_rows < FEW_ROWS or all(_is_whole(table[name]) for name in table.names):
-        return
-    for whole in WHOLE:
-        names = _summands(table.sample, np.full(len(table.sample.cells), whole))
-        shares = table.take(names)
-        if not names or np.abs(shares.cells.sum(axis=1) - whole).max() > ROUNDED * whole:
-            continue
-        majority, _ = _majority(rows, shares, set(names))
-        if majority is not None and majority == answer_named(rows, names):
-            _refuse_percentages(rows, names, majority)
-
-
-def _refuse_percentages(rows: Rows, names: Sequence[str], majority: str | None) -> None:
+    if of_whole is None:
+        return names
     which = otherwise = ""
     if majority is not None:
         which = f", and {majority!r} names the largest of them"
@@ -280,7 +256,7 @@ def _by_majority(rows: Rows, table: _Numbers) -> list[str] | None:
         values = {plain(str(value)) for value in rows.columns[name].values.to_pylist()}
         for short in _spellings([one for one in table.names if one != name]):
             counts = [column for column, value in short.items() if plain(value) in values]
-            if len(counts) < 2 or len(counts) < len(values):
+            if len(counts) < max(2, len(values)):
                 continue
             if any(short[one] != one for one in counts):  # all that share a prefix or suffix
                 counts = list(short)
@@ -313,7 +289,7 @@ def _majority(
         values = column.values.to_pylist()
         all_named = all(any(_is_named(v, one) for one in counts.names) for v in values)
         enough = by_name or rows.n_rows >= FEW_ROWS or all_named
-        if len(set(used)) == len(used) > 1 and n_wrong <= (1 - ALIKE) * n_rows and enough:
+        if len(set(used)) == len(used) > 1 and n_wrong <= (1 - NEARLY_ALL) * n_rows and enough:
             majorities.append((n_wrong, name))
     return min(majorities)[::-1] if majorities else (None, 0)
 
@@ -349,17 +325,12 @@ def _values(
     rows: Rows, counts: Sequence[str], declared: Sequence[str], majority: str | None
 ) -> tuple[str, ...]:
     """What each column counts: its name, or what differs between the names."""
-    known = set(map(plain, declared))
-    if majority is not None:
-        known |= {plain(str(value)) for value in rows.columns[majority].values.to_pylist()}
+    named = [] if majority is None else rows.columns[majority].values.to_pylist()
+    known = {plain(str(value)) for value in (*declared, *named)}
     for short in _spellings(counts):
         values = {plain(value) for value in short.values()}
-        around = {
-            word.casefold()
-            for name, value in short.items()
-            for word in _SEPARATORS.split(name.replace(value, " ", 1))
-            if word
-        }
+        shared = " ".join(name.replace(value, " ", 1) for name, value in short.items())
+        around = {word.casefold() for word in _SEPARATORS.split(shared) if word}
         counted = around and around <= WORDS["count"]
         if len(values) == len(counts) and (counted or len(values & known) > 1):
             return tuple(short[name] for name in counts)

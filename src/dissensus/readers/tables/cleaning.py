@@ -1,0 +1,177 @@
+"""Cleaning: rows and columns of a table that are no answers.
+
+Blank ones, totals, copies of a row, and the rows that a crowdsourcing platform rejected.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dissensus.corpus import Corpus, LeftOut
+from dissensus.errors import DataError, counted, listed
+from dissensus.readers.layout import Layout
+from dissensus.readers.tables.column_names import NAMES, WORDS, is_one_annotator, plain
+from dissensus.readers.tables.column_roles import ColumnRoles, items_of, named_columns
+from dissensus.readers.tables.dependence import n_distinct_pairs
+from dissensus.readers.tables.rows import Rows, combined, take_rows
+
+MOST_TOTALS = 5  # rows at the end of a table that are looked at
+TOTALS = WORDS["total"] | {"grand total"}
+
+
+def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
+    """The table without blank rows, rows of totals and blank columns, and notes about them."""
+    notes = []
+    blank = np.all([column.codes < 0 for column in rows.columns.values()], axis=0)
+    if blank.all():
+        raise DataError(f"{rows.path}: all {counted(rows.n_rows, 'row')} are blank")
+    if blank.any():
+        first = rows.place(int(blank.argmax()))
+        notes = [f"{counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"]
+        rows = take_rows(rows, ~blank)
+    rows, totals = _without_totals(rows)
+    rows, blank_columns = without_blank_columns(rows, layout)
+    return rows, [*notes, *totals, *blank_columns]
+
+
+def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
+    """The columns that have a filled cell, or a known name, and a note about the others."""
+    kept = named_columns(layout) | set(layout.annotators or ())
+    known = {name for part in NAMES.values() for name in part}
+    blank = [
+        name
+        for name, column in rows.columns.items()
+        if not len(column.values)
+        and name not in kept
+        and plain(name) not in known
+        and not is_one_annotator(name)
+    ]
+    if not blank:
+        return rows, []
+    columns = {name: column for name, column in rows.columns.items() if name not in blank}
+    note = f"{counted(len(blank), 'blank column')} left out: {listed(blank, 5)}"
+    return replace(rows, columns=columns), [note]
+
+
+def _without_totals(rows: Rows) -> tuple[Rows, list[str]]:
+    """The rows without those at the end that sum up the others, and a note about these.
+
+    Such a row begins with a word such as "Total", and is blank in a column that no other row is.
+    """
+    n_kept = rows.n_rows
+    while n_kept > max(1, rows.n_rows - MOST_TOTALS) and _is_total(rows, n_kept - 1):
+        n_kept -= 1
+    if n_kept == rows.n_rows:
+        return rows, []
+    note = (
+        f"{counted(rows.n_rows - n_kept, 'row')} of totals left out: "
+        f"{rows.place(n_kept)}, {_first_cell(rows, n_kept)!r}"
+    )
+    return take_rows(rows, np.arange(rows.n_rows) < n_kept), [note]
+
+
+def _is_total(rows: Rows, row: int) -> bool:
+    return _first_cell(rows, row).strip().rstrip(":").casefold() in TOTALS and any(
+        column.codes[row] < 0 and bool((column.codes[:row] >= 0).all())
+        for column in rows.columns.values()
+    )
+
+
+def _first_cell(rows: Rows, row: int) -> str:
+    cells = (column[row] for column in rows.columns.values() if not column.is_bytes)
+    return next((cell for cell in cells if cell is not None), "")
+
+
+def without_copies(
+    rows: Rows, roles: ColumnRoles, layout: Layout
+) -> tuple[Rows, list[str], list[LeftOut]]:
+    """The rows without copies of one that is the same in every column, a note and their answers.
+
+    Copies stay if `repeats` says what to do with repeated answers, or if no annotator has several
+    rows for an item.
+    """
+    if roles.annotator is None or layout.repeats != "error":
+        return rows, [], []
+    items = items_of(rows, roles.item, roles.shown)
+    if n_distinct_pairs(items, rows.columns[roles.annotator]) == rows.n_rows:
+        return rows, [], []
+    repeated = np.ones(rows.n_rows, dtype=bool)
+    repeated[np.unique(combined(rows.columns.values()).codes, return_index=True)[1]] = False
+    if not repeated.any():
+        return rows, [], []
+    left = {name: repeated & (rows.columns[name].codes >= 0) for name in roles.answer}
+    if roles.question is not None:
+        asked, (answered,) = rows.columns[roles.question], left.values()
+        names = asked.values.to_pylist()
+        left = {name: answered & (asked.codes == code) for code, name in enumerate(names)}
+    note = (
+        f"{counted(int(repeated.sum()), 'row')} left out that repeat another row in every column, "
+        f"the first in {rows.place(int(repeated.argmax()))}; "
+        'repeats="keep" (--repeats keep) reads them'
+    )
+    numbers = [LeftOut(name, "repeated row", int(which.sum())) for name, which in left.items()]
+    return take_rows(rows, ~repeated), [note], [one for one in numbers if one.answers]
+
+
+# ---- assignments of crowdsourcing platforms that were rejected or expired ----
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a platform says that an assignment does not count."""
+
+    column: str
+    left_out: tuple[str, ...]  # the statuses of assignments that do not count
+    rejection: str | None = None  # a column that is filled in where an assignment is rejected
+
+
+MTURK = Status("AssignmentStatus", ("Rejected",), "Reject")
+TOLOKA = Status("ASSIGNMENT:status", ("REJECTED", "EXPIRED", "SKIPPED"))
+
+
+def reasons_of(rows: Rows, status: Status) -> list[str | None]:
+    """Why each row does not count, such as "rejected"; None where it does."""
+    column = rows.columns.get(status.column)
+    states = [] if column is None else column.values.to_pylist()
+    left = [one.strip().lower() if one.strip() in status.left_out else None for one in states]
+    reasons = [None] * rows.n_rows if column is None else [[*left, None][c] for c in column.codes]
+    if status.rejection in rows.columns:
+        column = rows.columns[status.rejection]
+        words = [str(value).strip().lower() not in ("none", "") for value in column.values]
+        rejected = np.r_[np.array(words, dtype=bool), False][column.codes]
+        reasons = ["rejected" if no else why for no, why in zip(rejected, reasons, strict=True)]
+    return reasons
+
+
+def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
+    """The rows of a platform's table that count, and how many do not, by reason."""
+    status = next((one for one in (MTURK, TOLOKA) if one.column in rows.columns), None)
+    reasons = [] if status is None else reasons_of(rows, status)
+    left = Counter(why for why in reasons if why is not None)
+    if not left:
+        return rows, left
+    kept = np.array([why is None for why in reasons])
+    if not kept.any():
+        raise DataError(f"{rows.path}: no answers: {_by_reason(left)}")
+    return take_rows(rows, kept), left
+
+
+def with_left_out(corpus: Corpus, left: Mapping[str, int], name: str) -> Corpus:
+    """The corpus, which also says how many rows do not count.
+
+    Args:
+        name: of the file, for the note.
+    """
+    if not left:
+        return corpus
+    more = [LeftOut(q, why, n) for q in corpus.questions for why, n in left.items()]
+    note = f"{name}: rows left out by their status: {_by_reason(left)}"
+    return replace(corpus, left_out=(*corpus.left_out, *more), notes=(*corpus.notes, note))
+
+
+def _by_reason(left: Mapping[str, int]) -> str:
+    return ", ".join(f"{why} {n}" for why, n in left.items())

@@ -1,0 +1,623 @@
+"""Structure: which columns name the item and the annotator, and what every other column is.
+
+No annotator answers an item twice, or hardly any does. So pairs of both are all but unique, while
+pairs put together by chance would often repeat. In a small table chance repeats few pairs, too;
+then both are recognised by their attributes: other columns are functions of them.
+
+A function of the item is its content, a label or an attribute; a function of the annotator is an
+attribute; what numbers or dates the rows belongs to the assignment; the rest are answers, or free
+text.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dissensus.errors import counted
+from dissensus.readers.separators import separator_name, separator_of, split_cell
+from dissensus.readers.tables.answers import MISSING
+from dissensus.readers.tables.column_names import is_about_answers
+from dissensus.readers.tables.dependence import (
+    FEW,
+    Deviation,
+    effect,
+    from_function,
+    from_key,
+    is_function,
+    is_surely_function,
+    n_distinct_pairs,
+    n_exceptions,
+)
+from dissensus.readers.tables.rows import FEATURES, Column, Rows, combined
+
+FEW_VALUES = 20  # so many are the values of a scale, whatever their share
+MOST = 0.9  # of the cells, rows or values that a rule is about
+LOOKED_AT = 200  # values of a column whose spelling is looked at
+
+# ---- keys ----
+MOST_COLUMNS = 200  # above this, columns have to be named
+MOST_REPEATED = 0.02  # of the rows: pairs that repeat
+KEY = 0.1  # repeated pairs, as a share of those by chance: below, columns name rows together
+EXPECTED = 5.0  # repeated pairs by chance, where neither column is named
+EXPECTED_OF_NAMED = 2.0  # where one of both is known
+ROWS_EACH = 1.15  # for each item or annotator, on average
+MANY_MORE = 3  # so many times more items than annotators
+DIVIDED = 1.5  # values for each value of a column that is a function
+SURE = 4.0  # standard errors: answers go with items or annotators
+CLEARER = 0.05  # a difference between shares of variance that means something
+STRONG, WEAK = 3, 1  # what signs of the item weigh; together they have to be
+ENOUGH = 2  # and as many times those of the other column as a strong one is a weak one
+SIDES = (("1", "2"), ("_a", "_b"), ("_x", "_y"), ("left", "right"), ("first", "second"))
+_ANNOTATOR = re.compile(
+    r"(?i)(annotator|anno|ann|worker|rater|coder|judge|labell?er|user|turker|participant|expert|"
+    r"reviewer|student|subject|person|crowd)[\W_]*(id[\W_]*)?[0-9a-f]+|\S+@\S+\.\S+|A[0-9A-Z]{11,}"
+)
+_ITEM = re.compile(
+    r"(?i)(item|task|doc|document|sent|sentence|tweet|text|post|comment|image|img|clip|utt|q|hit|"
+    r"example|unit|sample|instance)[\W_]*(id[\W_]*)?\d+|.+\.(jpe?g|png|gif|wav|mp3|mp4|txt|flac)|"
+    r"https?://.+"
+)
+
+# ---- explanations ----
+MOSTLY_BLANK = 0.95  # of the rows
+TEXT_LENGTH = 20  # letters, on average, of a content
+LONG_ANSWER = 60  # letters, on average: longer answers are free text
+USES = 3  # rows for each value of an answer in words, on average
+USES_OF_FEW = 2  # the same, for at most FEW_VALUES
+LONG_TAIL = 5  # a largest number so many times the median is a duration, not a rating
+LONG_MEAN = 1.3  # a mean so many times the median, of fractions
+SCALE_ENDS = (1, 5, 7, 9, 10, 100)
+LARGEST_RATING = 100
+EPOCH = 1e8  # larger numbers are dates or ids
+MOST_SPLIT = 2000  # values of a column that are split into sets
+_DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
+
+Kind = Literal[
+    "content", "item", "annotator", "assignment", "text", "answer", "either", "blank",
+    "unclear",
+]  # fmt: skip
+TAKEN_FOR: Mapping[str, str] = {
+    "item": "attribute of the item",
+    "annotator": "attribute of the annotator",
+    "assignment": "about the assignment",
+    "text": "free text",
+    "either": "answer, or about the assignment",
+}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a column is taken for, and why."""
+
+    kind: Kind
+    why: str
+
+    @property
+    def taken_for(self) -> str:
+        return TAKEN_FOR.get(self.kind, self.kind)
+
+
+@dataclass(frozen=True)
+class Key:
+    """The columns of the item and of the annotator, and what the other columns are."""
+
+    item: tuple[str, ...]  # together they name it
+    annotator: str
+    explained: dict[str, Explanation]
+    why_item: str = "by its name"
+    why_annotator: str = "by its name"
+    why_unclear: str = ""  # why it is not clear which of both is the item
+
+    def of_kind(self, *kinds: Kind) -> list[str]:
+        """The other columns that are taken for one of these."""
+        return [name for name, one in self.explained.items() if one.kind in kinds]
+
+
+def find_key(
+    rows: Rows, item: str | None, annotator: str | None, taken: Iterable[str]
+) -> Key | None:
+    """The item and the annotator of each row; None if no two columns can be.
+
+    Args:
+        item: its column, if it is known; the annotator's likewise.
+        taken: columns that are something else.
+    """
+    taken = set(taken)
+    if item is not None and annotator is not None:
+        return _with_compared(rows, item, annotator, taken)
+    if len(rows.columns) > MOST_COLUMNS:
+        return None
+    alike = _candidates(rows, {*taken, item, annotator})
+    if item is None and annotator is None:
+        return _unnamed(rows, alike, taken)
+    known = str(item or annotator)
+    free = [_best_name(rows, names) for names in alike]
+    others = [name for name in free if _fits(rows, known, name, EXPECTED_OF_NAMED)]
+    others = others or [name for name in free if _fits_by_attributes(rows, known, name)]
+    others = _without_relatives(rows, others, known)
+    if item is not None:
+        others = [name for name in others if not _only_counts(rows, name, item)]
+    if len(others) == 1:
+        why = f"pairs with {known!r} are {_how_unique(rows, known, others[0])}"
+        if item is None:
+            return replace(_explained_key(rows, others, known, taken), why_item=why)
+        return replace(_explained_key(rows, [known], others[0], taken), why_annotator=why)
+    return _of_two_columns(rows, known, free, taken) if item is None and not others else None
+
+
+def _explained_key(rows: Rows, item: Sequence[str], annotator: str, taken: Iterable[str]) -> Key:
+    items = combined([rows.columns[n] for n in item]) if len(item) > 1 else rows.columns[item[0]]
+    others = [name for name in rows.columns if name not in (*item, annotator, *taken)]
+    return Key(tuple(item), annotator, explain(rows, others, items, rows.columns[annotator]))
+
+
+# ---- columns that can name something ----
+
+
+def _candidates(rows: Rows, taken: set[str | None]) -> list[list[str]]:
+    """Columns that can name items or annotators; those that divide the rows alike together."""
+    alike: list[list[str]] = []
+    for name, column in rows.columns.items():
+        n_values = len(column.values)
+        if name in (FEATURES, *taken) or name in rows.sets or column.is_bytes or n_values < 2:
+            continue
+        if column.first_blank is not None or rows.n_rows < ROWS_EACH * n_values:
+            continue
+        same = [names for names in alike if _divide_alike(column, rows.columns[names[0]])]
+        if same:
+            same[0].append(name)
+        else:
+            alike.append([name])
+    return alike
+
+
+def _divide_alike(one: Column, other: Column) -> bool:
+    """Whether two columns divide the rows in the same way, up to a few rows."""
+    if np.array_equal(one.codes, other.codes):
+        return True
+    fewer, more = sorted((len(one.values), len(other.values)))
+    if more - fewer > 2 + KEY * more:
+        return False
+    return is_surely_function(one, other) and is_surely_function(other, one)
+
+
+def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
+    """The column that serves best for names among those that divide the rows alike.
+
+    Names are words or whole numbers, not texts, not fractions; where columns differ in a few rows,
+    it is the one that contradicts the others least and repeats fewest pairs with its partner.
+    """
+
+    def quality(name: str) -> tuple[bool, int, bool, bool]:
+        column = rows.columns[name]
+        numbers = column.numbers()
+        fractions = numbers is not None and bool((numbers % 1 != 0).any())
+        bare = not (is_text(column) or fractions)
+        n_wrong = 0
+        if len(alike) > 1:
+            others = _dependents(rows, alike[0]) | set(alike)
+            n_wrong = sum(from_function(rows.columns[other], column).n_wrong for other in others)
+            n_wrong += 0 if partner is None else _repeated(rows, name, partner).n_wrong
+        return bare, -n_wrong, _is_spelled_like_names(column), numbers is None
+
+    return max(alike, key=quality)
+
+
+def _is_spelled_like_names(column: Column) -> bool:
+    return _is_spelled(column, _ITEM) or _is_spelled(column, _ANNOTATOR)
+
+
+def _is_spelled(column: Column, pattern: re.Pattern[str]) -> bool:
+    sample = column.values.slice(0, LOOKED_AT).to_pylist()
+    return float(np.mean([bool(pattern.fullmatch(value.strip())) for value in sample])) > 0.8
+
+
+def _dependents(rows: Rows, name: str) -> set[str]:
+    """The columns that are functions of this one, surely not by chance."""
+    groups = rows.columns[name]
+    return {
+        other
+        for other, column in rows.columns.items()
+        if other != name and not column.is_bytes and 1 < len(column.values) <= len(groups.values)
+        if is_surely_function(column, groups)
+    }
+
+
+def _has_attributes(rows: Rows, name: str, partner: str) -> bool:
+    """Whether columns are functions of this one, not of its partner; or it is spelled so."""
+    own = _dependents(rows, name) - _dependents(rows, partner)
+    return bool(own) or _is_spelled_like_names(rows.columns[name])
+
+
+# ---- pairs that are unique ----
+
+
+def _is_key(deviation: Deviation, expected: float = EXPECTED) -> bool:
+    """Whether pairs repeat much less often than chance would let them."""
+    few = deviation.n_wrong <= MOST_REPEATED * deviation.n_rows
+    return few and deviation.by_chance >= expected and deviation.share <= KEY
+
+
+def _repeated(rows: Rows, one: str, other: str) -> Deviation:
+    first, second = sorted((rows.columns[one], rows.columns[other]), key=lambda c: -len(c.values))
+    return from_key(first, second, rows.columns.values())
+
+
+def _how_unique(rows: Rows, one: str, other: str) -> str:
+    n_wrong = _repeated(rows, one, other).n_wrong
+    return f"unique but for {n_wrong:,}" if n_wrong else "unique"
+
+
+def _fits(rows: Rows, one: str, other: str, expected: float = EXPECTED) -> bool:
+    n_pairs = len(rows.columns[one].values) * len(rows.columns[other].values)
+    enough = n_pairs >= (1 - 2 * MOST_REPEATED) * rows.n_rows
+    return enough and _is_key(_repeated(rows, one, other), expected)
+
+
+def _fits_by_attributes(rows: Rows, one: str, other: str) -> bool:
+    """Whether no pair repeats, though few would by chance, and both columns have attributes."""
+    first, second = rows.columns[one], rows.columns[other]
+    repeated = _repeated(rows, one, other)
+    if repeated.n_wrong or repeated.by_chance >= EXPECTED:
+        return False
+    if is_function(first, second) or is_function(second, first):
+        return False
+    return _has_attributes(rows, one, other) and _has_attributes(rows, other, one)
+
+
+def _without_relatives(rows: Rows, names: list[str], partner: str) -> list[str]:
+    """Without columns that are functions of another one: a text that two items share, an age.
+
+    If one has many fewer values and repeats no more pairs, it is not clear which is the name: the
+    other may divide it further, as sessions do, or it may be a group of them, one of each group for
+    each item. Both stay.
+    """
+    dropped = set()
+    for fine, coarse in itertools.permutations(names, 2):
+        one, other = rows.columns[fine], rows.columns[coarse]
+        if len(one.values) <= len(other.values) or not is_function(other, one):
+            continue
+        repeated = [from_key(rows.columns[partner], column).n_wrong for column in (one, other)]
+        if len(one.values) < DIVIDED * len(other.values) or repeated[1] > repeated[0]:
+            dropped.add(coarse)
+    return [name for name in names if name not in dropped]
+
+
+def _only_counts(rows: Rows, name: str, other: str) -> bool:
+    """Whether a column only numbers the rows of each `other`: no further column goes with it."""
+    column, groups = rows.columns[name], rows.columns[other]
+    return counts_within(column, groups) and not any(
+        is_surely_function(cells, column) or effect(cells, column).z > SURE
+        for further, cells in rows.columns.items()
+        if further not in (name, other) and not cells.is_bytes and not is_function(cells, groups)
+    )
+
+
+# ---- items and annotators that no name tells ----
+
+
+def _unnamed(rows: Rows, alike: list[list[str]], taken: Iterable[str]) -> Key | None:
+    """The pair of columns that repeats least often compared with chance, and which is which."""
+    free = {_best_name(rows, names): names for names in alike}
+    every = list(itertools.combinations(free, 2))
+    pairs = [pair for pair in every if _fits(rows, *pair) or _fits_by_attributes(rows, *pair)]
+    kept = {}
+    for name in free:
+        partners = [one for pair in pairs if name in pair for one in pair if one != name]
+        kept[name] = _without_relatives(rows, partners, name)
+    pairs = [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
+    counts = [p for p in pairs if _only_counts(rows, *p) or _only_counts(rows, *p[::-1])]
+    chosen = [pair for pair in pairs if pair not in counts] or counts
+    if not chosen:
+        return None
+    attributed = [
+        p for p in chosen if _has_attributes(rows, *p) and _has_attributes(rows, *p[::-1])
+    ]
+    chosen = chosen if len(chosen) == 1 else attributed or chosen
+    if len(chosen) != 1:
+        names = dict.fromkeys(name for pair in chosen for name in pair)
+        why = f"several pairs of columns may be both: {', '.join(map(repr, names))}"
+        return Key(chosen[0][:1], chosen[0][1], {}, why_unclear=why)
+    one, other = (_best_name(rows, free[name], partner) for name, partner in _both(*chosen[0]))
+    one, other = sorted((one, other), key=lambda name: -len(rows.columns[name].values))
+    likely = _explained_key(rows, [one], other, taken)
+    if counts == chosen:
+        why = "one of them may only number the rows of the other"
+        return replace(likely, why_unclear=why)
+    is_item, why = _which_is_the_item(rows, one, other, likely.explained)
+    if is_item is None:
+        return replace(likely, why_unclear=why)
+    item, annotator = (one, other) if is_item else (other, one)
+    key = likely if is_item else _explained_key(rows, [item], annotator, taken)
+    how = _how_unique(rows, item, annotator)
+    return replace(
+        key,
+        why_item=f"pairs with {annotator!r} are {how}; {why}",
+        why_annotator=f"pairs with {item!r} are {how}",
+    )
+
+
+def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (one, other), (other, one)
+
+
+def _which_is_the_item(
+    rows: Rows, one: str, other: str, explained: Mapping[str, Explanation]
+) -> tuple[bool | None, str]:
+    """Whether the first is the item, and why; None if it is not clear.
+
+    `explained` takes the first for the item; a column is told here by which of both it follows.
+    """
+    signs: list[tuple[bool, int, str]] = []  # whether the first is the item, weight, why
+    answers = [rows.columns[name] for name, why in explained.items() if why.kind == "answer"]
+    for name, partner in _both(one, other):
+        column, groups = rows.columns[name], rows.columns[partner]
+        first = name == one
+        if is_text(column):
+            signs.append((first, STRONG, f"{name!r} contains texts"))
+        if _is_spelled(column, _ITEM):
+            signs.append((first, STRONG, f"{name!r} is spelled like items"))
+        if _is_spelled(column, _ANNOTATOR):
+            signs.append((not first, STRONG, f"{name!r} is spelled like annotators"))
+        for further in explained:
+            cells = rows.columns[further]
+            if cells.is_bytes or len(cells.values) < 2:
+                continue
+            if not is_function(cells, column) or is_function(cells, groups):
+                continue
+            if is_text(cells) and 2 * len(cells.values) >= len(column.values):
+                signs.append((first, STRONG, f"{further!r} is a text for each {name!r}"))
+            elif any(_is_label(cells, answer) for answer in answers):
+                signs.append((first, STRONG, f"{further!r} has the values of the answers"))
+        if len(column.values) >= MANY_MORE * len(groups.values):
+            signs.append((first, WEAK, f"{name!r} has many more values"))
+        if 2 * _unevenness(column) < _unevenness(groups):
+            signs.append((first, WEAK, f"every {name!r} has a similar number of rows"))
+        by = [(effect(answer, column), effect(answer, groups)) for answer in answers]
+        shares = [a.share - b.share for a, b in by if max(a.z, b.z) > SURE]
+        if shares and np.mean(shares) > CLEARER:
+            signs.append((first, WEAK, f"answers agree within {name!r}"))
+    weights = {side: sum(w for first, w, _ in signs if first == side) for side in (True, False)}
+    likely = weights[True] >= weights[False]
+    if weights[likely] < max(ENOUGH, STRONG * weights[not likely]):
+        return None, "nothing says clearly which of both is the item"
+    return likely, max((sign for sign in signs if sign[0] == likely), key=lambda one: one[1])[2]
+
+
+def _is_label(column: Column, answer: Column) -> bool:
+    """Whether a column has the values of an answer, and goes with it."""
+    own, values = set(column.values.to_pylist()), set(answer.values.to_pylist())
+    same = own <= values and len(values) <= min(FEW_VALUES, 2 * len(own))
+    return same and from_function(column, answer).share < MOST
+
+
+def _unevenness(column: Column) -> float:
+    """How much the number of rows for each value varies: its coefficient of variation."""
+    sizes = np.bincount(column.codes)
+    return float(sizes.std() / sizes.mean())
+
+
+# ---- items of several columns ----
+
+
+def _of_two_columns(
+    rows: Rows, annotator: str, free: list[str], taken: Iterable[str]
+) -> Key | None:
+    """An item that two columns name together, next to a known annotator."""
+    pairs = []
+    for one, other in itertools.combinations(free, 2):
+        a, b = rows.columns[one], rows.columns[other]
+        if is_function(a, b) or is_function(b, a):
+            continue
+        both = combined([a, b])
+        n_both = 1.2 * len(both.values)
+        if rows.n_rows < n_both or len(both.values) < 1.2 * len(a.values):
+            continue
+        repeated = from_key(both, rows.columns[annotator], rows.columns.values())
+        if _is_key(repeated, EXPECTED_OF_NAMED):
+            pairs.append((one, other))
+    if len(pairs) != 1:
+        return None
+    why = f"both together with {annotator!r} are unique"
+    return replace(_explained_key(rows, pairs[0], annotator, taken), why_item=why)
+
+
+def _with_compared(rows: Rows, item: str, annotator: str, taken: set[str]) -> Key:
+    """A known item and annotator; where their pairs repeat, what is compared names the item, too.
+
+    That are two columns whose names differ in a number, a letter or a side: model_a, model_b.
+    """
+    items, people = rows.columns[item], rows.columns[annotator]
+    if n_distinct_pairs(items, people) < (1 - 2 * MOST_REPEATED) * rows.n_rows:
+        for pair in _compared_columns(rows, {item, annotator, *taken}):
+            both = combined([items, *(rows.columns[name] for name in pair)])
+            if _is_key(from_key(both, people), EXPECTED_OF_NAMED):
+                why = f"pairs with {annotator!r} repeat, with what is compared they do not"
+                return replace(_explained_key(rows, (item, *pair), annotator, taken), why_item=why)
+    return _explained_key(rows, [item], annotator, taken)
+
+
+def _compared_columns(rows: Rows, taken: set[str]) -> list[tuple[str, str]]:
+    """Pairs of columns whose names differ in 1 and 2, a and b, x and y, left and right."""
+    names = {
+        name.casefold(): name
+        for name, column in rows.columns.items()
+        if name not in taken and not column.is_bytes and column.first_blank is None
+    }
+    return [
+        (name, names[head + other_side + tail])
+        for low, name in names.items()
+        for side, other_side in SIDES
+        for head, there, tail in (low.rpartition(side),)
+        if there and head + other_side + tail in names
+    ]
+
+
+# ---- what every other column is ----
+
+
+def explain(
+    rows: Rows, names: Iterable[str], items: Column, annotators: Column
+) -> dict[str, Explanation]:
+    """What each of these columns is taken for."""
+    return {name: _explained(rows, name, items, annotators) for name in names}
+
+
+def _explained(rows: Rows, name: str, items: Column, annotators: Column) -> Explanation:
+    column = rows.columns[name]
+    n_filled = int((column.codes >= 0).sum())
+    if not n_filled:
+        return Explanation("blank", "no cell is filled in")
+    if column.is_bytes:
+        return Explanation("item", "bytes")
+    if len(column.values) == 1 and n_filled == rows.n_rows:
+        return Explanation("item", "the same in every row")
+    of_item, of_annotator = is_function(column, items), is_function(column, annotators)
+    if of_item and of_annotator:  # in an item with one row everything is constant
+        of_item = len(items.values) < len(items)
+    if of_item or of_annotator:
+        n_wrong = n_exceptions(column, items if of_item else annotators)
+        except_in = f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
+        if of_item and is_text(column) and 2 * len(column.values) >= len(items.values):
+            return Explanation("content", f"a text for each item{except_in}")
+        kind: Literal["item", "annotator"] = "item" if of_item else "annotator"
+        return Explanation(kind, f"the same for each {kind}{except_in}")
+    explanation = _of_neither(rows, name, items, annotators, n_filled)
+    if explanation.kind in ("answer", "either") and is_about_answers(name):
+        return Explanation("assignment", "about the answers, by its name")
+    return explanation
+
+
+def _of_neither(
+    rows: Rows, name: str, items: Column, annotators: Column, n_filled: int
+) -> Explanation:
+    """What a column is that neither the item nor the annotator explains."""
+    column = rows.columns[name]
+    n_values, numbers = len(column.values), column.numbers()
+    if name in rows.sets:
+        return Explanation("answer", f"depends on neither: {counted(n_values, 'different set')}")
+    if _is_date(column):
+        return Explanation("assignment", "dates or times")
+    if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
+        return Explanation("text" if is_text(column) else "unclear", "nearly always blank")
+    if (sets := _of_separated(column, n_filled)) is not None:
+        return sets
+    if is_text(column) and n_values > MOST * n_filled:
+        return _of_words(column, n_filled)
+    groups = {"item": items, "annotator": annotators}
+    numbering = [_numbering(rows, column, kind, of) for kind, of in groups.items()]
+    numbers_rows = [one for one in numbering if one is not None]
+    surely = [one for one in numbers_rows if one.kind == "assignment"]
+    if surely:
+        return surely[0]
+    if numbers is not None:
+        by_values = _of_numbers(numbers[column.codes >= 0], n_values)
+    elif n_values == rows.n_rows:
+        by_values = Explanation("assignment", "another value in every row")
+    else:
+        by_values = _of_words(column, n_filled)
+    return numbers_rows[0] if numbers_rows and by_values.kind == "answer" else by_values
+
+
+def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explanation | None:
+    """A column that numbers or divides the rows of each item or annotator.
+
+    In a small table the answers may never be the same twice by accident: they are "either".
+    """
+    n_values = len(column.values)
+    if column.first_blank is None and n_values < rows.n_rows:
+        repeated = from_key(groups, column)
+        if repeated.n_wrong and repeated.share < 0.5:  # worth looking for copies of rows
+            repeated = from_key(groups, column, rows.columns.values())
+        if repeated.by_chance >= FEW and repeated.share <= KEY:
+            sure = repeated.is_no_accident or counts_within(column, groups)
+            why = f"never the same twice for one {kind}"
+            return Explanation("assignment" if sure else "either", why)
+    divided = from_function(groups, column)
+    if n_values > len(groups.values) and divided.by_chance >= FEW and is_function(groups, column):
+        why = f"each value belongs to one {kind}"
+        return Explanation("assignment" if divided.is_no_accident else "either", why)
+    return None
+
+
+def counts_within(column: Column, groups: Column) -> bool:
+    """Whether a column counts the rows of each group, from 0 or from 1, in any order."""
+    numbers = column.numbers()
+    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
+        return False
+    largest = np.zeros(len(groups.values))
+    np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
+    return bool((largest <= np.bincount(groups.codes)).all())
+
+
+# ---- what values say ----
+
+
+def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
+    largest, fractions = float(np.abs(numbers).max()), bool((numbers % 1 != 0).any())
+    if np.abs(numbers).min() > EPOCH:
+        return Explanation("assignment", "large numbers: dates or ids")
+    bounded = largest <= LARGEST_RATING
+    median = float(np.median(numbers))
+    ends = numbers.min() < 0 or numbers.max() in SCALE_ENDS or numbers.max() <= 1
+    tail = numbers.max() > LONG_TAIL * median or (fractions and numbers.mean() > LONG_MEAN * median)
+    if n_values > FEW_VALUES and tail and not ends:
+        why = "a few large numbers among small ones: durations?"
+        sure = not bounded or (numbers.min() > 0 and fractions)
+        return Explanation("assignment" if sure else "either", why)
+    if n_values > MOST * len(numbers) and not (fractions and largest <= 1):
+        n_different = np.unique(numbers).size
+        without_gap = numbers.max() - numbers.min() + 1 == n_different == len(numbers)
+        sure = not bounded or (without_gap and not fractions)
+        return Explanation("assignment" if sure else "either", "another number in nearly every row")
+    if n_values > FEW_VALUES and not bounded:
+        return Explanation("unclear", f"{n_values:,} different numbers: ratings or measurements?")
+    return Explanation("answer", f"depends on neither: {counted(n_values, 'different number')}")
+
+
+def _of_separated(column: Column, n_filled: int) -> Explanation | None:
+    """Cells such as "joy|fear": sets whose values are used several times, however rare a set is."""
+    texts = column.values.slice(0, MOST_SPLIT).to_pylist()
+    separator = separator_of(texts)
+    if separator is None:
+        return None
+    n_values = len({value for text in texts for value in split_cell(text, separator)})
+    if n_filled < USES * n_values:
+        return None
+    what = f"sets of {counted(n_values, 'value')}, separated by {separator_name(separator)}"
+    return Explanation("answer", f"depends on neither: {what}")
+
+
+def _of_words(column: Column, n_filled: int) -> Explanation:
+    n_values = len(column.values)
+    if n_filled < (USES_OF_FEW if n_values <= FEW_VALUES else USES) * n_values:
+        return Explanation("text", f"{n_values:,} different in {n_filled:,} rows")
+    if _mean_length(column) > LONG_ANSWER:
+        return Explanation("text", "long texts")
+    return Explanation("answer", f"depends on neither: {counted(n_values, 'different value')}")
+
+
+def is_text(column: Column) -> bool:
+    """Whether a column contains texts of several words."""
+    if column.is_bytes or not len(column.values):
+        return False
+    sample = column.values.slice(0, LOOKED_AT)
+    several = pc.mean(pc.match_substring(pc.utf8_trim_whitespace(sample), " ")).as_py()
+    return bool(several > 0.5 and _mean_length(column) >= TEXT_LENGTH)
+
+
+def _mean_length(column: Column) -> float:
+    return float(pc.mean(pc.utf8_length(column.values.slice(0, LOOKED_AT))).as_py())
+
+
+def _is_date(column: Column) -> bool:
+    values = column.values.slice(0, LOOKED_AT).to_pylist()
+    dates = [bool(_DATE.match(value)) for value in values if value.casefold() not in MISSING]
+    return bool(dates) and float(np.mean(dates)) > MOST
