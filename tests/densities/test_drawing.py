@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
 from dissensus.densities import Grid, fixed_kde
 from dissensus.drawing import contour, draw_density
+from dissensus.errors import DataError
 
 
 def test_contours_run_where_the_density_has_the_level() -> None:
@@ -49,17 +50,6 @@ def test_a_drawing_is_xml_and_has_everything() -> None:
     assert drawing.count("<circle") == 2
 
 
-def test_one_dimension_is_a_curve() -> None:
-    grid = Grid(32)
-    drawing = draw_density(fixed_kde(np.array([[0.2]]), grid, 0.2), grid, shares=[0.5])
-    ElementTree.fromstring(drawing)
-    assert drawing.count("<polyline") == 1
-
-
-def test_a_density_of_few_cells_has_steps() -> None:
-    drawing = draw_density(np.array([0.1, 0.6, 0.2, 0.1]), Grid(4), shares=[0.5])
-    (points,) = re.findall(r'<polyline points="([^"]*)"', drawing)
-    places = [tuple(map(float, point.split(","))) for point in points.split()]
-    assert len(places) == 10
-    assert places[0][1] == places[-1][1] == max(y for _, y in places)  # begins and ends at 0
-    assert places[3][1] == places[4][1] == min(y for _, y in places)
+def test_one_dimension_is_refused() -> None:
+    with pytest.raises(DataError, match="^only densities of two questions are drawn, found 1$"):
+        draw_density(np.full(4, 0.25), Grid(4))

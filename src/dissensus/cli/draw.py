@@ -8,7 +8,7 @@ from dissensus.cli import console
 from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
 
-SHOWN = 4  # items that are drawn if none are named
+MOST_DRAWN = 4  # items that are drawn if none are named
 
 
 @reads_corpus
@@ -19,9 +19,6 @@ def draw(
     predictions: Path | None = None,
     question: str | None = None,
     annotators: str | None = None,
-    blur: float = 0.02,
-    power: float = 0.7,
-    cells: bool = False,
 ) -> None:
     """Draw items of FILE with their answers, to an SVG or PNG file.
 
@@ -36,35 +33,32 @@ def draw(
         question: Question to draw (default: the first).
         annotators: Annotators whose attention to draw, separated by commas (default: twelve, those
             who answered first).
-        blur: Smoothing of heat maps: standard deviation as a share of the longest side.
-        power: Opacity of heat maps: the attention to this power.
-        cells: Draw heat maps cell by cell, not interpolated.
 
     Examples:
         dissensus draw labels.csv -o items.svg
         dissensus draw labels.csv --predictions predictions/ -o items.svg
     """
-    from dissensus.drawing import HeatMap, Shown, check_ending, draw_items, save_picture
+    import numpy as np
+
+    from dissensus.drawing import check_ending, draw_items, save_picture
     from dissensus.names import split_names
     from dissensus.prediction import Predictions
 
     check_ending(output)
     source.check_outputs(output)
-    heat = HeatMap(blur, power, not cells)
     chosen = None if annotators is None else split_names(annotators)
-    shown = None if predictions is None else Shown(Predictions.load(predictions), chosen, heat)
+    predicted = None if predictions is None else Predictions.load(predictions)
     corpus = source.read(unanswered=True)
-    items: list[str] | list[int] = list(range(min(SHOWN, corpus.n_items)))
+    items: list[str] | list[int] = list(range(min(MOST_DRAWN, corpus.n_items)))
     if show is not None:
         items = split_names(show)
-    elif shown is not None and len(shown.predictions):
-        first = next(iter(shown.predictions.values()))
-        kept = first.items.find(corpus.items) >= 0
-        items = [code for code in range(corpus.n_items) if kept[code]][:SHOWN]
-    if chosen and shown is not None and not any(p.attention for p in shown.predictions.values()):
+    elif predicted is not None and len(predicted):
+        first = next(iter(predicted.values()))
+        items = np.flatnonzero(first.items.find(corpus.items) >= 0)[:MOST_DRAWN].tolist()
+    if chosen and predicted is not None and not any(p.attention for p in predicted.values()):
         raise DataError(
             f"{predictions}: no attention of annotators is saved there; run `dissensus predict` "
             "with --attention, and a model of a method that has it, e.g. annotator-queries"
         )
-    save_picture(output, draw_items(corpus, items, question, shown))
+    save_picture(output, draw_items(corpus, items, question, predicted, chosen))
     console.say(f"{output}: {counted(len(items), 'item')}")

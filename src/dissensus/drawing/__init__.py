@@ -4,14 +4,12 @@ SVG."""
 from __future__ import annotations
 
 from dissensus.drawing.densities import contour, draw_density
-from dissensus.drawing.items import Shown, draw, draw_items
-from dissensus.drawing.shapes import MOST_NAMED, PALETTE, WIDTH, HeatMap, check_ending, save_picture
+from dissensus.drawing.items import draw, draw_items
+from dissensus.drawing.shapes import MOST_NAMED, PALETTE, WIDTH, check_ending, save_picture
 
 __all__ = [
-    "HeatMap",
     "MOST_NAMED",
     "PALETTE",
-    "Shown",
     "WIDTH",
     "contour",
     "draw",

@@ -10,11 +10,11 @@ import numpy as np
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.drawing.contents import LETTER, Annotator, answer_text, look, text_lines
+from dissensus.description.texts import value_text
+from dissensus.drawing.contents import LETTER, Annotator, look, text_lines
 from dissensus.drawing.shapes import (
     ACROSS,
     GREY,
-    HeatMap,
     Panel,
     columns_of,
     data_address,
@@ -90,11 +90,11 @@ def maps_of(
                 "predict it with --annotators"
             )
     own = [name for name in looks if name in named]
-    shown = [*own, *(name for name in named if name not in looks)][:MOST_MAPS]
+    first = [*own, *(name for name in named if name not in looks)][:MOST_MAPS]
     places = attention.places_of(code)
     seen = (places[..., 1] > places[..., 0]).all(axis=1)
     maps = []
-    for name in shown if annotators is None else annotators:
+    for name in first if annotators is None else annotators:
         looks.setdefault(name, look(len(looks)))
         weight = attention.of_pair(named[name])[seen].astype(float)
         if weight.sum() > 0:
@@ -111,25 +111,23 @@ def _given(corpus: Corpus, item: int, question: str, name: str) -> str:
     if answers.annotator is None or code < 0:
         return ""
     own = answers.take((answers.item == item) & (answers.annotator == code))
-    return " / ".join(answer_text(answer) for answer in own.answers())
+    return " / ".join(value_text(answer) for answer in own.answers())
 
 
 def _predicted(prediction: Prediction, row: int) -> str:
     pairs, scale = prediction.by_annotator, prediction.scale
     assert pairs is not None
     (answer,) = scale.decode(pairs.value[[row]])
-    shown = f"{answer:.2f}" if isinstance(scale, Interval) else answer_text(answer)
+    words = f"{answer:.2f}" if isinstance(scale, Interval) else value_text(answer)
     if pairs.distribution is None or isinstance(scale, Interval | MultiLabel):
-        return shown
-    return f"{shown} ({pairs.distribution[row, int(pairs.value[row])]:.2f})"
+        return words
+    return f"{words} ({pairs.distribution[row, int(pairs.value[row])]:.2f})"
 
 
 # ---- panels ----
 
 
-def attention_panels(
-    contents: Contents, code: int, maps: Sequence[Map], heat: HeatMap
-) -> list[Panel]:
+def attention_panels(contents: Contents, code: int, maps: Sequence[Map]) -> list[Panel]:
     """The maps of one content; those of several annotators stand side by side."""
     if not maps:
         return [Panel(24, (letters(0, 14, "no attention to show", fill=GREY),))]
@@ -141,7 +139,7 @@ def attention_panels(
         if not picture_size(file)[0]:
             return [Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))]
         n_columns = min(4, max(2, len(maps)))
-        return _rows(maps, n_columns, lambda one, width: _picture(file, one, width, heat))
+        return _rows(maps, n_columns, lambda one, width: _picture(file, one, width))
     return [_curves(contents, code, maps)]
 
 
@@ -187,17 +185,90 @@ def _words(text: str, one: Map, width: float) -> Panel:
     return Panel(top, tuple(shapes))
 
 
-def _picture(file: bytes, one: Map, width: float, heat: HeatMap) -> Panel:
+def _picture(file: bytes, one: Map, width: float) -> Panel:
     """The picture under a heat map."""
     kind, columns, rows = picture_size(file)
     heading, high = _heading(one, width, 11), width * rows / columns
     place = 0, heading.height, width, high
-    over = data_address("png", png(heat.pixels(one.weight, one.places, rows, columns)))
+    heat = heat_map(one.weight, one.places, rows, columns)
+    over = data_address("png", png(heat_pixels(heat)))
     pictures = (
         image(*place, data_address(kind, file), pixelated=width > 2 * columns),
         image(*place, over, stretched=True),
     )
     return Panel(heading.height + high, (*heading.shapes, *pictures))
+
+
+# ---- heat maps, as in Zhang et al. (2025) ----
+
+SIDE = 112  # the longest side of a heat map, in pixels
+BLUR = 0.02  # standard deviation of the Gaussian that smooths it, as a share of that side
+POWER = 0.7  # opacity is the attention, from 0 (least) to 1 (most), to this power
+
+
+def heat_map(weight: np.ndarray, places: np.ndarray, height: float, width: float) -> np.ndarray:
+    """The map from 0 (least attention) to 1 (most), (rows, columns); all 0 if it is even.
+
+    Args:
+        weight: of each cell, (n_positions,).
+        places: of the cells, row and column from-to, (n_positions, 2, 2).
+    """
+    from scipy.ndimage import gaussian_filter, map_coordinates
+
+    scale = SIDE / max(height, width)
+    rows, columns = max(1, round(height * scale)), max(1, round(width * scale))
+    centres = (np.arange(rows) + 0.5) / rows * height, (np.arange(columns) + 0.5) / columns
+    grid = centres[0], centres[1] * width
+    cells = _as_grid(weight, places)
+    if cells is None:
+        heat = _painted(weight, places, grid)
+    else:
+        # coordinates of a pixel among the centres of the cells
+        at = [
+            np.interp(pixel, (of_cells[:, 0] + of_cells[:, 1]) / 2, np.arange(len(of_cells)))
+            for pixel, of_cells in zip(grid, cells[1], strict=True)
+        ]
+        heat = map_coordinates(cells[0], np.meshgrid(*at, indexing="ij"), order=3, mode="nearest")
+        heat = heat.clip(weight.min(), weight.max())  # interpolation overshoots at edges
+    heat = gaussian_filter(heat, BLUR * SIDE, mode="nearest")
+    low, high = heat.min(), heat.max()
+    return np.zeros_like(heat) if high - low < 1e-12 else (heat - low) / (high - low)
+
+
+def heat_pixels(heat: np.ndarray) -> np.ndarray:
+    """A heat map in colours from blue to red, (rows, columns, 4), for `png`."""
+    colours = [np.clip(1.5 - np.abs(4 * heat - peak), 0, 1) for peak in (3, 2, 1)]  # "jet"
+    return np.asarray(np.rint(255 * np.stack([*colours, heat**POWER], axis=-1)), dtype=np.uint8)
+
+
+def _as_grid(weight: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]] | None:
+    """Weights as rows and columns with their ends, if cells form a full grid."""
+    axes, codes = zip(
+        *(np.unique(places[:, axis], axis=0, return_inverse=True) for axis in (0, 1)), strict=True
+    )
+    shape = len(axes[0]), len(axes[1])
+    flat = codes[0].reshape(-1) * shape[1] + codes[1].reshape(-1)
+    if len(weight) != shape[0] * shape[1] or len(np.unique(flat)) != len(flat):
+        return None
+    cells = np.zeros(len(flat))
+    cells[flat] = weight
+    return cells.reshape(shape), list(axes)
+
+
+def _painted(
+    weight: np.ndarray, places: np.ndarray, grid: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """The weight of the cells over each pixel, summed where cells overlap."""
+    heat = np.zeros((len(grid[0]), len(grid[1])))
+    for cell, ends in zip(weight, places, strict=True):
+        inside = [
+            (pixel >= begin) & (pixel < end) for pixel, (begin, end) in zip(grid, ends, strict=True)
+        ]
+        heat[np.ix_(*inside)] += cell
+    return heat
+
+
+# ---- curves over time ----
 
 
 def _curves(contents: Contents, code: int, maps: Sequence[Map]) -> Panel:

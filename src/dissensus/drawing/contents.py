@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus, Rationales
+from dissensus.description.texts import value_text
 from dissensus.drawing.shapes import (
     ACROSS,
     GREY,
@@ -126,17 +127,11 @@ def _answers(
             rated = isinstance(here.scale, Interval)
             point = (float(answer),) if rated else ()
             name = f"{count} annotators" if count > 1 else _name(corpus, code)
-            yield code, name, answer_text(answer), point
+            yield code, name, value_text(answer), point
 
 
 def _name(corpus: Corpus, code: int) -> str:
     return str(corpus.annotators[code]) if code >= 0 else "unknown annotator"
-
-
-def answer_text(answer: Any) -> str:
-    if isinstance(answer, tuple):
-        return ", ".join(answer) or "nothing"
-    return f"{answer:g}" if isinstance(answer, float) else str(answer)
 
 
 def stroke(x1: float, y1: float, x2: float, y2: float, annotator: Annotator, width: float) -> str:

@@ -1,4 +1,4 @@
-"""Densities of ratings as SVG: maps with contours next to each other, or curves."""
+"""Densities of ratings on two questions as SVG: maps with contours next to each other."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from dissensus.drawing.shapes import (
     short,
     text,
 )
+from dissensus.errors import DataError
 
 SQUARE = 200.0  # a side of a density, in pixels
 LEFT, TOP = 58.0, 26.0  # where it begins
 REGIONS = (0.5, 0.9)  # shares of the mass within the contours
 DEEPEST = 0.85  # opacity of the cell with most mass
 FINEST = 64  # cells along a side of a drawing; finer densities are pooled
-MOST_STEPS = 32  # cells of a density that is drawn with steps
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """The density of ratings on one or two questions, with its title."""
+    """The density of ratings on two questions, with its title."""
 
     title: str
     mass: np.ndarray  # of cells, (*grid.shape)
     grid: Grid
-    points: np.ndarray | None = None  # ratings that are drawn, (n_ratings, n_dimensions)
+    points: np.ndarray | None = None  # ratings that are drawn, (n_ratings, 2)
 
 
 def draw_density(
@@ -54,13 +54,12 @@ def draw_density(
 ) -> str:
     """A density as the text of an SVG file: the more colour, the more mass.
 
-    Contours surround the smallest regions that have the given shares of the mass. In one dimension
-    the density is a curve, and its regions are lines below it.
+    Contours surround the smallest regions that have the given shares of the mass.
 
     Args:
-        density: mass of cells, (*grid.shape).
+        density: mass of cells, (*grid.shape), of a grid with two dimensions.
         questions: names of the axes: the first dimension runs to the right, the second upwards.
-        ratings: (n, n_dimensions), drawn as points.
+        ratings: (n, 2), drawn as points.
         shares: of the regions, ascending.
 
     Example:
@@ -72,6 +71,8 @@ def draw_density(
         >>> drawing[:4], drawing.count("<circle"), drawing.count("<path")
         ('<svg', 50, 2)
     """
+    if grid.n_dimensions != 2:
+        raise DataError(f"only densities of two questions are drawn, found {grid.n_dimensions}")
     if max(grid.shape) > FINEST:
         coarser = grid.pooled([min(n, FINEST) for n in grid.shape])
         density, grid = pool(density, grid, coarser.shape), coarser
@@ -105,24 +106,19 @@ def _panel(panel: Density, names: Sequence[str], shares: Sequence[float]) -> lis
     """A density with its title, points and axes."""
     bottom, grid = TOP + SQUARE, panel.grid
     levels = region_levels(panel.mass, grid, shares)
-    flat = grid.n_dimensions == 1
-    shapes = [text(LEFT, 16, short(panel.title, 30)), *(_curve if flat else _map)(panel, levels)]
+    shapes = [text(LEFT, 16, short(panel.title, 30)), *_map(panel, levels)]
     if panel.points is not None:
-        for x, *y in ((panel.points - grid.low) / grid.range * SQUARE).tolist():
-            place = LEFT + x, bottom - (0 if flat else y[0])
+        for x, y in ((panel.points - grid.low) / grid.range * SQUARE).tolist():
+            place = LEFT + x, bottom - y
             shapes.append(circle(*place, 4, colour(1), stroke="#ffffff", stroke_width=1))
     low, high = grid.limits[0]
-    shapes += [
-        text(LEFT, bottom + 16, f"{low:g}", quiet=True),
-        text(LEFT + SQUARE, bottom + 16, f"{high:g}", "end", quiet=True),
-        text(LEFT + SQUARE / 2, bottom + 34, names[0], "middle", quiet=True),
-    ]
-    if flat:
-        return shapes
     least, most = grid.limits[1]
     label = text(0, 0, names[1], "middle", quiet=True)
     return [
         *shapes,
+        text(LEFT, bottom + 16, f"{low:g}", quiet=True),
+        text(LEFT + SQUARE, bottom + 16, f"{high:g}", "end", quiet=True),
+        text(LEFT + SQUARE / 2, bottom + 34, names[0], "middle", quiet=True),
         text(LEFT - 6, bottom, f"{least:g}", "end", quiet=True),
         text(LEFT - 6, TOP + 10, f"{most:g}", "end", quiet=True),
         moved(18, TOP + SQUARE / 2, [label], turned=-90),
@@ -149,26 +145,6 @@ def _map(panel: Density, levels: np.ndarray) -> list[str]:
         line = {"stroke": INK, "stroke_width": 1 if number else 2, "stroke_linecap": "round"}
         shapes.append(element("path", d=path, fill="none", **line))
     return shapes
-
-
-def _curve(panel: Density, levels: np.ndarray) -> list[str]:
-    """The density as a line, or as steps if it has few cells, with its regions as bars below."""
-    mass, n, bottom = panel.mass, panel.grid.shape[0], TOP + SQUARE
-    if n > MOST_STEPS:
-        places, heights = (np.arange(n) + 0.5) / n, mass
-    else:
-        places = np.repeat(np.arange(n + 1) / n, 2)
-        heights = np.concatenate([[0], np.repeat(mass, 2), [0]])
-    x = LEFT + places * SQUARE
-    y = bottom - 24 - heights / mass.max() * (SQUARE - 24)
-    line = " ".join(f"{rounded(a)},{rounded(b)}" for a, b in zip(x, y, strict=True))
-    curve = element("polyline", points=line, fill="none", stroke=colour(0), stroke_width=2)
-    regions = [
-        rect(LEFT + at * SQUARE / n, bottom - 18 + 8 * number, SQUARE / n, 5 - 2 * number, fill=INK)
-        for number, level in enumerate(levels)
-        for at in np.flatnonzero(mass >= level)
-    ]
-    return [curve, *regions, element("path", d=f"M{LEFT:g} {bottom:g}h{SQUARE:g}", stroke=QUIET)]
 
 
 def contour(density: np.ndarray, level: float) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from dissensus.drawing.shapes import (
     MOST_NAMED,
     WIDTH,
     Box,
-    HeatMap,
     Panel,
     circle,
     columns_of,
@@ -42,12 +40,10 @@ from dissensus.prediction import Predictions
 from dissensus.scales import Interval
 
 SQUARE = 300  # a side of the square of two ratings
-ANGLES = (0, 180, 30, 150, 330, 210, 60, 120, 300, 240, 90, 270)  # where a name is tried
-MOST_LABELLED = 12  # points with a name next to them
 
 
 def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Annotator]) -> Panel:
-    """Points in a square or on a line, with names if there are not too many."""
+    """Points in a square or on a line."""
     scales = [corpus.questions[question].scale for question in questions]
     left, top = (ACROSS - SQUARE) / 2, 24.0
     frame = Box(left, top, left + SQUARE, top + SQUARE)
@@ -71,9 +67,6 @@ def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Ann
         return Panel(frame.bottom + 52, (*bars, *shapes))
     if len(questions) == 1:
         points = _stacked(points)
-    if len(points) <= MOST_LABELLED:
-        axis = Box(frame.left - 24, frame.top, frame.left, frame.bottom)  # the axis has a name
-        shapes += _labels(points, Box(0, 0, ACROSS, frame.bottom), axis)
     radius = 5 if len(points) <= MOST_NAMED else 2
     for x, y, annotator in points:
         fill = "#ffffff" if annotator.dash else annotator.colour
@@ -129,52 +122,12 @@ def _stacked(
     return lifted
 
 
-def _labels(points: list[tuple[float, float, Annotator]], within: Box, axis: Box) -> list[str]:
-    """Names close to their points without overlap, with a line if they are far."""
-    taken = [axis, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y, _ in points)]
-    shapes = []
-    for x, y, annotator in points:
-        if annotator.code < 0:  # unknown
-            continue
-        name = short(annotator.name, 24)
-        wide = 7.2 * len(name)
-        for far, angle in ((far, angle) for far in range(10, 400, 8) for angle in ANGLES):
-            turned = np.deg2rad(angle)
-            dx, dy = far * np.cos(turned), far * np.sin(turned)
-            left = x + dx if abs(angle - 180) >= 90 else x + dx - wide
-            label = Box(left, y + dy - 7, left + wide, y + dy + 7)
-            inside = within.left <= label.left and label.right <= within.right
-            inside = inside and within.top <= label.top and label.bottom <= within.bottom
-            if inside and not any(label.meets(other) for other in taken):
-                taken.append(label)
-                if far > 10:
-                    shapes.append(plain_line(x, y, x + dx, y + dy, "#bbbbbb"))
-                shapes.append(letters(label.left, label.bottom - 3, name, size=12, length=wide))
-                break
-    return shapes
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a drawing shows of predictions.
-
-    Args:
-        predictions: the predicted distribution of the item is drawn next to its answers, and the
-            attention of annotators if there is any.
-        annotators: names of those whose attention is drawn; the first twelve if left out.
-        heat: how attention to a picture is drawn.
-    """
-
-    predictions: Predictions
-    annotators: Sequence[str] | None = None
-    heat: HeatMap = HeatMap()
-
-
 def draw(
     corpus: Corpus,
     item: str | int,
     question: str | None = None,
-    shown: Predictions | Shown | None = None,
+    predictions: Predictions | None = None,
+    annotators: Sequence[str] | None = None,
 ) -> str:
     """An item with its annotators' focus and answers, as the text of an SVG file.
 
@@ -188,9 +141,9 @@ def draw(
         item: its name, or its code as a whole number.
         question: if left out, the first, together with the second if both are ratings of one
             response.
-        shown: predictions that are drawn below the answers, with the attention of annotators: words
-            with the more colour, the more attention they have; heat maps of pictures; curves over
-            time.
+        predictions: drawn below the answers, with the attention of annotators: words with the more
+            colour, the more attention they have; heat maps of pictures; curves over time.
+        annotators: names of those whose attention is drawn; the first twelve if left out.
 
     Example:
         >>> from dissensus.simulate import text
@@ -198,24 +151,24 @@ def draw(
         >>> drawing[:4], "annotator-04" in drawing
         ('<svg', True)
     """
-    return draw_items(corpus, [item], question, shown)
+    return draw_items(corpus, [item], question, predictions, annotators)
 
 
 def draw_items(
     corpus: Corpus,
     items: Iterable[str | int],
     question: str | None = None,
-    shown: Predictions | Shown | None = None,
+    predictions: Predictions | None = None,
+    annotators: Sequence[str] | None = None,
 ) -> str:
     """Several items in one SVG, one below the other; otherwise as `draw`."""
     panels: list[Panel] = []
-    shown = Shown(shown) if isinstance(shown, Predictions) else shown
     for item in items:
         panels += [_space(EDGE)] if panels else []
         code = _code(corpus, item)
         panels += _panels(corpus, code, question)
-        if shown is not None:
-            panels += _predicted_panels(corpus, code, question, shown)
+        if predictions is not None:
+            panels += _predicted_panels(corpus, code, question, predictions, annotators)
     height: float = EDGE
     shapes = []
     for panel in panels:
@@ -280,13 +233,19 @@ def _absent_media(
     return panels
 
 
-def _predicted_panels(corpus: Corpus, item: int, question: str | None, shown: Shown) -> list[Panel]:
+def _predicted_panels(
+    corpus: Corpus,
+    item: int,
+    question: str | None,
+    predictions: Predictions,
+    annotators: Sequence[str] | None,
+) -> list[Panel]:
     """The predicted distribution next to the answers, and the attention in each role."""
-    known = [name for name in shown.predictions if name in corpus.questions]
+    known = [name for name in predictions if name in corpus.questions]
     if question is None and not known:
         raise DataError(f"{corpus.name}: has none of the predicted questions")
     question = known[0] if question is None else question
-    prediction = shown.predictions[question]
+    prediction = predictions[question]
     at = int(prediction.items.find([corpus.items[item]])[0])
     if at < 0:
         raise DataError(f"item {corpus.items[item]!r} is not predicted; draw another one")
@@ -300,12 +259,11 @@ def _predicted_panels(corpus: Corpus, item: int, question: str | None, shown: Sh
         role = attention.role.split("&")[0]  # which one encoder of several reads
         if role not in corpus.contents or corpus.content[role][item] < 0:
             continue
-        chosen = legend, shown.annotators
-        maps = maps_of(corpus, item, question, prediction, attention, *chosen)
-        title = f"attention to {role}, {shown.predictions.method}"
+        maps = maps_of(corpus, item, question, prediction, attention, legend, annotators)
+        title = f"attention to {role}, {predictions.method}"
         panels.append(Panel(22, (letters(0, 14, short(title, 80), weight="bold", size=12),)))
         code = int(corpus.content[role][item])
-        panels += attention_panels(corpus.contents[role], code, maps, shown.heat)
+        panels += attention_panels(corpus.contents[role], code, maps)
     return panels
 
 
@@ -326,21 +284,21 @@ def _legend(annotators: list[Annotator]) -> Panel:
     """All annotators with colour, name and answer, in as many columns as fit."""
     if not annotators:
         return Panel(24, (letters(0, 14, "no answers", fill=GREY),))
-    shown = annotators[:MOST_NAMED]
-    lines = [f"{short(annotator.name, 40)}: {short(annotator.answer, 60)}" for annotator in shown]
+    named = annotators[:MOST_NAMED]
+    lines = [f"{short(annotator.name, 40)}: {short(annotator.answer, 60)}" for annotator in named]
     wide = 60 + max(sum(map(columns_of, line)) for line in lines) * 7.2
     n_columns = max(1, min(3, int(ACROSS // wide)))
     n_rows = -(-len(lines) // n_columns)
     shapes = []
-    for number, (annotator, line) in enumerate(zip(shown, lines, strict=True)):
+    for number, (annotator, line) in enumerate(zip(named, lines, strict=True)):
         column, row = divmod(number, n_rows)
         x, y = column * ACROSS / n_columns, 20 * row
         shapes.append(stroke(x, y + 10, x + 26, y + 10, annotator, width=5))
         length = sum(map(columns_of, line)) * 7.2
         shapes.append(letters(x + 34, y + 14, line, size=12, length=min(length, ACROSS - 34)))
     height = 20.0 * n_rows + 8
-    if len(annotators) > len(shown):
-        rest = f"and {len(annotators) - len(shown)} more"
+    if len(annotators) > len(named):
+        rest = f"and {len(annotators) - len(named)} more"
         shapes.append(letters(0, height + 6, rest, size=12, fill=GREY))
         height += 20
     return Panel(height, tuple(shapes))
