@@ -11,7 +11,6 @@ import pytest
 
 import dissensus.report
 from dissensus import Annotations, Corpus, Interval, MultiLabel
-from dissensus.agreement import agreement_with_rest
 from dissensus.drawing.shapes import SOFT
 from dissensus.report import Report, make_report
 from dissensus.report.figures import contrast, shade
@@ -78,23 +77,6 @@ def of_annotators(report: Report) -> dict[str, list[Any]]:
     section = next(section for section in report.sections if section.key == "annotators")
     table = section.to_dict()["blocks"][-1]
     return {name: [row[at] for row in table["rows"]] for at, name in enumerate(table["columns"])}
-
-
-def test_agreement_from_the_first_to_the_last_answer() -> None:
-    """Bob agrees with the others at first, and contradicts them in the end."""
-    rows = [
-        (f"t{i}", who, "ab"[(i + (who == "bob" and i >= 30)) % 2])
-        for i in range(60)
-        for who in ("ann", "bob", "cleo")
-    ]
-    answers = Annotations.from_rows(rows)
-    report = make_report(Corpus.build("c", answers.items, {"q": answers}))
-    columns = of_annotators(report)
-    lines = dict(zip(columns["annotator"], columns["first to last answer"], strict=True))
-    assert lines["bob"] == [1, 1, 1, 0, 0, 0]
-    assert np.mean(lines["ann"]) == pytest.approx(agreement_with_rest(answers)[0])
-    page = report.to_html()
-    assert 'aria-label="agreement, first to last: 1.00, 1.00, 1.00, 0.00, 0.00, 0.00"' in page
 
 
 def test_ratings_and_sets_have_a_small_histogram() -> None:

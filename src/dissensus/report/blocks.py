@@ -92,7 +92,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Sparkline:
-    """A cell with a few numbers, drawn as small columns or as a line; `sort` as of `Bars`.
+    """A cell with a few numbers, drawn as small columns; `sort` as of `Bars`.
 
     Args:
         points: numbers by name; nan where there is none.
@@ -104,7 +104,6 @@ class Sparkline:
     points: dict[str, float]
     highest: float
     words: str
-    line: bool = False
     colours: bool = False
     sort: float = 0.0
 
@@ -236,8 +235,6 @@ def plain(value: Any) -> Any:
     """A cell as JSON; undefined numbers are null."""
     if isinstance(value, Thumbnail):
         return value.words
-    if isinstance(value, Sparkline) and value.line:
-        return [plain(number) for number in value.points.values()]
     if isinstance(value, Bars | Sparkline):
         numbers = value.shares if isinstance(value, Bars) else value.points
         return {name: plain(number) for name, number in numbers.items()}

@@ -272,7 +272,7 @@ SPARK_WIDTH, SPARK_HEIGHT = 96.0, 18.0
 
 
 def sparkline(cell: Sparkline) -> str:
-    """Numbers as small columns or as a line, in the colours of the page."""
+    """Numbers as small columns, in the colours of the page or of values."""
     step, top = SPARK_WIDTH / max(len(cell.points), 1), cell.highest or 1.0
     heights = {
         at: SPARK_HEIGHT * min(max(number / top, 0.0), 1.0)
@@ -285,13 +285,7 @@ def sparkline(cell: Sparkline) -> str:
         for at, height in heights.items()
         if height > 0
     }
-    if cell.line:
-        ends = [
-            f"{rounded((at + 0.5) * step)} {rounded(SPARK_HEIGHT - height)}"
-            for at, height in heights.items()
-        ]
-        path = f'<path class="line" d="M{"L".join(ends)}"/>'
-    elif cell.colours:
+    if cell.colours:
         path = "".join(element("path", fill=colour(at), d=box) for at, box in boxes.items())
     else:
         path = element("path", d="".join(boxes.values()))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from dissensus.agreement import agreement_of_answers
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
@@ -29,14 +28,6 @@ FEWEST_ROWS = 20  # in a table, however many questions there are
 MOST_VALUES = 12  # in a bar
 MOST_COLUMNS = 60  # of a sparkline
 BINS = 12  # of ratings
-FEWEST_OF_PART = 10  # answers
-FEWEST_PARTS, MOST_PARTS = 3, 10  # of an annotator's answers, whose agreement is drawn
-OVER_ANSWERS = 5  # the column
-LINES = (
-    "Lines show the agreement with the rest from an annotator's first to their last answer in the "
-    "file, from 0 (bottom) to 1 (top). A line that falls may be fatigue, if the file is in the "
-    "order of time."
-)
 
 
 def annotators(corpus: Corpus, description: Description) -> Section | None:
@@ -49,10 +40,7 @@ def annotators(corpus: Corpus, description: Description) -> Section | None:
         blocks.append(_suspicious(question))
         if question.tendencies:
             blocks.append(_tendencies(question, most))
-        table = _table(corpus[question.name], question, most)
-        if any(isinstance(row[OVER_ANSWERS], Sparkline) for row in table.rows):
-            blocks.append(Text(LINES))
-        blocks.append(table)
+        blocks.append(_table(corpus[question.name], question, most))
     if not blocks:
         return None
     return Section("annotators", "Annotators", blocks)
@@ -88,20 +76,17 @@ def _table(annotations: Annotations, question: QuestionDescription, most: int) -
     listed = question.by_annotator[:most]
     names = [row.annotator for row in listed]
     given = _answers_given(annotations, names)
-    over_time = _agreement_over_answers(annotations, names)
     first = "correlation" if isinstance(annotations.scale, Interval) else "agreement"
     columns = ("annotator", "answers", f"{first} with the rest", "95 % from", "to",
-               "first to last answer", "kappa", "answers given", "seconds",
-               "why to look")  # fmt: skip
+               "kappa", "answers given", "seconds", "why to look")  # fmt: skip
     rows = []
     for row in listed:
         value, low, high = (getattr(row, f"{first}{end}") for end in ("", "_low", "_high"))
         answers = given.get(row.annotator, row.most_frequent)
         why = ", ".join(row.suspicious)
         rows.append(
-            [row.annotator, row.answers, value, low, high, over_time.get(row.annotator),
-             row.kappa, answers, row.seconds, why]
-        )  # fmt: skip
+            [row.annotator, row.answers, value, low, high, row.kappa, answers, row.seconds, why]
+        )
     total = len(question.by_annotator)
     return Table(f"All annotators, {question.name}", columns, rows, annotators=0, total=total)
 
@@ -176,32 +161,3 @@ def _histograms(
         points = dict(zip(labels, row, strict=True))
         histograms[name] = Sparkline(points, highest, words, colours=coloured, sort=number)
     return histograms
-
-
-# ---- from their first to their last answer ----
-
-
-def _agreement_over_answers(annotations: Annotations, names: Sequence[str]) -> dict[str, Sparkline]:
-    """The agreement with the rest in successive parts of an annotator's answers, as in the file.
-
-    Without ratings, and without annotators who share too few items with others.
-    """
-    if isinstance(annotations.scale, Interval):
-        return {}
-    alike, shared = agreement_of_answers(annotations)
-    codes = annotations.annotator_codes("a report")
-    order = np.argsort(codes, kind="stable")
-    order = order[shared[order]]
-    begin = np.searchsorted(codes[order], np.arange(annotations.n_annotators + 1))
-    lines = {}
-    for name, code in zip(names, annotations.annotators.codes(list(names)), strict=True):
-        own = alike[order[begin[code] : begin[code + 1]]]
-        n_parts = min(MOST_PARTS, len(own) // FEWEST_OF_PART)
-        if n_parts >= FEWEST_PARTS:
-            means = [float(part.mean()) for part in np.array_split(own, n_parts)]
-            words = "agreement, first to last: " + ", ".join(f"{mean:.2f}" for mean in means)
-            points = {f"part {at}": mean for at, mean in enumerate(means, start=1)}
-            half = len(own) // 2
-            change = float(own[half:].mean() - own[:half].mean())
-            lines[name] = Sparkline(points, 1.0, words, line=True, sort=change)
-    return lines
