@@ -29,7 +29,7 @@ UNFINISHED = 3  # exit code if a time limit was reached
 _quiet = ContextVar("quiet", default=False)
 _UNSEEN = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)  # control characters, marks of direction, half letters
+)  # control characters, marks of direction, lone surrogates
 
 
 def visible(text: str) -> str:
@@ -110,69 +110,41 @@ def columns(
     numbers: Sequence[str],
     whole: Sequence[str] = (),
 ) -> Table:
-    """A table with a header; if the terminal is narrow, texts and headings are wrapped.
+    """A table with a header; in a narrow terminal, headings are wrapped at hyphens, then texts.
 
     Args:
         numbers: right-aligned columns; a number is never wrapped.
         whole: columns that are never wrapped.
     """
+    from rich.cells import cell_len
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    rows = [[_cell(cell) for cell in row] for row in rows]
-    cells = [_widest(row[at] for row in rows) for at in range(len(names))]
-    headings, widths, gap = _laid_out(names, cells, numbers, whole)
+    cells = [[_cell(cell) for cell in row] for row in rows]
+    texts = list(zip(names, *cells, strict=True))
+    room = Console().width
+    headings = list(names)
+    if _needed([max(map(cell_len, column)) for column in texts]) > room:
+        headings = [name if name in whole else name.replace("-", "-\n") for name in names]
+    widths, least = [], []
+    for name, heading, (_, *column) in zip(names, headings, texts, strict=True):
+        cell = max(map(cell_len, column), default=0)
+        widths.append(max(cell, *map(cell_len, heading.split("\n")), 1))
+        least.append(widths[-1] if name in whole else cell if name in numbers else LEAST)
+    gap = GAP if _needed([min(pair) for pair in zip(widths, least, strict=True)]) <= room else 1
+    widths = _narrowed(widths, least, room - gap * (len(widths) - 1))
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
-    for name, heading, wide in zip(names, headings, widths, strict=True):
+    for name, heading, width in zip(names, headings, widths, strict=True):
         side: Literal["right", "left"] = "right" if name in numbers else "left"
-        table.add_column(Text(heading), justify=side, overflow="fold", width=wide)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_column(Text(heading), justify=side, overflow="fold", width=width)
+    for row in cells:
+        table.add_row(*map(Text, row))
     return table
 
 
-def _cell(text: str, most: int = MOST_CELL) -> str:
-    """What is shown of a text: its beginning, with control characters escaped."""
-    return visible(text if len(text) <= most else f"{text[:most]}...")
-
-
-def _laid_out(
-    names: Sequence[str], cells: Sequence[int], numbers: Sequence[str], whole: Sequence[str]
-) -> tuple[list[str], list[int], int]:
-    """Headings, widths, and the gap between columns.
-
-    To save room, headings are wrapped at hyphens first, then texts are wrapped, then gaps are
-    narrower, then headings are wrapped anywhere.
-    """
-    from rich.console import Console
-
-    room = Console().width
-    widths = _widths(names, cells)
-    if _needed(widths, GAP) <= room:
-        return list(names), widths, GAP
-    headings = [name if name in whole else name.replace("-", "-\n") for name in names]
-    widths = _widths(headings, cells)
-    kinds = ["whole" if n in whole else "number" if n in numbers else "text" for n in names]
-    columns = list(zip(kinds, widths, cells, strict=True))
-    fair = [min(width, LEAST) if kind == "text" else width for kind, width, _ in columns]
-    least = [c if kind == "number" else f for (kind, _, c), f in zip(columns, fair, strict=True)]
-    gap = GAP if _needed(fair, GAP) <= room else 1
-    return headings, _narrowed(widths, least, room - gap * (len(names) - 1)), gap
-
-
-def _widths(headings: Sequence[str], cells: Sequence[int]) -> list[int]:
-    """The widths of columns whose headings may be wrapped."""
-    lines = [_widest(heading.split("\n")) for heading in headings]
-    return [max(line, cell, 1) for line, cell in zip(lines, cells, strict=True)]
-
-
-def _widest(texts: Iterable[str]) -> int:
-    from rich.cells import cell_len
-
-    return max(map(cell_len, texts), default=0)
-
-
-def _needed(widths: Sequence[int], gap: int) -> int:
+def _needed(widths: Sequence[int], gap: int = GAP) -> int:
+    """The width of a table."""
     return sum(widths) + gap * (len(widths) - 1)
 
 
@@ -183,13 +155,18 @@ def _narrowed(widths: list[int], least: list[int], room: int) -> list[int]:
         >>> _narrowed([30, 6, 12], [12, 6, 4], 30)
         [12, 6, 12]
     """
-    widths = [max(low, min(width, room)) for width, low in zip(widths, least, strict=True)]
+    widths = list(widths)
     while sum(widths) > room:
-        loose = [at for at, width in enumerate(widths) if width > least[at]]
-        if not loose:
+        wide = [at for at, width in enumerate(widths) if width > least[at]]
+        if not wide:
             break
-        widths[max(loose, key=widths.__getitem__)] -= 1
+        widths[max(wide, key=widths.__getitem__)] -= 1
     return widths
+
+
+def _cell(text: str, most: int = MOST_CELL) -> str:
+    """What is shown of a text: its beginning, with control characters escaped."""
+    return visible(text if len(text) <= most else f"{text[:most]}...")
 
 
 def show(*parts: Any) -> None:

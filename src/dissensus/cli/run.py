@@ -11,16 +11,9 @@ from dissensus.cli import console
 from dissensus.cli.console import check_folder, reserve
 from dissensus.cli.options import seconds, typed_command
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
-
-
-TIME = (
-    "Time for the whole command, e.g. 10m. Fewer items are compared if encoding all or training on "
-    "them takes too long. Run again to resume. The report may take some seconds longer."
-)
 
 
 @reads_corpus
@@ -82,43 +75,3 @@ def _next_commands(corpus: Corpus, output: Path) -> str:
     items = "texts" if columns == "text" else f"items (a table with the columns {columns})"
     predict = f"dissensus predict {model} new.csv -o answers.csv"
     return f"\nNext, in the browser and on new {items}:\n  dissensus serve {folder}\n  {predict}"
-
-
-SIZES = {"text": 500, "image": 150, "sequence": 300, "ratings": 300}  # items
-
-
-def demo(
-    out: Path = Path("demo"),
-    modality: str = "text",
-    items: int | None = None,
-    seed: int = 0,
-) -> None:
-    """Simulate annotators, compare methods, predict, and write a report.
-
-    It takes about two minutes on two cores. Run it again to resume.
-
-    Args:
-        out (OUT): Folder for the report and all results.
-        modality: What the simulated annotators see: text, image, sequence, ratings.
-        items (min=30): Number of items.
-        seed: Random seed.
-
-    Examples:
-        dissensus demo
-        dissensus demo demo-image --modality image
-    """
-    from dissensus.simulate import PRESETS
-
-    check_folder(out, "demo")
-    if modality not in SIZES:
-        raise DataError(f"no modality {modality!r}; there are {listed(SIZES)}")
-    n_items = items or SIZES[modality]
-    corpus = PRESETS[modality](n_items=n_items, seed=seed)
-    command = f"dissensus demo {out} --modality {modality} --items {n_items} --seed {seed}"
-    run_and_print(corpus, out, seeds=2, command=command)
-    console.say(
-        f"\nOpen {out / 'report.html'} in a browser. With a file of your own:\n"
-        "  dissensus describe labels.csv               counts, agreement, annotators to look at\n"
-        "  dissensus run labels.csv -o report/         all of this, with a report\n"
-        "  dissensus predict report/model new.csv -o answers.csv"
-    )

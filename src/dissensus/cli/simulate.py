@@ -10,7 +10,7 @@ from dissensus.cli.console import check_folder, check_not_replaced
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
-SHOWN = 4  # items in the drawing
+MOST_DRAWN = 4  # items in the drawing
 
 
 def simulate(
@@ -49,7 +49,7 @@ def simulate(
     check_folder(out, "simulate")
     check_not_replaced(out, "corpus", overwrite)
     if preset not in PRESETS:
-        raise DataError(f"no preset {preset!r}; there are {listed(PRESETS)}")
+        raise DataError(f"no preset {preset!r}; choose from {listed(PRESETS)}")
     sizes = {"n_items": items, "n_annotators": annotators, "labels_per_item": labels, "seed": seed}
     if values is not None and preset == "ratings":
         raise DataError("ratings are numbers, not one of several values; leave --values out")
@@ -60,9 +60,9 @@ def simulate(
     print(f"{out}: {items} items, {annotators} annotators, {_counted(corpus)}")
     if show:
         picture = out.with_name(f"{out.name}.svg")
-        shown = range(min(SHOWN, corpus.n_items))
-        save_picture(picture, draw_items(corpus, shown))
-        print(f"{picture}: the first {len(shown)} items with their annotators' focus and answers")
+        n_drawn = min(MOST_DRAWN, corpus.n_items)
+        save_picture(picture, draw_items(corpus, range(n_drawn)))
+        print(f"{picture}: the first {n_drawn} items with their annotators' focus and answers")
 
 
 def _counted(corpus: Corpus) -> str:

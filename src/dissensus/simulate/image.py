@@ -13,7 +13,7 @@ from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
 from dissensus.simulate.crowd import Draws, Parts, Sizes, blocks, circle
 from dissensus.simulate.text import invented
-from dissensus.simulate.truth import Shown, labelled
+from dissensus.simulate.truth import SimulatedContents, labelled
 
 COLOURS = {  # what draws the eye: a light and a dark shade each
     "red": ((235, 64, 52), (170, 30, 30)),
@@ -123,7 +123,7 @@ def shape_of(value: int) -> np.ndarray:
     return pattern.repeat(2, axis=0).repeat(2, axis=1)
 
 
-def show_pictures(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
+def show_pictures(parts: Parts, scale: Nominal, draws: Draws) -> SimulatedContents:
     """A PNG file of each item; a part's aspect is the code of its colour, its value of its shape.
 
     The files are not compressed: no version of zlib can change them.
@@ -150,7 +150,7 @@ def show_pictures(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
     large = len(files) * len(files[0]) > LARGE
     pictures = pa.array(files, pa.large_binary() if large else pa.binary())
     distinct = Contents.distinct("image", pictures)
-    return Shown("image", *distinct, start.astype(np.int32), stop.astype(np.int32))
+    return SimulatedContents("image", *distinct, start.astype(np.int32), stop.astype(np.int32))
 
 
 def _tiles(used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -79,13 +79,13 @@ def ratings(
     draws = Draws(seed)
     raters = Raters.balanced(n_annotators, len(ASPECTS), len(QUESTIONS), draws)
     parts = _draw_one_or_two(raters[0], n_items, draws)
-    shown = show_texts(parts, Nominal(tuple(FEELINGS)), draws)
+    contents = show_texts(parts, Nominal(tuple(FEELINGS)), draws)
     item, annotator = assign(sizes, draws)
     looked = raters[0].look(parts, item, annotator, draws)
     questions, best, modes = {}, {}, {}
     for question, crowd in zip(QUESTIONS, raters, strict=True):
         mode, scale = modes_of(parts, question), Interval(-1, 1)
-        known = RatingsTruth(crowd, parts, shown.start, shown.stop, ASPECTS, mode, scale)
+        known = RatingsTruth(crowd, parts, contents.start, contents.stop, ASPECTS, mode, scale)
         answer = crowd.rate(mode[item, looked], annotator, draws) / 100
         mass = known.distribution(item, annotator, np.float32)
         response = np.arange(len(item))
@@ -100,7 +100,7 @@ def ratings(
         "ratings",
         f"{labels_per_item} ratings per item, seed {seed}",
         questions,
-        shown,
+        contents,
         known,
         looked,
         part_attributes(known, tuple(FEELINGS)) | modes,

@@ -12,7 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
 from dissensus.simulate.crowd import MOST, Draws, Parts, Sizes
 from dissensus.simulate.text import emotion_scale
-from dissensus.simulate.truth import Shown, labelled
+from dissensus.simulate.truth import SimulatedContents, labelled
 
 ASPECTS = ("face", "gaze", "hands", "posture", "voice", "words")  # where an event shows
 PAUSE = (1, 3)  # frames before, between and after events, from and to
@@ -66,7 +66,7 @@ def sequence(
     return labelled("sequence", "emotion", sizes, emotion_scale, ASPECTS, show_clips)
 
 
-def show_clips(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
+def show_clips(parts: Parts, scale: Nominal, draws: Draws) -> SimulatedContents:
     """A clip of each item, as lists of frames, with an event for each part."""
     width = len(ASPECTS) + len(scale)
     there = parts.there
@@ -86,7 +86,7 @@ def show_clips(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
     clips = _nested(features, np.append(0, stop[:, -1].cumsum()))
     content = np.arange(len(parts), dtype=np.int32)  # noise keeps clips apart
     places = np.where(there, begins, -1), np.where(there, ends, -1)
-    return Shown("clip", Contents("features", clips), content, *places)
+    return SimulatedContents("clip", Contents("features", clips), content, *places)
 
 
 def _noise_of_clips(noise: np.ndarray, first: np.ndarray, n_frames: np.ndarray) -> np.ndarray:

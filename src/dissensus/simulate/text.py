@@ -15,7 +15,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
 from dissensus.simulate.crowd import Draws, Parts, Sizes, circle
-from dissensus.simulate.truth import Shown, labelled
+from dissensus.simulate.truth import SimulatedContents, labelled
 
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 FEELINGS: dict[str, list[str]] = _WORDS["feelings"]  # five adjectives, then three nouns each
@@ -153,7 +153,7 @@ def emotion_scale(n_values: int) -> Nominal:
     return Nominal(tuple(values), circle(n_values))
 
 
-def show_texts(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
+def show_texts(parts: Parts, scale: Nominal, draws: Draws) -> SimulatedContents:
     """A text of each item, with a clause for each part."""
     kind = pa.large_string() if len(parts) > LARGE else pa.string()
     there = parts.there
@@ -170,7 +170,7 @@ def show_texts(parts: Parts, scale: Nominal, draws: Draws) -> Shown:
     whole = _joined(*columns, pa.scalar(".", kind))
     first = pc.utf8_upper(pc.utf8_slice_codeunits(whole, 0, 1))
     texts = _joined(first, pc.utf8_slice_codeunits(whole, 1))
-    return Shown("text", *Contents.distinct("text", texts), ends[:, ::2], ends[:, 1::2])
+    return SimulatedContents("text", *Contents.distinct("text", texts), ends[:, ::2], ends[:, 1::2])
 
 
 def _write_clauses(

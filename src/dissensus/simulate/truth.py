@@ -196,38 +196,40 @@ def truth(corpus: Corpus, question: str | None = None) -> Truth:
     """
     question = next(iter(corpus.questions), "") if question is None else question
     scale, aspects = _checked(corpus, question)
-    facts, shown = corpus.annotator_attributes, corpus.item_attributes
+    facts, of_items = corpus.annotator_attributes, corpus.item_attributes
     preference = _stacked([facts[f"focus.{aspect}"] for aspect in aspects])
-    aspect = _padded(shown["parts.aspect"], aspects)
-    start, stop = (_padded(shown[f"parts.{end}"]) for end in ("start", "stop"))
+    aspect = _padded(of_items["parts.aspect"], aspects)
+    start, stop = (_padded(of_items[f"parts.{end}"]) for end in ("start", "stop"))
     if isinstance(scale, Interval):
         parts = Parts(aspect, np.where(aspect < 0, -1, 0))  # what a part states is its mode
         mode = np.zeros(aspect.shape, dtype=np.int64)
-        mode[parts.there] = _hundredths(shown[f"parts.{question}"].flatten())
+        mode[parts.there] = _hundredths(of_items[f"parts.{question}"].flatten())
         raters = Raters(
-            preference, _hundredths(facts[f"bias.{question}"]), _hundredths(facts["spread"])
+            preference,
+            _hundredths(facts[f"bias.{question}"]),
+            _hundredths(facts["spread"]),
         )
         return RatingsTruth(raters, parts, start, stop, aspects, mode, scale)
     lean = _stacked([facts[f"lean.{value}"] for value in scale.values])
     crowd = Crowd(preference, lean, _hundredths(facts["noise"]), scale.distance)
-    parts = Parts(aspect, _padded(shown["parts.value"], scale.values))
+    parts = Parts(aspect, _padded(of_items["parts.value"], scale.values))
     return ChoiceTruth(crowd, parts, start, stop, aspects)
 
 
 def _checked(corpus: Corpus, question: str) -> tuple[Any, tuple[str, ...]]:
     """The scale and the aspects of a corpus that has everything `truth` needs."""
     scale = corpus[question].scale
-    facts, shown = corpus.annotator_attributes, corpus.item_attributes
+    facts, of_items = corpus.annotator_attributes, corpus.item_attributes
     aspects = tuple(name.removeprefix("focus.") for name in facts if name.startswith("focus."))
     rated = isinstance(scale, Interval)
     stated = f"parts.{question}" if rated else "parts.value"
     leans = [f"lean.{value}" for value in getattr(scale, "values", ())]
     of_annotators = [f"bias.{question}", "spread"] if rated else ["noise", *leans]
     needed = ["parts.aspect", stated, "parts.start", "parts.stop"]
-    missing = [name for name in needed if name not in shown]
+    missing = [name for name in needed if name not in of_items]
     missing += [name for name in of_annotators if name not in facts]
-    measured = rated or getattr(scale, "distance", None) is not None
-    if missing or not aspects or not measured:
+    has_distance = rated or getattr(scale, "distance", None) is not None
+    if missing or not aspects or not has_distance:
         raise DataError(
             f"{corpus.name}: is not a simulated corpus, so the truth about {question!r} is not "
             f"known; missing {listed(missing or ['focus.ASPECT', 'a distance between values'])}"
@@ -258,7 +260,7 @@ def _padded(lists: Any, names: Sequence[str] | None = None) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class SimulatedContents:
     """One content per item, and where its parts are in it."""
 
     role: str
@@ -274,7 +276,7 @@ def labelled(
     sizes: Sizes,
     make_scale: Callable[[int], Nominal],
     aspects: tuple[str, ...],
-    show: Callable[[Parts, Nominal, Draws], Shown],
+    show: Callable[[Parts, Nominal, Draws], SimulatedContents],
 ) -> Corpus:
     """The corpus in which annotators answer one question about the contents that `show` makes."""
     n_items, n_annotators, labels_per_item, n_values, seed = sizes.checked()
@@ -282,8 +284,8 @@ def labelled(
     assert scale.distance is not None
     crowd = Crowd.balanced(n_annotators, len(aspects), scale.distance, draws)
     parts = draw_parts(crowd, n_items, n_values, draws)
-    shown = show(parts, scale, draws)
-    known = ChoiceTruth(crowd, parts, shown.start, shown.stop, aspects)
+    contents = show(parts, scale, draws)
+    known = ChoiceTruth(crowd, parts, contents.start, contents.stop, aspects)
     item, annotator = assign(sizes, draws)
     looked, answer = crowd.answer(parts, item, annotator, draws)
     distribution = known.distribution(item, annotator, np.float32)
@@ -293,7 +295,7 @@ def labelled(
         preset,
         f"{labels_per_item} labels per item, {n_values} values, seed {seed}",
         {question: answers(item, annotator, answer, scale, sizes, distribution)},
-        shown,
+        contents,
         known,
         looked,
         part_attributes(known, scale.values),
@@ -335,7 +337,7 @@ def build(
     preset: str,
     note: str,
     questions: dict[str, Annotations],
-    shown: Shown,
+    contents: SimulatedContents,
     known: Truth,
     looked: np.ndarray,
     item_attributes: dict[str, Any],
@@ -345,13 +347,13 @@ def build(
     one = next(iter(questions.values()))
     annotator = one.annotator_codes("rationales")
     n, n_rows = len(questions), one.n_rows
-    columns = one.item, annotator, shown.start[one.item, looked], shown.stop[one.item, looked]
+    columns = one.item, annotator, contents.start[one.item, looked], contents.stop[one.item, looked]
     item, annotator, start, stop = (np.concatenate([column] * n) for column in columns)
     rationales = Rationales(
         item,
         annotator,
         pa.concat_arrays([pa.repeat(question, n_rows) for question in questions]),
-        pa.repeat(shown.role, n_rows * n),
+        pa.repeat(contents.role, n_rows * n),
         start,
         stop,
         pa.repeat("focus", n_rows * n),
@@ -361,7 +363,7 @@ def build(
         one.items,
         questions,
         annotators=one.annotators,
-        contents={shown.role: (shown.contents, shown.content)},
+        contents={contents.role: (contents.contents, contents.content)},
         item_attributes=item_attributes,
         annotator_attributes=annotator_attributes,
         rationales=rationales,
