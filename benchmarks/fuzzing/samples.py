@@ -138,7 +138,6 @@ def texts() -> dict[str, dict[str, str | bytes]]:
         "prodigy": {"moods.jsonl": "".join(f"{json.dumps(one)}\n" for one in prodigy())},
         "lewidi2023": {"HS-Brexit_train.json": json.dumps(lewidi(2023))},
         "lewidi2025": {"MP_dev.json": json.dumps(lewidi(2025))},
-        "elan": {"talk.eaf": elan()},
         "webanno": {"study/ann_doc.tsv": webanno("PER"), "study/bob_doc.tsv": webanno("ORG")},
     }
 
@@ -210,23 +209,6 @@ def lewidi(year: int) -> dict[str, Any]:
             "other_info": {"other annotations": {}},
         }  # fmt: skip
     return items
-
-
-def elan() -> str:
-    times = "".join(
-        f'<TIME_SLOT TIME_SLOT_ID="ts{ms}" TIME_VALUE="{ms}"/>' for ms in (500, 1500, 2500)
-    )
-    tiers = "".join(
-        f'<TIER TIER_ID="gesture_{who}" ANNOTATOR="{who}"><ANNOTATION><ALIGNABLE_ANNOTATION '
-        f'ANNOTATION_ID="a{who}" TIME_SLOT_REF1="ts500" TIME_SLOT_REF2="ts1500">'
-        "<ANNOTATION_VALUE>point</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION></TIER>"
-        for who in ("ann", "bob")
-    )
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT><HEADER>'
-        '<MEDIA_DESCRIPTOR MEDIA_URL="file:///x/talk.mp4" RELATIVE_MEDIA_URL="./talk.mp4"/>'
-        f"</HEADER><TIME_ORDER>{times}</TIME_ORDER>{tiers}</ANNOTATION_DOCUMENT>"
-    )
 
 
 def webanno(kind: str) -> str:

@@ -105,7 +105,6 @@ EXPORTS: dict[str, tuple[str, tuple[str, ...], str]] = {  # the tool, the option
     # that are allowed nevertheless, and the format that reads it as a table
     "webanno": ("WebAnno TSV", (), "csv"),
     "brat": ("brat", (), "csv"),
-    "elan": ("ELAN", (), "csv"),
     "potato": ("potato", ("text",), "csv"),
     "sagemaker": ("SageMaker Ground Truth", ("text",), "jsonl"),
     "doccano": ("doccano", (), "jsonl"),
@@ -283,11 +282,6 @@ def _is_brat(path: Path) -> bool:
     return any(file.stem in texts for file in files)
 
 
-def _is_elan(path: Path) -> bool:
-    files = folders.files_in(path, ".eaf")[:3]
-    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files)
-
-
 def _has_tables(path: Path) -> bool:
     files = folders.table_files(path)
     return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
@@ -318,7 +312,6 @@ _FORMATS = (
     Format("corpus", folder=lambda path: (path / "corpus.json").is_file()),
     Format("webanno", _is_webanno, folders.webanno_files),
     Format("brat", lambda head: _is_brat(head.path), _is_brat),
-    Format("elan", lambda head: _is_elan(head.path), _is_elan),
     Format("potato", _is_potato, folders.potato_files),
     Format("sagemaker", _is_manifest, folders.sagemaker_files),
     Format("doccano", _is_doccano, _has_doccano),
@@ -329,7 +322,7 @@ _FORMATS = (
     Format("lewidi2025", lambda head: _is_lewidi(head, r"\{"), read="lewidi.read_2025"),
     Format("mturk", _is_mturk, read="platforms.read_mturk"),
     Format("toloka", _is_toloka, read="platforms.read_toloka"),
-    Format("figure-eight", _is_figure_eight),
+    Format("figure-eight", _is_figure_eight, read="platforms.read_figure_eight"),
     Format("matrix", _is_matrix),
     Format("label-studio", _is_label_studio),
     Format("label-studio-records", _is_label_studio_records, read="label_studio.read_records"),

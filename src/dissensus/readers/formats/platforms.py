@@ -1,16 +1,22 @@
-"""Batches of Mechanical Turk and pools of Toloka: tables with a row per task and assignment.
+"""Tables of crowdsourcing platforms: a row for each assignment, perhaps of several items.
+
+Mechanical Turk (a batch), Toloka (a pool) and Figure Eight (CrowdFlower, Appen: a full report):
 
     HITId,AssignmentId,WorkerId,AssignmentStatus,Input.tweet,Answer.mood.label,...
     INPUT:image  OUTPUT:result  GOLDEN:result  ASSIGNMENT:task_id  ASSIGNMENT:worker_id  ...
+    _unit_id,_id,_tainted,_trust,_worker_id,_country,sentence,relations,relations_gold
 
-An item is a HIT or a task, or its content if it has no id. A question is a column with the prefix
-of answers; boxes and buttons, a column of "true" and "false" for each value (`Answer.mood.joy`),
-are one question. Assignments that were rejected, skipped or expired are left out.
+An item is a HIT, a task or a unit, or its content if it has no id. A question is a column with the
+prefix of answers; boxes and buttons, a column of "true" and "false" for each value
+(`Answer.mood.joy`), are one question. Figure Eight has no prefix: a question is a column that
+differs between the judgments of a unit, and several answers in a cell are a set. Assignments that
+were rejected, skipped, expired or tainted are left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,21 +30,26 @@ from dissensus.errors import DataError, listed
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import (
     Left,
-    by_reason,
+    are_free,
     check_known,
+    counts,
     export_corpus,
     shown_content,
 )
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
+from dissensus.readers.separators import separator_name, separator_of, split_cell
 from dissensus.readers.tables import cleaning
 from dissensus.readers.tables.cleaning import Status, reasons_of
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Column, Rows, cells_of, take_rows
+from dissensus.readers.tables.shapes import table_corpus
 
 TICKS = frozenset(("true", "false"))
 MANY = 20  # different texts, above which an answer may be a free text
 _NUMBERED = re.compile(r"(.*?)[._ ]?(\d+)")
+Prepared = tuple[Rows, tuple[str, ...], dict[str, str], list[str]]  # with the names of answers, the
+# new names of other columns, and those that can be content
 
 
 @dataclass(frozen=True)
@@ -46,60 +57,166 @@ class Platform:
     """The names of a platform's columns."""
 
     tool: str
-    shown: str  # the prefix of content columns; `answer` and `gold` are prefixes too
-    answer: str
     item: str
     annotator: str
     response: str
-    status: Status
-    gold: str | None = None
+    shown: str = ""  # the prefix of content columns
+    answer: str = ""  # and of answers
+    gold: str = ""  # the name of the gold labels of an answer; {} is the answer
+    status: Status | None = None
     seconds: str | None = None
 
 
 MTURK = Platform(
     "Mechanical Turk",
-    shown="Input.",
-    answer="Answer.",
     item="HITId",
     annotator="WorkerId",
     response="AssignmentId",
+    shown="Input.",
+    answer="Answer.",
     status=cleaning.MTURK,
     seconds="WorkTimeInSeconds",
 )
 TOLOKA = Platform(
     "Toloka",
-    shown="INPUT:",
-    answer="OUTPUT:",
     item="ASSIGNMENT:task_id",
     annotator="ASSIGNMENT:worker_id",
     response="ASSIGNMENT:assignment_id",
+    shown="INPUT:",
+    answer="OUTPUT:",
+    gold="GOLDEN:{}",
     status=cleaning.TOLOKA,
-    gold="GOLDEN:",
 )
+TAINTED, ABOUT_GOLD = "_tainted", ("_gold", "_gold_reason")
+FIGURE_EIGHT = Platform("Figure Eight", "_unit_id", "_worker_id", "_id", gold="{}_gold")
 
 
 def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
     """Read a table of a platform; options may name the answers and the content."""
     notes: list[str] = []
-    rows = delimited_rows(path, options, short_rows=True)
+    rows = delimited_rows(path, options, short_rows=bool(platform.answer))
+    if platform is FIGURE_EIGHT and platform.annotator not in rows.columns:
+        raise DataError(
+            f"{path}: an aggregated report of {platform.tool}, with one answer for each unit; "
+            "export the full report, which has a row for each judgment"
+        )
     rows.check([platform.annotator])
-    rows = _unfolded(rows, platform, notes)
-    sets: set[str] = set()
-    answers = _answers(rows, options, platform, sets, notes)
-    reasons = reasons_of(rows, platform.status)
-    left = Left((question, why) for question in answers for why in reasons if why is not None)
-    kept = np.array([why is None for why in reasons])
-    if not kept.any():
-        raise DataError(f"{path}: no answers: {by_reason(left)}")
-    named = _renamed(rows, answers, platform)
-    columns = {new: rows.columns[old] for old, new in named.items()} | answers
-    batch = take_rows(replace(rows, columns=columns, sets=frozenset(sets & {*answers})), kept)
-    roles, missing_media = _roles(batch, tuple(answers), named, options, platform)
-    return export_corpus(batch, roles, options, platform.tool, left, notes, missing_media)
+    rows = _unfolded(rows, platform, notes) if platform.shown else rows
+    rows, n_left = _counting(rows, platform)
+    prepare = _judgments if platform is FIGURE_EIGHT else _assignments
+    rows, answers, named, shown = prepare(rows, options, platform, notes)
+    if not answers:  # too few judgments to see which columns differ within a unit
+        return table_corpus(rows, options)
+    if options.text is not None:
+        text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
+        options = replace(options, text=text)
+    roles, missing_media = _roles(rows, answers, shown, options, platform)
+    left = Left({(question, why): n for question in answers for why, n in n_left.items()})
+    return export_corpus(rows, roles, options, platform.tool, left, notes, missing_media)
 
 
 read_mturk = partial(_read, platform=MTURK)
 read_toloka = partial(_read, platform=TOLOKA)
+read_figure_eight = partial(_read, platform=FIGURE_EIGHT)
+
+
+def _counting(rows: Rows, platform: Platform) -> tuple[Rows, Counter[str]]:
+    """The rows that count, and how many do not, by reason."""
+    if platform.status is not None:
+        reasons = reasons_of(rows, platform.status)
+    else:
+        column = rows.columns.get(TAINTED)
+        cells = [None] * rows.n_rows if column is None else column.array().to_pylist()
+        reasons = ["tainted" if str(cell).strip().casefold() == "true" else None for cell in cells]
+    n_left = Counter(why for why in reasons if why is not None)
+    if n_left.total() == rows.n_rows:
+        raise DataError(f"{rows.path}: no answers: {counts(n_left)}")
+    return take_rows(rows, np.array([why is None for why in reasons])), n_left
+
+
+def _roles(
+    rows: Rows, answers: tuple[str, ...], may: list[str], options: Layout, platform: Platform
+) -> tuple[ColumnRoles, list[str]]:
+    """The roles of the columns, and the columns of media files that do not exist."""
+    columns = rows.columns
+    whole = platform.item in columns and columns[platform.item].first_blank is None
+    item = platform.item if whole or not platform.answer else None
+    shown, missing_media = shown_content(rows, options, item, may)
+    item = missing_media[0] if item is None and missing_media else item
+    if item is None and not shown:
+        raise DataError(
+            f"{rows.path}: no items: there is neither {platform.item!r} nor a content column"
+        )
+    seconds = columns.get(platform.seconds or "")
+    gold = {question: platform.gold.format(question) for question in answers}
+    return ColumnRoles(
+        item,
+        platform.annotator,
+        answers,
+        shown,
+        gold={q: name for q, name in gold.items() if name in columns and columns[name].values},
+        seconds=platform.seconds if seconds and seconds.numbers() is not None else None,
+        response=platform.response if platform.response in columns and len(answers) > 1 else None,
+    ), missing_media
+
+
+# ---- judgments of Figure Eight ----
+
+
+def _judgments(rows: Rows, options: Layout, platform: Platform, notes: list[str]) -> Prepared:
+    """Answers depend neither on the unit nor on the worker alone, contents on the unit."""
+    rows.check([platform.item])
+    units, workers = rows.columns[platform.item], rows.columns[platform.annotator]
+    if options.answer is not None:
+        rows.check(options.answer)
+    answers = list(options.answer or ())
+    may = []
+    for name, column in rows.columns.items():
+        filled = int((column.codes >= 0).sum())
+        if name.startswith("_") or name.endswith(ABOUT_GOLD) or name in answers:
+            continue
+        constant = [column.is_constant(of.codes, len(of.values)) for of in (units, workers)]
+        if constant[0]:
+            may.append(name)
+        elif options.answer is None and filled and not constant[1]:
+            texts = column.values.to_pylist()
+            if not are_free(texts, filled) or separator_of(texts) is not None:
+                answers.append(name)
+    columns, sets = dict(rows.columns), set(rows.sets)
+    for name in answers:
+        gold = f"{name}{ABOUT_GOLD[0]}"
+        if gold in columns and columns[gold].conflict(units.codes, len(units.values)) is not None:
+            del columns[gold]
+        separator = separator_of(columns[name].values.to_pylist())
+        if separator is None:
+            continue
+        for part in (name, gold):
+            if part in columns and len(columns[part].values):
+                codes, cells = columns[part].codes, columns[part].values.to_pylist()
+                texts = pa.array([set_text(split_cell(cell, separator)) for cell in cells])
+                columns[part] = Column.of(texts.take(pa.array(codes, mask=codes < 0)))
+                sets.add(part)
+        notes.append(f"{name}: several answers in a cell, separated by {separator_name(separator)}")
+    return replace(rows, columns=columns, sets=frozenset(sets)), tuple(answers), {}, may
+
+
+# ---- assignments of Mechanical Turk and Toloka ----
+
+
+def _assignments(rows: Rows, options: Layout, platform: Platform, notes: list[str]) -> Prepared:
+    """Answers and contents have a prefix each, which their names lose if no other column has it."""
+    sets: set[str] = set()
+    answers = _answers(rows, options, platform, sets, notes)
+    named = {}
+    for name in rows.columns:
+        bare = name.removeprefix(platform.shown)
+        taken = bare in answers or (bare != name and bare in rows.columns)
+        if not name.startswith(platform.answer):
+            named[name] = name if taken else bare
+    columns = {new: rows.columns[old] for old, new in named.items()} | answers
+    shown = [new for old, new in named.items() if old.startswith(platform.shown)]
+    kept = replace(rows, columns=columns, sets=frozenset(sets & {*answers}))
+    return kept, tuple(answers), named, shown
 
 
 def _unfolded(rows: Rows, platform: Platform, notes: list[str]) -> Rows:
@@ -170,9 +287,6 @@ def _items_of(rows: Rows, platform: Platform, shown: list[Column], numbers: list
     return Column.of(pa.array(texts, pa.string()))
 
 
-# ---- answers ----
-
-
 def _answers(
     rows: Rows, options: Layout, platform: Platform, sets: set[str], notes: list[str]
 ) -> dict[str, Column]:
@@ -237,51 +351,3 @@ def _is_free(column: Column) -> bool:
     texts = [text for text in column.array().to_pylist() if text and text.strip() != "{}"]
     words = [text for text in set(texts) if not re.fullmatch(r"[-+.\d]+", text.strip())]
     return not texts or (len(words) > MANY and len(words) > len(texts) / 2)
-
-
-# ---- roles ----
-
-
-def _renamed(rows: Rows, answers: dict[str, Column], platform: Platform) -> dict[str, str]:
-    """The columns besides answers, old name -> new: without a prefix if no other has that name."""
-    named = {}
-    for name in rows.columns:
-        bare = name.removeprefix(platform.shown)
-        taken = bare in answers or (bare != name and bare in rows.columns)
-        if not name.startswith(platform.answer):
-            named[name] = name if taken else bare
-    return named
-
-
-def _roles(
-    batch: Rows,
-    answers: tuple[str, ...],
-    named: dict[str, str],
-    options: Layout,
-    platform: Platform,
-) -> tuple[ColumnRoles, list[str]]:
-    """The roles of the columns, and the columns of media files that do not exist."""
-    columns = batch.columns
-    shown_ones = [new for old, new in named.items() if old.startswith(platform.shown)]
-    if options.text is not None:
-        text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
-        options = replace(options, text=text)
-    whole = platform.item in columns and columns[platform.item].first_blank is None
-    item = platform.item if whole else None
-    shown, missing_media = shown_content(batch, options, item, shown_ones)
-    item = missing_media[0] if item is None and missing_media else item
-    if item is None and not shown:
-        raise DataError(
-            f"{batch.path}: no items: there is neither {platform.item!r} nor a content column"
-        )
-    seconds = columns.get(platform.seconds or "")
-    gold = {question: f"{platform.gold}{question}" for question in answers}
-    return ColumnRoles(
-        item,
-        platform.annotator,
-        answers,
-        shown,
-        gold={q: name for q, name in gold.items() if name in columns and columns[name].values},
-        seconds=platform.seconds if seconds and seconds.numbers() is not None else None,
-        response=platform.response if platform.response in columns and len(answers) > 1 else None,
-    ), missing_media
