@@ -19,7 +19,7 @@ def test_the_columns_of_a_wide_table(run: Run, tmp_path: Path) -> None:
         "also toxic; 3 answers by 2 annotators on 2 items\n"
     )
     assert json.loads(ended.out)["questions"][0]["loaded"] == 3
-    assert "annotators = anna, ben, toxic" in run("describe", table, "--format", "wide").err
+    assert "annotators = anna, ben, toxic" in run("describe", table, "--format", "wide").out
 
 
 def test_a_file_that_is_cut_off(run: Run, tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_an_option_that_is_given_twice(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "labels.csv"
     table.write_text("a,b,annotator,answer\n1,1,x,yes\n1,2,x,no\n", encoding="utf-8")
     ended = run("describe", table, "--item", "a", "--item", "b")
-    assert ended.code == 0 and "item = a + b," in ended.err
+    assert ended.code == 0 and "item = a + b," in ended.out
     ended = run("agreement", table, "--item=a", "--scale", "nominal", "--scale", "nominal:yes,no")
     assert ended.err == (
         "Error: --scale is given 2 times; name the question of each, as in --scale "
@@ -99,7 +99,7 @@ def test_how_to_read_a_file_is_remembered(run: Run, tmp_path: Path) -> None:
     assert run("aggregate", table, "-o", tmp_path / "c.csv").err.startswith(
         "mine.csv: mood (nominal)"
     )
-    assert "item = item" in run("describe", table).err
+    assert "item = item" in run("describe", table).out
     for content, reason in [
         ("item = ", "not TOML (Invalid value (at end of document))"),
         ("items = ['a']", 'items cannot be ["a"]'),

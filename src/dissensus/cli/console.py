@@ -195,6 +195,11 @@ def show_each(blocks: Iterable[Sequence[Any]]) -> None:
         show(*([""] if place else []), *parts)
 
 
+def show_line(line: str) -> None:
+    """Print a line that is part of the result."""
+    print(visible(line))
+
+
 def say_wrapped(line: str, indent: str = "") -> None:
     """Print a line as wide as the terminal."""
     print(textwrap.fill(visible(line), width() or 80, subsequent_indent=indent))

@@ -15,12 +15,14 @@ from dissensus.cli.console import (
     emit,
     facts,
     number,
+    say,
     say_wrapped,
     show,
+    show_line,
     with_rest,
 )
 from dissensus.cli.source import Source, reads_corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, DissensusError
 
 if TYPE_CHECKING:
     from dissensus.description import AnnotatorDescription, Description, QuestionDescription
@@ -44,10 +46,10 @@ def describe(
 ) -> None:
     """Describe FILE: answers, agreement, disputed items, annotators and who is suspicious.
 
-    Answers that were left out are counted by reason; with those that were loaded, they add up to
-    what FILE contains. Annotators are suspicious if they are at chance, contrary, constant, fast,
-    duplicated or different from the rest, and if chance does not explain it. Higher or lower
-    ratings than the rest are a tendency, not a suspicion.
+    The first lines say how FILE was read. Answers that were left out are counted by reason; with
+    those that were loaded, they add up to what FILE contains. Annotators are suspicious if they are
+    at chance, contrary, constant, fast, duplicated or different from the rest, and if chance does
+    not explain it. Higher or lower ratings than the rest are a tendency, not a suspicion.
 
     Args:
         by: Also describe groups of annotators by this attribute, e.g. gender; repeatable; all: by
@@ -70,18 +72,27 @@ def describe(
         raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")
     items = MOST_ITEMS if most is None else most
     groups = attribute_names(by)
-    described = [describe_corpus(one.read(), question or None, items, groups) for one in sources]
+    notes: list[str] = []  # how FILE was read, which is the beginning of the result
+    try:
+        corpora = (one.read(say=say if json else notes.append) for one in sources)
+        described = [describe_corpus(one, question or None, items, groups) for one in corpora]
+    except DissensusError:
+        for note in notes:
+            say(note)
+        raise
     contents = [description.to_dict() for description in described]
     emit(
         contents if len(contents) > 1 else contents[0],
         lambda: [described[0].annotator_table()],
-        lambda: _show(described, MOST_ANNOTATORS if most is None else most),
+        lambda: _show(described, MOST_ANNOTATORS if most is None else most, notes),
         output,
         json,
     )
 
 
-def _show(descriptions: list[Description], most: int) -> None:
+def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
+    for note in notes:
+        show_line(note)
     for place, description in enumerate(descriptions):
         show(*([""] if place else []), description.name, facts(_overview(description)))
         for described in description.questions:

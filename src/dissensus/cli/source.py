@@ -128,11 +128,12 @@ class Source:
         corpora = [] if self.corpus else corpora_in(self.file)
         return [replace(self, file=file, corpus=corpus) for file, corpus in corpora] or [self]
 
-    def read(self, unanswered: bool = False) -> Corpus:
-        """Read FILE and print its notes, such as what was recognised, to stderr.
+    def read(self, unanswered: bool = False, say: Callable[[str], None] = say) -> Corpus:
+        """Read FILE and print its notes, such as what was recognised.
 
         Args:
             unanswered: whether a table without answers is read too, as items only.
+            say: prints a note; to stderr if left out.
         """
         from dissensus import datasets
 
@@ -151,7 +152,7 @@ class Source:
                 if _explains.get() or "\n" not in note:
                     say(note)
         if self.remember:
-            self._keep(options)
+            say(self._keep(options))
         return corpus
 
     def options(self) -> dict[str, Any]:
@@ -198,8 +199,8 @@ class Source:
         values = {field.name: getattr(self, field.name) for field in fields(self)[1:-1]}
         return {name: value for name, value in values.items() if value not in (None, False)}
 
-    def _keep(self, options: dict[str, Any]) -> None:
-        """Write the layout that is typed, or in --layout, next to FILE."""
+    def _keep(self, options: dict[str, Any]) -> str:
+        """Write the layout that is typed, or in --layout, next to FILE; returns a note."""
         from dissensus.files.folders import staged
         from dissensus.readers.layout import Layout, layout_of
 
@@ -213,7 +214,7 @@ class Source:
         text = Layout(**{**layout.stated(), **options, **paths}).to_toml()
         with staged(self.settings_file) as path:
             path.write_text(text + "\n", encoding="utf-8")
-        say(f"{self.settings_file}: remembers how to read {self.file.name}")
+        return f"{self.settings_file}: remembers how to read {self.file.name}"
 
 
 class _NoPandas:
