@@ -1,12 +1,15 @@
-"""Folders in the layouts of four licensed corpora of speech, with made-up clips and ratings."""
+"""Folders in the layouts of licensed and unpublished corpora, with made-up contents and answers."""
 
 from __future__ import annotations
 
 import wave
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import av
 import numpy as np
+from PIL import Image
 
 N_CLIPS, N_RATERS = 48, 4  # ratings of each clip, by 6 annotators
 SPEAKERS = tuple(f"{gender}0{number}" for gender in "FM" for number in range(1, 7))
@@ -129,9 +132,51 @@ def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
+IMPRESSIONS = ("Happiness", "Healthy", "Safe", "Lively", "Orderly")
+EMOTIONS = ("worried", "happy", "neutral", "angry", "surprise", "sad", "other", "unknown")
+
+
+def street(folder: Path) -> None:
+    """Pictures of one colour, which the impressions follow."""
+    columns = [f"{word}_{k}" for k in range(1, 11) for word in IMPRESSIONS]
+    rows = [",".join(["name", *columns])]
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    for clip in range(N_CLIPS):
+        generator = np.random.default_rng(clip)
+        levels = (clip % 6 + generator.integers(-1, 2, len(columns))).clip(0, 5)
+        labels = [str((-3, -2, -1, 1, 2, 3)[level]) for level in levels]
+        rows.append(",".join([f"{clip:04d}.jpg", *labels]))
+        picture = Image.new("RGB", (64, 64), (40 * (clip % 6), 80, 120))
+        picture.save(folder / "images" / f"{clip:04d}.jpg")
+    write(folder / "labels.csv", "\n".join([*rows, ""]))
+
+
+def amer(folder: Path) -> None:
+    """Clips of one colour; each of the first ten annotators labels every third clip."""
+    rows = [",".join(["name", *(f"discrete{k}" for k in range(1, 14))])]
+    (folder / "videos").mkdir(parents=True, exist_ok=True)
+    for clip in range(N_CLIPS):
+        labels = [EMOTIONS[(clip + (k > 10)) % 8] if k > 10 or (clip + k) % 3 == 0 else ""
+                  for k in range(1, 14)]  # fmt: skip
+        rows.append(",".join([f"{clip:04d}.mp4", *labels]))
+        film(folder / "videos" / f"{clip:04d}.mp4", (30 * (clip % 8), 80, 120))
+    write(folder / "discrete-multi-annotator.csv", "\n".join([*rows, ""]))
+
+
+def film(path: Path, colour: tuple[int, int, int], n_frames: int = 8) -> None:
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("mpeg4", rate=8)
+        stream.width, stream.height, stream.pix_fmt = 64, 64, "yuv420p"
+        pixels = np.full((64, 64, 3), colour, np.uint8)
+        for _ in range(n_frames):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, "rgb24")))
+        container.mux(stream.encode())
+
+
 FOLDERS: dict[str, Callable[[Path], None]] = {
     "msp_improv": msp_improv,
     "msp_podcast": msp_podcast,
     "iemocap": iemocap,
     "muse": muse,
 }
+PANELS: dict[str, Callable[[Path], None]] = {"street": street, "amer": amer}

@@ -35,6 +35,8 @@ def test_the_difference_that_would_be_found_is_found_in_four_of_five_tests(n_tes
         (evidence(0.03, 0.005), "found"),
         (evidence(-0.03, 0.005, sign=-1), "found"),
         (evidence(-0.03, 0.005), "the opposite"),
+        (evidence(-0.01, 0.001), "the opposite, but less than 0.02"),
+        (evidence(0.01, 0.001), "found, but less than 0.02"),
         (evidence(0.0, 0.005), "less than 0.02"),
         (evidence(0.005, 0.02), "cannot decide: up to 0.044"),
         (evidence(0.005, 0.02, sign=-1), "cannot decide: up to 0.034"),

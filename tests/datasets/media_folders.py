@@ -41,24 +41,32 @@ def tvsum(folder: Path) -> None:
     )
 
 
-STREET = """file,annotator,perspective,label
-b.jpg,A2,happiness,-3
-b.jpg,A10,happiness,2
-a.jpg,A2,happiness,1
-a.jpg,A2,safety,-1
-"""
+COLUMNS = [f"{word}_{k}" for k in range(1, 11)
+           for word in ("Happiness", "Healthy", "Safe", "Lively", "Orderly")]  # fmt: skip
+GIVEN = {  # b by two annotators, a by one
+    "b (2)": {"Happiness_2": "-3", "Happiness_10": "2"},
+    "a.jpg": {"Happiness_2": "1", "Safe_2": "-1"},
+}
+ROWS = [
+    ",".join([name, *(own.get(column, "") for column in COLUMNS)]) for name, own in GIVEN.items()
+]
+STREET = "\n".join([",".join(["name", *COLUMNS]), *ROWS, ""])
 
 
 def street(folder: Path) -> None:
-    files = {"street_labels.csv": STREET, "images/a.jpg": "picture a", "images/b.jpg": "picture b"}
+    files = {"labels.csv": STREET, "images/a.jpg": "picture a", "images/b_2.jpg": "picture b"}
     write_all(folder, files)
 
 
-AMER = "file,annotator,label\nx.mp4,A1,happy\nx.mp4,A11,worried\ny.mp4,A11,unknown\n"
+DISCRETE = [f"discrete{k}" for k in range(1, 14)]
+CLIPS = [f"x,happy{',' * 10}worried,,", f"y.mp4{',' * 11}unknown,,"]
+AMER = "\n".join([",".join(["name", *DISCRETE]), *CLIPS, ""])
 
 
 def amer(folder: Path) -> None:
-    files = {"amer_labels.csv": AMER, "videos/x.mp4": "clip x", "videos/y.mp4": "clip y"}
+    files = {
+        "discrete-multi-annotator.csv": AMER, "videos/x.mp4": "clip x", "videos/y.mp4": "clip y",
+    }  # fmt: skip
     write_all(folder, files)
 
 

@@ -226,16 +226,13 @@ CASES = [
     ("nsc_voices", "eGeMAPSv01a_88_femalespk.csv", "w296", "w016",
      "FOLDER: no features of speaker '296'"),
     ("trompa_mer", "tracks.csv", "A-1", "C-1", "FILE: no excerpt 'A-1'; there are 2: 'C-1', 'B-2'"),
-    ("street", "street_labels.csv", "safety", "beauty",
-     "FILE: perspective 'beauty' is none of 'happiness', 'healthiness', 'safety', 'liveliness', "
-     "'orderliness'"),
-    ("street", "street_labels.csv", ",2\n", ",0\n",
-     "FILE: row 2: no value '0' on the ordinal scale of '-3', '-2', '-1', '1', '2', '3'"),
-    ("street", "street_labels.csv", "a.jpg", "b" * 300, f"images/{'b' * 300}: missing; ..."),
-    ("amer", "amer_labels.csv", "y.mp4", "z.mp4",
+    ("street", "labels.csv", "Safe_7", "Beauty_7",
+     "FILE: no column ['Safe_7']; ..."),
+    ("street", "labels.csv", "-3", "0",
+     "FILE: row 1: no value '0' on the ordinal scale of '-3', '-2', '-1', '1', '2', '3'"),
+    ("street", "labels.csv", "a.jpg", "b" * 300, f"images/{'b' * 300}: missing; ..."),
+    ("amer", "discrete-multi-annotator.csv", "y.mp4", "z.mp4",
      "videos/z.mp4: missing; the corpus cannot be read without it"),
-    ("amer", "amer_labels.csv", "label", "emotion",
-     "FILE: no column ['label']; the file has ['file', 'annotator', 'emotion']"),
 ]
 # fmt: on
 

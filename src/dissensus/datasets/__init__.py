@@ -62,7 +62,8 @@ class Dataset:
     answers: int | None
     licence: str
     good_for: str
-    files: tuple[str, ...]  # a folder with one of them is this corpus; with "a & b": with both
+    files: tuple[str, ...]  # a folder with one of them is this corpus; with "a & b": with both;
+    # with "a: b": if the first line of a contains b
     several: tuple[str, ...] = ()  # the corpora, if there are several
     has_default: bool = True  # whether the first corpus is read if none is named
 
@@ -79,7 +80,7 @@ class Dataset:
     def recognise(self, folder: Path) -> bool:
         """Whether a folder contains this corpus, by the names of its files."""
         return any(
-            all(any(folder.glob(file)) for file in files.split(" & ")) for files in self.files
+            all(_is_there(folder, file) for file in files.split(" & ")) for files in self.files
         )
 
     def load(self, folder: Path, corpus: str | None = None) -> Corpus:
@@ -95,6 +96,17 @@ class Dataset:
         module = importlib.import_module(f"dissensus.datasets.{self.module}")
         loaded: Corpus = getattr(module, f"load_{self.name}")(folder, wanted)
         return loaded
+
+
+def _is_there(folder: Path, file: str) -> bool:
+    name, _, text = file.partition(": ")
+    paths = folder.glob(name)
+    return any(not text or text.encode() in _first_line(path) for path in paths)
+
+
+def _first_line(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.readline(10_000)
 
 
 UNSTATED = "none stated"
@@ -187,9 +199,9 @@ _EVERY = (
             "valence and arousal of music; raters known",
             ("annotations.csv.gz & tracks.csv & raters.csv",)),
     Dataset("street", "pictures", None, 10, None, ANNOUNCED, "five perspectives on photographs",
-            ("street_labels.csv",)),
+            ("labels.csv: Happiness_1",)),
     Dataset("amer", "pictures", None, 13, None, ANNOUNCED, "emotions in clips of films",
-            ("amer_labels.csv",)),
+            ("discrete-multi-annotator.csv",)),
 )
 # fmt: on
 DATASETS = {dataset.name: dataset for dataset in _EVERY}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -402,57 +404,85 @@ def _absent(coded: np.ndarray, trials: Names, trial: np.ndarray) -> str:
     )
 
 
-PERSPECTIVES = ("happiness", "healthiness", "safety", "liveliness", "orderliness")
-ANNOUNCED: dict[str, dict[str, Scale]] = {
-    "street": dict.fromkeys(PERSPECTIVES, Ordinal(("-3", "-2", "-1", "1", "2", "3"))),
-    "amer": {
-        "emotion": Nominal(
-            ("worried", "happy", "neutral", "angry", "surprise", "sad", "other", "unknown")
-        )
-    },
+IMPRESSIONS = {  # the names of columns -> questions
+    "Happiness": "happiness",
+    "Healthy": "healthiness",
+    "Safe": "safety",
+    "Lively": "liveliness",
+    "Orderly": "orderliness",
 }
-MEDIA: dict[str, tuple[str, Kind]] = {"street": ("images", "image"), "amer": ("videos", "video")}
+SIX_LEVELS = Ordinal(("-3", "-2", "-1", "1", "2", "3"))
+EIGHT_EMOTIONS = Nominal(
+    ("worried", "happy", "neutral", "angry", "surprise", "sad", "other", "unknown")
+)
 
 
 def load_street(folder: Path, corpus: str) -> Corpus:
     """STREET and AMER (Zhang et al. 2025): impressions of photographs, emotions in clips of films.
 
-    Both corpora were announced and are not public yet. This reads a plain layout: a folder of
-    media files, and a table with a row for each label. A label that was not given has no row.
+    Both corpora were announced and are not public yet. Their authors' code reads them like this; a
+    cell is empty where an annotator gave no label:
 
-        street_labels.csv, images/  five impressions of 4,300 photographs of cities
+        labels.csv, images/                     five impressions of 4,300 photographs of cities
 
-            file,annotator,perspective,label
-            0001.jpg,A1,happiness,-2
+            name,Happiness_1,Healthy_1,Safe_1,Lively_1,Orderly_1,Happiness_2,...,Orderly_10
+            0001.jpg,-2,1,1,3,-1,2,...
 
-        amer_labels.csv, videos/    the emotion in 5,207 clips of films and series, by 13 annotators
+        discrete-multi-annotator.csv, videos/   the emotion in clips of films, by 13 annotators
 
-            file,annotator,label
-            0001.mp4,A1,happy
+            name,discrete1,...,discrete13
+            0001.mp4,happy,,worried,...
 
-    Questions are perspectives with six levels, or `emotion`; an item is a file, role `image` or
-    `video`. The corpus contains the paths of the files, which stay where they are.
+    A name may lack the ending of its file; "(12)" in it is "_12" in the file's. The split `paper`
+    is the authors': 70 % for training, the rest halved, drawn with the seed 42.
     """
-    scales, (media, kind) = ANNOUNCED[corpus], MEDIA[corpus]
-    asks = ["perspective"] if corpus == "street" else []
-    rows = csv_table(folder, f"{corpus}_labels.csv", ("file", "annotator", "label", *asks))
-    files = present_folder(folder, media)
+    kind: Kind = "image" if corpus == "street" else "video"
+    scale: Scale
+    if corpus == "street":
+        table, media, n, scale = "labels.csv", "images", 10, SIX_LEVELS
+        columns = {name: [f"{word}_{k}" for k in range(1, n + 1)]
+                   for word, name in IMPRESSIONS.items()}  # fmt: skip
+    else:
+        table, media, n = "discrete-multi-annotator.csv", "videos", 13
+        scale = EIGHT_EMOTIONS
+        columns = {"emotion": [f"discrete{k}" for k in range(1, n + 1)]}
+    rows = csv_table(folder, table, ("name", *(name for own in columns.values() for name in own)))
+    items = rows.names("name")
+    annotators = Names([f"A{k}" for k in range(1, n + 1)])
     questions = {}
-    with rows.errors():
-        items, _ = Names.encode(rows["file"])
-        annotators = names_in_order(rows["annotator"])
-        named = pc.unique(rows["perspective"]).to_pylist() if asks else []
-        unknown = [one for one in named if one not in scales]
-        if unknown:
-            raise DataError(f"perspective {unknown[0]!r} is none of {listed(scales)}")
-    for question, scale in scales.items():
-        part = rows.filter(pc.equal(rows["perspective"], question)) if asks else rows
-        questions[question] = part.annotations(
-            "label", scale, items, "file", "annotator", annotators=annotators
+    for question, own in columns.items():
+        labels_of = np.array([rows[name].to_pylist() for name in own], dtype=object).T
+        item, annotator = np.nonzero(labels_of != "")
+        given = pa.array(labels_of[item, annotator], pa.string())
+        questions[question] = rows.annotations(
+            given, scale, items, item, annotator, annotators=annotators
         )
-    paths = [str(present(files, file).resolve()) for file in items]
+    paths = [str(path.resolve()) for path in _media(present_folder(folder, media), items)]
     contents: dict[str, Any] = {kind: Contents.distinct(kind, pa.array(paths, pa.string()))}
-    return Corpus.build(corpus, items, questions, annotators=annotators, contents=contents)
+    return Corpus.build(
+        corpus, items, questions, annotators=annotators, contents=contents,
+        splits={"paper": _seventy_percent(len(items))},
+    )  # fmt: skip
+
+
+def _media(folder: Path, items: Names) -> list[Path]:
+    """The file of each item."""
+    files = {name: path for path in sorted(folder.iterdir()) for name in (path.stem, path.name)}
+    names = [re.sub(r" ?\((\d+)\)", r"_\1", item) for item in items]
+    return [files.get(item) or files.get(name) or present(folder, item)
+            for item, name in zip(items, names, strict=True)]  # fmt: skip
+
+
+def _seventy_percent(n: int) -> list[str]:
+    """The parts that scikit-learn's `train_test_split` draws twice with the seed 42."""
+    order = np.random.RandomState(42).permutation(n)
+    n_rest = math.ceil(0.3 * n)
+    rest = order[:n_rest]
+    again = np.random.RandomState(42).permutation(n_rest)
+    parts = np.full(n, "train", dtype=object)
+    parts[rest] = "dev"
+    parts[rest[again[: math.ceil(0.5 * n_rest)]]] = "test"
+    return list(parts)
 
 
 load_amer = load_street

@@ -102,9 +102,12 @@ class Evidence:
         small = self.largest < self.matters
         if self.sign == 0 and small:
             return f"found: less than {self.matters:g} apart"
+        if adjusted <= LEVEL and self.sign == 0:
+            return "the opposite: they differ"
         if adjusted <= LEVEL:
-            opposite = "the opposite" if self.sign else "the opposite: they differ"
-            return "found" if self.sign * self.effect > 0 else opposite
+            farthest = max(abs(number(self.test[end])) for end in ("low", "high"))
+            words = "found" if self.sign * self.effect > 0 else "the opposite"
+            return f"{words}, but less than {self.matters:g}" * (farthest < self.matters) or words
         if small:
             return f"less than {self.matters:g}"
         return f"cannot decide: up to {self.largest:.3f}"
