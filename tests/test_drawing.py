@@ -28,7 +28,6 @@ from dissensus.drawing import (
     WIDTH,
     draw,
     draw_items,
-    save_picture,
 )
 from dissensus.drawing.attention import blended, heat_map
 from dissensus.errors import DataError
@@ -145,12 +144,6 @@ def test_a_long_text_is_broken_between_words_and_keeps_its_marks() -> None:
     assert "".join(output).replace(" ", "") == re.sub(r"\s", "", shown)
     assert max(len(line) for line in output) * 8.4 <= WIDTH - 40
     assert len(lines(drawing, stroke=PALETTE[0], **{"stroke-width": "3"})) == len(output)
-
-
-def test_wide_letters_take_two_columns_and_accents_none() -> None:
-    corpus = small([("t1", "ann", "yes")], "好e\u0301x", rationales=marked((0, 1, 4)))
-    (line,) = lines(draw(corpus, "t1"), **{"stroke-width": "3"})
-    assert line[::2] == pytest.approx((2 * 8.4, 4 * 8.4), abs=0.1)
 
 
 def test_the_focus_of_an_item_has_a_ground_of_its_own() -> None:
@@ -412,18 +405,6 @@ def test_an_unknown_item_or_question_is_refused() -> None:
     both = small([("t1", "ann", "no"), ("t2", "bob", "yes")])
     first = looked(both.select(items=["t1"]), "text", np.array([[[0, 2]]]), [[1]] * 2)
     assert refusal(both, "t2", None, first) == "item 't2' is not predicted; draw another one"
-
-
-def test_a_drawing_is_written_or_refused(tmp_path: Path) -> None:
-    drawing = draw(small([("t1", "ann", "ja, schön")]), "t1")
-    save_picture(tmp_path / "item.svg", drawing)
-    assert (tmp_path / "item.svg").read_text(encoding="utf-8") == drawing
-    save_picture(tmp_path / "new" / "item.svg", drawing)
-    (tmp_path / "taken").touch()
-    with pytest.raises(DataError) as caught:
-        save_picture(tmp_path / "taken" / "item.svg", drawing)
-    wanted = f"{tmp_path / 'taken' / 'item.svg'}: cannot be written (File exists)"
-    assert str(caught.value) == wanted
 
 
 def test_several_items_stand_below_one_another() -> None:

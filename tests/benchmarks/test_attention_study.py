@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,20 +70,6 @@ def test_two_annotators_by_brute_force() -> None:
     pairs = [(sets[0], sets[1]), (sets[0], sets[2]), (sets[1], sets[2])]
     assert f1[7] == pytest.approx(np.mean([len(a & b) / 2 for a, b in pairs]))
     assert chance[7] == pytest.approx(2 / LONGEST)
-
-
-def test_a_member_that_looks_where_an_annotator_does() -> None:
-    attention = drawn(follows=True)
-    rank = attention.marked[:, 0].argsort(axis=-1).argsort(axis=-1) + 1
-    alone = np.zeros_like(attention.marked)
-    alone[:, 0] = attention.marked[:, 0]
-    figures = AttentionFigures(
-        replace(attention, marked=alone, rank=np.broadcast_to(rank, attention.rank.shape))
-    )
-    f1, chance = figures.between()
-    np.testing.assert_allclose(f1, 1)
-    np.testing.assert_allclose(chance, 2 / LONGEST)
-    assert np.isnan(figures.annotators()[0]).all()
 
 
 def test_ranks_correlate_as_spearman_and_are_corrected_for_length() -> None:

@@ -10,12 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from dissensus import Annotations, Corpus
+from dissensus import Annotations
 from dissensus.aggregation import DawidSkene
-from dissensus.contents import Contents
-from dissensus.corpus import Focus
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "gpu"
 
@@ -79,74 +76,7 @@ def test_tokens_are_cut_as_those_of_the_crowd(script: Any, text: str, wanted: st
     assert script("tweet_tokens").tokens(text) == wanted.split()
 
 
-def test_untagged_tweets_stand_beside_the_others_as_a_part(script: Any) -> None:
-    answers = Annotations.from_rows([("0", "ann", "NOUN"), ("1", "ann", "VERB")])
-    corpus = Corpus.build(
-        "two",
-        answers.items,
-        {"tag": answers},
-        contents={"text": (Contents.distinct("text", ["dogs bark"])[0], np.zeros(2, np.int32))},
-        item_attributes={"tweet": ["train-0"] * 2, "auto_labelled": [False] * 2},
-        gold={"tag": Annotations.from_arrays(np.arange(2), None, np.arange(2), answers.scale)},
-        focus=Focus("text", np.array([[0.0], [5.0]]), np.array([[4.0], [9.0]])),
-        splits={"official": ["train", "train"]},
-    )
-    tokens = script("tweet_tokens")
-    whole = tokens.beside(corpus, [["dogs", "bark"], ["cats", "do", "not"]])
-    assert whole.parts() == ["train", "unlabelled"] and whole.n_items == 5
-    more = whole.part("unlabelled")
-    assert more["tag"].n_rows == 0 and more.gold["tag"].n_rows == 0
-    starts, stops = (np.ravel(ends).astype(int) for ends in (more.focus.start, more.focus.stop))
-    text = more.contents["text"][0]
-    results = [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
-    assert results == ["cats", "do", "not"]
-
-
 # ---- an encoder that is adapted ----
-
-
-def test_some_words_are_hidden_and_never_what_stands_for_nothing(script: Any) -> None:
-    module, generator = script("pos_adapted"), torch.Generator().manual_seed(0)
-    vocabulary = module.Vocabulary(size=1000, mask=4, padding=0, special=(0, 1, 2, 3, 4))
-    pieces = torch.randint(5, 1000, (2000, 40), generator=generator)
-    pieces[:, 0], pieces[:, 30], pieces[:, 31:] = 2, 3, 0
-    shown, chosen = vocabulary.hidden(pieces, generator)
-    ordinary = pieces >= 5
-    assert not chosen[~ordinary].any()
-    assert torch.equal(shown[~chosen], pieces[~chosen])
-    assert float(chosen[ordinary].float().mean()) == pytest.approx(0.15, abs=0.01)
-    now, before = shown[chosen], pieces[chosen]
-    assert float((now == 4).float().mean()) == pytest.approx(0.8, abs=0.02)
-    assert float((now == before).float().mean()) == pytest.approx(0.1, abs=0.02)
-    assert int(now.min()) == 4  # none is replaced by another special piece
-    again, _ = vocabulary.hidden(pieces, generator)
-    assert not torch.equal(shown, again)
-
-
-@pytest.mark.slow
-def test_an_adapted_encoder_is_saved_as_it_was_trained(script: Any, tmp_path: Path) -> None:
-    from transformers import AutoModel, AutoTokenizer
-
-    module, texts = script("pos_adapted"), ["dogs bark at cats", "cats do not bark"] * 20
-    script("kit").pack_minilm(tmp_path / "minilm", texts)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "minilm")
-    torch.manual_seed(0)
-    network = module.Guesser(AutoModel.from_pretrained(tmp_path / "minilm").float())
-    learned = module.Texts.of(texts, tokenizer, torch.device("cpu"))
-    before = learned.held_out_loss(network)
-    assert module.learn(network, learned, epochs=5, rate=4e-4) == 5
-    assert learned.held_out_loss(network) < before / 2
-    network.eval()
-    with torch.no_grad():
-        wanted = network.encoder(learned.pieces[:2]).last_hidden_state
-        module.save(network.encoder, tmp_path / "adapted", tmp_path / "minilm")
-        loaded = AutoModel.from_pretrained(tmp_path / "adapted").float().eval()
-        result = loaded(learned.pieces[:2]).last_hidden_state
-    np.testing.assert_allclose(result, wanted, atol=5e-3)
-    assert (
-        AutoTokenizer.from_pretrained(tmp_path / "adapted")(texts)["input_ids"]
-        == (tokenizer(texts)["input_ids"])
-    )
 
 
 def test_no_text_of_the_test_part_is_learned(script: Any, data_folder: Path) -> None:
@@ -171,23 +101,3 @@ def test_no_text_of_the_test_part_is_learned(script: Any, data_folder: Path) -> 
     for part, n_left_out in (("train", 1), ("dev", 0)):
         texts = set(corpus.part(part).contents["text"].values.to_pylist())
         assert len(texts - set(result)) == n_left_out
-
-
-def test_words_that_are_tagged_otherwise_than_in_training(script: Any) -> None:
-    text = "it is it It no it no new IT"  # "it" three times in the training part, "no" once
-    tags = "PRON VERB PRON PRON PRT VERB VERB VERB PRON".split()
-    stop = np.flatnonzero([letter == " " for letter in f"{text} "]).astype(float)
-    start = np.r_[0, stop[:-1] + 1]
-    answers = Annotations.from_rows([(f"{n}", "ann", tag) for n, tag in enumerate(tags)])
-    corpus = Corpus.build(
-        "words",
-        answers.items,
-        {"tag": answers},
-        contents={"text": (Contents.distinct("text", [text])[0], np.zeros(9, np.int32))},
-        gold={"tag": Annotations.from_arrays(answers.item, None, answers.answer, answers.scale)},
-        focus=Focus("text", start[:, None], stop[:, None]),
-        splits={"official": ["train"] * 5 + ["test"] * 4},
-    )
-    module = script("pos_tweets")
-    assert module.tagged_otherwise(corpus, "test").tolist() == [True, False, False, False]
-    assert not module.tagged_otherwise(corpus, "train").any()

@@ -85,37 +85,6 @@ def test_what_is_seen_of_a_pair(word: str, form: str, expected: dict[str, float]
     assert {name: result[name] for name in expected} == expected
 
 
-def test_composed_accents_and_case_are_one_spelling() -> None:
-    assert pair_features("cafe\u0301s", "CAFÉ")["letters cut off"] == 1
-
-
-def test_letters_where_they_end_and_part() -> None:
-    result = pair_features("at", "é")
-    assert [result[f"letter {-n} of the word"] for n in range(1, 5)] == ["t", "a", "", ""]
-    assert [result[f"letter {-n} of the form"] for n in range(1, 4)] == ["é", "", ""]
-    parting = ("last common letter", "first letter cut off", "first letter put on")
-    assert [result[name] for name in parting] == ["", "a", "é"]
-
-
-def test_what_is_cut_off_and_put_on() -> None:
-    pairs = (("homilies", "homily"), ("box", "box"), ("unsparing", "sparing"), ("ee", " "))
-    # where nothing is common, or much is cut off, the word itself would be told
-    results = [pair_features(*pair) for pair in pairs]
-    assert [pair["change"] for pair in results] == ["ies>y", ">", "...", "..."]
-    assert [pair["beginning"] for pair in results] == ["", "", "un", ""]
-
-
-def test_a_piece_of_text_becomes_the_same_signs_everywhere() -> None:
-    first, second, other = (
-        vector({"change": change, "letters": n})
-        for change, n in (("ed>", 1), ("ed>", 2), ("s>", 1))
-    )
-    assert (first[0], second[0]) == (1, 2)
-    np.testing.assert_array_equal(first[1:], second[1:])
-    assert first[1:9].tolist() == [1, 1, -1, -1, -1, -1, -1, 1]
-    assert set(first[1:]) == {-1, 1} and (first[1:] != other[1:]).any()
-
-
 def test_edits_are_levenshteins() -> None:
     assert [edits(*pair) for pair in (("kitten", "sitting"), ("", "abc"), ("ab", "ba"))] == [
         3,
@@ -136,50 +105,8 @@ def test_rare_and_related_words(known: Any) -> None:
     assert result["other bases"] == 0  # stop is the form itself
 
 
-def test_unknown_words_are_rarer_than_all_and_like_nothing(known: Any) -> None:
-    result = pair_features("walked", "walke", known)
-    assert result["rarity of the form"] == pytest.approx(math.log(8))
-    assert math.isnan(float(result["likeness of the form"]))
-    assert not result["likeness of the form is known"]
-    assert np.isfinite(vector(result)).all()
-
-
-def test_other_bases_come_from_the_word_alone(known: Any) -> None:
-    result = pair_features("walked", "walked", known)
-    assert (result["other bases"], result["bases of the form"]) == (1, 1)
-    assert result["likeness of nearest other base"] == pytest.approx(1)
-    assert result["letters of the nearest other base"] == 4
-    assert pair_features("walked", "walk", known)["other bases"] == 0
-
-
-def test_compounds_part_where_both_halves_are_known(known: Any) -> None:
-    result = pair_features("backbone", "back bone", known)
-    assert result["where the word parts"] == 4
-    assert result["rarity of the word's rarer half"] == pytest.approx(math.log(7))
-    assert result["rarity of the rarest part"] == pytest.approx(math.log(7))
-
-
 @pytest.mark.parametrize("form", ["", " ", "DELETED", "é", "a b c"])
 def test_every_form_is_finite_and_as_wide(known: Any, form: str) -> None:
     result = vector(pair_features("walked", form, known))
     assert result.shape == vector(pair_features("", "", known)).shape
     assert np.isfinite(result).all()
-
-
-def test_bases_undouble_and_put_on_e_or_y() -> None:
-    words = ["stop", "make", "happy", "ma"]
-    known = Vocabulary(words, np.ones((4, 1)))
-    assert [known.bases(w) for w in ("stopping", "making", "happily", "mas", "stop", "")] == [
-        ["stop"],
-        ["make"],
-        ["happy"],
-        [],  # of fewer than three letters
-        [],
-        [],
-    ]
-
-
-def test_of_two_lines_for_a_word_the_first_counts_and_zeros_are_like_nothing() -> None:
-    known = Vocabulary(["a", "b", "a"], np.array([[1.0], [0.0], [-1.0]]))
-    assert known.rarity("a") == 0
-    assert math.isnan(known.likeness("a", "b"))

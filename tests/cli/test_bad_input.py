@@ -94,25 +94,6 @@ def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -
     assert list(Predictions.load(tmp_path / "said")["q"].items) == ["i9", "i11"]
 
 
-def test_what_is_held_as_bytes_is_named_by_its_item(run: Run, tmp_path: Path) -> None:
-    shown = [picture(0), b"no picture", picture(2), b"no picture"]
-    crowd({"image": ("image", shown)}).save(tmp_path / "crowd")
-    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
-    trained = run(*train, "--encoder", "features", "--skip-bad")
-    assert said(trained)[1] == (
-        "2 items left out: their pictures cannot be read; the first: that of item 'i1' (not a "
-        "picture format that Pillow supports)"
-    )
-    crowd({"image": ("image", [b"no picture", b""])}).save(tmp_path / "bad")
-    train = ("train", tmp_path / "bad", "-o", tmp_path / "model", "--split", "all", *FEW)
-    ended = run(*train, "--encoder", "features", "--skip-bad")
-    assert (ended.code, said(ended)[-1]) == (
-        1,
-        "Error: crowd: nothing is left; 2 items left out: their pictures cannot be read; the "
-        "first: that of item 'i0' (not a picture format that Pillow supports)",
-    )
-
-
 @pytest.mark.slow
 def test_a_line_for_each_kind_and_a_file_that_is_gone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(picture(0))
@@ -132,36 +113,6 @@ def test_a_line_for_each_kind_and_a_file_that_is_gone(run: Run, tmp_path: Path) 
         "media folder there?)",
         "1 item left out: its recording cannot be read: that of item 'i4' (Format not recognised)",
     ]
-
-
-def test_validation_and_methods_that_read_nothing(run: Run, tmp_path: Path) -> None:
-    shown = [picture(k) for k in range(7)] + [b"no picture"]
-    crowd({"image": ("image", shown)}).save(tmp_path / "crowd")
-    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--skip-bad")
-    read = run(*train, *FEW, "--encoder", "features", "--validation", "test")
-    assert said(read)[1] == (
-        "1 item left out: its picture cannot be read: that of item 'i7' (not a picture format "
-        "that Pillow supports)"
-    )
-    again = run(*train, "--method", "prior", "--overwrite")
-    assert said(again)[1:] == [f"{tmp_path / 'model'}: prior for q"]
-
-
-def test_what_is_cached_is_not_decoded_again(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from dissensus.encoders.image import ImageEncoder
-
-    crowd({"image": ("image", [picture(100 + k) for k in range(8)])}).save(tmp_path / "crowd")
-    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
-    assert run(*train).code == 0
-
-    def fail(self: ImageEncoder, contents: Contents) -> None:
-        raise AssertionError("decoded again")
-
-    monkeypatch.setattr(ImageEncoder, "prepare", fail)
-    assert run(*train).code == 0
-    assert run(*train, "--skip-bad").code == 0
 
 
 # ---- odd media ----

@@ -71,26 +71,6 @@ def test_nothing_is_cut_at_80_columns(run: Run, tmp_path: Path) -> None:
     assert "[red]value" in out
 
 
-def test_reading_options_reach_the_reader(run: Run, tmp_path: Path) -> None:
-    table = tmp_path / "labels.csv"
-    table.write_text("task,worker,label\n1,ann,3\n1,bob,5\n2,ann,3\n", encoding="utf-8")
-    columns = ("--item", "task", "--annotator", "worker", "--answer", "label")
-    fields = json.loads(run("describe", table, *columns, "--scale", "interval:0:10", "--json").out)
-    assert fields["questions"][0]["scale"] == "interval: 0..10"
-    assert fields["questions"][0]["loaded"] == 3
-
-
-def test_control_characters_are_spelled_out(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "odd.csv"
-    rows = ["t1,b\x1b[31mob,n\x1b[2Jo", "t1,ann,a\u202eb", "t2,ann,x\ty"]
-    path.write_text("item,annotator,answer\n" + "\n".join(rows), encoding="utf-8")
-    ended = run("describe", path)
-    for text in (ended.out, ended.err):
-        assert not any(character in text for character in "\x1b\u202e\t")
-    assert all(f"\n{value} " in ended.out for value in (r"n\x1b[2Jo", r"a\u202eb", r"x\ty"))
-    assert r"b\x1b[31mob" in run("agreement", path, "--by", "annotator").out
-
-
 def test_of_many_values_the_most_frequent_are_shown(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     answers = [f"v{number}" for number in range(30) for _ in range(number + 1)]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -144,25 +141,4 @@ def test_the_same_file_gives_the_same_report(
         monkeypatch.chdir(tmp_path / name)
         assert run("report", "labels.csv", "-o", "report.html").code == 0
         pages += [_without_date(Path("report.html")), _without_date(Path("report.json"))]
-    assert pages[:2] == pages[2:]
-
-
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_report_in_another_process(tmp_path: Path) -> None:
-    pages = []
-    for name in ("one", "other"):
-        folder = tmp_path / name
-        folder.mkdir()
-        labels_table(folder / "labels.csv", 45)
-        typed = ["run", "labels.csv", "-o", "out", "--seeds", "1"]
-        typed += ["--methods", "prior,single,annotator-queries"]
-        random_order = {"PYTHONHASHSEED": str(len(name))}  # of sets and dictionaries of texts
-        subprocess.run(
-            [sys.executable, "-m", "dissensus", *typed],
-            cwd=folder,
-            env=os.environ | random_order,
-            check=True,
-            capture_output=True,
-        )
-        pages += [_without_date(folder / "out" / f"report.{kind}") for kind in ("html", "json")]
     assert pages[:2] == pages[2:]

@@ -18,7 +18,6 @@ from dissensus.contents import Contents
 from dissensus.errors import DataError
 from dissensus.methods import AnnotatorQueries, method
 from dissensus.report import Report, make_report
-from dissensus.report.blocks import Bars, Table
 from dissensus.training import Training
 from dissensus.workflow.models import held_out
 from tests.evaluation.comparisons import comparison
@@ -177,17 +176,6 @@ def test_a_large_crowd_is_cut_and_that_is_said() -> None:
 
 
 # ---- sections ----
-
-
-def test_means_over_pairs_are_left_out_if_there_are_very_many() -> None:
-    rows = [(f"t{i % 3}", f"a{i // 2}", "yes" if i % 2 else "no") for i in range(402)]
-    annotations = Annotations.from_rows(rows)
-    pages = []
-    for few in (annotations.take(annotations.annotator_codes("a test") < 200), annotations):
-        corpus = Corpus.build("many", few.items, {"q": few})
-        pages.append(make_report(corpus).to_html())
-    assert "cohen-kappa" in pages[0] and "are not computed here" not in pages[0]
-    assert "are not computed here (cohen-kappa, " in pages[1]
 
 
 def test_annotators_who_answer_alike_are_named_with_the_evidence() -> None:
@@ -352,10 +340,3 @@ def test_what_is_very_long_is_cut_everywhere(what: str) -> None:
     assert longest <= 2000 or what in ("question", "corpus")  # sentences with their names: 10,000
     assert len(page) < 500_000
     assert len(json.dumps(data)) < 250_000
-
-
-def test_values_that_begin_alike_have_their_own_shares() -> None:
-    bars = Bars({"x" * 300 + "yes": 0.75, "x" * 300 + "no": 0.25, "maybe": 0.0})
-    data = Table("Shares", ["votes"], [[bars]]).to_dict()
-    cut = "x" * 200 + "..."
-    assert data["rows"] == [[{f"{cut} (1)": 0.75, f"{cut} (2)": 0.25, "maybe": 0.0}]]

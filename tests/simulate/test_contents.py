@@ -9,19 +9,13 @@ import numpy as np
 from PIL import Image
 
 from dissensus.corpus import Corpus
-from dissensus.encoders import FeaturesEncoder
 from dissensus.simulate import image, sequence, text, truth
 from dissensus.simulate.image import COLOURS, GREYS, SHAPES, SIDE, shape_of
 from dissensus.simulate.sequence import ASPECTS as CHANNELS
 from dissensus.simulate.text import (
     ASPECTS,
-    EVENTS,
-    FEELINGS,
-    FIRST_CHOSEN,
-    emotion_scale,
     events,
     feelings,
-    invented,
 )
 
 KEYS = ("aspect", "value", "start", "stop")
@@ -50,16 +44,6 @@ def states(clause: str, aspect: str, value: str) -> bool:
     happened = [event for event in wordings if event.lower() in low]
     rest = low.replace(max(happened, key=len).lower(), "") if happened else ""
     return any(re.search(rf"\b{word}\b", rest) for word in feelings(value))
-
-
-def test_words_are_there_for_every_aspect_and_emotion() -> None:
-    assert sorted(FIRST_CHOSEN) == sorted(FEELINGS)
-    for by_emotion in EVENTS.values():
-        assert list(by_emotion) == list(FEELINGS)
-        assert all(len(told) == 3 for told in by_emotion.values())
-    assert all(len(feelings(value)) == 8 for value in (*FEELINGS, "tabal"))
-    assert len({invented(number) for number in range(20_000)}) == 20_000
-    assert emotion_scale(8).values == tuple(FEELINGS)
 
 
 def test_objects_lie_where_the_corpus_says() -> None:
@@ -110,13 +94,3 @@ def test_events_lie_where_the_corpus_says() -> None:
 
 def frames(corpus: Corpus, item: int) -> np.ndarray:
     return np.array(corpus.contents["clip"][corpus.content["clip"][item]])
-
-
-def test_clips_differ_and_can_be_encoded() -> None:
-    corpus = sequence()
-    assert len({frames(corpus, item).tobytes() for item in range(corpus.n_items)}) == 1000
-    store = FeaturesEncoder().encode(corpus.contents["clip"])
-    assert store.vectors.shape[1] == 12 and len(store.offsets) == 1001
-    chosen = corpus.select(items=np.array([7, 3]))
-    shown = {tuple(map(tuple, frames(chosen, item))) for item in range(2)}
-    assert shown == {tuple(map(tuple, frames(corpus, item))) for item in (3, 7)}

@@ -123,11 +123,6 @@ def test_the_file_of_a_picture_is_frozen() -> None:
     assert hashlib.sha256(file).hexdigest() == wanted
 
 
-def test_one_seed_is_one_corpus(preset: Callable[..., Corpus]) -> None:
-    assert preset(n_items=40).equals(preset(n_items=40))
-    assert not preset(n_items=40).equals(preset(n_items=40, seed=1))
-
-
 def test_the_truth_comes_back_from_the_folder(
     preset: Callable[..., Corpus], tmp_path: Path
 ) -> None:
@@ -258,31 +253,6 @@ def test_any_number_of_values(make: Callable[..., Corpus], n_values: int) -> Non
     assert str(error.value) == "simulate: n_values must be at least 2, found 1"
 
 
-@pytest.mark.parametrize("make", [text, image, sequence])
-def test_two_parts_share_a_value_and_none_an_aspect(make: Callable[..., Corpus]) -> None:
-    parts = truth(make()).parts
-    n_parts = parts.there.sum(axis=1)
-    assert set(n_parts.tolist()) == {3, 4} and 0.4 < (n_parts == 3).mean() < 0.6
-    for codes, fewer in ((parts.aspect, 0), (parts.value, 1)):
-        distinct = [len(set(row) - {-1}) for row in codes.tolist()]
-        assert np.array_equal(np.array(distinct), n_parts - fewer)
-    assert np.bincount(parts.aspect[parts.there]).min() > 0.1 * parts.there.sum()
-
-
-@pytest.mark.parametrize(
-    ("make", "kind"),
-    [(text, "string"), (image, "large_binary"), (sequence, "large_list<")],  # texts become short
-)
-def test_very_many_contents_have_large_offsets(
-    make: Callable[..., Corpus], kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (small,) = make(n_items=20).contents.values()
-    monkeypatch.setitem(make.__globals__, "LARGE", 10)
-    (large,) = make(n_items=20).contents.values()
-    assert str(large.values.type).startswith(kind)
-    assert large.values.to_pylist() == small.values.to_pylist()
-
-
 def test_a_corpus_that_was_not_simulated_has_no_known_truth() -> None:
     with pytest.raises(DataError) as error:
         truth(replace(text(n_items=20), item_attributes={}, name="mine"))
@@ -290,20 +260,3 @@ def test_a_corpus_that_was_not_simulated_has_no_known_truth() -> None:
         "mine: is not a simulated corpus, so the truth about 'emotion' is not known; missing "
         "'parts.aspect', 'parts.value', 'parts.start', 'parts.stop'"
     )
-
-
-def test_attributes_describe_the_annotators() -> None:
-    corpus = text(n_items=20_000, seed=4)
-    facts, answers = corpus.annotator_attributes, corpus["emotion"]
-    emotions = ("joy", "surprise", "fear", "anger", "sadness", "calm")
-    aspects = ("work", "family", "food", "weather", "travel", "money")
-    names = [f"lean.{value}" for value in emotions] + [f"focus.{aspect}" for aspect in aspects]
-    assert list(facts) == ["noise", *names, "best_accuracy"]
-    assert sorted(set(facts["noise"].to_pylist())) == [0.02, 0.04, 0.06, 0.08, 0.1]
-    assert list(corpus.annotators[:2]) == ["annotator-01", "annotator-02"]
-    guess = truth(corpus).distribution(answers.item, answers.annotator).argmax(axis=1)
-    right = np.bincount(answers.annotator_codes("test"), guess == answers.answer)
-    best = facts["best_accuracy"].to_numpy()  # 10,000 answers each: four standard errors
-    np.testing.assert_allclose(right / answers.per_annotator(), best, atol=0.015)
-    few = text(n_items=2, n_annotators=5, labels_per_item=2)
-    assert few.annotator_attributes["best_accuracy"].null_count == 1

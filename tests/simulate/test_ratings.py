@@ -10,8 +10,7 @@ import pytest
 from dissensus.corpus import Corpus
 from dissensus.simulate import RatingsTruth, ratings, truth
 from dissensus.simulate.crowd import HUNDREDTHS
-from dissensus.simulate.ratings import MODES, QUESTIONS
-from dissensus.simulate.text import FEELINGS
+from dissensus.simulate.ratings import QUESTIONS
 from tests.simulate.test_presets import every_pair
 
 
@@ -69,44 +68,6 @@ def test_best_errors_are_those_of_the_best_guess(question: str) -> None:
     assert known.best(*pairs) == pytest.approx((lowest.mean(), of_crowd.mean()))
 
 
-def test_the_best_guess_reaches_the_stored_errors() -> None:
-    built = ratings(n_items=20_000, seed=3)
-    for question, answers in built.questions.items():
-        known = known_of(built, question)
-        density = known.density(answers.item[:20_000], answers.annotator_codes("test")[:20_000])
-        guess = HUNDREDTHS[(density.cumsum(axis=1) >= 0.5).argmax(axis=1)] / 100
-        values = np.abs(guess - answers.answer[:20_000]).mean()
-        best, _ = known.best(answers.item[:20_000], answers.annotator_codes("test")[:20_000])
-        assert values == pytest.approx(best, abs=0.004)
-        stored = built.annotator_attributes[f"best_error.{question}"].to_numpy()
-        assert (stored * answers.per_annotator()).sum() / answers.n_rows == pytest.approx(
-            known.best(answers.item, answers.annotator)[0]
-        )
-
-
-def test_half_of_the_items_have_two_modes(corpus: Corpus) -> None:
-    known = known_of(corpus, "valence")
-    n_parts = known.parts.there.sum(axis=1)
-    assert 0.45 < (n_parts == 2).mean() < 0.55 and set(n_parts.tolist()) == {1, 2}
-    emotions = corpus.item_attributes["parts.value"].to_pylist()
-    ring = list(FEELINGS)
-    steps = {(ring.index(b) - ring.index(a)) % 8 for a, b in (e for e in emotions if len(e) == 2)}
-    assert steps == {3, 4, 5}
-    spread = known.blind_density() @ HUNDREDTHS**2 - (known.blind_density() @ HUNDREDTHS) ** 2
-    assert spread[n_parts == 2].mean() > 3 * spread[n_parts == 1].mean()
-
-
-def test_modes_stand_with_the_items_and_no_rating_can_leave_the_scale(corpus: Corpus) -> None:
-    assert list(MODES) == list(FEELINGS)
-    emotions = corpus.item_attributes["parts.value"].flatten().to_pylist()
-    for column, question in enumerate(QUESTIONS):
-        modes = corpus.item_attributes[f"parts.{question}"].flatten().to_pylist()
-        assert modes == [MODES[emotion][column] / 100 for emotion in emotions]
-        known = known_of(corpus, question)
-        reach = np.abs(known.mode).max() + np.abs(known.crowd.bias).max()
-        assert reach + 2 * known.crowd.spread.max() <= 100
-
-
 def test_both_questions_come_from_one_look(corpus: Corpus) -> None:
     joint = corpus.joint("valence", "activation")
     assert len(joint.item) == 5000
@@ -116,14 +77,3 @@ def test_both_questions_come_from_one_look(corpus: Corpus) -> None:
         {"values": "activation", "counts": 5000},
     ]
     assert np.array_equal(spans.start[:5000], spans.start[5000:])
-
-
-def test_biases_are_seen_in_the_ratings(corpus: Corpus) -> None:
-    facts = corpus.annotator_attributes
-    assert {"bias.valence", "bias.activation", "spread"} <= set(facts)
-    single = corpus.select(items=truth(corpus).parts.there.sum(axis=1) == 1)
-    for question in QUESTIONS:
-        requested, known = single[question], known_of(single, question)
-        slip = requested.answer - known.mode[requested.item, 0] / 100
-        mean = np.bincount(requested.annotator_codes("test"), slip) / requested.per_annotator()
-        np.testing.assert_allclose(mean, facts[f"bias.{question}"].to_numpy(), atol=0.03)
