@@ -12,7 +12,7 @@ from dissensus.annotations.annotations import MOST_CELLS
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
 from dissensus.description import QuestionDescription, describe, one_line
-from dissensus.description.texts import shares_of
+from dissensus.description.describe import shares_of
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale

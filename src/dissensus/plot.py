@@ -15,7 +15,7 @@ from dissensus.annotations import Annotations
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.description import one_line
-from dissensus.description.texts import most_disputed
+from dissensus.description.describe import most_disputed
 from dissensus.drawing import draw_items
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results

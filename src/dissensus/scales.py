@@ -611,3 +611,27 @@ def split_set(answer: Any) -> list[str]:
     if isinstance(answer, str):
         return [value.strip() for value in answer.split(",") if value.strip()]
     return [str(value) for value in answer]
+
+
+# ---- scales and answers as short texts ----
+
+
+def scale_text(scale: Scale) -> str:
+    """A scale as a short text.
+
+    Example:
+        >>> scale_text(Interval(-10, 10)), scale_text(Nominal(("no", "yes")))
+        ('interval: -10..10', 'nominal: no, yes')
+    """
+    if isinstance(scale, Interval):
+        return f"{scale.kind}: {scale.low:g}..{scale.high:g}"
+    values = getattr(scale, "values", ())
+    first = ", ".join(values[:20])
+    return f"{scale.kind}: {first}" + (f", ... ({len(values)})" if len(values) > 20 else "")
+
+
+def answer_text(value: Any) -> str:
+    """An answer as text: a set with plus signs, a number without trailing zeros."""
+    if isinstance(value, tuple):
+        return " + ".join(value) if value else "(none)"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -58,6 +58,7 @@ from .registry import PER_PAIR as PER_PAIR
 from .registry import PER_VALUE as PER_VALUE
 from .registry import Breakdown as Breakdown
 from .registry import Measure as Measure
+from .registry import at_a_glance as at_a_glance
 from .registry import check_measures as check_measures
 from .registry import why_unfit as why_unfit
 from .rest import AgainstRest as AgainstRest
@@ -73,7 +74,6 @@ from .summary import CorpusBreakdown as CorpusBreakdown
 from .summary import MeasureResult as MeasureResult
 from .summary import QuestionAgreement as QuestionAgreement
 from .summary import QuestionBreakdown as QuestionBreakdown
-from .summary import at_a_glance as at_a_glance
 from .summary import benchmark_word as benchmark_word
 from .summary import break_down as break_down
 from .summary import interval as interval

@@ -433,3 +433,21 @@ def measure_named(name: str) -> Measure:
             f"no measure {name!r}{did_you_mean(name, MEASURES)}; there are {listed(MEASURES, 30)}"
         )
     return MEASURES[name]
+
+
+def at_a_glance(annotations: Annotations) -> dict[str, float]:
+    """The few measures to look at first, by name; nan where undefined.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
+        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
+        >>> values = at_a_glance(Annotations.from_rows(rows))
+        >>> {name: round(value, 3) for name, value in values.items()}
+        {'percent': 0.667, 'krippendorff-alpha': 0.444}
+    """
+    kind = annotations.scale.kind
+    return {
+        name: measure.function(annotations)
+        for name, measure in MEASURES.items()
+        if measure.brief and kind in measure.scales
+    }

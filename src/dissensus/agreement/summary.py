@@ -280,24 +280,6 @@ def _word(measure: Measure, value: float, benchmark: str | None) -> str | None:
     return benchmark_word(value, benchmark) if known else ""
 
 
-def at_a_glance(annotations: Annotations) -> dict[str, float]:
-    """The few measures to look at first, by name; nan where undefined.
-
-    Example:
-        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
-        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
-        >>> values = at_a_glance(Annotations.from_rows(rows))
-        >>> {name: round(value, 3) for name, value in values.items()}
-        {'percent': 0.667, 'krippendorff-alpha': 0.444}
-    """
-    kind = annotations.scale.kind
-    return {
-        name: measure.function(annotations)
-        for name, measure in MEASURES.items()
-        if measure.brief and kind in measure.scales
-    }
-
-
 def measured(annotations: Annotations) -> dict[str, float]:
     """Every measure that is for this scale and, if answers are anonymous, needs no annotators.
 

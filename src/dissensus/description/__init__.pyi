@@ -4,12 +4,11 @@ from .annotator_clusters import cluster_annotators as cluster_annotators
 from .annotator_clusters import no_members as no_members
 from .copied_answers import Duplicated as Duplicated
 from .describe import Description as Description
+from .describe import Disputed as Disputed
 from .describe import GroupDescription as GroupDescription
 from .describe import QuestionDescription as QuestionDescription
 from .describe import describe as describe
+from .describe import one_line as one_line
 from .suspicious_annotators import AnnotatorDescription as AnnotatorDescription
 from .suspicious_annotators import Constant as Constant
 from .suspicious_annotators import Fast as Fast
-from .texts import Disputed as Disputed
-from .texts import one_line as one_line
-from .texts import scale_text as scale_text

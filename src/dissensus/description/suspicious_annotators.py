@@ -30,8 +30,7 @@ from dissensus.agreement.rest import (
 )
 from dissensus.annotations import Annotations
 from dissensus.description.copied_answers import Duplicated, duplicated
-from dissensus.description.texts import value_text
-from dissensus.scales import Interval, Nominal, Ordinal
+from dissensus.scales import Interval, Nominal, Ordinal, answer_text
 
 FEW = 10  # annotators with fewer answers are not checked
 LEVEL = 0.05  # of all tests of one kind together
@@ -619,7 +618,7 @@ class _ByAnnotator:
         return str(self.annotations.annotators[self.codes[place]])
 
     def _value_texts(self, codes: np.ndarray) -> list[str]:
-        return [value_text(value) for value in self.annotations.scale.decode(self.values[codes])]
+        return [answer_text(value) for value in self.annotations.scale.decode(self.values[codes])]
 
     def most_frequent(self) -> tuple[list[str], np.ndarray]:
         """The most frequent answer of each annotator, and its share."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.description.texts import value_text
 from dissensus.drawing.contents import LETTER, Annotator, look, text_lines
 from dissensus.drawing.shapes import (
     ACROSS,
@@ -33,7 +32,7 @@ from dissensus.drawing.shapes import (
 )
 from dissensus.errors import DataError
 from dissensus.prediction import Attention, Prediction
-from dissensus.scales import Interval, MultiLabel
+from dissensus.scales import Interval, MultiLabel, answer_text
 
 MOST_MAPS = 12  # annotators that are drawn if none are named
 GAP = 16  # between maps that stand side by side
@@ -111,14 +110,14 @@ def _given(corpus: Corpus, item: int, question: str, name: str) -> str:
     if answers.annotator is None or code < 0:
         return ""
     own = answers.take((answers.item == item) & (answers.annotator == code))
-    return " / ".join(value_text(answer) for answer in own.answers())
+    return " / ".join(answer_text(answer) for answer in own.answers())
 
 
 def _predicted(prediction: Prediction, row: int) -> str:
     pairs, scale = prediction.by_annotator, prediction.scale
     assert pairs is not None
     (answer,) = scale.decode(pairs.value[[row]])
-    words = f"{answer:.2f}" if isinstance(scale, Interval) else value_text(answer)
+    words = f"{answer:.2f}" if isinstance(scale, Interval) else answer_text(answer)
     if pairs.distribution is None or isinstance(scale, Interval | MultiLabel):
         return words
     return f"{words} ({pairs.distribution[row, int(pairs.value[row])]:.2f})"

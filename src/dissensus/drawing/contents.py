@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus, Rationales
-from dissensus.description.texts import value_text
 from dissensus.drawing.shapes import (
     ACROSS,
     GREY,
@@ -33,7 +32,7 @@ from dissensus.drawing.shapes import (
     time_axis,
 )
 from dissensus.errors import DataError
-from dissensus.scales import Interval
+from dissensus.scales import Interval, answer_text
 
 DASHES = ("", "7 3", "2 2")  # when all colours are used
 
@@ -127,7 +126,7 @@ def _answers(
             rated = isinstance(here.scale, Interval)
             point = (float(answer),) if rated else ()
             name = f"{count} annotators" if count > 1 else _name(corpus, code)
-            yield code, name, value_text(answer), point
+            yield code, name, answer_text(answer), point
 
 
 def _name(corpus: Corpus, code: int) -> str:

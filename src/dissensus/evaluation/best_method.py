@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
-from dissensus.description.texts import differing_items
+from dissensus.description.describe import differing_items
 from dissensus.evaluation.comparison_table import FLOORS, ComparisonTable, higher_is_better
 from dissensus.evaluation.result_tables import comparable_methods, default_reference, tables
 from dissensus.evaluation.results import Results

@@ -20,8 +20,8 @@ from dissensus.description import (
     describe,
     no_members,
 )
+from dissensus.description.describe import differing_items
 from dissensus.description.suspicious_annotators import FEW
-from dissensus.description.texts import differing_items
 from dissensus.drawing.shapes import LONGEST, brief
 from dissensus.errors import DataError, counted
 from dissensus.evaluation import Results

@@ -10,13 +10,13 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
-from dissensus.description.texts import most_disputed, value_text
+from dissensus.description.describe import most_disputed
 from dissensus.drawing import draw_items
 from dissensus.drawing.contents import spans_of
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text, brief_names
 from dissensus.report.figures import labelled, thumbnail
-from dissensus.scales import Interval
+from dissensus.scales import Interval, answer_text
 
 MOST_VALUES = 12  # in a bar
 MOST_PICTURED = 5  # questions whose items are shown as pictures
@@ -82,7 +82,7 @@ def _who(annotations: Annotations, item: int) -> str:
     names = [annotations.annotators[int(code)] for code in rows.annotator_codes("a report")]
     by_answer: dict[str, list[str]] = {}
     for name, answer in list(zip(names, rows.answers(), strict=True))[:MOST_NAMED]:
-        by_answer.setdefault(value_text(answer), []).append(name)
+        by_answer.setdefault(answer_text(answer), []).append(name)
     answers = zip(brief_names(by_answer), by_answer.values(), strict=True)
     parts = sorted(answers, key=lambda part: (-len(part[1]), part[0]))
     more = len(names) - MOST_NAMED
