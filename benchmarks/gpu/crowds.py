@@ -267,7 +267,7 @@ def _write(path: Path, scores: dict[str, np.ndarray], settings: dict[str, Any]) 
 @cache
 def weights_of(name: str, items: int | None) -> np.ndarray | None:
     """The competence of the annotators; None for ratings."""
-    from dissensus.evaluation.execution.trials import competences
+    from dissensus.evaluation.execution.task import competences
 
     train, _ = parts_of(name, items)
     (question,) = train.questions
@@ -277,7 +277,7 @@ def weights_of(name: str, items: int | None) -> np.ndarray | None:
 def chosen(name: str, method: str, quick: dict[str, Any]) -> dict[str, Any]:
     """The best settings, by held-out answers to training items."""
     from dissensus.evaluation import k_fold
-    from dissensus.evaluation.execution.trials import weighed_cross_entropy
+    from dissensus.evaluation.execution.task import weighed_cross_entropy
     from dissensus.metrics import scores
 
     train, _ = parts_of(name, quick["items"])

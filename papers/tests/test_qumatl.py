@@ -11,7 +11,7 @@ import pytest
 from dissensus import Annotations, Corpus
 from dissensus.encoders.framework.store import Store
 from dissensus.errors import DataError
-from dissensus.evaluation.execution.trials import drawn
+from dissensus.evaluation.execution.task import drawn
 from dissensus.scales import Interval, Ordinal
 from dissensus_papers.framework.declared import ComparisonCondition
 from dissensus_papers.qumatl import CLAIMS, CONDITIONS, PAPER

@@ -20,7 +20,7 @@ from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, k_fold, table, tables, to_text
 from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.processes import fits_in_processes
-from dissensus.evaluation.execution.trials import best, drawn
+from dissensus.evaluation.execution.task import best, drawn
 from dissensus.evaluation.fit import Key
 from dissensus.methods import AnnotatorHeads
 from dissensus.methods import method as method_class

@@ -12,7 +12,7 @@ import pytest
 
 from dissensus import Corpus, Predictions
 from dissensus.errors import DataError, ModelError
-from dissensus.evaluation.execution.trials import drawn
+from dissensus.evaluation.execution.task import drawn
 from dissensus.methods import METHODS, PRESETS, method
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import changed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -12,13 +13,19 @@ import numpy as np
 
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
+from dissensus.encoders.framework.keys import data_digest
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
-from dissensus.evaluation.execution.folder import locked_folder
-from dissensus.evaluation.execution.identity import default_settings, facts_of
+from dissensus.evaluation.execution.folder import GOLD_CONSENSUS, WEIGHED_IN_TRIALS, locked_folder
 from dissensus.evaluation.execution.scheduler import fit_missing
-from dissensus.evaluation.execution.task import Task, chooses_on_validation, has_features_only
-from dissensus.evaluation.execution.trials import chosen_by, drawn
+from dissensus.evaluation.execution.task import (
+    Task,
+    chooses_on_validation,
+    chosen_by,
+    drawn,
+    has_features_only,
+    weighed_questions,
+)
 from dissensus.evaluation.floors import floors, metrics_for, tested_items, with_gold
 from dissensus.evaluation.outside_fits import (
     Outside,
@@ -162,12 +169,12 @@ def compare(
         _check_trials(task)
         rows = outside_rows(predictions, corpus, tuple(requested))
         outside = [fit for row in rows.values() for fit in outside_fits(row, task, corpus)]
-        facts = facts_of(corpus, task, requested, protocol or {})
+        facts = _facts(corpus, task, requested, protocol or {})
         command, commit = place.begin(
             facts,
             command or _call(corpus, requested),
             code_commit(),
-            default_settings(requested),
+            _default_settings(requested),
             [row.source for row in rows.values()],
         )
         of_densities = [reading.name(task.questions) for reading in task.densities]
@@ -336,6 +343,69 @@ def _learnable(
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise DataError(f"no method can learn from {corpus.name}: {reasons}")
     return learnable, left_out
+
+
+# ---- what identifies a comparison ----
+
+
+def _facts(
+    corpus: Corpus, task: Task, requested: Mapping[str, Any], protocol: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Everything that determines the results of a comparison, by names that users understand.
+
+    Args:
+        requested: all methods by name, including those that are left out.
+    """
+    facts: dict[str, Any] = {
+        "corpus": corpus.name,
+        "questions": task.questions,
+        "metrics": task.metrics,
+        "methods": list(requested),
+        "seeds": task.seeds,
+        "protocol": dict(protocol),
+        "trials": task.trials,
+    }
+    if task.scoring is not None:
+        facts["scoring"] = task.scoring
+    weighed = weighed_questions(corpus, task.questions, task.scoring) if task.trials else ()
+    if weighed:
+        facts[WEIGHED_IN_TRIALS] = weighed
+    if task.consensus is not None:
+        facts["consensus"] = task.consensus
+    elif any(question in corpus.gold for question in task.questions):
+        facts[GOLD_CONSENSUS] = "all"  # comparisons of earlier versions had "own"
+    if task.densities:
+        facts["densities"] = [reading.text for reading in task.densities]
+    for name, method in requested.items():
+        facts |= {f"{name}'s {key}": value for key, value in settings_of(method).items()}
+        if task.trials:
+            choices = task.choices.get(name, {}).items()
+            facts |= {f"{name}'s choices of {key}": values for key, values in choices}
+    if task.trials:
+        facts |= {"inner folds": task.inner_folds, "groups by": task.by}
+    return facts | {"data": data_digest(corpus), "folds": _folds_digest(task.folds)}
+
+
+def _default_settings(requested: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of all settings, by names as in `_facts`: what a version without the setting
+    did."""
+    return {
+        f"{name}'s {key}": value
+        for name, method in requested.items()
+        for key, value in settings_of(type(method)()).items()
+    }
+
+
+def _folds_digest(folds: Sequence[Fold]) -> str:
+    """A hash of the training, test and validation items."""
+    digest = hashlib.sha256()
+    for fold in folds:
+        digest.update(f"{fold.name} {fold.run}\0".encode())
+        for codes in (fold.train, fold.test, fold.validation):
+            if codes is not None:
+                digest.update(codes.astype(np.int64).tobytes())
+            digest.update(b"\0")
+    return digest.hexdigest()
 
 
 # ---- what is saved with the fits ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -87,50 +87,44 @@ def tables(
             _row(results, q, shown[q], m, reference, drawing) for q in chosen for m in about.methods
         ]
     rows, hopeless = _without_hopeless(_holm(rows))
-    against = [c.against for row in rows for c in row.cells.values() if c.against]
-    n_comparisons = sum(not math.isnan(difference.p) for difference in against)
-    n = len(about.methods)
-    return [
-        _table(
-            results, q, shown[q], rows[at * n : (at + 1) * n], reference, n_comparisons, hopeless
+    n_comparisons = sum(not math.isnan(difference.p) for _, difference in _differences(rows))
+    comparable, made = comparable_methods(results), []
+    for at, question in enumerate(chosen):
+        metrics, n = shown[question], len(about.methods)
+        own = _best(rows[at * n : (at + 1) * n], metrics, comparable)
+        ordered = sorted(own, key=lambda row: row.floor)  # floors last
+        notes = (*about.notes, *floor_notes(own, metrics), *_fit_notes(results), *hopeless)
+        made.append(
+            ComparisonTable(
+                about.corpus,
+                question,
+                metrics,
+                (*ordered, *_figures(results, question, metrics)),
+                reference,
+                n_comparisons,
+                (*notes, *_difference_notes(own)),
+                about.command,
+            )
         )
-        for at, q in enumerate(chosen)
+    return made
+
+
+def _differences(rows: Sequence[Row]) -> list[tuple[tuple[int, str], Difference]]:
+    """The differences from the reference, with the number of the row and the metric."""
+    return [
+        ((at, metric), cell.against)
+        for at, row in enumerate(rows)
+        for metric, cell in row.cells.items()
+        if cell.against
     ]
 
 
-def _table(
-    results: Results,
-    question: str,
-    shown: tuple[str, ...],
-    rows: list[Row],
-    reference: str | None,
-    n_comparisons: int,
-    hopeless: list[str],
-) -> ComparisonTable:
-    rows = _best(rows, shown, comparable_methods(results))
-    differences = [
-        (row.name, m, c.against) for row in rows for m, c in row.cells.items() if c.against
+def _with_cells(rows: Sequence[Row], changed: Mapping[tuple[int, str], Cell]) -> list[Row]:
+    """The rows with other cells, by number of the row and metric."""
+    return [
+        replace(row, cells={m: changed.get((at, m), cell) for m, cell in row.cells.items()})
+        for at, row in enumerate(rows)
     ]
-    return ComparisonTable(
-        results.about.corpus,
-        question,
-        shown,
-        (
-            *(row for row in rows if not row.floor),
-            *(row for row in rows if row.floor),
-            *_figures(results, question, shown),
-        ),
-        reference,
-        n_comparisons,
-        (
-            *results.about.notes,
-            *floor_notes(rows, shown),
-            *_fit_notes(results),
-            *hopeless,
-            *_difference_notes(differences),
-        ),
-        results.about.command,
-    )
 
 
 def _scored(results: Results, question: str) -> tuple[str, ...]:
@@ -185,39 +179,39 @@ def _possible(metric: str, low: float, high: float) -> tuple[float, float]:
 
 def _holm(rows: list[Row]) -> list[Row]:
     """Apply Holm's correction over all comparisons of the table."""
-    places = [(at, metric) for at, row in enumerate(rows) for metric in row.cells]
-    compared_cells = [(place, rows[place[0]].cells[place[1]].against) for place in places]
-    defined = [(place, against) for place, against in compared_cells if against is not None]
-    adjusted = corrected([against for _, against in defined])
-    for ((at, metric), _), against in zip(defined, adjusted, strict=True):
-        cells = rows[at].cells
-        rows[at] = replace(
-            rows[at], cells=cells | {metric: replace(cells[metric], against=against)}
-        )
-    return rows
+    compared_cells = _differences(rows)
+    adjusted = corrected([difference for _, difference in compared_cells])
+    return _against(rows, dict(zip((at for at, _ in compared_cells), adjusted, strict=True)))
+
+
+def _against(rows: list[Row], differences: Mapping[tuple[int, str], Difference]) -> list[Row]:
+    """The rows with other differences from the reference."""
+    return _with_cells(
+        rows,
+        {
+            (at, metric): replace(rows[at].cells[metric], against=difference)
+            for (at, metric), difference in differences.items()
+        },
+    )
 
 
 def _without_hopeless(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """The rows without p, and a note, if even the largest possible difference had a corrected p
     above 0.05: with two seeds, a difference must be 13 times its standard error over seeds, and
     many times more after Holm's correction."""
-    cells = [(m, cell) for row in rows for m, cell in row.cells.items()]
-    tested = [(m, c.against) for m, c in cells if c.against and not math.isnan(c.against.p)]
+    tested = [(at, d) for at, d in _differences(rows) if not math.isnan(d.p)]
     means: dict[str, list[float]] = {}
-    for metric, cell in cells:
-        means.setdefault(metric, []).append(cell.mean)
+    for row in rows:
+        for metric, cell in row.cells.items():
+            means.setdefault(metric, []).append(cell.mean)
     largest = {m: 1 - min(x) if higher_is_better(m) else max(x) for m, x in means.items()}
 
     def possible(more: int) -> bool:
-        least = (least_p(d, largest[m], d.n_runs + more) for m, d in tested)
+        least = (least_p(d, largest[m], d.n_runs + more) for (_, m), d in tested)
         return min(least) * len(tested) < ALPHA
 
     if all(difference.p == 1 for _, difference in tested) or possible(0):
         return rows, []
-    rows = [
-        replace(row, cells={metric: _without_p(cell) for metric, cell in row.cells.items()})
-        for row in rows
-    ]
     n_runs = max(d.n_runs for _, d in tested)
     enough = next((more for more in range(1, MOST_SEEDS) if possible(more)), None)
     seeds = "more" if enough is None else f"{n_runs + enough}"
@@ -225,13 +219,8 @@ def _without_hopeless(rows: list[Row]) -> tuple[list[Row], list[str]]:
         f"No p: with {n_runs} seeds and {len(tested)} comparisons, not even the largest possible "
         f"difference would be significant; use {seeds} seeds, or fewer methods and metrics."
     )
-    return rows, [note]
-
-
-def _without_p(cell: Cell) -> Cell:
-    if cell.against is None or math.isnan(cell.against.p):
-        return cell
-    return replace(cell, against=replace(cell.against, p=NAN, adjusted=NAN, reason=TOO_FEW_SEEDS))
+    without = {at: replace(d, p=NAN, adjusted=NAN, reason=TOO_FEW_SEEDS) for at, d in tested}
+    return _against(rows, without), [note]
 
 
 def comparable_methods(results: Results) -> list[str]:
@@ -247,21 +236,18 @@ def comparable_methods(results: Results) -> list[str]:
 
 def _best(rows: list[Row], metrics: Sequence[str], comparable: Sequence[str]) -> list[Row]:
     """Mark the best mean of each metric among comparable methods; all if several tie."""
+    marked: dict[tuple[int, str], Cell] = {}
     for metric in metrics:
         ranked = {
-            at: row.cells[metric].mean
+            (at, metric): row.cells[metric]
             for at, row in enumerate(rows)
             if metric in row.cells and row.name in comparable
         }
-        if len(ranked) < 2:
-            continue
-        top = max(ranked.values()) if higher_is_better(metric) else min(ranked.values())
-        for at, mean in ranked.items():
-            row = rows[at]
-            if mean == top:
-                marked = replace(row.cells[metric], best=True)
-                rows[at] = replace(row, cells=row.cells | {metric: marked})
-    return rows
+        if len(ranked) > 1:
+            best = max if higher_is_better(metric) else min
+            top = best(cell.mean for cell in ranked.values())
+            marked |= {at: replace(c, best=True) for at, c in ranked.items() if c.mean == top}
+    return _with_cells(rows, marked)
 
 
 def _figures(results: Results, question: str, metrics: Sequence[str]) -> list[Row]:
@@ -326,13 +312,13 @@ def _fit_notes(results: Results) -> list[str]:
     return notes
 
 
-def _difference_notes(differences: list[tuple[str, str, Difference]]) -> list[str]:
+def _difference_notes(rows: Sequence[Row]) -> list[str]:
     """Notes of comparisons, such as what is left out, each once with its methods and metrics."""
     metrics_of: dict[tuple[str, str], list[str]] = {}
-    for method, metric, difference in differences:
+    for (at, metric), difference in _differences(rows):
         for note in (*difference.notes, difference.reason):
             if note and note != TOO_FEW_SEEDS:
-                metrics_of.setdefault((method, note), []).append(metric)
+                metrics_of.setdefault((rows[at].name, note), []).append(metric)
     methods_of: dict[tuple[str, str], list[str]] = {}
     for (method, note), metrics in metrics_of.items():
         methods_of.setdefault((", ".join(metrics), note), []).append(method)

@@ -11,7 +11,7 @@ import pytest
 
 from dissensus import Annotations
 from dissensus.evaluation import compare, k_fold
-from dissensus.evaluation.execution.trials import (
+from dissensus.evaluation.execution.task import (
     weighed_cross_entropy,
     weighed_questions,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,20 +14,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dissensus.aggregation import Mace
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
 from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.density_readings import DensityReading
 from dissensus.evaluation.execution.processes import check_gpu
-from dissensus.evaluation.execution.trials import (
-    best,
-    chosen_by,
-    competences,
-    drawn,
-    weighed_cross_entropy,
-    weighed_questions,
-)
-from dissensus.evaluation.fit import Fit, Job, Key, Status, folder_name, item_table, plain
+from dissensus.evaluation.fit import Fit, Job, Key, folder_name, item_table, number, plain
 from dissensus.evaluation.protocols import Fold, nested
 from dissensus.files.checked_json import parse_json
 from dissensus.files.folders import staged
@@ -37,16 +32,21 @@ from dissensus.methods.framework.settings import Choices, changed, draws, seeded
 from dissensus.metrics import (
     DENSITY_METRICS,
     GOLD,
+    METRICS,
     gold_item_scores,
     gold_scores,
     item_scores,
     scores,
 )
+from dissensus.metrics.annotators import surprise
+from dissensus.metrics.soft import SMALLEST
 from dissensus.names import Names
 from dissensus.prediction import Prediction
+from dissensus.scales import Scale
 
 DIVERGED = "training diverged"
 AT_ONCE = {"cpu": 24, "cuda": 192}  # fits of trials whose settings are tried at the same time
+WEIGHED = "cross-entropy"  # the metric whose answers are weighed if settings are chosen by it
 TrialParts = tuple[Corpus, Corpus, Corpus | None]  # to train on, to score, to choose the epoch on
 
 
@@ -85,6 +85,10 @@ class Task:
     def fold(self, name: str) -> Fold:
         return next(fold for fold in self.folds if fold.name == name)
 
+    def fit(self, key: Key) -> Fit:
+        """A fit without scores."""
+        return Fit(*key, run=self.fold(key.fold).run)
+
     def state(self, key: Key) -> Path:
         """The folder for the checkpoint and the trials of an unfinished fit."""
         return self.unfinished / folder_name(key)
@@ -98,8 +102,7 @@ class Task:
         return fits_of(self, opened, job)
 
     def died(self, key: Key, why: str) -> Fit:
-        run = self.fold(key.fold).run
-        return Fit(*key, run=run, status="failed", reason=why)
+        return replace(self.fit(key), status="failed", reason=why)
 
 
 def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
@@ -108,6 +111,7 @@ def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
         yield _fitted(task, corpus, job[0])
         return
     from dissensus.methods.framework import stacked_fits
+    from dissensus.methods.framework.trained import TrainedMethod
 
     began = time.monotonic()
     try:
@@ -126,28 +130,22 @@ def fits_of(task: Task, corpus: Corpus, job: Job) -> Iterator[Fit]:
     encoded: dict[str, Method] = {}  # a method that has encoded the test part, by fold
     for key, (method, tried), error in zip(job, searched, errors, strict=True):
         began = time.monotonic()
-        fit = replace(_begun(task, key), tried=tried, settings=plain(settings_of(method)))
+        fit = replace(task.fit(key), tried=tried, settings=plain(settings_of(method)))
         try:
             if error is not None:
                 raise error
-            _share_encodings(method, encoded.setdefault(key.fold, method))
+            source = encoded.setdefault(key.fold, method)
+            if isinstance(method, TrainedMethod) and isinstance(source, TrainedMethod):
+                method.share_encodings(source)
             fit = _tested(fit, task, method, parts[key.fold][1])
         except Exception as wrong:
             fit = _marked(fit, wrong)
         yield replace(fit, seconds=share + time.monotonic() - began)
 
 
-def _share_encodings(method: Method, source: Method) -> None:
-    """Let a method use the encoded test part of another one."""
-    from dissensus.methods.framework.trained import TrainedMethod
-
-    if isinstance(method, TrainedMethod) and isinstance(source, TrainedMethod):
-        method.share_encodings(source)
-
-
 def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
     """One fit by itself; it resumes from its checkpoint if there is one."""
-    began, fit = time.monotonic(), _begun(task, key)
+    began, fit = time.monotonic(), task.fit(key)
     try:
         ((method, tried),) = _searched(task, corpus, (key,))
         fit = replace(fit, tried=tried, settings=plain(settings_of(method)))
@@ -165,25 +163,17 @@ def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
     return replace(fit, seconds=time.monotonic() - began)
 
 
-def _begun(task: Task, key: Key) -> Fit:
-    return Fit(key.method, key.seed, key.fold, task.fold(key.fold).run)
-
-
 def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
     """The fit with the scores of the method on the test part."""
     with predicting_once():
-        return _scored_on(test, fit, task, method)
-
-
-def _scored_on(test: Corpus, fit: Fit, task: Task, method: Method) -> Fit:
-    training_notes = method.notes_
-    predictions = method.predict(test, consensus=task.consensus or "own")
-    notes = tuple(dict.fromkeys([*training_notes, *method.notes_]))
-    against_gold = predictions
-    if task.consensus is None and _differs_for_gold(method, test, task.questions):
-        against_gold = method.predict(test, consensus="all")
-    fit = replace(with_scores(fit, task, predictions, against_gold, test), notes=notes)
-    return _with_densities(fit, task, method, test) if task.densities else fit
+        training_notes = method.notes_
+        predictions = method.predict(test, consensus=task.consensus or "own")
+        notes = tuple(dict.fromkeys([*training_notes, *method.notes_]))
+        against_gold = predictions
+        if task.consensus is None and _differs_for_gold(method, test, task.questions):
+            against_gold = method.predict(test, consensus="all")
+        fit = replace(with_scores(fit, task, predictions, against_gold, test), notes=notes)
+        return _with_densities(fit, task, method, test) if task.densities else fit
 
 
 def _differs_for_gold(method: Method, test: Corpus, questions: tuple[str, ...]) -> bool:
@@ -197,23 +187,58 @@ def _differs_for_gold(method: Method, test: Corpus, questions: tuple[str, ...]) 
 
 
 def _marked(fit: Fit, error: Exception) -> Fit:
-    status, reason = _why(error)
-    return replace(fit, status=status, reason=reason)
-
-
-def _why(error: Exception) -> tuple[Status, str]:
-    """The status of a fit that did not succeed, and the reason.
+    """The fit with its status, and the reason why it did not succeed.
 
     If the GPU is lost, the fit has no status: it must be run again by another process.
     """
     check_gpu()
     text = str(error).strip()
     if isinstance(error, ModelError) and text.startswith(DIVERGED):
-        return "diverged", text
+        return replace(fit, status="diverged", reason=text)
     if isinstance(error, DissensusError) and text:
-        return "failed", text
+        return replace(fit, status="failed", reason=text)
     first = text.splitlines()[0] if text else "without a message"
-    return "failed", f"{type(error).__name__}: {first}"
+    return replace(fit, status="failed", reason=f"{type(error).__name__}: {first}")
+
+
+# ---- scores ----
+
+
+def with_scores(
+    fit: Fit,
+    task: Task,
+    predictions: Mapping[str, Prediction],
+    against_gold: Mapping[str, Prediction],
+    test: Corpus,
+) -> Fit:
+    """The fit with the scores of predictions; questions without a prediction have none."""
+    of_questions: dict[str, dict[str, float]] = {}
+    items: dict[str, dict[str, tuple[Names, np.ndarray]]] = {}
+    for question in (name for name in task.questions if name in predictions):
+        prediction, answers = predictions[question], test[question]
+        gold = test.gold.get(question)
+        of_questions[question], items[question] = {}, {}
+        if answers.n_rows:
+            of_questions[question] = scores(prediction, answers, metrics=task.metrics)
+            items[question] = item_scores(prediction, answers, task.metrics)
+        if gold is not None and gold.n_rows:
+            prediction = against_gold[question]
+            of_questions[question] |= gold_scores(prediction, gold, task.metrics)
+            items[question] |= gold_item_scores(prediction, gold, task.metrics)
+    return replace(fit, scores=of_questions, items=item_table(items))
+
+
+def _with_densities(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
+    """Add the scores of the densities, each under a name like that of a question."""
+    scores, items = dict(fit.scores), [fit.items]
+    for reading in task.densities:
+        observed = rating_densities(test, task.questions, reading.kde.bins)
+        density = reading.predict(method, test)
+        name = reading.name(task.questions)
+        each = {m: metric.item_scores(density, observed) for m, metric in DENSITY_METRICS.items()}
+        scores[name] = {m: float(np.mean(values)) for m, (_, values) in each.items()}
+        items.append(item_table({name: each}))
+    return replace(fit, scores=scores, items=pa.concat_tables(items).combine_chunks())
 
 
 # ---- encoders and devices ----
@@ -318,7 +343,9 @@ def _tried(task: Task, corpus: Corpus, searches: Sequence[_Search]) -> list[list
             for path, (search, number), result in zip(
                 paths[some], trials[some], scored, strict=True
             ):
-                _save(path, {"settings": plain(search.settings[number]), **plain(result)})
+                entry = {"settings": plain(search.settings[number]), **plain(result)}
+                with staged(path) as new:
+                    new.write_text(json.dumps(entry), encoding="utf-8")
     entries = iter([parse_json(plain_bytes(path), path) for path in paths])
     return [[next(entries) for _ in search.settings] for search in searches]
 
@@ -331,12 +358,6 @@ def chooses_on_validation(
         return False
     gold = [corpus.gold[question].item for question in questions if question in corpus.gold]
     return any(np.isin(fold.validation, items).any() for items in gold)
-
-
-def _save(path: Path, entry: dict[str, Any]) -> None:
-    """Write a file, whole or not at all."""
-    with staged(path) as new:
-        new.write_text(json.dumps(entry), encoding="utf-8")
 
 
 def _scored(
@@ -365,8 +386,18 @@ def _scored(
                 for question, score in _main_scores(method, test, leading, search.weights).items():
                     each[question].append(score)
         except Exception as error:
-            reason = ": ".join(_why(error))
-        yield _means(each, leading, len(search.parts)) | {"reason": reason}
+            wrong = _marked(Fit("", 0, ""), error)
+            reason = f"{wrong.status}: {wrong.reason}"
+        missing = [math.nan] * len(search.parts)
+        by_fold = {
+            question: {leading[question]: [*known, *missing][: len(missing)]}
+            for question, known in each.items()
+        }
+        means = {
+            question: {metric: float(np.mean(values)) for metric, values in metrics.items()}
+            for question, metrics in by_fold.items()
+        }
+        yield {"scores": means, "by_fold": by_fold, "reason": reason}
 
 
 def _main_scores(
@@ -393,54 +424,122 @@ def _main_scores(
     return by_question
 
 
-def _means(
-    each: Mapping[str, list[float]], leading: Mapping[str, str], n_folds: int
-) -> dict[str, Any]:
-    """The mean scores by question and metric, nan if a fold has none; and the scores by fold."""
-    missing = [np.nan] * n_folds
-    by_fold = {q: {leading[q]: [*known, *missing][:n_folds]} for q, known in each.items()}
-    means = {
-        q: {m: float(np.mean(values)) for m, values in metrics.items()}
-        for q, metrics in by_fold.items()
+# ---- trials: which settings, scored by which metric, and which are best ----
+
+
+def leading_metric(scale: Scale) -> str:
+    """The main metric of a scale: the first in tables, and the one that settings are chosen by.
+
+    Example:
+        >>> from dissensus.scales import Interval, Nominal
+        >>> leading_metric(Nominal(("no", "yes"))), leading_metric(Interval(0, 1))
+        ('cross-entropy', 'CCC')
+    """
+    return next(name for name, metric in METRICS.items() if scale.kind in metric.scales)
+
+
+def chosen_by(corpus: Corpus, questions: Sequence[str], scoring: str | None) -> dict[str, str]:
+    """The metric that settings are chosen by, for each question that it applies to."""
+    scales = {question: corpus[question].scale for question in questions}
+    if scoring is None:
+        return {question: leading_metric(scale) for question, scale in scales.items()}
+    metric = METRICS[scoring.removesuffix(GOLD)]
+    return {
+        question: scoring
+        for question, scale in scales.items()
+        if scale.kind in metric.scales and (metric.name == scoring or question in corpus.gold)
     }
-    return {"scores": means, "by_fold": by_fold}
 
 
-# ---- scores ----
+def weighed_questions(
+    corpus: Corpus, questions: Sequence[str], scoring: str | None
+) -> tuple[str, ...]:
+    """The questions whose answers are weighed by the competence of annotators when settings are
+    chosen: those with a truth, as gold labels show, where annotators are known."""
+    metrics = chosen_by(corpus, questions, scoring)
+    return tuple(
+        question
+        for question, metric in metrics.items()
+        if scoring is None
+        and metric == WEIGHED
+        and question in corpus.gold
+        and corpus[question].annotator is not None
+        and corpus[question].scale.kind == "nominal"
+    )
 
 
-def with_scores(
-    fit: Fit,
-    task: Task,
-    predictions: Mapping[str, Prediction],
-    against_gold: Mapping[str, Prediction],
-    test: Corpus,
-) -> Fit:
-    """The fit with the scores of predictions; questions without a prediction have none."""
-    of_questions: dict[str, dict[str, float]] = {}
-    items: dict[str, dict[str, tuple[Names, np.ndarray]]] = {}
-    for question in (name for name in task.questions if name in predictions):
-        prediction, answers = predictions[question], test[question]
-        gold = test.gold.get(question)
-        of_questions[question], items[question] = {}, {}
-        if answers.n_rows:
-            of_questions[question] = scores(prediction, answers, metrics=task.metrics)
-            items[question] = item_scores(prediction, answers, task.metrics)
-        if gold is not None and gold.n_rows:
-            prediction = against_gold[question]
-            of_questions[question] |= gold_scores(prediction, gold, task.metrics)
-            items[question] |= gold_item_scores(prediction, gold, task.metrics)
-    return replace(fit, scores=of_questions, items=item_table(items))
+def competences(train: Corpus, questions: Sequence[str]) -> dict[str, np.ndarray]:
+    """How likely each annotator knows the answer, (n_annotators,), as MACE estimates it from the
+    answers of a training part, for each question."""
+    return {question: Mace().fit(train[question]).competence_ for question in questions}
 
 
-def _with_densities(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
-    """Add the scores of the densities, each under a name like that of a question."""
-    scores, items = dict(fit.scores), [fit.items]
-    for reading in task.densities:
-        observed = rating_densities(test, task.questions, reading.kde.bins)
-        density = reading.predict(method, test)
-        name = reading.name(task.questions)
-        each = {m: metric.item_scores(density, observed) for m, metric in DENSITY_METRICS.items()}
-        scores[name] = {m: float(np.mean(values)) for m, (_, values) in each.items()}
-        items.append(item_table({name: each}))
-    return replace(fit, scores=scores, items=pa.concat_tables(items).combine_chunks())
+def weighed_cross_entropy(
+    prediction: Prediction, answers: Annotations, weight: np.ndarray, *, by_annotator: bool
+) -> float:
+    """The mean of -ln q over answers, weighed by their annotators; nan without any weight.
+
+    Args:
+        weight: of each annotator, (n_annotators,).
+        by_annotator: whether q is what was predicted for the annotator, or for the item.
+    """
+    if by_annotator:
+        rows, of_answers = surprise(prediction, answers)
+    else:
+        item = prediction.items.find(answers.items)[answers.item]
+        rows = np.flatnonzero(item >= 0)
+        answer = answers.to(prediction.scale).answer[rows]
+        mass = prediction.distribution[item[rows], answer].astype(float)
+        of_answers = -np.log(np.maximum(mass, SMALLEST))
+    of_rows = weight[answers.annotator_codes(WEIGHED)[rows]]
+    return float((of_rows * of_answers).sum() / of_rows.sum()) if of_rows.sum() > 0 else math.nan
+
+
+def drawn(method: Method, choices: Choices, n: int, seed: int) -> list[dict[str, Any]]:
+    """n different settings: the method's own, then some drawn at random from the choices.
+
+    Methods with the same choices try the same settings.
+
+    Example:
+        >>> from dissensus.methods.annotator_majority import AnnotatorMajority
+        >>> drawn(AnnotatorMajority(), {"smoothing": (0.5, 1.0, 2.0)}, n=3, seed=0)
+        [{'smoothing': 1.0}, {'smoothing': 2.0}, {'smoothing': 0.5}]
+    """
+    changed(
+        method, {name: values[0] for name, values in choices.items()}
+    )  # an error if one does not exist
+    known = settings_of(method)
+    first = {name: known[name] for name in choices}
+    sizes = [len(values) for values in choices.values()]
+    settings = [first]
+    for code in np.random.default_rng(seed).permutation(math.prod(sizes)):
+        place = np.unravel_index(code, sizes) if sizes else ()
+        candidate = {
+            name: values[k] for (name, values), k in zip(choices.items(), place, strict=True)
+        }
+        if len(settings) < n and candidate not in settings:
+            settings.append(candidate)
+    if len(settings) < n:
+        raise ModelError(
+            f"{method.name} has {len(settings)} settings to try, fewer than {n} trials; use fewer "
+            "trials, or add choices"
+        )
+    return settings
+
+
+def best(tried: Sequence[Mapping[str, Any]], metrics: Mapping[str, str]) -> int:
+    """The index of the settings with the best score; with several questions, the best mean rank.
+
+    Settings without a score come last. Of equal ones the first is taken, so the defaults win ties.
+
+    Args:
+        tried: each with `scores`, by question and metric.
+        metrics: by which settings are chosen, for each question.
+    """
+    ranks = np.zeros(len(tried))
+    for question, metric in metrics.items():
+        scores = np.array([number(one["scores"].get(question, {}).get(metric)) for one in tried])
+        lower = -scores if METRICS[metric.removesuffix(GOLD)].higher_is_better else scores
+        lower = np.where(np.isnan(lower), np.inf, lower)
+        ranks += (lower[:, None] > lower[None, :]).sum(axis=1)
+    return int(ranks.argmin())
