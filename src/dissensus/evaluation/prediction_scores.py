@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -87,8 +87,8 @@ class PartScores:
         content["scores"] = _without_nan(self.scores)
         content["bounds"] = {n: _without_nan(b._asdict()) for n, b in self.bounds.items()}
         content["intervals"] = {
-            name: list(_without_nan({"low": low, "high": high}).values())
-            for name, (low, high) in self.intervals.items()
+            name: [None if math.isnan(end) else end for end in ends]
+            for name, ends in self.intervals.items()
         }
         if not self.intervals:
             del content["intervals"]
@@ -341,7 +341,7 @@ def _with_intervals(
         groups = units[corpus.items.codes(items)]
         test = metric_over_items(metric.name, each, groups=groups, resamples=RESAMPLES, seed=seed)
         intervals[name] = test.low, test.high
-    return PartScores(**(vars(result) | {"intervals": intervals}))
+    return replace(result, intervals=intervals)
 
 
 def _not_applied(wanted: list[str], results: Sequence[PartScores]) -> list[str]:
@@ -492,18 +492,23 @@ def _has_bound_columns(methods: list[PartScores]) -> bool:
 def _rows(methods: list[PartScores], with_bounds: bool) -> Iterator[list[str]]:
     empty = ["", ""] if with_bounds else []
 
-    def counts(name: str, of: list[int]) -> list[str]:
-        return [name, *map(_text, of), *empty, ""]
+    def row(name: str, numbers: Sequence[float | None]) -> list[str]:
+        shown = [_text(math.nan if number is None else number) for number in numbers]
+        return [name, *shown, *empty, ""]
 
-    yield counts("items compared", [result.items for result in methods])
+    yield row("items compared", [result.items for result in methods])
     if any(result.answers for result in methods):
-        yield counts("answers by annotator", [result.answers for result in methods])
+        yield row("answers by annotator", [result.answers for result in methods])
     if any(result.gold for result in methods):
-        yield counts("gold labels compared", [result.gold for result in methods])
+        yield row("gold labels compared", [result.gold for result in methods])
     for name in (*METRICS, *DENSITY_METRICS):
         yield from _metric_rows(name, methods, with_bounds)
-    if any(result.dic for result in methods):
-        yield from _dic_rows([result.dic for result in methods], empty)
+    every = [result.dic for result in methods]
+    if any(every):  # a dash if there are no predictions per annotator
+        yield row("  DIC between halves", [dic and dic[1].value for dic in every])
+        yield row("  the same, normalised", [dic and dic[1].normalised for dic in every])
+        yield row("  pairs of annotators", [dic and dic[0].pairs for dic in every])
+        yield row("  pairs left out", [dic and dic[0].left_out for dic in every])
     for name in METRICS:
         yield from _metric_rows(f"{name} (gold)", methods, with_bounds)
 
@@ -523,19 +528,6 @@ def _metric_rows(name: str, methods: list[PartScores], with_bounds: bool) -> Ite
     for place, guess in enumerate(("perfect", "constant") if any(both) else ()):
         each = [_text(math.nan if of is None else of[place]) for of in both]
         yield [f"  {guess} prediction", *each, ""]
-
-
-def _dic_rows(every: list[tuple[Dic, Dic] | None], empty: list[str]) -> Iterator[list[str]]:
-    """Details of DIC; a dash if there are no predictions per annotator."""
-
-    def of(name: str, values: list[float | None]) -> list[str]:
-        shown = [_text(math.nan if value is None else value) for value in values]
-        return [name, *shown, *empty, ""]
-
-    yield of("  DIC between halves", [d and d[1].value for d in every])
-    yield of("  the same, normalised", [d and d[1].normalised for d in every])
-    yield of("  pairs of annotators", [d and d[0].pairs for d in every])
-    yield of("  pairs left out", [d and d[0].left_out for d in every])
 
 
 def _cell(result: PartScores, name: str) -> str:
