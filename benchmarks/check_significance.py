@@ -25,7 +25,7 @@ from dissensus.evaluation import (
     statistic_over_items,
 )
 from dissensus.evaluation.resampling import draws, macro_f1
-from dissensus.evaluation.significance.means import PairedScores, percentiles, two_sided
+from dissensus.evaluation.significance.paired_tests import PairedScores, percentiles, two_sided
 from keeping import keep
 
 COMPARISONS = 500

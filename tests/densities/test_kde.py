@@ -167,19 +167,6 @@ def test_the_root_is_the_smallest(n_dimensions: int, temperature: float | None) 
     assert 10 < n_roots < 48
 
 
-@pytest.mark.parametrize("n", [10, 30, 100])
-def test_two_modes_stay_apart(n: int) -> None:
-    """Of opinions at +-.5; 92 to 98 of 100 samples had the bandwidth of the limit, .632."""
-    generator = np.random.default_rng(1)
-    values = generator.choice([-0.5, 0.5], (50, n, 1)) + 0.1 * generator.normal(size=(50, n, 1))
-    for kind in (values, torch.from_numpy(values)):
-        density, bandwidth, has_root = diffusion_kde(kind, Grid(64))
-        assert float(has_root.mean(dtype=kind.dtype)) > 0.95
-        assert float((bandwidth < 0.3).mean(dtype=kind.dtype)) > 0.95
-    between, within = density[:, 30:34].mean(), density[:, [15, 16, 47, 48]].mean()
-    assert float(between / within) < 0.1
-
-
 @pytest.mark.parametrize("n_dimensions", [1, 2])
 @pytest.mark.parametrize("temperature", [None, 4.0, 8.0, 64.0])
 def test_many_at_once_agree_with_scipy(n_dimensions: int, temperature: float | None) -> None:
@@ -279,22 +266,6 @@ def test_gradients_are_finite_differences(n_dimensions: int, temperature: float)
     torch.autograd.gradcheck(of, inputs, eps=1e-6, atol=1e-6, rtol=1e-5)
 
 
-def test_gradients_through_the_smallest_of_two_roots_are_finite_differences() -> None:
-    """At +-.5, t - phi(t) is negative again at the limit."""
-    generator = np.random.default_rng(2)
-    values = generator.choice([-0.5, 0.5], (2, 12, 1)) + 0.1 * generator.normal(size=(2, 12, 1))
-
-    def of(values: Tensor, temperature: Tensor) -> Tensor:
-        estimate = diffusion_kde(
-            values, Grid(32), temperature=temperature, n_observations=200, iterations=30
-        )
-        assert bool(estimate.has_root.all()) and bool((estimate.bandwidth < 0.3).all())
-        return loss(estimate.density, estimate.bandwidth)
-
-    inputs = [torch.from_numpy(values), torch.tensor(8.0, dtype=torch.float64)]
-    torch.autograd.gradcheck(of, [each.requires_grad_() for each in inputs], eps=1e-6, atol=1e-6)
-
-
 def test_gradients_without_a_search_are_finite_differences() -> None:
     """Of a given bandwidth, and of the normal reference rule where there is no root."""
     values = torch.from_numpy(observations(2, 5, 2)).requires_grad_()
@@ -311,15 +282,6 @@ def test_gradients_without_a_search_are_finite_differences() -> None:
 
     torch.autograd.gradcheck(fixed, [values, bandwidth], eps=1e-6, atol=1e-6)
     torch.autograd.gradcheck(without_root, [values], eps=1e-6, atol=1e-6)
-
-
-def test_a_batch_is_what_its_densities_are_alone() -> None:
-    values = torch.from_numpy(observations(6)).reshape(2, 3, 200, 2)
-    together = diffusion_kde(values, SQUARE, temperature=8.0)
-    for place in np.ndindex(2, 3):
-        alone = diffusion_kde(values[place], SQUARE, temperature=8.0)
-        torch.testing.assert_close(together.density[place], alone.density, atol=1e-12, rtol=1e-9)
-        torch.testing.assert_close(together.bandwidth[place], alone.bandwidth)
 
 
 def test_an_observation_of_weight_0_is_padding() -> None:

@@ -130,29 +130,6 @@ def test_weighted_observations_are_what_draws_give_on_average(n_annotators: int)
     assert distance.max() < (0.005 if n_annotators <= 8 else 0.03)
 
 
-def test_weighted_observations_vary_less_than_draws() -> None:
-    """Next to the expected histogram, 200 draws are ten times as far away."""
-    ratings = crowds(8, 5, 2)
-    values, weights, spread = weighted_observations(ratings, SQUARE)
-    exact = histogram(values, SQUARE, weights, temperature=8.0, spread=spread)
-    many = draw_observations(ratings, uniforms(8, 20000, n_uniforms(5, 2)), SQUARE)
-    expected = histogram(many, SQUARE, temperature=8.0)
-    few = histogram(many[:, :200], SQUARE, temperature=8.0)
-    near, far = tvd(exact, expected, SQUARE).mean(), tvd(few, expected, SQUARE).mean()
-    assert near < 0.15 * far
-
-
-@pytest.mark.parametrize("n_annotators", [10, 50])
-def test_fixed_orders_of_many_annotators_vary_less_than_draws(n_annotators: int) -> None:
-    ratings = crowds(10, n_annotators, 2, seed=3)
-    many = draw_observations(ratings, uniforms(10, 9000, n_uniforms(n_annotators, 2)), SQUARE)
-    expected = histogram(many, SQUARE, temperature=8.0)
-    values, weights, spread = weighted_observations(ratings, SQUARE)
-    orders = histogram(values, SQUARE, weights, temperature=8.0, spread=spread)
-    few = histogram(many[:, :200], SQUARE, temperature=8.0)
-    assert tvd(orders, expected, SQUARE).mean() < 0.6 * tvd(few, expected, SQUARE).mean()
-
-
 def test_draws_and_densities_can_be_vmapped() -> None:
     ratings = torch.from_numpy(crowds(6, 5, 2)).reshape(2, 3, 5, 2)
     drawn = torch.from_numpy(uniforms(2, 3, 30, n_uniforms(5, 2)))

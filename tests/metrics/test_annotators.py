@@ -142,19 +142,6 @@ def test_a_tenth_is_rounded_up(n: int, size: int) -> None:
         assert result == pytest.approx((worst / n).mean())
 
 
-def test_people_with_few_answers_are_not_among_the_worst() -> None:
-    rows = [(f"t{i}", "ann", "a") for i in range(10)] + [(f"t{i}", "bob", "b") for i in range(9)]
-    annotations = Annotations.from_rows(rows, SCALES["nominal"])
-    who = annotations.annotator_codes("here")
-    never = ByAnnotator(annotations.item, who, annotations.annotators, np.zeros_like(who))
-    mass = annotations.distribution()
-    prediction = Prediction(annotations.scale, annotations.items, mass, np.zeros(10), never)
-    score = METRICS["annotator accuracy, worst decile"]
-    assert score(prediction, annotations) == 1  # bob is always missed, but answered 9 times
-    only_bob = annotations.take(who == 1)
-    assert np.isnan(score(prediction, only_bob))
-
-
 @pytest.mark.parametrize("kind", ["interval", "ordinal"])
 def test_errors_answer_by_answer(kind: str) -> None:
     annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
@@ -19,8 +18,6 @@ from dissensus.metrics import (
     metric_name,
     scores,
 )
-from dissensus.metrics.metric import matching_once
-from dissensus.prediction import Prediction
 from tests.metrics.crowds import SCALES, people, perfect, predicted
 
 cross_entropy = METRICS["cross-entropy"]
@@ -61,21 +58,6 @@ def test_nothing_to_compare_has_no_bounds() -> None:
         assert np.isnan([*bounds(METRICS, nobody).values()]).all()
 
 
-def test_the_constant_is_the_best_for_cross_entropy() -> None:
-    annotations = people(SCALES["nominal"])
-
-    def surprise(logits: np.ndarray) -> float:
-        mass = np.exp(logits) / np.exp(logits).sum()
-        tiled = np.tile(mass, (annotations.n_items, 1))
-        guess = Prediction(annotations.scale, annotations.items, tiled, tiled.argmax(axis=1))
-        return cross_entropy(guess, annotations)
-
-    result = minimize(surprise, np.zeros(4))
-    expected = bounds(["cross-entropy"], annotations)["cross-entropy"]
-    assert expected.constant == pytest.approx(result.fun)
-    assert expected.perfect == pytest.approx(floor(annotations))
-
-
 def test_only_soft_metrics_for_the_scale_have_bounds() -> None:
     result = bounds(METRICS, people(SCALES["interval"]))
     assert list(result) == ["Wasserstein", "JSD", "JSD, base 2", "PO-JSD", "TVD", "Manhattan"]
@@ -112,18 +94,6 @@ def test_metrics_are_defined_in_a_line() -> None:
     for name, metric in METRICS.items():
         assert metric.definition and "\n" not in metric.definition, name
         assert not metric.definition.endswith("."), name
-
-
-def test_matching_is_kept_only_for_a_while() -> None:
-    annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
-    before = cross_entropy(prediction, annotations)
-    with matching_once():
-        assert cross_entropy(prediction, annotations) == before
-        assert scores(prediction, annotations)["cross-entropy"] == before
-        other: Annotations = people(SCALES["nominal"], seed=1)
-        assert cross_entropy(prediction, other) != before
-    prediction.distribution[:] = 0.25
-    assert cross_entropy(prediction, annotations) == pytest.approx(np.log(4))
 
 
 def test_the_page_on_metrics_lists_every_metric() -> None:

@@ -59,10 +59,10 @@ from .results import here as here
 from .significance.difference import Difference as Difference
 from .significance.difference import corrected as corrected
 from .significance.difference import p_text as p_text
-from .significance.means import over_both as over_both
-from .significance.means import over_items as over_items
-from .significance.means import over_seeds as over_seeds
 from .significance.method_difference import compared as compared
-from .significance.published import published as published
-from .significance.statistics import statistic_over_both as statistic_over_both
-from .significance.statistics import statistic_over_items as statistic_over_items
+from .significance.paired_tests import over_both as over_both
+from .significance.paired_tests import over_items as over_items
+from .significance.paired_tests import over_seeds as over_seeds
+from .significance.paired_tests import published as published
+from .significance.paired_tests import statistic_over_both as statistic_over_both
+from .significance.paired_tests import statistic_over_items as statistic_over_items

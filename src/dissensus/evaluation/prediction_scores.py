@@ -19,8 +19,8 @@ from dissensus.evaluation.comparison_table import FLOORS, Cell, Row, higher_is_b
 from dissensus.evaluation.predicted_consensus import BothConsensus, predicted_consensus
 from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.result_tables import floor_notes
-from dissensus.evaluation.significance.means import over_items
 from dissensus.evaluation.significance.method_difference import metric_over_items
+from dissensus.evaluation.significance.paired_tests import over_items
 from dissensus.metrics import (
     DENSITY_METRICS,
     GOLD,

@@ -21,8 +21,8 @@ from dissensus.evaluation.comparison_table import (
 from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
-from dissensus.evaluation.significance.means import least_p
 from dissensus.evaluation.significance.method_difference import compared
+from dissensus.evaluation.significance.paired_tests import least_p
 
 DRAWS = 50  # resamples for each comparison: p as small as 2 of them is significant after Holm
 MOST_SEEDS = 50

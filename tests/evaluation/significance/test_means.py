@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dissensus.evaluation.significance.means import over_both, over_items, over_seeds
+from dissensus.evaluation.significance.paired_tests import over_both, over_items, over_seeds
 from tests.error_texts import error_text
 from tests.evaluation.crowds import scores
 

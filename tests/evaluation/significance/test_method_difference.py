@@ -11,9 +11,12 @@ from dissensus.evaluation.fit import Fit
 from dissensus.evaluation.protocols import repeated
 from dissensus.evaluation.resampling import macro_f1
 from dissensus.evaluation.results import Results
-from dissensus.evaluation.significance.means import over_both, over_items
 from dissensus.evaluation.significance.method_difference import compared
-from dissensus.evaluation.significance.statistics import statistic_over_both
+from dissensus.evaluation.significance.paired_tests import (
+    over_both,
+    over_items,
+    statistic_over_both,
+)
 from dissensus.metrics.metric import OBSERVED, PREDICTED
 from tests.evaluation.comparisons import comparison, corpus, fit
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dissensus.evaluation.resampling import macro_f1, mean
-from dissensus.evaluation.significance.published import published
+from dissensus.evaluation.significance.paired_tests import published
 from tests.error_texts import error_text
 from tests.evaluation.crowds import scores
 
@@ -86,5 +86,5 @@ def test_a_share_that_makes_no_sense_and_mixed_arguments() -> None:
     )
     assert (
         error_text(lambda: published(np.ones(5), mean(np.zeros(5))))
-        == "pass scores for both methods, or a Statistic for both"
+        == "pass scores for both methods, or Sums for both"
     )

@@ -13,14 +13,16 @@ from dissensus.evaluation.resampling import (
     Sums,
     concordance,
     correlation,
-    drawing_once,
     draws,
     macro_f1,
     mean,
     ratio,
 )
-from dissensus.evaluation.significance.means import over_both
-from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
+from dissensus.evaluation.significance.paired_tests import (
+    over_both,
+    statistic_over_both,
+    statistic_over_items,
+)
 from dissensus.metrics import concordance as lin
 from tests.error_texts import error_text
 from tests.evaluation.crowds import scores
@@ -156,20 +158,3 @@ def test_statistics_of_other_items_are_refused() -> None:
         error_text(lambda: statistic_over_items(mean(np.ones((1, 3))), mean(np.ones((1, 4)))))
         == "the first method has 3 items, the second 4"
     )
-
-
-def test_the_same_items_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = [(9, 0), (9, 0), (7, 0), (9, 2)]
-    apart = [list(draws(n, 50, seed=1, key=key)) for n, key in arguments]
-    with drawing_once():
-        first, again = (next(draws(9, 50, seed=1)) for _ in range(2))
-        assert again is first
-        together = [
-            list(draws(n, 50, seed=1, key=key)) for n, key in [(9, 0), (9, 0), (7, 0), (9, 2)]
-        ]
-        monkeypatch.setattr("dissensus.evaluation.resampling.BLOCK", 100)  # too many to be kept
-        large, once_more = (list(draws(9, 60, seed=1)) for _ in range(2))
-    assert len(large) > 1 and large[0] is not once_more[0]
-    assert next(draws(9, 50, seed=1)) is not first
-    for one, other in [*zip(apart, together, strict=True), (large, once_more)]:
-        np.testing.assert_array_equal(np.concatenate(one), np.concatenate(other))

@@ -14,7 +14,7 @@ from dissensus.agreement import common_items, correlation_matrix, kappa_matrix
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.attention.deletion import FRACTIONS, deletion_confidence
-from dissensus.evaluation.significance.means import over_items
+from dissensus.evaluation.significance.paired_tests import over_items
 from dissensus.metrics import (
     annotator_similarity,
     aopc,

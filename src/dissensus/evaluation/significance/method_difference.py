@@ -12,8 +12,13 @@ from dissensus.evaluation.resampling import Sums, mean, nothing
 from dissensus.evaluation.results import Results
 from dissensus.evaluation.runs import RunKey, Runs, shared_runs
 from dissensus.evaluation.significance.difference import NAN, Difference
-from dissensus.evaluation.significance.means import left_out, over_both, over_items
-from dissensus.evaluation.significance.statistics import statistic_over_both, statistic_over_items
+from dissensus.evaluation.significance.paired_tests import (
+    left_out,
+    over_both,
+    over_items,
+    statistic_over_both,
+    statistic_over_items,
+)
 from dissensus.metrics import GOLD, METRICS
 from dissensus.metrics.metric import Metric
 
