@@ -20,7 +20,7 @@ from dissensus import Corpus
 from dissensus.cli.method_options import configured_methods, typed_settings
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
-from dissensus.evaluation.execution import jobs
+from dissensus.evaluation.execution import schedule
 from dissensus.methods import METHODS, ON_REQUEST, method
 from dissensus.methods.framework.settings import settings_of
 from tests.cli.conftest import Run
@@ -198,8 +198,8 @@ def test_a_budget_that_is_too_small(run: Run, crowd: Path, tmp_path: Path) -> No
 def test_fits_that_are_done_are_shown_before_the_end(
     run: Run, crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = lambda *known: jobs.jobs_of(*known)[:1]  # noqa: E731
-    monkeypatch.setattr("dissensus.evaluation.execution.scheduler.jobs_of", first)
+    jobs_of = schedule.jobs_of
+    monkeypatch.setattr(schedule, "jobs_of", lambda *known: jobs_of(*known)[:1])
     ended = run(*typed(crowd, tmp_path / "out", "--budget", "5s"))
     note = re.search(r"^Not finished: [1-4] of 6 fits done \((prior|single) ", ended.out, re.M)
     assert (ended.code, note is not None) == (3, True)

@@ -217,7 +217,7 @@ def test_a_budget_stops_and_the_same_again_goes_on(
     clock = Clock()
     with monkeypatch.context() as patch:
         patch.setattr("dissensus.evaluation.comparison.time", clock)
-        patch.setattr("dissensus.evaluation.execution.scheduler.time", clock)
+        patch.setattr("dissensus.evaluation.execution.schedule.time", clock)
         patch.setattr("dissensus.deadline.time", clock)
         with pytest.raises(Unfinished) as caught:
             run(crowd, tmp_path / "out", budget=5.5 * 60)

@@ -13,11 +13,11 @@ import numpy as np
 
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
-from dissensus.encoders.framework.keys import data_digest
+from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
 from dissensus.evaluation.execution.folder import GOLD_CONSENSUS, WEIGHED_IN_TRIALS, locked_folder
-from dissensus.evaluation.execution.scheduler import fit_missing
+from dissensus.evaluation.execution.schedule import fit_missing
 from dissensus.evaluation.execution.task import (
     Task,
     chooses_on_validation,

@@ -18,8 +18,7 @@ from dissensus.deadline import TimeIsUp, check_deadline, deadline
 from dissensus.encoders import encodings
 from dissensus.encoders.framework.cache import is_cached
 from dissensus.errors import DataError
-from dissensus.evaluation.execution.jobs import seconds_of_fit
-from dissensus.evaluation.execution.scheduler import duration
+from dissensus.evaluation.execution.schedule import duration, seconds_of_fit
 from dissensus.files.folders import read_json, staged, write_json
 from dissensus.methods import build
 from dissensus.progress import progress

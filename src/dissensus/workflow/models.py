@@ -26,7 +26,7 @@ from dissensus.evaluation.best_method import (
     comparison_tables,
 )
 from dissensus.evaluation.comparison_table import FLOORS, higher_is_better
-from dissensus.evaluation.execution.scheduler import duration
+from dissensus.evaluation.execution.schedule import duration
 from dissensus.evaluation.result_tables import comparable_methods
 from dissensus.files.folders import writing
 from dissensus.methods import build

@@ -1,1 +1,2 @@
-"""Running a comparison: jobs, processes, trials, and the folder that keeps the fits."""
+"""How a comparison runs: one fit (`task`), which fits when (`schedule`), in which process
+(`processes`), and where they are saved, so that it can be resumed (`folder`)."""

@@ -12,8 +12,8 @@ import pytest
 
 from dissensus import Corpus
 from dissensus.evaluation import Results, compare, k_fold
-from dissensus.evaluation.execution import jobs, scheduler
-from dissensus.evaluation.execution.jobs import jobs_of
+from dissensus.evaluation.execution import schedule
+from dissensus.evaluation.execution.schedule import jobs_of
 from dissensus.evaluation.execution.task import Task
 from dissensus.evaluation.fit import Fit, Key
 from dissensus.methods.annotator_heads import AnnotatorHeads
@@ -61,7 +61,7 @@ def test_seeds_and_folds_of_a_method_are_one_job(monkeypatch: pytest.MonkeyPatch
     assert [len(job) for job in built] == [1, 6, *[1] * 7]  # by when their first fit comes
     assert built[1] == tuple(Key("single", s, f) for f in ("fold 1", "fold 2") for s in (0, 1, 2))
     assert sorted(key for job in built for key in job) == sorted(task_of(crowd, methods).keys())
-    monkeypatch.setitem(jobs.MEMBERS, "cpu", 4)
+    monkeypatch.setitem(schedule.MEMBERS, "cpu", 4)
     assert [len(job) for job in jobs_of(task_of(crowd, methods), crowd)][1:3] == [3, 1]
 
 
@@ -75,7 +75,7 @@ def test_long_trainings_and_chosen_settings_are_jobs_of_their_own(
     choices = {"single": {"dropout": (0.0, 0.2)}}
     task = task_of(crowd, dict(searched), trials=2, choices=choices)
     assert {len(job) for job in jobs_of(task, crowd)} == {1}
-    monkeypatch.setitem(jobs.TRIALS, "cpu", 12)  # 4 for each fit
+    monkeypatch.setitem(schedule.TRIALS, "cpu", 12)  # 4 for each fit
     assert [len(job) for job in jobs_of(task, crowd)] == [3, 3]
 
 
@@ -86,7 +86,7 @@ SEARCHED = [pytest.param(2, n, marks=pytest.mark.slow) for n in (1, 96)]
 def test_together_they_find_what_they_find_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trials: int, in_a_job: int
 ) -> None:
-    monkeypatch.setitem(jobs.TRIALS, "cpu", in_a_job)
+    monkeypatch.setitem(schedule.TRIALS, "cpu", in_a_job)
     monkeypatch.setattr("dissensus.training.stacking.groups.MOST_MEMBERS", 7)
     crowd = feature_crowd(n_items=40)
     methods: dict[str, Method] = {
@@ -100,7 +100,7 @@ def test_together_they_find_what_they_find_alone(
     options: dict[str, Any] = {"trials": trials, "choices": choices, "inner_folds": 2}
     together = run(crowd, tmp_path / "together", methods, **options)
     with monkeypatch.context() as patch:
-        patch.setitem(jobs.MEMBERS, "cpu", 1)
+        patch.setitem(schedule.MEMBERS, "cpu", 1)
         patch.setattr("dissensus.training.stacking.groups.stackable", lambda run: False)
         alone = run(crowd, tmp_path / "alone", methods, **options)
     for one, other in zip(together.fits, alone.fits, strict=True):
@@ -140,20 +140,20 @@ def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     results = {}
     for gpu in (False, True):
         monkeypatch.setattr("torch.cuda.is_available", lambda gpu=gpu: gpu)
-        results[gpu] = [scheduler.default_processes(task_of(crowd, m), crowd) for m in arguments]
+        results[gpu] = [schedule.default_processes(task_of(crowd, m), crowd) for m in arguments]
     assert results == {False: [1, 5, 5], True: [1, 2, 1]}
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     tuned: dict[str, Method] = {"tuned": Single(training=quick, tune="all")}
-    assert scheduler.default_processes(task_of(crowd, tuned), crowd) == 5  # time unknown
-    assert scheduler.default_processes(task_of(crowd, arguments[1]), crowd, left=20) == 1
+    assert schedule.default_processes(task_of(crowd, tuned), crowd) == 5  # time unknown
+    assert schedule.default_processes(task_of(crowd, arguments[1]), crowd, left=20) == 1
 
 
 def test_the_time_left_is_counted_down(monkeypatch: pytest.MonkeyPatch) -> None:
     clock: Any = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr(scheduler, "time", clock)
+    monkeypatch.setattr(schedule, "time", clock)
     keys = [Key("single", seed, "fold 1") for seed in range(4)]
-    left = scheduler.TimeLeft(keys, 1, {"single": 10.0})
-    limited = scheduler.TimeLeft(keys, 1, {"single": 10.0}, deadline=120.0)
+    left = schedule.TimeLeft(keys, 1, {"single": 10.0})
+    limited = schedule.TimeLeft(keys, 1, {"single": 10.0}, deadline=120.0)
     assert left.words() == "" and limited.words() == "20 s until the time limit"
     for each in (left, limited):
         each.ended(Fit("single", 0, "fold 1", 0, seconds=8.0))

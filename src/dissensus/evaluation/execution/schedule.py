@@ -1,13 +1,19 @@
-"""Run the missing fits of a comparison: in this process, or in several."""
+"""Run the missing fits of a comparison, in this process or in several.
+
+A job has the fits that run in one process, as a stack if possible. Jobs depend on the comparison
+alone, not on the fits that are already done or the number of processes. A fit in a stack equals the
+same fit alone only up to rounding, and a comparison must always end with the same bytes.
+"""
 
 from __future__ import annotations
 
 import math
 import shutil
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,17 +22,27 @@ from dissensus.encoders import pooling_once
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation.comparison_table import FLOORS
 from dissensus.evaluation.execution.folder import FitFolder
-from dissensus.evaluation.execution.jobs import jobs_of, minutes_of, passes_of
 from dissensus.evaluation.execution.processes import (
     fits_in_processes,
     fits_in_this_process,
     processors,
 )
-from dissensus.evaluation.execution.task import Task, encode
+from dissensus.evaluation.execution.task import (
+    Task,
+    can_be_stacked,
+    device_of,
+    encode,
+    has_features_only,
+    search_device,
+)
 from dissensus.evaluation.fit import Fit, Job, Key
 from dissensus.methods.framework.base import Method
 from dissensus.progress import progress
 
+MEMBERS = {"cpu": 10, "cuda": 64}  # most fits of a job
+PASSES = {"cpu": 1_000_000, "cuda": 100_000_000}  # over items and answers in about a minute
+STACKED = {"cpu": 1.0, "cuda": 2.5}  # times as many in a stack: its steps are captured
+TRIALS = {"cpu": 1, "cuda": 192}  # fits of trials in a job, at most, or those of one fit
 SHORT = 0.5  # minutes of all fits below which one process is enough
 SHORT_LIMIT = 1.5  # minutes until the time limit, likewise
 
@@ -43,7 +59,7 @@ def fit_missing(
     missing = place.missing(keys)
     wanted = set(missing)
     jobs = [job for job in jobs_of(task, corpus) if not wanted.isdisjoint(job)]
-    begun = _until(deadline, jobs)
+    begun = takewhile(lambda job: time.monotonic() < deadline, jobs)
     with ExitStack() as stack:
         stack.enter_context(pooling_once())
         fits, n = _fits(place, corpus, task, jobs, begun, processes, deadline)
@@ -70,7 +86,7 @@ def _fits(
     corpus: Corpus,
     task: Task,
     jobs: Sequence[Job],
-    begun: Iterator[Job],
+    begun: Iterable[Job],
     processes: int | None,
     deadline: float,
 ) -> tuple[Generator[Fit], int]:
@@ -114,14 +130,6 @@ def _is_estimated(method: Method) -> bool:
 
     frozen = isinstance(method, TrainedMethod) and method.tune == "nothing"
     return frozen or method.name in FLOORS
-
-
-def _until(deadline: float, jobs: Sequence[Job]) -> Iterator[Job]:
-    """Jobs, until the deadline."""
-    for job in jobs:
-        if time.monotonic() >= deadline:
-            return
-        yield job
 
 
 @dataclass
@@ -179,3 +187,90 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+# ---- jobs, and how long they take ----
+
+
+def jobs_of(task: Task, corpus: Corpus) -> list[Job]:
+    """All fits of the task; fits of one method that can be stacked share a job, on a GPU also if
+    their settings are searched."""
+    stacks: dict[str | Key, list[Key]] = {}
+    for key in task.keys():
+        alone = not can_be_stacked(task.methods[key.method])
+        stacks.setdefault(key if alone else key.method, []).append(key)
+    fold_order = {fold.name: at for at, fold in enumerate(task.folds)}
+    jobs: list[Job] = []
+    for keys in stacks.values():
+        by_fold = sorted(keys, key=lambda key: fold_order[key.fold])  # seeds share a fold's data
+        jobs += _even(by_fold, _most(task, corpus, by_fold[0]))
+    order = {key: at for at, key in enumerate(task.keys())}
+    return sorted(jobs, key=lambda job: order[job[0]])
+
+
+def minutes_of(task: Task, corpus: Corpus) -> float:
+    """About how many minutes all trainings take in one process, on frozen features."""
+    total = 0.0
+    for key in task.keys():
+        passes, device = _passes(task, corpus, key), device_of(task.methods[key.method])
+        total += (1 + _n_trial_fits(task, key)) * passes / PASSES[device]
+    return total
+
+
+def passes_of(task: Task, corpus: Corpus) -> dict[str, float]:
+    """How many items and answers a training of each method sees; 0 without training."""
+    return {key.method: _passes(task, corpus, key) for key in reversed(task.keys())}
+
+
+def _n_trial_fits(task: Task, key: Key) -> int:
+    """How many fits choose the settings of one."""
+    return task.trials * task.inner_folds * task.searches(key)
+
+
+def _most(task: Task, corpus: Corpus, key: Key) -> int:
+    """How many fits a job may have, so that one that is killed loses at most about a minute."""
+    method, passes = task.methods[key.method], _passes(task, corpus, key)
+    device, n_trial_fits = device_of(method), _n_trial_fits(task, key)
+    in_minute = PASSES[device] * STACKED[device] / max(passes * (1 + n_trial_fits), 1)
+    most = min(MEMBERS[device], int(in_minute)) if passes else 1
+    if n_trial_fits:
+        most = min(most, TRIALS[search_device(method)] // n_trial_fits)
+    return max(1, most)
+
+
+def _passes(task: Task, corpus: Corpus, key: Key) -> float:
+    return _passes_over(task.methods[key.method], corpus, len(task.fold(key.fold).train))
+
+
+def _passes_over(method: Method, corpus: Corpus, n_items: int) -> float:
+    """How many items and answers a training on so many items of a corpus sees over all epochs; 0
+    without training."""
+    from dissensus.methods.framework.trained import TrainedMethod
+
+    if not isinstance(method, TrainedMethod):
+        return 0.0
+    n_rows = sum(answers.n_rows for answers in corpus.questions.values())
+    n_rows_train = n_items / max(corpus.n_items, 1) * n_rows
+    training = method.training
+    epochs = training.epochs
+    if has_features_only(corpus):
+        epochs = training.epochs_of_features(-(-n_items // training.batch_size))
+    return epochs * (n_items + n_rows_train * method.needs_rows) * method.n_networks
+
+
+def seconds_of_fit(method: Method, corpus: Corpus, n_items: int) -> float:
+    """About how many seconds it takes to train a method on so many items of a corpus, in one
+    process on frozen features; 0 without training."""
+    return 60 * _passes_over(method, corpus, n_items) / PASSES[device_of(method)]
+
+
+def _even(keys: Sequence[Key], most: int) -> list[Job]:
+    """Divide keys into parts of about the same size, at most `most` each.
+
+    Example:
+        >>> [len(part) for part in _even([Key("single", seed, "fold 1") for seed in range(7)], 3)]
+        [2, 2, 3]
+    """
+    n = -(-len(keys) // most)
+    edges = [len(keys) * part // n for part in range(n + 1)]
+    return [tuple(keys[first:last]) for first, last in zip(edges, edges[1:], strict=False)]
