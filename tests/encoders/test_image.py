@@ -13,9 +13,8 @@ import pytest
 import torch
 from PIL import Image, ImageDraw
 
-import dissensus
 from dissensus.contents import Contents
-from dissensus.encoders import FeaturesEncoder, NeuralEncoder, encode, encoder, encodings
+from dissensus.encoders import FeaturesEncoder, encode
 from dissensus.encoders.framework.encoding import unreadable
 from dissensus.encoders.framework.media import picture
 from dissensus.encoders.framework.pretrained import weights_file
@@ -186,14 +185,6 @@ def test_a_transformer_gives_what_transformers_gives(tiny: Path, discs: Contents
     np.testing.assert_allclose(result, expected.numpy(), atol=5e-3)
 
 
-def test_another_size_of_a_transformer(tiny: Path, discs: Contents) -> None:
-    larger = ImageEncoder(str(tiny), size=48)
-    assert larger.encode(discs).vectors.shape == (4 * 37, 16)
-    assert larger.identity != ImageEncoder(str(tiny)).identity
-    with pytest.raises(ModelError, match="^size must be a multiple of 8 pixels, found 50$"):
-        ImageEncoder(str(tiny), size=50).load()
-
-
 def test_the_last_layer_of_a_transformer_learns_alone(tiny: Path, discs: Contents) -> None:
     result = ImageEncoder(str(tiny))
     network, inputs = result.trainable(1).train(), result.prepare(discs).inputs(np.arange(4))
@@ -327,30 +318,3 @@ def test_all_that_cannot_be_read_is_found(
 
 
 # ---- by name, and real pictures ----
-
-
-def test_pictures_are_read_by_name() -> None:
-    result = encoder("auto", "image")
-    assert isinstance(result, ImageEncoder) and isinstance(result, NeuralEncoder)
-    assert result == encoder("efficientnet-lite0", "image") == ImageEncoder()
-    assert encoder("some/vit", "image") == ImageEncoder("some/vit")
-    with pytest.raises(ModelError, match="no encoder 'efficientnet-lite0' reads text"):
-        encoder("efficientnet-lite0", "text")
-
-
-@pytest.mark.data
-def test_faces(data_folder: Path) -> None:
-    faces = dissensus.read(data_folder / "faces_3dsk")
-    few = faces.select(items=np.arange(6))
-    reading = encodings(few, "auto")["image"]
-    store = reading.store()
-    assert (len(store), store.width) == (6, 1280)
-    for code in range(6):
-        image = Image.open(io.BytesIO(reading.contents[code]))
-        own = store.places[store.offsets[code] : store.offsets[code + 1]]
-        assert own.max(axis=(0, 2)).tolist() == [image.height, image.width]
-    pooled = store.pooled()
-    near = pooled @ pooled.T / np.outer(*[np.linalg.norm(pooled, axis=1)] * 2)
-    assert near[~np.eye(6, dtype=bool)].max() < 0.999  # six faces, alike but not the same
-    again = encodings(few, "auto")["image"].store()
-    np.testing.assert_array_equal(again.vectors, store.vectors)

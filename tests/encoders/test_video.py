@@ -140,18 +140,6 @@ def test_a_clip_is_turned_as_it_says(few: VideoEncoder) -> None:
     assert np.abs(turned.astype(int) - expected).mean() < 12
 
 
-def test_white_shows_through_a_gif(few: VideoEncoder) -> None:
-    frames = [Image.new("RGBA", (16, 16), (0, 0, 0, 0)) for _ in range(2)]
-    for column, frame in enumerate(frames):
-        frame.paste((200, 0, 0, 255), (column * 8, 0, column * 8 + 8, 8))
-    data = io.BytesIO()
-    frames[0].save(data, format="GIF", save_all=True, append_images=frames[1:], disposal=2)
-    units = few.prepare(contents_of(data.getvalue())).units
-    assert len(units) == 2
-    assert units[0][:, -8, -8].tolist() == [255, 255, 255]
-    assert units[1][:, 16, 96].astype(int).tolist() == pytest.approx([200, 0, 0], abs=4)
-
-
 def test_its_last_block_learns(few: VideoEncoder) -> None:
     inputs = few.prepare(contents_of(clip(6), clip(2))).inputs(np.arange(2))
     network = few.trainable(1).train()

@@ -168,21 +168,6 @@ def test_a_grid_is_learned_directly(corpus: Corpus) -> None:
     np.testing.assert_allclose(predictions["valence"].consensus, marginal, atol=1e-6)
 
 
-def test_a_model_with_a_density_is_saved_and_loaded(corpus: Corpus, tmp_path: str) -> None:
-    from dissensus import load
-
-    for method in (
-        heads(objective="both", question_hidden=(5,)),
-        GridDensity(encoder="characters", training=QUICK),
-    ):
-        method.fit(corpus).save(f"{tmp_path}/{method.name}")
-        before, after = (
-            each.predict(corpus).densities["valence", "activation"].mass
-            for each in (method, load(f"{tmp_path}/{method.name}"))
-        )
-        np.testing.assert_allclose(after, before, atol=1e-6)
-
-
 def test_what_has_no_density_is_refused(corpus: Corpus) -> None:
     nominal = simulate.text(n_items=20, n_annotators=4, labels_per_item=3)
     with pytest.raises(ModelError, match="objective=density needs ordinal or interval answers"):

@@ -104,22 +104,6 @@ def test_attention_of_each_pair_and_role() -> None:
             np.testing.assert_allclose(weights.sum(), 1, atol=1e-5)
 
 
-def test_attention_follows_the_order_of_pairs() -> None:
-    corpus = sequences()
-    fitted = method().fit(corpus)
-    every = fitted.predict(corpus, annotators="all", attention=True)["q"]
-    names = [("i7", "p2"), ("i3", "p0"), ("i7", "p0")]
-    some = fitted.predict(corpus, annotators=names, attention=True)["q"]
-    assert every.by_annotator is not None
-    of_all = every.by_annotator
-    for number, (item, annotator) in enumerate(names):
-        same = (of_all.item == corpus.items.codes([item])[0]) & (
-            of_all.annotator == of_all.annotators.codes([annotator])[0]
-        )
-        expected = every.attention[0].of_pair(int(np.flatnonzero(same)[0]))
-        np.testing.assert_allclose(some.attention[0].of_pair(number), expected, atol=1e-6)
-
-
 def test_unknown_annotators_have_no_attention() -> None:
     corpus = sequences()
     prediction = (

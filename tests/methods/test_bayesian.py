@@ -15,17 +15,14 @@ import torch
 import dissensus as ds
 from dissensus import Corpus
 from dissensus.errors import DataError, ModelError
-from dissensus.methods import Bayesian, Job, LabelAndUncertainty, Single, SoftLabel, fit_many
+from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
 from dissensus.methods.bayesian import COST
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.training import Training
-from dissensus.training.loop import Trainer
-from dissensus.training.stacking.groups import group_key
 from dissensus.training.validation import mean_loss
 from tests.crowds import SCALES, anonymous, feature_crowd, thinned
 from tests.tiny import tiny_bert
-from tests.training.test_checkpoint import stop_after
-from tests.training.test_stack import assert_same, run_of
+from tests.training.test_stack import run_of
 
 QUICK = Training(epochs=3, batch_size=16, weight_decay=0, device="cpu")
 LONGER = dataclasses.replace(QUICK, epochs=15, learning_rate=0.02)
@@ -103,30 +100,10 @@ def learned(kind: str, prior: str) -> Bayesian:
 
 
 QUICK_PRIORS = (("nominal", "mixture"), ("interval", "mixture"), ("nominal", "normal"))
-PRIORS = [
-    pytest.param(kind, prior, marks=() if (kind, prior) in QUICK_PRIORS else pytest.mark.slow)
-    for kind in SCALES
-    for prior in ("mixture", "normal")
-]
 KINDS = [
     pytest.param(kind, marks=() if (kind, "mixture") in QUICK_PRIORS else pytest.mark.slow)
     for kind in SCALES
 ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "prior"), PRIORS)
-def test_it_learns_on_every_scale(kind: str, prior: str) -> None:
-    train, test = feature_crowd(kind, 150), feature_crowd(kind, 100, seed=1)
-    fitted = learned(kind, prior)
-    assert fitted.log_.train[-1] < fitted.log_.train[0]
-    labels = test["q"].consensus().answer
-    unseen = bayesian(training=STILL).fit(train).predict(test)["q"].consensus
-    output = fitted.predict(test)["q"].consensus
-    if kind == "interval":
-        assert np.abs(output - labels).mean() < 0.5 * np.abs(unseen - labels).mean()
-    else:  # whole sets are right or wrong, and hardest: 0.25 to 0.74, by seed and machine
-        assert (output != labels).mean() < 0.85 * (unseen != labels).mean()
 
 
 # ---- what it answers ----
@@ -180,31 +157,6 @@ def _raw(fitted: Bayesian, corpus: Corpus) -> torch.Tensor:
     return torch.cat(raw)
 
 
-def test_predictions_repeat_whatever_was_drawn_in_between_and_who_else_is_asked() -> None:
-    crowd = feature_crowd(n_items=50)
-    fitted = bayesian().fit(crowd)
-    first = fitted.predict(crowd)["q"]
-    torch.manual_seed(99)
-    again = fitted.predict(crowd)["q"]
-    np.testing.assert_array_equal(first.distribution, again.distribution)
-    some = np.arange(50) % 3 == 1
-    few = fitted.predict(crowd.select(items=some))["q"]
-    np.testing.assert_allclose(few.distribution, first.distribution[some], atol=1e-6)
-    assert first.members is not None and few.members is not None
-    np.testing.assert_array_equal(few.members, first.members[:, some])
-
-
-def test_several_questions_share_all_but_two_layers() -> None:
-    crowds = {kind: feature_crowd(kind, 30) for kind in ("nominal", "interval")}
-    answers = {kind: crowd["q"] for kind, crowd in crowds.items()}
-    corpus = dataclasses.replace(crowds["nominal"], questions=answers)
-    fitted = bayesian().fit(corpus)
-    shapes = {n: v.shape for n, v in fitted.weights().items() if n.endswith("weight.mean")}
-    assert list(shapes.values()) == [(12, 8), (6, 12), (3, 6), (3, 3), (1, 6), (1, 1)]
-    output = fitted.predict(corpus)
-    assert all(prediction.members is not None for prediction in output.values())
-
-
 def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
     crowd = feature_crowd(n_items=40)
     bayesian().fit(anonymous(crowd, counted=True))
@@ -218,58 +170,6 @@ def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
 
 
 # ---- side by side, and stopped ----
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_side_by_side_as_one_by_one(kind: str) -> None:
-    """Folds of unequal size: some members' batches are padded, and some end before others."""
-    whole = feature_crowd(kind, n_items=60)
-    folds = [whole.select(items=np.arange(60) < n) for n in (37, 37, 21)]
-
-    def make() -> list[Trainer]:
-        training = Training(epochs=3, batch_size=8, weight_decay=0, learning_rate=0.01)
-        return [
-            run_of(bayesian(init_seed=s, training=dataclasses.replace(training, seed=s)), fold)
-            for s, fold in enumerate(folds)
-        ]
-
-    assert len({group_key(run) for run in make()}) == 1
-    assert_same(make)
-
-
-def test_tuned_side_by_side(tmp_path: Path) -> None:
-    from tests.training.test_stack import text_crowd
-
-    folder = tiny_bert(tmp_path / "bert", dropout=0.3)
-    training = Training(epochs=2, batch_size=6, encoder_learning_rate=1e-3, weight_decay=0)
-
-    def make() -> list[Trainer]:
-        settings = {"encoder": folder, "tune": "all", "training": training}
-        return [run_of(bayesian(init_seed=s, **settings), text_crowd(19, s)) for s in range(2)]
-
-    assert_same(make)
-
-
-def test_fitted_many_predict_with_members() -> None:
-    crowd = feature_crowd()
-    for fitted in fit_many([Job(bayesian(init_seed=seed), crowd) for seed in (0, 1)]):
-        assert fitted.predict(crowd)["q"].members is not None
-
-
-def test_stopped_the_end_is_the_same_to_the_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train, validation = feature_crowd().split(0.2, seed=0)
-    whole = bayesian().fit(train, validation=validation)
-    with monkeypatch.context() as patch:
-        stop_after(5, patch)
-        with pytest.raises(KeyboardInterrupt):
-            bayesian().fit(train, validation=validation, checkpoint=tmp_path / "c")
-    resumed = bayesian().fit(train, validation=validation, checkpoint=tmp_path / "c")
-    for name, weights in whole.weights().items():
-        np.testing.assert_array_equal(resumed.weights()[name], weights, err_msg=name)
-    assert resumed.log_.train == whole.log_.train
-    assert resumed.log_.validation == whole.log_.validation
 
 
 # ---- the comparison it comes from ----

@@ -51,43 +51,6 @@ def norms(fitted: AnnotatorHeads) -> np.ndarray:
     return np.asarray(np.sqrt((fitted.weights()["heads_0.weight"] ** 2).sum(axis=(1, 2))))
 
 
-def test_few_answers_keep_a_head_close_to_the_common_one(few: Corpus) -> None:
-    with_prior, without = norms(heads().fit(few)), norms(heads(spread=math.inf).fit(few))
-    assert with_prior[9] < with_prior[10:15].min()  # of those who guess too
-    shrinkage = with_prior / without
-    assert shrinkage[9] < shrinkage[10:15].min()
-
-
-def test_the_loss_is_the_likelihood_with_the_prior(few: Corpus) -> None:
-    fitted = heads(spread=0.7)
-    fitted.begin_fit(few, None, None)
-    run = fitted.trainer(few, None)
-    network = run.network.train()
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.copy_(torch.randn(parameter.shape, generator=generator))
-    [(batch, _)] = batches(run.examples, np.arange(few.n_items), few.n_items)
-    outputs = network(batch)
-    [loss] = run.losses
-    value, weight = loss.weighted(outputs, batch)
-    family = likelihood(few["q"].scale)
-    plain = family.loss(outputs.rows["q"], batch.rows.answer["q"]).sum()
-    weights, bias = (dict(network.named_parameters())[f"heads_0.{n}"] for n in ("weight", "bias"))
-    prior = 64 * weights.square().sum() + bias.square().sum()  # 64 hidden units
-    torch.testing.assert_close(value, plain + 0.5 / 0.7**2 * prior, rtol=1e-5, atol=1e-3)
-    assert float(weight) == few["q"].n_rows
-
-
-def test_trainings_with_a_prior_run_as_a_stack(few: Corpus) -> None:
-    parts = [few.select(items=np.arange(n)) for n in (120, 160)]  # other numbers of answers
-    alone = [heads(init_seed=n).fit(part) for n, part in enumerate(parts)]
-    stacked = [heads(init_seed=n) for n in range(2)]
-    fit_many([Job(one, part) for one, part in zip(stacked, parts, strict=True)], stack=True)
-    for one, other in zip(alone, stacked, strict=True):
-        np.testing.assert_allclose(norms(other), norms(one), rtol=1e-3)
-
-
 @pytest.mark.slow
 def test_only_some_rows_are_stepped_with_the_same_prior(
     few: Corpus, monkeypatch: pytest.MonkeyPatch
@@ -238,19 +201,6 @@ def test_models_of_older_versions_have_no_prior(few: Corpus, tmp_path: Path, met
     assert (loaded.spread, loaded.training.least_steps) == (math.inf, 0)
     expected = fitted.predict(few)["q"].distribution
     np.testing.assert_array_equal(loaded.predict(few)["q"].distribution, expected)
-
-
-@pytest.mark.parametrize(
-    "method",
-    [
-        embedding(spread=1.0, embeddings="annotations"),
-        queries(spread=1.0, independent=True),
-    ],
-)
-def test_others_without_a_prior(few: Corpus, method: Any) -> None:
-    assert not method.has_prior
-    method.training = replace(QUICK, epochs=1)
-    assert "n_answers_0" not in method.fit(few).weights()
 
 
 @pytest.mark.parametrize(("method", "settings", "table"), OTHERS)

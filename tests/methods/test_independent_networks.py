@@ -13,7 +13,6 @@ from dissensus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, DLema, Padl, build
 from dissensus.methods.d_lema import certainty
-from dissensus.metrics import scores
 from dissensus.scales import MultiLabel, Nominal
 from dissensus.testing import quick
 from dissensus.training import Training
@@ -136,17 +135,6 @@ def test_base_is_annotator_heads_with_other_settings() -> None:
 
 
 # ---- all three ----
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["d-lema", "padl", "base-heads"])
-def test_annotators_are_predicted_better_than_by_their_base_rates(name: str) -> None:
-    train, test = feature_crowd(n_items=400).split(0.25, seed=0)
-    fitted = build(name).set_params(encoder="features").fit(train)
-    floor = build("annotator-majority").fit(train)
-    metric = "annotator accuracy"
-    result, least = (scores(m.predict(test)["q"], test["q"])[metric] for m in (fitted, floor))
-    assert result > least + 0.1
 
 
 def test_settings_out_of_range() -> None:

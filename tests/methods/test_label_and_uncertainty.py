@@ -103,16 +103,6 @@ def test_it_knows_what_will_be_disputed(measure: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SCALES)
-def test_disagreement_lies_between_0_and_1_on_every_scale(kind: str) -> None:
-    crowd = thinned(feature_crowd(kind), 0.8)
-    for source in (crowd, anonymous(crowd), anonymous(crowd, counted=True)):
-        prediction = LabelAndUncertainty(**QUICK).fit(source).predict(crowd)["q"]
-        assert prediction.disagreement is not None and prediction.disagreement.shape == (60,)
-        assert (prediction.disagreement >= 0).all() and (prediction.disagreement <= 1).all()
-        assert np.ptp(prediction.disagreement) > 0
-
-
-@pytest.mark.parametrize("kind", SCALES)
 def test_without_weight_on_the_disagreement_it_is_single(kind: str) -> None:
     crowd = feature_crowd(kind)
     single = Single(**QUICK).fit(crowd).predict(crowd)["q"]

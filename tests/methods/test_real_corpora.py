@@ -77,17 +77,6 @@ def test_heads_on_five_thousand_raters(data_folder: Path) -> None:
     assert mine["annotator error"] < theirs["annotator error"]
 
 
-def test_single_on_votes_for_pictures(data_folder: Path) -> None:
-    corpus = datasets.load(data_folder / "cifar10h").select(items=np.arange(1500))
-    train, test = corpus.split(0.2)
-    training = Training(epochs=5, learning_rate=3e-4)
-    fitted = Single(encoder="features", training=training).fit(train)
-    on_test = scores(fitted.predict(test)["class"], test["class"], test.gold["class"])
-    floor = scores(Prior().fit(train).predict(test)["class"], test["class"])
-    assert fitted.sizes_.widths == {"image": 3072}
-    assert on_test["accuracy"] > floor["accuracy"] + 0.1
-
-
 def test_conversations_are_read_turn_by_turn(data_folder: Path) -> None:
     corpus = datasets.load(data_folder / "lewidi2023", "ConvAbuse")
     train, dev = corpus.part("train"), corpus.part("dev")

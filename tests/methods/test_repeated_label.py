@@ -9,12 +9,8 @@ import pytest
 
 from dissensus import Corpus, Interval
 from dissensus.methods import RepeatedLabel, SoftLabel
-from dissensus.metrics import METRICS
 from dissensus.training import Training
-from tests.crowds import SCALES, anonymous, feature_crowd, thinned
-
-cross_entropy = METRICS["cross-entropy"]
-wasserstein = METRICS["Wasserstein"]
+from tests.crowds import anonymous, feature_crowd, thinned
 
 QUICK: dict[str, Any] = {
     "encoder": "features",
@@ -47,29 +43,6 @@ def test_ratings_are_learned_without_the_grid() -> None:
     np.testing.assert_array_equal(fine, rough)
     soft = SoftLabel(weighted=True, **QUICK).fit(crowd).predict(crowd)["q"].consensus
     np.testing.assert_allclose(fine, soft, atol=0.2)  # 20 bins are not a density, but nearly
-
-
-@pytest.mark.parametrize("kind", SCALES)
-def test_more_epochs_learn_more(kind: str) -> None:
-    train, test = feature_crowd(kind, 200), feature_crowd(kind, 100, seed=1)
-    metric = wasserstein if kind == "interval" else cross_entropy
-    scores = []
-    for epochs in (1, 20):
-        training = Training(epochs=epochs, batch_size=16, learning_rate=0.02, device="cpu")
-        fitted = RepeatedLabel(**QUICK | {"training": training}).fit(train)
-        scores.append(metric(fitted.predict(test)["q"], test["q"]))
-    assert scores[1] < scores[0]
-
-
-@pytest.mark.slow
-def test_an_item_with_very_many_answers_is_spread_over_batches() -> None:
-    crowd = feature_crowd(n_items=20, n_annotators=12)
-    outputs = []
-    for most in (5, 256):
-        training = Training(epochs=100, batch_size=8, learning_rate=0.03, max_rows_per_item=most)
-        fitted = RepeatedLabel(**QUICK | {"training": training}).fit(crowd)
-        outputs.append(fitted.predict(crowd)["q"].distribution)
-    assert np.abs(outputs[0] - outputs[1]).mean() < 0.03
 
 
 def test_two_questions_of_which_an_item_may_have_one() -> None:

@@ -16,19 +16,17 @@ from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import ModelError
-from dissensus.methods import Job, SeedEnsemble, Single, fit_many
-from dissensus.methods.framework.calibration import held_out_items
+from dissensus.methods import SeedEnsemble, Single
+from dissensus.methods.framework.calibration import best_temperature, held_out_items, tempered
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import member_seed
-from dissensus.methods.framework.temperature import best_temperature, tempered
 from dissensus.methods.seed_ensemble import bag
 from dissensus.training import Training
 from dissensus.training.examples import batch_indices
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking.groups import train_all
 from tests.crowds import SCALES, feature_crowd
-from tests.media import picture
-from tests.tiny import WORDS, tiny_bert, tiny_vit
+from tests.tiny import WORDS, tiny_bert
 
 QUICK = Training(epochs=3, batch_size=16, device="cpu")
 
@@ -204,21 +202,6 @@ def test_side_by_side_they_end_as_one_by_one(kind: str, vary: str) -> None:
     for one, other in zip(*ends, strict=True):
         for name, stored in one.items():
             torch.testing.assert_close(other[name], stored, rtol=0, atol=1e-10)
-
-
-def test_ensembles_are_fitted_with_others_side_by_side() -> None:
-    crowd = feature_crowd()
-    examples = [SeedEnsemble(encoder="features", init_seed=s, training=QUICK) for s in (0, 10)]
-    jobs = [
-        Job(method, crowd) for method in (*examples, Single(encoder="features", training=QUICK))
-    ]
-    for method in fit_many(jobs)[:2]:
-        alone = SeedEnsemble(**method.get_params(deep=False)).fit(crowd)
-        np.testing.assert_allclose(
-            method.predict(crowd)["q"].distribution,
-            alone.predict(crowd)["q"].distribution,
-            atol=1e-5,
-        )
 
 
 def test_a_stack_that_fails_is_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,18 +425,6 @@ def test_tuned_members_show_gradient_times_input(tiny: str, tune: str | int) -> 
     assert np.abs(results).max() > 0.02
     first, second = (looked.weight[:, looked.offsets[k] : looked.offsets[k + 1]] for k in (0, 1))
     np.testing.assert_allclose(first, second, atol=1e-6)  # the same text, twice
-
-
-def test_pictures_show_how_much_each_part_speaks(tmp_path: Path) -> None:
-    shown = [picture(seed, side=16) for seed in range(6)]
-    requested = feature_crowd("multi-label", n_items=6)["q"]
-    contents = {"picture": Contents.distinct("image", shown)}
-    corpus = Corpus.build("pictures", requested.items, {"q": requested}, contents=contents)
-    fitted = SeedEnsemble(encoder=tiny_vit(tmp_path / "vit"), tune=1, n_members=2, training=QUICK)
-    (looked,) = fitted.fit(corpus).predict(corpus, attention=True)["q"].member_attention
-    assert looked.weight.shape == (2, looked.offsets[-1]) and len(looked.offsets) == 7
-    assert len(set(np.diff(looked.offsets))) == 1 and looked.places.shape[1:] == (2, 2)
-    assert np.isfinite(looked.weight).all() and np.abs(looked.weight).max() > 0
 
 
 def test_what_was_pooled_beforehand_shows_nothing() -> None:

@@ -12,8 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from dissensus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, AnnotatorOneHot, Job, build, fit_many
-from dissensus.methods.framework.settings import seeded
+from dissensus.methods import AnnotatorHeads, build
 from dissensus.methods.framework.similar_annotators import (
     CELL,
     labelled,
@@ -78,18 +77,6 @@ def test_soft_targets_are_means_of_similar_annotators() -> None:
     certain = torch.tensor([[0.95, 0.05, 0.0], [0.6, 0.3, 0.1]])
     expected = np.array([[1, 0, 0], [0.6, 0.3, 0.1]])
     np.testing.assert_allclose(labelled(certain).numpy(), expected, rtol=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [build("sim-label"), AnnotatorOneHot(similar=0.5)], ids=str)
-def test_in_a_stack_as_alone(method: Any) -> None:
-    corpora = [thinned(feature_crowd(n_items=n), 0.5, seed=n) for n in (50, 60)]
-    methods = [seeded(quick(method), seed) for seed in range(2)]
-    alone = [m.fit(c).predict(c)["q"] for m, c in zip(methods, corpora, strict=True)]
-    jobs = [Job(seeded(quick(method), seed), c) for seed, c in enumerate(corpora)]
-    for one, fitted, corpus in zip(alone, fit_many(jobs), corpora, strict=True):
-        prediction = fitted.predict(corpus)["q"]
-        np.testing.assert_allclose(prediction.distribution, one.distribution, rtol=1e-4, atol=1e-5)
 
 
 def _sparse(share: float) -> tuple[Corpus, Corpus]:

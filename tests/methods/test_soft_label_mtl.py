@@ -16,7 +16,7 @@ from dissensus.errors import DataError, ModelError
 from dissensus.methods import RepeatedLabel, Single, SoftLabel, SoftLabelMtl
 from dissensus.methods.framework.base import Method
 from dissensus.training import Training
-from tests.crowds import SCALES, anonymous, feature_crowd, thinned
+from tests.crowds import SCALES, feature_crowd, thinned
 
 QUICK = Training(epochs=20, batch_size=16, learning_rate=0.02, device="cpu")
 SETTINGS: dict[str, Any] = {"encoder": "features", "dropout": 0, "training": QUICK}
@@ -113,13 +113,6 @@ def test_each_task_answers_for_itself(tmp_path: Any) -> None:
     np.testing.assert_array_equal(again.distribution, soft.distribution)
 
 
-@pytest.mark.parametrize("kind", SCALES)
-@pytest.mark.parametrize("loss", ["kl", "inverse-kl", "ce"])
-def test_every_loss_learns_on_every_scale(kind: str, loss: str) -> None:
-    fitted = mtl(soft_loss=loss).fit(feature_crowd(kind, 100))
-    assert fitted.log_.train[-1] < fitted.log_.train[0]
-
-
 def test_labels_of_any_aggregator() -> None:
     crowd = thinned(feature_crowd(n_items=100), share=0.8)
     expected = DawidSkene().fit(crowd["q"]).consensus_
@@ -128,10 +121,6 @@ def test_labels_of_any_aggregator() -> None:
         built = method.targets(crowd)
         assert built["q"][expected.item].tolist() == expected.answer.tolist()
         assert np.flatnonzero(built["q.weight"]).tolist() == expected.item.tolist()
-
-
-def test_answers_may_be_anonymous() -> None:
-    mtl().fit(anonymous(feature_crowd(), counted=True))
 
 
 @pytest.mark.slow

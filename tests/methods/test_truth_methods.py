@@ -14,13 +14,9 @@ from scipy.special import log_softmax, logsumexp, softmax
 from dissensus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, method
-from dissensus.methods.framework.settings import seeded
-from dissensus.methods.framework.stacked_fits import Job, begin_fit
-from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.truth_method import TruthMethod
 from dissensus.testing import quick
 from dissensus.training import Outputs, Training
-from dissensus.training.stacking.groups import train_all
 from tests.crowds import SCALES, confused_crowd, feature_crowd, others_slow
 
 NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix")
@@ -176,15 +172,6 @@ def test_madl_weighs_annotators_with_one_embedding_as_one() -> None:
     assert network.log_prior().item() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "d-lema", "padl", "base-heads", "annotator-embedding"])
-def test_trainings_run_as_a_stack(name: str) -> None:
-    corpus, trainers = feature_crowd(), []
-    cache: ExamplesCache = {}
-    for seed in range(2):
-        trainers += begin_fit(Job(seeded(quick(method(name)()), seed), corpus), cache)
-    assert train_all(trainers) == {}
-
-
 def test_madl_opens_folders_whose_bandwidth_had_no_axis() -> None:
     model = _fitted("madl", feature_crowd())
     weights = model.network_.state_dict()
@@ -271,12 +258,6 @@ def test_annot_mix_minimises_the_loss_of_both_answers() -> None:
     log_shares = log_softmax(raw, axis=1)
     soft = shares[:, :1] * np.eye(3)[answer] + shares[:, 1:] * np.eye(3)[other]
     assert (value / total).item() == pytest.approx(-(soft * log_shares)[:3].sum() / 3)
-
-
-def test_mixing_changes_what_is_learned() -> None:
-    corpus = feature_crowd()
-    first, second = (_fitted("annot-mix", corpus, mixed=mixed) for mixed in (True, False))
-    assert not np.allclose(first.weights()["annotators"], second.weights()["annotators"])
 
 
 # ---- what is refused ----

@@ -64,14 +64,6 @@ def test_the_value_is_the_scales_consensus(scale: Scale) -> None:
         np.testing.assert_array_equal(value, scale.consensus(reading.distribution(raw).numpy()))
 
 
-def test_the_gradient_of_the_loss_is_its_slope(scale: Scale) -> None:
-    reading = likelihood(scale)
-    raw = _raw(scale).requires_grad_()
-    answer = torch.from_numpy(reading.target(_answers(scale)))
-    answer = answer.double() if answer.is_floating_point() else answer
-    assert torch.autograd.gradcheck(lambda r: reading.loss(r, answer), raw)
-
-
 def test_choices_cost_what_scikit_learn_says() -> None:
     for scale in (Nominal(("a", "b", "c")), Ordinal(("1", "2", "3"))):
         reading, answers = likelihood(scale), _answers(scale)
@@ -111,19 +103,6 @@ def test_the_start_is_what_one_would_answer_unseen(scale: Scale) -> None:
         assert raw[0, 1].exp().item() == pytest.approx(spread)
     else:
         np.testing.assert_allclose(unseen, scale.one_hot(answers).mean(axis=0), atol=0.05)
-
-
-def test_starts_of_groups_are_drawn_towards_everyone(scale: Scale) -> None:
-    reading, answers = likelihood(scale), _answers(scale)
-    group = np.arange(N) % 3  # and a fourth without answers
-    ones = np.ones(N)
-    own = reading.starts(Grouped(answers, ones, group, 4, smoothing=0.5))
-    far = reading.starts(Grouped(answers, ones, group, 4, smoothing=1e6))
-    everyone = reading.start(answers, ones)
-    assert own.shape == (4, reading.n_outputs + reading.n_constants)
-    np.testing.assert_allclose(far, np.tile(everyone, (4, 1)), atol=0.1)
-    np.testing.assert_allclose(own[3], everyone, atol=0.1)
-    assert np.abs(own[:3] - everyone).max() > np.abs(far[:3] - everyone).max()
 
 
 def test_starts_of_ratings_by_hand() -> None:

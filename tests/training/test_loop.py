@@ -201,14 +201,6 @@ def test_gains_that_are_too_small_do_not_delay_the_end(
     assert (len(log.validation), log.best_epoch) == (n_epochs, kept)
 
 
-def test_a_figure_whose_highest_is_best() -> None:
-    training = Training(epochs=5, batch_size=24, patience=2)
-    figures = iter([0.1, float("nan"), 0.4, 0.3, 0.2])
-    judge = Validation("accuracy", lambda: next(figures), True)
-    log = fit(_Line(), (ROW_LOSS,), _examples(), training, judge, learned=np.arange(24))
-    assert (log.best_epoch, len(log.validation)) == (3, 5)
-
-
 def test_interleaved_losses_have_a_step_each() -> None:
     examples = _examples()
     other = Loss("b", "batch", lambda outputs, batch: outputs.items["q"].mean())
@@ -232,19 +224,6 @@ def test_interleaved_losses_have_a_step_each() -> None:
         loss().backward()  # type: ignore[no-untyped-call]
         plain.step()
     torch.testing.assert_close(network.weight, weight)
-
-
-def test_losses_one_after_another_take_as_many_steps_interleaved() -> None:
-    """Only one of two is due at a time: rates, means over steps and losses are the same."""
-    first, second = (replace(ROW_LOSS, during=part) for part in ((0, 0.5), (0.5, 1)))
-    examples = {}
-    for how in ("summed", "interleaved"):
-        training = Training(epochs=4, batch_size=12, averaged=0.5, losses=how)
-        network = _Line()
-        log = fit(network, (first, second), _examples(), training, learned=np.arange(24))
-        examples[how] = network.weight.detach(), log.rate, log.train
-    torch.testing.assert_close(*(weight for weight, _, _ in examples.values()), rtol=0, atol=0)
-    assert examples["interleaved"][1:] == examples["summed"][1:]
 
 
 def test_batches_by_content_hold_what_shows_the_same_together() -> None:

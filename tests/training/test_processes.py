@@ -95,7 +95,7 @@ def _by_rows() -> Trainer:
         run = _heads("interval", replace(TRAINING, weight_decay=0.1))
     finally:
         sparse_tables.LARGE = before
-    assert len(run.sparse_tables.tables) == 2
+    assert run.sparse_tables is not None and len(run.sparse_tables.tables) == 2
     return run
 
 

@@ -162,13 +162,6 @@ def test_members_decay_each_by_their_own_and_so_do_plateaus(
     assert len({run.log.rate[-1] for run in together}) == 3
 
 
-@pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])
-@pytest.mark.parametrize("name", ["single", "annotator-heads"])
-def test_every_scale(name: str, kind: str) -> None:
-    method, crowd = partial(METHODS[name], encoder="features"), feature_crowd(kind, n_items=30)
-    assert_same(lambda: members(method, crowd, [{}] * 2, epochs=3, batch_size=8))
-
-
 @pytest.mark.parametrize("name", ["single", "annotator-heads"])
 def test_other_folds_rates_clips_stops_and_plateaus_for_each(name: str) -> None:
     """Corpora of unequal size, so that members make unequal numbers of steps."""
@@ -313,26 +306,6 @@ def test_compiled_steps_are_the_same(case: str, tmp_path: Path) -> None:
         for name, stored in one.items():
             np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
             np.testing.assert_array_equal(third[name], other[name], err_msg=name)
-
-
-@pytest.mark.parametrize("shared", [True, False])
-def test_sequences_that_the_network_pools(tmp_path: Path, shared: bool) -> None:
-    """Contents of unequal length, some shown twice; the same batches for all, or others."""
-    method = partial(Single, encoder=tiny_bert(tmp_path / "bert"), pool="attention")
-    corpus = text_crowd(26, 0)
-    folds = [corpus] * 3 if shared else [corpus, text_crowd(19, 1), corpus]
-    own = [{"seed": 0}] * 3 if shared else [{}] * 3
-    stacks = []
-
-    def make() -> list[Trainer]:
-        runs = members(method, folds, own, epochs=4, batch_size=6)
-        if shared:
-            runs = [replace(run, examples=runs[0].examples) for run in runs]
-        stacks.append(Stack(runs))
-        return runs
-
-    assert_same(make)
-    assert stacks[-1].same_batches == shared
 
 
 def test_members_that_see_the_same_batches_stop_when_they_will() -> None:

@@ -13,7 +13,9 @@ from .crowd_layer import CrowdLayer as CrowdLayer
 from .d_lema import DLema as DLema
 from .framework.annotator_method import AnnotatorMethod as AnnotatorMethod
 from .framework.base import Method as Method
+from .framework.calibration import best_temperature as best_temperature
 from .framework.calibration import held_out_items as held_out_items
+from .framework.calibration import tempered as tempered
 from .framework.learned import Answers as Answers
 from .framework.members import MemberAnswers as MemberAnswers
 from .framework.predicted_densities import PredictedRatings as PredictedRatings
@@ -25,8 +27,6 @@ from .framework.stacked_fits import Job as Job
 from .framework.stacked_fits import fit_many as fit_many
 from .framework.stacked_fits import try_many as try_many
 from .framework.stacked_fits import worth_stacking as worth_stacking
-from .framework.temperature import best_temperature as best_temperature
-from .framework.temperature import tempered as tempered
 from .framework.trained import TrainedMethod as TrainedMethod
 from .grid_density import GridDensity as GridDensity
 from .joint_em import JointEm as JointEm

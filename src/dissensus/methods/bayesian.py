@@ -9,17 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.calibration import Calibrated, check_held_out
-from dissensus.methods.framework.labels import (
-    check_labels,
-    first_biases,
-    item_labels,
-    label_targets,
-)
-from dissensus.methods.framework.learned import Answers, items_of
+from dissensus.methods.framework.calibration import LabelMethod
+from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import item_weight
 from dissensus.methods.framework.members import TEMPERED_VOTES, ReadOut, joint_answers
 from dissensus.methods.framework.settings import TRAINING_CHOICES, Choices
@@ -92,7 +85,7 @@ class _BayesianNet(Network):
 
 
 @dataclass(eq=False)
-class Bayesian(Calibrated):
+class Bayesian(LabelMethod):
     """Learns the label of each item with weights that are distributions (Bayes by backprop).
 
     Every pass draws new weights; contents are encoded once. The passes differ where the labels
@@ -107,9 +100,6 @@ class Bayesian(Calibrated):
     `complexity_weight` = batch size / number of items.
 
     Args:
-        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator such as "dawid-skene" or "mace".
-        ties: which of several majority labels is the label; "drop" leaves such items out.
         hidden: widths of the Bayesian layers that all questions share; each question adds two
             layers, as wide as it has outputs. A PReLU is between any two.
         passes: draws of the weights, in training and in prediction.
@@ -120,21 +110,16 @@ class Bayesian(Calibrated):
             are equally likely.
         read: the predicted distribution: the "mean" of the passes, or "votes", the share of passes
             for each answer; it may be changed after the fit. Votes have no temperature.
-        temperature: whether to rescale the mean by one number, as in `Single`.
-        held_out: the share of items, by content, that is held out for the temperature.
 
     Reference: Blundell, Cornebise, Kavukcuoglu & Wierstra (2015), arXiv 1505.05424; Raj Prabhu,
     Carbajal, Lehmann-Willenbrock & Gerkmann (2022), arXiv 2110.03299 (variant MU), as a baseline
     on categories in SeedBERT, arXiv 2211.13196.
     """
 
-    label: str = "consensus"
-    ties: Ties = "first"
     hidden: tuple[int, ...] = (512, 256)
     passes: int = 30
     prior: Prior = "normal"
     complexity_weight: float = 1.0
-    base_rates: bool = True
     read: ReadOut = "mean"
     training: Training = Training(
         epochs=10, least_steps=1000, weight_decay=0.0
@@ -152,20 +137,6 @@ class Bayesian(Calibrated):
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         labels = (_mixed_loss(question, scale) for question, scale in sizes.scales.items())
         return (*labels, _cost_loss(self.complexity_weight))
-
-    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
-        return label_targets(labels, corpus.n_items)
-
-    def learns(self, corpus: Corpus) -> np.ndarray:
-        return items_of(self._labels(corpus, question) for question in self.learned_.questions)
-
-    def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        labels = self._labels(corpus, question)
-        return first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
-
-    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
-        return self._labels(corpus, question)
 
     # ---- predict ----
 
@@ -190,9 +161,6 @@ class Bayesian(Calibrated):
     # ---- checks ----
 
     def check_question(self, corpus: Corpus, question: str) -> None:
-        if self.label != "gold":
-            super().check_question(corpus, question)
-        check_held_out(self.held_out)
         if self._read_out() == "votes" and self.temperature:
             raise ModelError(TEMPERED_VOTES)
         if self.prior not in PRIORS:
@@ -204,10 +172,7 @@ class Bayesian(Calibrated):
             )
         if not self.complexity_weight >= 0:
             raise ModelError(f"complexity_weight must be 0 or more, not {self.complexity_weight:g}")
-        check_labels(corpus, question, self._labels(corpus, question))
-
-    def _labels(self, corpus: Corpus, question: str) -> Annotations:
-        return item_labels(corpus, question, self.label, self.ties, self.training.seed)
+        super().check_question(corpus, question)
 
 
 def _mixed_loss(question: str, scale: Scale) -> Loss:

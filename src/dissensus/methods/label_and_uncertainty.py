@@ -10,21 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.agreement import item_entropy, item_variance, majority_share
-from dissensus.annotations import Annotations, Ties
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.calibration import Calibrated, check_held_out
-from dissensus.methods.framework.labels import (
-    check_labels,
-    first_biases,
-    item_labels,
-    label_targets,
-)
+from dissensus.methods.framework.calibration import LabelMethod
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import item_weight, label_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import SharedNet
-from dissensus.methods.framework.trained import ExamplesCache
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.loop import Trainer
@@ -95,7 +89,7 @@ class _UncertainNet(Network):
 
 
 @dataclass(eq=False)
-class LabelAndUncertainty(Calibrated):
+class LabelAndUncertainty(LabelMethod):
     """Learns the one label of each item, and how much its annotators disagreed.
 
     The multi-task model of Han et al. (2017). `Prediction.disagreement` is the expected
@@ -104,30 +98,20 @@ class LabelAndUncertainty(Calibrated):
     nan. Prefer `SoftLabel` to predict the share of each answer as well.
 
     Args:
-        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator such as "dawid-skene" or "mace".
-        ties: which of several majority labels is the label; "drop" leaves such labels out.
         measure: of disagreement: "entropy" of the answers as a share of the highest possible, or
             "minority", the share of annotators outside the majority; on an interval scale always
             the standard deviation on [-1, 1], as in the paper.
         uncertainty_weight: of the squared error of the disagreement, added to the label's loss.
         hidden: widths of hidden layers over the pooled features; empty for a linear probe.
-        base_rates: whether the biases of the output layer start at the label frequencies, or at
-            0.
-        temperature: whether to rescale the label's distribution by one number, as in `Single`.
-        held_out: the share of items, by content, that is held out for the temperature.
 
     Reference: Han, Zhang, Schmitt, Pantic & Schuller (2017), From Hard to Soft, doi
     10.1145/3123266.3123383; on categories as in SeedBERT's comparison, arXiv 2211.13196.
     """
 
-    label: str = "consensus"
-    ties: Ties = "first"
     measure: Measure = "entropy"
     uncertainty_weight: float = 1.0
     hidden: tuple[int, ...] = ()
     dropout: float = 0.5
-    base_rates: bool = True
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "label-and-uncertainty"
     choices: ClassVar[Choices] = PROBE_CHOICES
@@ -141,8 +125,7 @@ class LabelAndUncertainty(Calibrated):
         return (*label_losses(sizes), *squared)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
-        targets = label_targets(labels, corpus.n_items)
+        targets = super().targets(corpus)
         for question in self.learned_.questions:
             per_item = disagreement(corpus[question], self.measure)
             name = f"{question}.disagreement"
@@ -151,21 +134,15 @@ class LabelAndUncertainty(Calibrated):
         return targets
 
     def learns(self, corpus: Corpus) -> np.ndarray:
-        labelled = [self._labels(corpus, q).item for q in self.learned_.questions]
         several = [np.flatnonzero(corpus[q].voters() >= 2) for q in self.learned_.questions]
-        return np.unique(np.concatenate(labelled + several))
+        return np.unique(np.concatenate([super().learns(corpus), *several]))
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases of the label, followed by the mean disagreement."""
-        labels = self._labels(corpus, question)
         per_item = disagreement(corpus[question], self.measure)
         known = per_item[np.isfinite(per_item)]
         mean = known.mean() if known.size else 0.0
-        biases = first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
-        return np.r_[biases, mean]
-
-    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
-        return self._labels(corpus, question)
+        return np.r_[super().start(corpus, question), mean]
 
     def trainer(
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
@@ -207,15 +184,11 @@ class LabelAndUncertainty(Calibrated):
         super().restore(weights, config)
 
     def check_question(self, corpus: Corpus, question: str) -> None:
+        TrainedMethod.check_question(self, corpus, question)  # with gold labels too
         super().check_question(corpus, question)
-        check_held_out(self.held_out)
-        check_labels(corpus, question, self._labels(corpus, question))
         if self.measure not in ("entropy", "minority"):
             raise ModelError(f"measure must be 'entropy' or 'minority', not {self.measure!r}")
         if not self.uncertainty_weight >= 0:
             raise ModelError(
                 f"uncertainty_weight must be 0 or more, not {self.uncertainty_weight:g}"
             )
-
-    def _labels(self, corpus: Corpus, question: str) -> Annotations:
-        return item_labels(corpus, question, self.label, self.ties, self.training.seed)

@@ -16,6 +16,7 @@ from dissensus.methods.framework.calibration import (
     check_held_out,
     temperature_notes,
     temperatures,
+    tempered,
     without_held_out,
 )
 from dissensus.methods.framework.learned import Answers
@@ -30,7 +31,6 @@ from dissensus.methods.framework.pairs import Pairs
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import redraw_last_layer
 from dissensus.methods.framework.stacked_fits import worth_stacking
-from dissensus.methods.framework.temperature import tempered
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.methods.single import Single
 from dissensus.prediction import JointDensity, MemberAttention, Predictions
@@ -215,7 +215,7 @@ class SeedEnsemble(TrainedMethod):
         self.log_ = runs[0].log  # of the first member
         self.notes_ += runs[0].notes
         if self.temperature:
-            labels = self._member(0)._labels
+            labels = self._member(0).labels
             self.temperature_ = temperatures(self, labels, corpus, validation)
             self.notes_ += temperature_notes(self.temperature_)
         some = np.unique(runs[0].learned)[:ITEMS_TO_COMPARE]

@@ -8,17 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dissensus.agreement import majority_share, value_pairs
-from dissensus.annotations import Annotations, Ties
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.calibration import Calibrated, check_held_out
-from dissensus.methods.framework.labels import (
-    check_labels,
-    first_biases,
-    item_labels,
-    label_targets,
-)
-from dissensus.methods.framework.learned import items_of
+from dissensus.methods.framework.calibration import LabelMethod
 from dissensus.methods.framework.losses import label_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, PoolingNet, SharedNet
@@ -27,16 +20,13 @@ from dissensus.training import Loss, Network, Sizes, Training
 
 
 @dataclass(eq=False)
-class Single(Calibrated):
+class Single(LabelMethod):
     """Learns one label per item: the BERT or STL baseline of the papers.
 
     Its distribution says how certain the model is of the label, not how annotators differ. Prefer
     `SoftLabel` to predict the share of each value, and `AnnotatorHeads` to predict annotators.
 
     Args:
-        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator such as "dawid-skene" or "mace".
-        ties: which of several majority labels is the label; "drop" leaves such items out.
         min_agreement: leave out items whose most frequent answer has a smaller share (Jamison &
             Gurevych 2015); not for interval scales. Items with a gold label only are kept.
         weight_by_agreement: whether an item is weighted by this share instead of 1.
@@ -46,18 +36,10 @@ class Single(Calibrated):
             over yes and no of each value); not for interval scales.
         hidden: widths of hidden layers over the pooled features; empty for a linear probe.
         pool: "mean" over the positions of a content, or "attention", weighted by a learned query.
-        base_rates: whether the biases of the output layer start at the label frequencies, or at
-            0.
-        temperature: whether to rescale the distribution by one number, chosen so that the labels
-            of held-out items are most likely (Guo et al. 2017). Answers of annotators are not used.
-        held_out: the share of items, by content, that is held out for it, unless there is a
-            validation corpus.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
     """
 
-    label: str = "consensus"
-    ties: Ties = "first"
     min_agreement: float = 0.0
     weight_by_agreement: bool = False
     cost_sensitive: bool = False
@@ -66,7 +48,6 @@ class Single(Calibrated):
     pool: Literal["mean", "attention"] = "mean"
     branch: Branch = "output"
     dropout: float = 0.5
-    base_rates: bool = True
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "single"
     choices: ClassVar[Choices] = PROBE_CHOICES
@@ -83,8 +64,7 @@ class Single(Calibrated):
         return label_losses(sizes, self.label_smoothing, costs=self.cost_sensitive)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
-        targets = label_targets(labels, corpus.n_items)
+        targets = super().targets(corpus)
         for question in self.learned_.questions if self.weight_by_agreement else ():
             targets[f"{question}.weight"] *= _agreement(corpus[question]).astype(np.float32)
         for question in self.learned_.questions if self.cost_sensitive else ():
@@ -93,26 +73,11 @@ class Single(Calibrated):
             targets[f"{question}.cost"] = costs[targets[question]].astype(np.float32)
         return targets
 
-    def learns(self, corpus: Corpus) -> np.ndarray:
-        return items_of(self._labels(corpus, question) for question in self.learned_.questions)
-
-    def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        labels = self._labels(corpus, question)
-        return first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
-
-    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
-        return self._labels(corpus, question)
-
-    # ---- checks ----
-
     def check_question(self, corpus: Corpus, question: str) -> None:
-        if self.label != "gold":
-            super().check_question(corpus, question)
         if self.pool not in ("mean", "attention"):
             raise ModelError(f"pool must be 'mean' or 'attention', not {self.pool!r}")
         if not self.pools and self.branch == "attention":
             raise ModelError("pool='attention' needs branch='output'")
-        check_held_out(self.held_out)
         rated = isinstance(corpus[question].scale, Interval)
         if rated and (self.min_agreement or self.weight_by_agreement):
             raise ModelError(
@@ -135,10 +100,10 @@ class Single(Calibrated):
                 f"{corpus.name}: label smoothing spreads a label over values; {question!r} has "
                 "interval answers"
             )
-        check_labels(corpus, question, self._labels(corpus, question))
+        super().check_question(corpus, question)
 
-    def _labels(self, corpus: Corpus, question: str) -> Annotations:
-        labels = item_labels(corpus, question, self.label, self.ties, self.training.seed)
+    def labels(self, corpus: Corpus, question: str) -> Annotations:
+        labels = super().labels(corpus, question)
         if not self.min_agreement:
             return labels
         agreement = _agreement(corpus[question])[labels.item]

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dissensus.aggregation import AGGREGATORS
-from dissensus.annotations import Annotations
+from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.calibration import Calibrated, check_held_out
-from dissensus.methods.framework.labels import first_biases, item_labels
+from dissensus.methods.framework.calibration import LabelMethod
+from dissensus.methods.framework.labels import first_biases
 from dissensus.methods.framework.losses import soft_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
@@ -21,7 +21,7 @@ from dissensus.training import Loss, Network, Sizes, Training
 
 
 @dataclass(eq=False)
-class SoftLabel(Calibrated):
+class SoftLabel(LabelMethod):
     """Learns the distribution of answers to each item (LDL); annotators may be anonymous.
 
     Every item has the same weight, whether 3 or 50 annotators answered. Prefer `RepeatedLabel` if
@@ -38,12 +38,8 @@ class SoftLabel(Calibrated):
             who gave each answer; "softmax-vote" (Fornaciari et al. 2021); "dawid-skene", ...
         weighted: whether an item is weighted by its number of answers.
         hidden: widths of hidden layers over the pooled features; empty for a linear probe.
-        base_rates: whether the biases of the output layer start at the shares of the answers, or
-            at 0.
-        temperature: whether to rescale the distribution by one number, chosen so that the majority
-            labels of held-out items are most likely, as in `Single`. For comparisons; the votes
-            contain more information.
-        held_out: the share of items, by content, that is held out for the temperature.
+        temperature: whether to rescale the distribution, by the majority labels of held-out items.
+            For comparisons; the votes contain more information.
         branch: "output", or "attention" for the network of Fornaciari et al. (2021): attention
             blocks over the pooled features, instead of hidden layers.
 
@@ -57,11 +53,12 @@ class SoftLabel(Calibrated):
     hidden: tuple[int, ...] = ()
     branch: Branch = "output"
     dropout: float = 0.5
-    base_rates: bool = True
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "soft-label"
+    label: ClassVar[str] = "consensus"  # type: ignore[misc]  # no setting here: by which the
+    ties: ClassVar[Ties] = "first"  # type: ignore[misc]  # temperature is chosen
     choices: ClassVar[Choices] = PROBE_CHOICES
-    retired: ClassVar[dict[str, Any]] = Calibrated.retired | {"label_first": "none"}
+    retired: ClassVar[dict[str, Any]] = LabelMethod.retired | {"label_first": "none"}
 
     def network(self, sizes: Sizes) -> Network:
         return SharedNet(sizes, self.hidden, self.dropout, self.branch)
@@ -88,12 +85,8 @@ class SoftLabel(Calibrated):
         weight = rows.weight if self.weighted else rows.weight / rows.per_item()[rows.item]
         return first_biases(rows.scale, rows.answer, weight, self.base_rates)
 
-    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
-        return item_labels(corpus, question, "consensus", "first", self.training.seed)
-
     def check_question(self, corpus: Corpus, question: str) -> None:
         super().check_question(corpus, question)
-        check_held_out(self.held_out)
         if self.loss not in DIVERGENCES:
             raise ModelError(f"no loss {self.loss!r}; there are {listed(DIVERGENCES)}")
         if self.target not in AGGREGATORS:

@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from dissensus.deadline import check_deadline
 from dissensus.errors import CheckpointError, ModelError, cut
 from dissensus.networks.noise import draw_by_key, noise_key
 from dissensus.progress import Advance, progress
+from dissensus.training import sparse_tables
 from dissensus.training.batch import Batch, Loss, Network
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import BatchIndex, Examples, batch_indices, plan_epoch
@@ -85,8 +86,10 @@ class Trainer:
     def __post_init__(self) -> None:
         training = self.training
         draw_by_key(self.network)
-        self.sparse_tables = SparseTables.of(self.network, training, self.examples.device)
-        by_rows = {id(table) for table in self.sparse_tables.tables}
+        self.sparse_tables = None  # usually: tables of annotators are small
+        if sum(table.numel() for table in self.network.tables()) >= sparse_tables.LARGE:
+            self.sparse_tables = SparseTables.of(self.network, training, self.examples.device)
+        by_rows = {id(table) for table in self.sparse_tables.tables} if self.sparse_tables else ()
         learning = [p for p in self.network.parameters() if p.requires_grad]
         self.parameters = [p for p in learning if id(p) not in by_rows]
         self.groups = training.groups(self.parameters, self.network.pretrained())
@@ -120,7 +123,8 @@ class Trainer:
         for group, max_rate in zip(self.optimiser.param_groups, self.max_rates, strict=True):
             group["lr"] = max_rate * rate
         self.optimiser.zero_grad()
-        with self.sparse_tables.rows_of(batch) as rows:  # of large tables; usually there are none
+        sparse = self.sparse_tables
+        with sparse.rows_of(batch) if sparse else nullcontext([]) as rows:
             loss = self.loss(batch, losses)
             loss.backward()  # type: ignore[no-untyped-call]
         parameters = [*self.parameters, *rows]
@@ -128,7 +132,8 @@ class Trainer:
         if self.training.clip < math.inf:
             torch.nn.utils.clip_grad_norm_(parameters, self.training.clip)
         self.optimiser.step()
-        self.sparse_tables.step(rows, self.max_rates[0] * rate)
+        if sparse:
+            sparse.step(rows, self.max_rates[0] * rate)
         self.average.update(self.average_share(self.step))
         self.step += 1
 
@@ -202,7 +207,8 @@ class Trainer:
         n_steps = self.n_batches * len(self.losses_of_steps(self.epoch))
         loss = float(self.loss_sum) / max(n_steps, 1)
         self.consistent = False
-        self.sparse_tables.catch_up()
+        if self.sparse_tables:
+            self.sparse_tables.catch_up()
         self.end_epoch(loss, self.optimiser.param_groups[0]["lr"])
         self.consistent = True
         advance(0, f"epoch {self.epoch}, loss {loss:.4f}")
@@ -319,7 +325,8 @@ class Trainer:
             for name, value in moments.items():
                 if value is not None:
                     tensors[f"optimiser.{number}.{name}"] = value
-        tensors |= {f"tables.{k}": v for k, v in self.sparse_tables.state().items()}
+        if self.sparse_tables:
+            tensors |= {f"tables.{k}": v for k, v in self.sparse_tables.state().items()}
         tensors |= {f"average.{k}": v for k, v in self.average.state().items()}
         tensors["sum"] = self.loss_sum
         tensors["random.cpu"] = torch.get_rng_state()
@@ -358,7 +365,7 @@ class Trainer:
             )
 
     def _restore(self, tensors: dict[str, Tensor], facts: dict[str, Any], folder: Path) -> None:
-        if bool(_under("tables.", tensors)) != bool(self.sparse_tables.tables):
+        if bool(_under("tables.", tensors)) != (self.sparse_tables is not None):
             raise CheckpointError(
                 f"{folder}: saved on another device, or by another version of dissensus, which "
                 "steps large tables of annotators in another way; resume there, or remove it and "
@@ -367,7 +374,8 @@ class Trainer:
         self.network.load_state_dict(_under("network.", tensors))
         self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
         self._restore_optimiser(_under("optimiser.", tensors))
-        self.sparse_tables.restore(_under("tables.", tensors))
+        if self.sparse_tables:
+            self.sparse_tables.restore(_under("tables.", tensors))
         self.average.restore(_under("average.", tensors))
         self.loss_sum.copy_(tensors["sum"])
         self.epoch, self.batches_done, self.step = facts["epoch"], facts["done"], facts["step"]

@@ -45,7 +45,7 @@ LARGE = 1 << 18  # smallest size of tables that are stepped by rows; see bench_a
 
 @dataclass(eq=False)
 class SparseTables:
-    """The tables of a network that are stepped by rows, by AdamW; most networks have none.
+    """The tables of a network that are stepped by rows, by AdamW.
 
     Args:
         tables: parameters of the network, with one row per annotator.
@@ -62,22 +62,20 @@ class SparseTables:
         self.moments = [
             [torch.zeros_like(table, requires_grad=False) for _ in BETAS] for table in self.tables
         ]
-        n_rows = len(self.tables[0]) if self.tables else 0
-        self.last = np.zeros(n_rows, np.int64)  # the last step of each row, counted as `now` is
+        self.last = np.zeros(len(self.tables[0]), np.int64)  # last step of each row, as `now`
         self._since = _nothing(0)[None]  # (more than now, 6), see sparse_kernels.note_step
         self._places = [_place(self.network, table) for table in self.tables]
         self._flat: list[list[np.ndarray]] = []  # weights and moments, (n_annotators, width) each
         self._codes = np.zeros(0, np.int64)  # of the last rows
 
     @classmethod
-    def of(cls, network: Network, training: Training, device: torch.device) -> SparseTables:
-        """The tables of a network that is trained like this, if they are large enough."""
-        tables, decay = network.tables(), training.weight_decay
-        large = sum(table.numel() for table in tables) >= LARGE and device.type == "cpu"
+    def of(cls, network: Network, training: Training, device: torch.device) -> SparseTables | None:
+        """The large tables of a network that is trained like this; None if missed steps have no
+        closed form, or whole tables are as fast."""
+        decay = training.weight_decay
         decoupled = training.optimiser == "adamw" or (training.optimiser == "adam" and not decay)
-        if not large or not decoupled or training.losses == "interleaved" or training.averaged:
-            tables = []  # missed steps have no closed form, or whole tables are as fast
-        return cls(network, tables, decay)
+        by_rows = decoupled and training.losses == "summed" and not training.averaged
+        return cls(network, network.tables(), decay) if by_rows and device.type == "cpu" else None
 
     # ---- a step ----
 
@@ -88,9 +86,6 @@ class SparseTables:
         Gives these rows, up to date, as parameters with gradients. Where several processes share a
         batch, each takes all its rows.
         """
-        if not self.tables:
-            yield []
-            return
         whole = batch.whole if isinstance(batch, BatchPart) else batch
         rows = self._caught_up(whole.annotators.numpy())
         self.network.rows = whole.annotators
@@ -105,8 +100,6 @@ class SparseTables:
 
     def step(self, rows: list[nn.Parameter], rate: float) -> None:
         """Step the rows of the batch by their gradients; all others miss a step."""
-        if not self.tables:
-            return
         from dissensus.training.sparse_kernels import note_step, step_adam
 
         codes = self._codes
@@ -169,8 +162,6 @@ class SparseTables:
 
     def state(self) -> dict[str, Tensor]:
         """All that is needed to resume exactly; rows that are behind stay so."""
-        if not self.tables:
-            return {}
         counts = torch.tensor([self.count, self.now, self._begin])
         state = {"counts": counts, "last": torch.from_numpy(self.last)}
         state["since"] = torch.from_numpy(self._since[: self.now + 1])
@@ -179,8 +170,6 @@ class SparseTables:
         return state
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        if not self.tables:
-            return
         self.count, self.now, self._begin = state["counts"].tolist()
         self.last, self._since = state["last"].numpy(), state["since"].numpy()
         for number, moments in enumerate(self.moments):

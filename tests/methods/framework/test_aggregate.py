@@ -11,11 +11,10 @@ import pytest
 
 import dissensus as ds
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, AnnotatorMajority, AnnotatorOneHot, Job, fit_many
+from dissensus.methods import AnnotatorHeads, AnnotatorMajority, AnnotatorOneHot
 from dissensus.training import Training
 from dissensus.training.examples import Table, batches
 from tests.crowds import feature_crowd
-from tests.training.test_stack import assert_same, run_of
 
 QUICK = Training(epochs=3, batch_size=8, device="cpu")
 METHODS: list[Any] = [AnnotatorHeads, AnnotatorOneHot]
@@ -114,19 +113,3 @@ def test_it_is_no_part_of_a_density_that_is_learned(method: Any) -> None:
     says = "^an aggregate annotator learns from answers; set objective to answers or both$"
     with pytest.raises(ModelError, match=says):
         method(**settings | {"objective": "density"}, aggregate=True).fit(crowd)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_stacked_as_alone_and_apart_from_others(method: Any) -> None:
-    crowd = feature_crowd("interval", n_items=30)
-    plain = method(encoder="features", training=QUICK)
-
-    assert_same(
-        lambda: [run_of(replace(plain, aggregate=True, init_seed=seed), crowd) for seed in (0, 1)]
-    )
-    jobs = [Job(replace(plain, aggregate=on), crowd) for on in (False, True)]
-    fit_many(jobs)
-    for job, on in zip(jobs, (False, True), strict=True):
-        alone = replace(plain, aggregate=on).fit(crowd)
-        for name, weights in alone.weights().items():
-            np.testing.assert_allclose(job.method.weights()[name], weights, atol=1e-6)

@@ -13,8 +13,12 @@ from torch.nn import functional as F
 import dissensus as ds
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
-from dissensus.methods.framework.calibration import Calibrated, held_out_items
-from dissensus.methods.framework.temperature import best_temperature, tempered
+from dissensus.methods.framework.calibration import (
+    LabelMethod,
+    best_temperature,
+    held_out_items,
+    tempered,
+)
 from dissensus.training import Training
 from tests.crowds import SCALES, feature_crowd
 
@@ -129,16 +133,6 @@ def test_a_validation_corpus_takes_the_place_of_items_aside(tmp_path: object) ->
     assert result == pytest.approx(expected)
 
 
-def test_it_is_saved_and_loaded(tmp_path: object) -> None:
-    crowd = feature_crowd()
-    fitted = Single(encoder="features", temperature=True, training=QUICK).fit(crowd)
-    fitted.save(f"{tmp_path}/model")
-    loaded = ds.load(f"{tmp_path}/model")
-    np.testing.assert_array_equal(
-        fitted.predict(crowd)["q"].distribution, loaded.predict(crowd)["q"].distribution
-    )
-
-
 def test_what_cannot_be_set_aside() -> None:
     for share in (0.0, 1.0):
         with pytest.raises(ModelError) as wrong:
@@ -161,7 +155,7 @@ def test_what_cannot_be_set_aside() -> None:
     ],
     ids=lambda method: method.name,
 )
-def test_other_methods_are_calibrated_too(method: Calibrated, tmp_path: object) -> None:
+def test_other_methods_are_calibrated_too(method: LabelMethod, tmp_path: object) -> None:
     crowd = feature_crowd()
     fitted = replace(method, temperature=True, held_out=0.3, training=QUICK).fit(crowd)
     fitted.save(f"{tmp_path}/model")

@@ -121,27 +121,6 @@ def test_anonymous_answers_cannot_teach_individuals() -> None:
         AnnotatorMajority().fit(corpus)
 
 
-def test_raw_contents_are_answered_by_everyone() -> None:
-    features = np.random.default_rng(3).normal(size=(2, 8)).astype(np.float32)
-    heads = AnnotatorHeads(encoder="features", training=QUICK).fit(feature_crowd())
-    prediction = heads.predict({"x": list(features)})["q"]
-    assert prediction.by_annotator is not None and len(prediction.by_annotator) == 8
-    np.testing.assert_array_equal(
-        heads.predict(features)["q"].distribution, prediction.distribution
-    )
-    with pytest.raises(DataError) as caught:
-        heads.predict(["so good!"])
-    assert str(caught.value) == (
-        "'x' must be arrays of numbers, or None without content (could not convert string "
-        "to float: 'so good!')"
-    )
-    with pytest.raises(DataError) as caught:
-        heads.predict("so good!")
-    assert str(caught.value) == (
-        "pass a list of contents for each role; the model reads 'x' (features)"
-    )
-
-
 def test_contents_of_another_kind_are_refused(heads: AnnotatorHeads) -> None:
     crowd = feature_crowd()
     nothing = Corpus.build("made-up", crowd.items, {"q": crowd["q"]})

@@ -126,39 +126,6 @@ def test_roles_and_lengths_that_do_not_fit(requested: Asked) -> None:
 # ---- annotators that training never saw, and those of another corpus ----
 
 
-def test_strangers_by_name(requested: Asked) -> None:
-    with pytest.raises(DataError) as caught:
-        requested.model.predict(requested.corpus, annotators=["ann", "zoe"])
-    assert str(caught.value) == (
-        "not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
-        "(--unknown mean), 'nearest' if they answered other items, or 'aggregate' if the model was "
-        "fitted with aggregate=True"
-    )
-    whole = requested.model.predict(requested.corpus, consensus="all")
-    mean = requested.model.predict(requested.corpus, annotators=["zoe"], unknown="mean")
-    np.testing.assert_allclose(by_annotator(mean), distribution(whole), atol=1e-6)
-    dropped = requested.model.predict(requested.corpus, annotators=["ann", "zoe"], unknown="drop")
-    assert len(by_annotator(dropped)) == N
-
-
-def test_another_corpus_has_other_people_unless_told(requested: Asked) -> None:
-    other = requested.other(("ann", "bob"))
-    with pytest.raises(DataError) as caught:
-        requested.model.predict(other)
-    assert str(caught.value) == (
-        "not in the training corpus: annotator 'ann', 'bob' (the model was trained on 'mine', this "
-        "is 'theirs'; if the annotators are the same, pass same_annotators=True or "
-        "--same-annotators); pass unknown='mean' or 'drop' (--unknown mean), 'nearest' if they "
-        "answered other items, or 'aggregate' if the model was fitted with aggregate=True"
-    )
-    everyone = requested.model.predict(requested.shown[:2])
-    strangers = requested.model.predict(other, unknown="mean")
-    np.testing.assert_allclose(distribution(strangers), distribution(everyone), atol=1e-6)
-    same = requested.model.predict(other, same_annotators=True)
-    mine = requested.model.predict(requested.corpus, annotators=["ann", "bob"])
-    np.testing.assert_allclose(by_annotator(same), by_annotator(mine)[:4], atol=1e-6)
-
-
 # ---- tables ----
 
 

@@ -1,27 +1,36 @@
-"""Calibration: a temperature that makes distributions more even, chosen on held-out items.
+"""LabelMethod: one label per item, and a temperature that makes distributions more even.
 
-Only the label of each item is used, so that methods with and without annotators are calibrated in
-the same way. `Calibrated` is the base class of such methods; `SeedEnsemble` calls the functions.
+The temperature is chosen on held-out items, by the label of each item alone, so that methods with
+and without annotators are calibrated in the same way. `SeedEnsemble` calls the functions.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from dissensus.annotations import Annotations
+from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError
-from dissensus.methods.framework.learned import Answers, has_answers
-from dissensus.methods.framework.temperature import best_temperature, tempered_answers
+from dissensus.methods.framework.labels import (
+    check_labels,
+    first_biases,
+    item_labels,
+    label_targets,
+)
+from dissensus.methods.framework.learned import Answers, has_answers, items_of
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 from dissensus.training.loop import Trainer
 
 Labels = Callable[[Corpus, str], Annotations]
+LOWEST, HIGHEST = 0.05, 20.0  # temperatures that are considered
+HALVINGS = 60  # of that range: to the precision of floating point
+ROUNDING = 4 * float(np.finfo(float).eps)  # relative error of sums
 
 
 def check_held_out(share: float) -> None:
@@ -97,23 +106,47 @@ def _held_out(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
 
 
 @dataclass(eq=False)
-class Calibrated(TrainedMethod):
-    """A method with one network whose distributions can be rescaled by a temperature.
+class LabelMethod(TrainedMethod):
+    """A method that learns one label per item, whose distributions can be rescaled.
 
     Args:
+        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
+            aggregator such as "dawid-skene" or "mace".
+        ties: which of several majority labels is the label; "drop" leaves such labels out.
+        base_rates: whether the biases of the output layer start at the label frequencies, or at 0.
         temperature: whether to rescale, by the temperature at which the labels of held-out items
             are most likely (Guo et al. 2017). Answers of annotators are not used.
         held_out: the share of items, by content, that is held out for it, unless there is a
             validation corpus.
     """
 
+    label: str = "consensus"
+    ties: Ties = "first"
+    base_rates: bool = True
     temperature: bool = False
     held_out: float = 0.1
     temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
 
-    @abstractmethod
-    def judged_by(self, corpus: Corpus, question: str) -> Annotations:
-        """The labels that the temperature is chosen by, of the items that have one."""
+    def labels(self, corpus: Corpus, question: str) -> Annotations:
+        """The labels of the items that have one, as annotations without annotators."""
+        return item_labels(corpus, question, self.label, self.ties, self.training.seed)
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        labels = {question: self.labels(corpus, question) for question in self.learned_.questions}
+        return label_targets(labels, corpus.n_items)
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        return items_of(self.labels(corpus, question) for question in self.learned_.questions)
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        labels = self.labels(corpus, question)
+        return first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
+
+    def check_question(self, corpus: Corpus, question: str) -> None:
+        if self.label != "gold":
+            super().check_question(corpus, question)
+        check_held_out(self.held_out)
+        check_labels(corpus, question, self.labels(corpus, question))
 
     def trainers(
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
@@ -127,7 +160,7 @@ class Calibrated(TrainedMethod):
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         super().end_fit(runs, corpus, validation)
         if self.temperature:
-            self.temperature_ = temperatures(self, self.judged_by, corpus, validation)
+            self.temperature_ = temperatures(self, self.labels, corpus, validation)
             self.notes_ += temperature_notes(self.temperature_)
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
@@ -147,3 +180,86 @@ class Calibrated(TrainedMethod):
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.temperature_ = config["temperature"]
         super().restore(weights, config)
+
+
+# ---- temperatures ----
+
+
+def tempered(scale: Scale, distribution: np.ndarray, temperature: float) -> np.ndarray:
+    """The distribution to the power of 1 / temperature: above 1 more even, below 1 less.
+
+    For a softmax, this divides its inputs by the temperature. Multi-label: the same for yes and no
+    of each value. A normal density has its variance multiplied by the temperature.
+
+    Args:
+        distribution: (n, n_columns).
+
+    Example:
+        >>> from dissensus import Nominal
+        >>> tempered(Nominal(("no", "yes")), np.array([[0.9, 0.1]]), 2.0).round(3).tolist()
+        [[0.75, 0.25]]
+    """
+    masses = _softmax(_log_masses(scale, distribution) / temperature)
+    return masses[..., 1] if isinstance(scale, MultiLabel) else masses
+
+
+def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answers:
+    """Answers with tempered distributions; the values of ordinal scales (medians) may change."""
+    distribution = tempered(scale, answers.distribution, temperature)
+    value = answers.value
+    if isinstance(scale, Ordinal):
+        value = scale.consensus(distribution).astype(scale.dtype)
+    return replace(answers, distribution=distribution, value=value)
+
+
+def best_temperature(
+    scale: Scale, distribution: np.ndarray, label: np.ndarray, lowest: float = 1.0
+) -> float:
+    """The temperature, up to 20, at which the labels are most likely.
+
+    The likelihood has a single maximum in 1 / temperature, where its slope is 0. If all
+    temperatures are equally good, for example if all distributions are uniform, it is 1.
+
+    Args:
+        distribution: (n, n_columns).
+        label: as the scale stores answers, (n,).
+        lowest: the lowest temperature that is considered, at least 0.05. Below 1, distributions
+            become more certain than the model was. The default does not allow that: annotators
+            agree less than their one label shows, and a few labels that happen to be predicted
+            correctly would lead to it.
+    """
+    logs, columns = _log_masses(scale, distribution), _columns(scale, label)
+    of_labels = np.take_along_axis(logs, columns[..., None], axis=-1)[..., 0].sum()
+
+    def slope(temperature: float) -> float:
+        """Above 0 if the labels become more likely as the temperature falls."""
+        return float(of_labels - (_softmax(logs / temperature) * logs).sum())
+
+    if abs(slope(1)) <= ROUNDING * np.abs(logs).sum():
+        return 1.0
+    low, high = math.log(max(lowest, LOWEST)), math.log(HIGHEST)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if slope(math.exp(middle)) > 0 else (middle, high)
+    return math.exp((low + high) / 2)
+
+
+def _log_masses(scale: Scale, distribution: np.ndarray) -> np.ndarray:
+    """Logarithms, (n, n_columns); multi-label: of no and yes, (n, n_values, 2)."""
+    if isinstance(scale, MultiLabel):
+        distribution = np.stack([1 - distribution, distribution], axis=-1)
+    return np.log(distribution.clip(np.finfo(float).tiny))
+
+
+def _columns(scale: Scale, label: np.ndarray) -> np.ndarray:
+    """The column of each label, (n,); multi-label: 0 or 1 for each value, (n, n_values)."""
+    if isinstance(scale, Interval):
+        return scale.bins(label)
+    if isinstance(scale, MultiLabel):
+        return scale.one_hot(label).astype(np.int64)
+    return label.astype(np.int64)
+
+
+def _softmax(logs: np.ndarray) -> np.ndarray:
+    powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))

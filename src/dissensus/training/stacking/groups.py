@@ -42,7 +42,7 @@ def obstacle(trainer: Trainer) -> str:
     whole = [loss.name for loss in trainer.losses if loss.weight is None]
     if whole:
         return f"loss {whole[0]!r} is over the whole batch, with its padding"
-    if trainer.sparse_tables.tables:  # a stack would step every row of every member
+    if trainer.sparse_tables:  # a stack would step every row of every member
         return "its tables of annotators are so large that only some of their rows are stepped"
     for part in trainer.network.modules():
         if not getattr(part, "stackable", True):
