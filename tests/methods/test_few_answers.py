@@ -51,6 +51,27 @@ def norms(fitted: AnnotatorHeads) -> np.ndarray:
     return np.asarray(np.sqrt((fitted.weights()["heads_0.weight"] ** 2).sum(axis=(1, 2))))
 
 
+def test_the_loss_is_the_likelihood_with_the_prior(few: Corpus) -> None:
+    fitted = heads(spread=0.7)
+    fitted.begin_fit(few, None, None)
+    run = fitted.trainer(few, None)
+    network = run.network.train()
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator))
+    [(batch, _)] = batches(run.examples, np.arange(few.n_items), few.n_items)
+    outputs = network(batch)
+    [loss] = run.losses
+    value, weight = loss.weighted(outputs, batch)
+    family = likelihood(few["q"].scale)
+    plain = family.loss(outputs.rows["q"], batch.rows.answer["q"]).sum()
+    weights, bias = (dict(network.named_parameters())[f"heads_0.{n}"] for n in ("weight", "bias"))
+    prior = 64 * weights.square().sum() + bias.square().sum()  # 64 hidden units
+    torch.testing.assert_close(value, plain + 0.5 / 0.7**2 * prior, rtol=1e-5, atol=1e-3)
+    assert float(weight) == few["q"].n_rows
+
+
 @pytest.mark.slow
 def test_only_some_rows_are_stepped_with_the_same_prior(
     few: Corpus, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -221,55 +222,51 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def _refused(model: Path, message: str) -> None:
-    with pytest.raises(DissensusError) as caught:
-        ds.load(model)
-    assert str(caught.value) == message
+def _with(model: Path, **entries: Any) -> None:
+    config = json.loads((model / "config.json").read_text()) | entries
+    (model / "config.json").write_text(json.dumps(config))
+
+
+def _truncated(model: Path, name: str, length: int) -> None:
+    (model / name).write_bytes((model / name).read_bytes()[:length])
 
 
 ALTERED = (
     "{0}: config.json and model.safetensors do not belong together, or were altered or cut off; "
     "train again, or take an undamaged copy"
 )
+DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "truncated": (lambda model: _truncated(model, "model.safetensors", -10), ALTERED),
+    "tampered": (lambda model: _with(model, annotators=["someone else"]), ALTERED),
+    "without weights": (
+        lambda model: (model / "model.safetensors").unlink(),
+        "{0}/model.safetensors: No such file or directory; train again",
+    ),
+    "another format": (
+        lambda model: _with(model, format=99),
+        "{0}/config.json: format number 99, this version reads 1; read it with the version of "
+        "dissensus that wrote it",
+    ),
+    "no model": (
+        lambda model: (model / "config.json").unlink(),
+        "{0}: not a dissensus model folder: config.json is missing",
+    ),
+}
 
 
-def test_a_truncated_model(model: Path) -> None:
-    weights = model / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-10])
-    _refused(model, ALTERED.format(model))
-
-
-def test_a_tampered_model(model: Path) -> None:
-    config = json.loads((model / "config.json").read_text())
-    config["annotators"][0] = "someone else"
-    (model / "config.json").write_text(json.dumps(config))
-    _refused(model, ALTERED.format(model))
-
-
-def test_a_model_without_weights(model: Path) -> None:
-    (model / "model.safetensors").unlink()
-    _refused(model, f"{model / 'model.safetensors'}: No such file or directory; train again")
-
-
-def test_a_model_of_another_format(model: Path) -> None:
-    config = json.loads((model / "config.json").read_text()) | {"format": 99}
-    (model / "config.json").write_text(json.dumps(config))
-    _refused(
-        model,
-        f"{model / 'config.json'}: format number 99, this version reads 1; "
-        "read it with the version of dissensus that wrote it",
-    )
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_model(model: Path, damage: str) -> None:
+    spoil, message = DAMAGES[damage]
+    spoil(model)
+    with pytest.raises(DissensusError) as caught:
+        ds.load(model)
+    assert str(caught.value) == message.format(model)
 
 
 def test_a_config_that_is_cut_off(model: Path) -> None:
-    text = (model / "config.json").read_text()
-    (model / "config.json").write_text(text[:40])
+    _truncated(model, "config.json", 40)
     with pytest.raises(DissensusError, match="damaged .*; make the folder again$"):
         ds.load(model)
-
-
-def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
-    _refused(tmp_path, f"{tmp_path}: not a dissensus model folder: config.json is missing")
 
 
 def test_the_model_card_says_whose_answers_it_holds(model: Path) -> None:

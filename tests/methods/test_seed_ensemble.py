@@ -17,7 +17,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import ModelError
 from dissensus.methods import SeedEnsemble, Single
-from dissensus.methods.framework.calibration import best_temperature, held_out_items, tempered
+from dissensus.methods.framework.labels import best_temperature, held_out_items, tempered
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import member_seed
 from dissensus.methods.seed_ensemble import bag

@@ -125,6 +125,18 @@ def test_normal_numbers_of_members_and_of_parts_of_a_batch() -> None:
         normals((2,), 1, torch.zeros(1))
 
 
+def test_uniform_numbers_are_uniform_and_independent() -> None:
+    with drawing(noise_key(3, 5)):
+        numbers = uniforms((40, 50, 20), 1, torch.zeros(1))
+        others = uniforms((40, 50, 20), 2, torch.zeros(1))
+    assert numbers.min() >= 0 and numbers.max() < 1
+    counts = torch.histc(numbers, 10, 0, 1)
+    assert ((counts - 4000) ** 2 / 4000).sum() < 27.9  # chi squared of 9 degrees, p = .001
+    neighbours = [numbers.diff(dim=axis).square().mean() for axis in range(3)]
+    assert torch.stack(neighbours).sub(1 / 6).abs().max() < 0.01  # independent: E (u - v)^2
+    assert abs(torch.corrcoef(torch.stack([numbers.flatten(), others.flatten()]))[0, 1]) < 0.02
+
+
 def test_uniform_numbers_do_not_depend_on_padding_or_on_other_members() -> None:
     keys = torch.tensor([noise_key(0, 1), noise_key(1, 1)])
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +16,9 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save
 
-from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import CheckpointError, ModelError
-from dissensus.methods import AnnotatorHeads, load
+from dissensus.methods import AnnotatorHeads
 from dissensus.methods.framework.base import Method
-from dissensus.methods.framework.trained import LATER, LATER_OF_METHOD
 from dissensus.training import Training
 from dissensus.training.checkpoint import STATE, Checkpoint
 from dissensus.training.loop import Trainer
@@ -146,35 +141,6 @@ def test_a_state_of_another_training_is_refused(
     other.content["x"][0] = 5  # the same answers to something else
     with pytest.raises(ModelError, match=message):
         _method().fit(other, checkpoint=tmp_path / "c")
-
-
-def test_models_and_states_from_before_a_setting_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither knew plateau_factor and other later settings, nor the number of answers."""
-    crowd, new = feature_crowd(), LATER
-    fitted = _method().fit(crowd, checkpoint=tmp_path / "c")
-    saved, without = fitted.training_checkpoint(crowd, None), fitted.config()
-    for name in (*new, "save_every"):
-        del without["settings"]["training"][name]
-    del without["n_answers"]
-    for name in LATER_OF_METHOD:
-        del without["settings"][name]
-    digest = hashlib.sha256(json.dumps(without, sort_keys=True).encode())
-    for part in (data_digest(crowd), "none"):
-        digest.update(part.encode())
-    assert saved is not None and saved.of == digest.hexdigest()
-    other = replace(fitted, training=replace(fitted.training, plateau_factor=0.1))
-    other.fit(crowd, checkpoint=tmp_path / "d")
-    differs = other.training_checkpoint(crowd, None)
-    assert differs is not None and differs.of != saved.of
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(fitted), "config", lambda _: without)
-        fitted.save(tmp_path / "model")
-    read = load(tmp_path / "model")
-    assert isinstance(read, AnnotatorHeads)
-    assert read.training == replace(fitted.training, save_every=Training.save_every)
 
 
 def test_a_flipped_byte_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:

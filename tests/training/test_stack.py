@@ -162,6 +162,13 @@ def test_members_decay_each_by_their_own_and_so_do_plateaus(
     assert len({run.log.rate[-1] for run in together}) == 3
 
 
+@pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])
+@pytest.mark.parametrize("name", ["single", "annotator-heads"])
+def test_every_scale(name: str, kind: str) -> None:
+    method, crowd = partial(METHODS[name], encoder="features"), feature_crowd(kind, n_items=30)
+    assert_same(lambda: members(method, crowd, [{}] * 2, epochs=3, batch_size=8))
+
+
 @pytest.mark.parametrize("name", ["single", "annotator-heads"])
 def test_other_folds_rates_clips_stops_and_plateaus_for_each(name: str) -> None:
     """Corpora of unequal size, so that members make unequal numbers of steps."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from dissensus.cli import console
-from dissensus.cli.console import check_folder, check_not_replaced, reserve
-from dissensus.cli.launching import among_others, launched, to_launch
+from dissensus.cli.console import check_folder, check_not_replaced, quiet, reserve
 from dissensus.cli.method_options import typed_settings
 from dissensus.cli.parts import readable, training_part
 from dissensus.cli.source import Source, reads_corpus
@@ -39,7 +37,6 @@ def train(
     validation: str | None = None,
     seed: int = 0,
     resume: bool = False,
-    devices: int | None = None,
     overwrite: bool = False,
     skip_bad: bool = False,
     set_: list[str] | None = None,
@@ -47,8 +44,8 @@ def train(
     """Train a method on FILE and save the model to a folder.
 
     If FILE has an official split, its training part is used. Give settings of the method with
-    --set, e.g. --set hidden=64 --set training.epochs=20. With --devices, or under torchrun, several
-    processes share each batch and end with the same model.
+    --set, e.g. --set hidden=64 --set training.epochs=20. Under torchrun, several processes share
+    each batch and end with the same model.
 
     Args:
         output (-o): Folder to write the model to.
@@ -60,7 +57,6 @@ def train(
         validation: Part of the official split to choose the best epoch on.
         seed: Random seed.
         resume: Resume a training that was stopped.
-        devices (min=1): Number of processes to train in, each on its own GPU, or on the CPU.
         set_: Setting of the method, name=value; repeatable.
 
     Examples:
@@ -73,10 +69,7 @@ def train(
     check_folder(output, "train")
     check_not_replaced(output, "config", overwrite)
     unfinished = output.with_name(f"{output.name}.unfinished")
-    if to_launch(devices):
-        with _reporting(unfinished):
-            raise typer.Exit(launched(devices))
-    with among_others() as leads:
+    with _among_others() as leads:
         reserve(output if leads else None)
         settings = typed_settings(epochs, learning_rate, fine_tune, set_)
         fitted = _configured(method, encoder, seed, settings)
@@ -144,6 +137,21 @@ def _configured(method: str, encoder: str | None, seed: int, settings: list[str]
     known = default.get_params()  # the floors have neither seeds nor an encoder
     typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
     return configured(default, typed + [_setting(text) for text in settings])
+
+
+@contextmanager
+def _among_others() -> Iterator[bool]:
+    """Within the block, this process takes part in a training in all processes of torchrun.
+
+    Yields whether it is the first or only one; the others print nothing and write nothing.
+    """
+    if "WORLD_SIZE" not in os.environ:
+        yield True
+        return
+    from dissensus.training.processes import joined
+
+    with joined() as processes, nullcontext() if processes.is_first else quiet():
+        yield processes.is_first
 
 
 @contextmanager

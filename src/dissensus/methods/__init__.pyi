@@ -13,9 +13,9 @@ from .crowd_layer import CrowdLayer as CrowdLayer
 from .d_lema import DLema as DLema
 from .framework.annotator_method import AnnotatorMethod as AnnotatorMethod
 from .framework.base import Method as Method
-from .framework.calibration import best_temperature as best_temperature
-from .framework.calibration import held_out_items as held_out_items
-from .framework.calibration import tempered as tempered
+from .framework.labels import best_temperature as best_temperature
+from .framework.labels import held_out_items as held_out_items
+from .framework.labels import tempered as tempered
 from .framework.learned import Answers as Answers
 from .framework.members import MemberAnswers as MemberAnswers
 from .framework.predicted_densities import PredictedRatings as PredictedRatings

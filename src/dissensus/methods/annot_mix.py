@@ -17,8 +17,9 @@ from dissensus.methods.framework.truth_method import (
     TruthMethod,
     TruthNet,
     after_pretraining,
+    diagonal_logits,
+    seen_through,
 )
-from dissensus.networks.confusions import diagonal_logits, seen_through
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import positions_in_batch, uniforms
 from dissensus.scales import Scale

@@ -12,8 +12,12 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.losses import PENALTY, penalised
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
-from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
-from dissensus.networks.confusions import diagonal_logits, seen_through
+from dissensus.methods.framework.truth_method import (
+    TruthMethod,
+    TruthNet,
+    diagonal_logits,
+    seen_through,
+)
 from dissensus.training import Batch, Loss, Network, Sizes, Training
 
 

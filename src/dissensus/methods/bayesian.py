@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.calibration import LabelMethod
+from dissensus.methods.framework.labels import LabelMethod
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import item_weight
 from dissensus.methods.framework.members import TEMPERED_VOTES, ReadOut, joint_answers

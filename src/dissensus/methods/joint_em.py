@@ -14,8 +14,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import ExamplesCache
-from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
-from dissensus.networks.confusions import seen_through
+from dissensus.methods.framework.truth_method import TruthMethod, TruthNet, seen_through
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.loop import Trainer
 

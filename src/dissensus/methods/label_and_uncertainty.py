@@ -13,7 +13,7 @@ from dissensus.agreement import item_entropy, item_variance, majority_share
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.calibration import LabelMethod
+from dissensus.methods.framework.labels import LabelMethod
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import item_weight, label_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices

@@ -17,8 +17,9 @@ from dissensus.methods.framework.truth_method import (
     TruthMethod,
     TruthNet,
     after_pretraining,
+    diagonal_logits,
+    seen_through,
 )
-from dissensus.networks.confusions import diagonal_logits, seen_through
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
 WEIGHT = "weight of the annotator"  # outputs that only the loss reads

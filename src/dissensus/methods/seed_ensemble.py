@@ -12,7 +12,7 @@ from dissensus.annotations import Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.attribution import PositionWeights, position_weights
-from dissensus.methods.framework.calibration import (
+from dissensus.methods.framework.labels import (
     check_held_out,
     temperature_notes,
     temperatures,

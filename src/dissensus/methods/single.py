@@ -11,7 +11,7 @@ from dissensus.agreement import majority_share, value_pairs
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.calibration import LabelMethod
+from dissensus.methods.framework.labels import LabelMethod
 from dissensus.methods.framework.losses import label_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, PoolingNet, SharedNet

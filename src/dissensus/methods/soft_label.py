@@ -11,8 +11,7 @@ from dissensus.aggregation import AGGREGATORS
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.calibration import LabelMethod
-from dissensus.methods.framework.labels import first_biases
+from dissensus.methods.framework.labels import LabelMethod, first_biases
 from dissensus.methods.framework.losses import soft_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet

@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -124,7 +124,8 @@ class Trainer:
             group["lr"] = max_rate * rate
         self.optimiser.zero_grad()
         sparse = self.sparse_tables
-        with sparse.rows_of(batch) if sparse else nullcontext([]) as rows:
+        no_rows: AbstractContextManager[list[nn.Parameter]] = nullcontext([])
+        with sparse.rows_of(batch) if sparse else no_rows as rows:  # of large tables
             loss = self.loss(batch, losses)
             loss.backward()  # type: ignore[no-untyped-call]
         parameters = [*self.parameters, *rows]

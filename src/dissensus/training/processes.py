@@ -219,14 +219,11 @@ def _among(processes: Processes) -> Iterator[None]:
 
 
 @contextmanager
-def joined(*, watched: bool = False) -> Iterator[Processes]:
+def joined() -> Iterator[Processes]:
     """Within the block, all processes that torchrun started share each training.
 
     Without other processes it has no effect. An error in several processes is raised in one of
     them; the others exit without a message.
-
-    Args:
-        watched: whether the parent process reports a process that is lost.
 
     Example:
         >>> with joined() as processes:
@@ -247,9 +244,8 @@ def joined(*, watched: bool = False) -> Iterator[Processes]:
         if processes.is_first:
             raise
         raise SystemExit(STOPPED) from None
-    except Exception as error:
-        reported = watched and isinstance(error, ProcessLost)
-        first = not reported and _is_first(processes, store)
+    except Exception:
+        first = _is_first(processes, store)
         _leave()
         if first:
             raise

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 import dissensus as ds
 from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
-from dissensus.methods.framework.calibration import (
+from dissensus.methods.framework.labels import (
     LabelMethod,
     best_temperature,
     held_out_items,

@@ -53,9 +53,6 @@ class Asked:
         self.corpus = corpus_of(kind, self.shown, PEOPLE, "mine")
         self.model = AnnotatorHeads(encoder=encoder, training=QUICK).fit(self.corpus)
 
-    def other(self, people: tuple[str, ...]) -> Corpus:
-        return corpus_of(self.kind, self.shown[:2], people, "theirs")
-
 
 @pytest.fixture(scope="module", params=["text", "image", "audio"])
 def requested(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Asked:
@@ -67,12 +64,6 @@ def requested(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 def distribution(predictions: Predictions) -> np.ndarray:
     return predictions["q"].distribution
-
-
-def by_annotator(predictions: Predictions) -> np.ndarray:
-    people = predictions["q"].by_annotator
-    assert people is not None and people.distribution is not None
-    return people.distribution
 
 
 # ---- raw contents ----
@@ -121,9 +112,6 @@ def test_roles_and_lengths_that_do_not_fit(requested: Asked) -> None:
     with pytest.raises(ModelError) as raised:
         requested.model.predict(elsewhere)
     assert str(raised.value) == "theirs: the model reads 'shown', the corpus has no contents"
-
-
-# ---- annotators that training never saw, and those of another corpus ----
 
 
 # ---- tables ----

@@ -1,17 +1,184 @@
-"""One label per item: the consensus of its annotators, that of an aggregator, or gold."""
+"""LabelMethod: one label per item, and a temperature that makes distributions more even.
+
+The temperature is chosen on held-out items, by the label of each item alone, so that methods with
+and without annotators are calibrated in the same way. `SeedEnsemble` calls the functions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from dissensus.aggregation import AGGREGATORS
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, ModelError, listed
+from dissensus.methods.framework.learned import Answers, has_answers, items_of
+from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.networks.likelihoods import likelihood
-from dissensus.scales import Scale
+from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
+from dissensus.training.loop import Trainer
+
+Labels = Callable[[Corpus, str], Annotations]
+LOWEST, HIGHEST = 0.05, 20.0  # temperatures that are considered
+HALVINGS = 60  # of that range: to the precision of floating point
+ROUNDING = 4 * float(np.finfo(float).eps)  # relative error of sums
+
+
+def check_held_out(share: float) -> None:
+    """Refuse a share that leaves no items, or holds none out."""
+    if not 0 < share < 1:
+        raise ModelError(f"held_out must be a share between 0 and 1, found {share:g}")
+
+
+def held_out_items(corpus: Corpus, share: float, seed: int) -> np.ndarray:
+    """The items (codes) to hold out; items with the same content stay together."""
+    units = corpus.units()
+    order = np.random.default_rng(seed).permutation(units.max(initial=-1) + 1)
+    before = np.cumsum(np.bincount(units)[order]) - np.bincount(units)[order]  # items before each
+    chosen = order[before < share * corpus.n_items]
+    return np.flatnonzero(np.isin(units, chosen))
+
+
+def _answered(validation: Corpus | None, method: TrainedMethod) -> Corpus | None:
+    """The validation corpus if it has answers; with gold labels only, it chooses epochs alone."""
+    if validation is None or not has_answers(validation, method.learned_.questions):
+        return None
+    return validation
+
+
+def without_held_out(
+    run: Trainer, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
+) -> Trainer:
+    """The training without the held-out items; unchanged with a validation corpus."""
+    if _answered(validation, method) is not None:
+        return run
+    kept = np.setdiff1d(run.learned, _held_out(corpus, method))
+    if not len(kept) or len(kept) == len(run.learned):
+        raise DataError(
+            f"{corpus.name}: {len(run.learned)} labelled items cannot be split to choose a "
+            "temperature; pass a validation corpus, or set temperature=False"
+        )
+    return replace(run, learned=kept)
+
+
+def temperatures(
+    method: TrainedMethod, labels: Labels, corpus: Corpus, validation: Corpus | None
+) -> dict[str, float]:
+    """The best temperature of each question, by the labels of held-out items.
+
+    Args:
+        labels: the label of each item of a corpus that has one.
+        validation: used instead of held-out items, if there is one.
+    """
+    validation = _answered(validation, method)
+    source = corpus if validation is None else validation
+    items = np.arange(source.n_items) if validation is not None else _held_out(source, method)
+    notes = method.notes_
+    predictions = method.predict(source.select(items=items))
+    method.notes_ = notes
+    by_question = {}
+    for question, scale in method.learned_.questions.items():
+        of_items = labels(source, question)
+        known = np.isin(of_items.item, items)
+        if known.any():
+            at = np.searchsorted(items, of_items.item[known])
+            masses = predictions[question].distribution[at]
+            by_question[question] = best_temperature(scale, masses, of_items.answer[known])
+    return by_question
+
+
+def temperature_notes(by_question: dict[str, float]) -> list[str]:
+    return [f"temperature of {question!r}: {value:.3g}" for question, value in by_question.items()]
+
+
+def _held_out(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
+    share: float = method.get_params()["held_out"]
+    return held_out_items(corpus, share, method.training.seed)
+
+
+@dataclass(eq=False)
+class LabelMethod(TrainedMethod):
+    """A method that learns one label per item, whose distributions can be rescaled.
+
+    Args:
+        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
+            aggregator such as "dawid-skene" or "mace".
+        ties: which of several majority labels is the label; "drop" leaves such labels out.
+        base_rates: whether the biases of the output layer start at the label frequencies, or at 0.
+        temperature: whether to rescale, by the temperature at which the labels of held-out items
+            are most likely (Guo et al. 2017). Answers of annotators are not used.
+        held_out: the share of items, by content, that is held out for it, unless there is a
+            validation corpus.
+    """
+
+    label: str = "consensus"
+    ties: Ties = "first"
+    base_rates: bool = True
+    temperature: bool = False
+    held_out: float = 0.1
+    temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
+
+    def labels(self, corpus: Corpus, question: str) -> Annotations:
+        """The labels of the items that have one, as annotations without annotators."""
+        return item_labels(corpus, question, self.label, self.ties, self.training.seed)
+
+    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        labels = {question: self.labels(corpus, question) for question in self.learned_.questions}
+        return label_targets(labels, corpus.n_items)
+
+    def learns(self, corpus: Corpus) -> np.ndarray:
+        return items_of(self.labels(corpus, question) for question in self.learned_.questions)
+
+    def start(self, corpus: Corpus, question: str) -> np.ndarray:
+        labels = self.labels(corpus, question)
+        return first_biases(labels.scale, labels.answer, labels.weight, self.base_rates)
+
+    def check_question(self, corpus: Corpus, question: str) -> None:
+        if self.label != "gold":
+            super().check_question(corpus, question)
+        check_held_out(self.held_out)
+        check_labels(corpus, question, self.labels(corpus, question))
+
+    def trainers(
+        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
+    ) -> list[Trainer]:
+        self.temperature_ = {}
+        runs = super().trainers(corpus, validation, cache)
+        if not self.temperature:
+            return runs
+        return [without_held_out(run, corpus, validation, self) for run in runs]
+
+    def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
+        super().end_fit(runs, corpus, validation)
+        if self.temperature:
+            self.temperature_ = temperatures(self, self.labels, corpus, validation)
+            self.notes_ += temperature_notes(self.temperature_)
+
+    def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
+        answers = super().predict_items(corpus)
+        for question, temperature in self.temperature_.items() if self._is_tempered() else ():
+            scale = self.learned_.questions[question]
+            answers[question] = tempered_answers(scale, answers[question], temperature)
+        return answers
+
+    def _is_tempered(self) -> bool:
+        """Whether the temperature applies to the distribution that is predicted."""
+        return True
+
+    def config(self) -> dict[str, Any]:
+        return super().config() | {"temperature": self.temperature_}
+
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.temperature_ = config["temperature"]
+        super().restore(weights, config)
+
+
+# ---- labels ----
 
 
 def item_labels(corpus: Corpus, question: str, label: str, ties: Ties, seed: int) -> Annotations:
@@ -66,3 +233,86 @@ def label_targets(labels: Mapping[str, Annotations], n_items: int) -> dict[str, 
         targets[f"{question}.weight"] = np.zeros(n_items, np.float32)
         targets[f"{question}.weight"][rows.item] = 1
     return targets
+
+
+# ---- temperatures ----
+
+
+def tempered(scale: Scale, distribution: np.ndarray, temperature: float) -> np.ndarray:
+    """The distribution to the power of 1 / temperature: above 1 more even, below 1 less.
+
+    For a softmax, this divides its inputs by the temperature. Multi-label: the same for yes and no
+    of each value. A normal density has its variance multiplied by the temperature.
+
+    Args:
+        distribution: (n, n_columns).
+
+    Example:
+        >>> from dissensus import Nominal
+        >>> tempered(Nominal(("no", "yes")), np.array([[0.9, 0.1]]), 2.0).round(3).tolist()
+        [[0.75, 0.25]]
+    """
+    masses = _softmax(_log_masses(scale, distribution) / temperature)
+    return masses[..., 1] if isinstance(scale, MultiLabel) else masses
+
+
+def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answers:
+    """Answers with tempered distributions; the values of ordinal scales (medians) may change."""
+    distribution = tempered(scale, answers.distribution, temperature)
+    value = answers.value
+    if isinstance(scale, Ordinal):
+        value = scale.consensus(distribution).astype(scale.dtype)
+    return replace(answers, distribution=distribution, value=value)
+
+
+def best_temperature(
+    scale: Scale, distribution: np.ndarray, label: np.ndarray, lowest: float = 1.0
+) -> float:
+    """The temperature, up to 20, at which the labels are most likely.
+
+    The likelihood has a single maximum in 1 / temperature, where its slope is 0. If all
+    temperatures are equally good, for example if all distributions are uniform, it is 1.
+
+    Args:
+        distribution: (n, n_columns).
+        label: as the scale stores answers, (n,).
+        lowest: the lowest temperature that is considered, at least 0.05. Below 1, distributions
+            become more certain than the model was. The default does not allow that: annotators
+            agree less than their one label shows, and a few labels that happen to be predicted
+            correctly would lead to it.
+    """
+    logs, columns = _log_masses(scale, distribution), _columns(scale, label)
+    of_labels = np.take_along_axis(logs, columns[..., None], axis=-1)[..., 0].sum()
+
+    def slope(temperature: float) -> float:
+        """Above 0 if the labels become more likely as the temperature falls."""
+        return float(of_labels - (_softmax(logs / temperature) * logs).sum())
+
+    if abs(slope(1)) <= ROUNDING * np.abs(logs).sum():
+        return 1.0
+    low, high = math.log(max(lowest, LOWEST)), math.log(HIGHEST)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if slope(math.exp(middle)) > 0 else (middle, high)
+    return math.exp((low + high) / 2)
+
+
+def _log_masses(scale: Scale, distribution: np.ndarray) -> np.ndarray:
+    """Logarithms, (n, n_columns); multi-label: of no and yes, (n, n_values, 2)."""
+    if isinstance(scale, MultiLabel):
+        distribution = np.stack([1 - distribution, distribution], axis=-1)
+    return np.log(distribution.clip(np.finfo(float).tiny))
+
+
+def _columns(scale: Scale, label: np.ndarray) -> np.ndarray:
+    """The column of each label, (n,); multi-label: 0 or 1 for each value, (n, n_values)."""
+    if isinstance(scale, Interval):
+        return scale.bins(label)
+    if isinstance(scale, MultiLabel):
+        return scale.one_hot(label).astype(np.int64)
+    return label.astype(np.int64)
+
+
+def _softmax(logs: np.ndarray) -> np.ndarray:
+    powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))

@@ -6,6 +6,7 @@ The targets of items are in `batch.targets` under the name of the question, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -24,12 +25,14 @@ PENALTY = ", penalty"  # is added to the name of an output that `penalised` read
 
 def answer_losses(sizes: Sizes) -> tuple[Loss, ...]:
     """The negative log-likelihood of every annotator's answer, for each question, over rows."""
-    return tuple(_answer_loss(question, scale) for question, scale in sizes.scales.items())
+    return _row_losses(sizes, lambda outputs, batch, question: outputs.rows[question])
 
 
 def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
     """The same for a network that predicts items: every answer is compared with its item's."""
-    return tuple(_repeated_loss(question, scale) for question, scale in sizes.scales.items())
+    return _row_losses(
+        sizes, lambda outputs, batch, question: outputs.items[question][batch.rows.item]
+    )
 
 
 def label_losses(
@@ -51,7 +54,16 @@ def label_losses(
 
 def soft_losses(sizes: Sizes, kind: Divergence) -> tuple[Loss, ...]:
     """The divergence of predictions from items' distributions, for each question, over items."""
-    return tuple(_soft_loss(question, scale, kind) for question, scale in sizes.scales.items())
+
+    def of_question(question: str, scale: Scale) -> Loss:
+        family = likelihood(scale)
+
+        def loss(outputs: Outputs, batch: Batch) -> Tensor:
+            return family.soft_loss(outputs.items[question], batch.targets[question], kind)
+
+        return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
+
+    return tuple(of_question(question, scale) for question, scale in sizes.scales.items())
 
 
 def penalised(loss: Loss) -> Loss:
@@ -70,23 +82,16 @@ def item_weight(target: str, batch: Batch) -> Tensor:
     return batch.targets[f"{target}.weight"] * batch.share
 
 
-def _answer_loss(question: str, scale: Scale) -> Loss:
-    family = likelihood(scale)
+def _row_losses(sizes: Sizes, raw_of: Callable[[Outputs, Batch, str], Tensor]) -> tuple[Loss, ...]:
+    def of_question(question: str, scale: Scale) -> Loss:
+        family = likelihood(scale)
 
-    def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        return family.loss(outputs.rows[question], batch.rows.answer[question])
+        def loss(outputs: Outputs, batch: Batch) -> Tensor:
+            return family.loss(raw_of(outputs, batch, question), batch.rows.answer[question])
 
-    return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
+        return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
 
-
-def _repeated_loss(question: str, scale: Scale) -> Loss:
-    family = likelihood(scale)
-
-    def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        raw = outputs.items[question][batch.rows.item]  # (n_rows, width)
-        return family.loss(raw, batch.rows.answer[question])
-
-    return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
+    return tuple(of_question(question, scale) for question, scale in sizes.scales.items())
 
 
 def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool, target: str) -> Loss:
@@ -109,15 +114,6 @@ def _uniform_loss(family: Likelihood, scale: Scale, raw: Tensor) -> Tensor:
     """The cross-entropy to a uniform target (multi-label: one half for each value)."""
     mass = 0.5 if isinstance(scale, MultiLabel) else 1 / scale.n_columns
     return family.soft_loss(raw, torch.full_like(raw, mass))
-
-
-def _soft_loss(question: str, scale: Scale, kind: Divergence) -> Loss:
-    family = likelihood(scale)
-
-    def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        return family.soft_loss(outputs.items[question], batch.targets[question], kind)
-
-    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
 
 
 # ---- ratings, as positions on [-1, 1] ----

@@ -163,8 +163,6 @@ ITEMS_AT_ONCE = 1024  # per batch of a prediction
 ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
 ON_GPU = 4  # times as many on a GPU
-LATER = ("least_steps", "plateau_factor", "smallest_gain")  # settings of training
-LATER_OF_METHOD = ("aggregate", "similar")
 ITEMS_TO_SEE = 1024  # to standardise the vectors of an encoder that is fine-tuned
 
 
@@ -403,14 +401,7 @@ class TrainedMethod(Method):
         if self._checkpoint is None:
             return None
         config = self.config()
-        del config["n_answers"]  # older checkpoints do not know it; the data have a digest
-        training = config["settings"]["training"]
-        training.pop("save_every")
-        known = ((config["settings"], type(self), LATER_OF_METHOD), (training, Training, LATER))
-        for settings, defaults, later in known:  # older checkpoints do not know the later ones
-            for name in later:
-                if name in settings and settings[name] == getattr(defaults, name):
-                    del settings[name]
+        config["settings"]["training"].pop("save_every")
         digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
         for part in (corpus, validation):
             digest.update(b"none" if part is None else data_digest(part).encode())
