@@ -85,10 +85,15 @@ def test_what_is_read(name: str, tmp_path: Path) -> None:
 def toml(case: dict[str, Any]) -> str:
     """A case as TOML."""
     lines = [f"path = {json.dumps(case['path'])}"]
-    options = [f"{key} = {json.dumps(value)}" for key, value in case.get("options", {}).items()]
-    lines += [f"options = {{ {', '.join(options)} }}"] if options else []
+    lines += [f"options = {_value(case['options'])}"] if case.get("options") else []
     files = [f"files.{json.dumps(name)} = {_text(text)}" for name, text in case["files"].items()]
     return "\n".join([*lines, *files, f"read = {_text(case['read'])}"])
+
+
+def _value(value: Any) -> str:
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    return f"{{ {', '.join(f'{json.dumps(key)} = {_value(of)}' for key, of in value.items())} }}"
 
 
 def _text(text: str) -> str:

@@ -12,44 +12,24 @@ import pytest
 from dissensus.errors import DissensusError
 from dissensus.readers import read, recognise
 from tests.readers.conftest import Write
-from tests.readers.formats import test_argilla as argilla
-from tests.readers.formats import test_label_studio as label_studio
-from tests.readers.formats import test_prodigy as prodigy
+from tests.readers.test_cases import CASES
 
-ODD: list[Any] = [
-    None,
-    True,
-    0,
-    -1,
-    3.5,
-    "",
-    " ",
-    "x" * 300,
-    [],
-    [1],
-    ["a", None],
-    {},
-    {"a": 1},
-    [[]],
-    [{}],
-]
-ODD += [2**70, "\u202e", "nan", "[1", '{"choices": 3}']
+ODD: list[Any] = [None, True, 0, -1, 3.5, "", " ", "x" * 300, [], [1], ["a", None], {}, {"a": 1}]
+ODD += [[[]], [{}], 2**70, "\u202e", "nan", "[1", '{"choices": 3}']
+WHOLE = {  # exports that can be read
+    "label-studio": "label-studio: every type of question",
+    "prodigy": "prodigy: choices",
+    "argilla": "argilla: flat records",
+    "peerannot": "peerannot: answers",
+}
 
 
 def whole(tool: str) -> Any:
     """An export that can be read."""
-    if tool == "label-studio":
-        built = label_studio
-        outputs = [built.result("mood", ["joy", "fear"]), built.result("stars", 4, "rating")]
-        outputs.append(built.result("topic", [["arts", "film"]], "taxonomy"))
-        return [built.task(n, built.annotation(n, 10, *outputs)) for n in (1, 2)]
-    if tool == "prodigy":
-        people = ("moods-ann", "moods-bob")
-        return [prodigy.chosen(n, who, "joy", meta={"a": 1}) for n in (1, 2) for who in people]
-    if tool == "argilla":
-        given = (("u1", "joy", "submitted"), ("u2", ["fear"], "draft"))
-        return [argilla.flat(n, "mood", *given) for n in (1, 2)]
-    return {"0": {"12": 1, "7": 0}, "1": {"12": 1}}
+    ((_, text),) = CASES[WHOLE[tool]]["files"].items()
+    return (
+        [json.loads(line) for line in text.splitlines()] if tool == "prodigy" else json.loads(text)
+    )
 
 
 def places(stored: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -82,7 +62,7 @@ def damaged(stored: Any, chance: random.Random) -> Any:
 def test_damaged_exports_are_read_or_refused(write: Write, tool: str) -> None:
     content = whole(tool)
     path = write(json.dumps(content), "export.json")
-    assert recognise(path) == tool and read(path).n_items == 2
+    assert recognise(path) == tool and read(path).n_items > 0
     chance, refusals = random.Random(0), 0
     for _ in range(150):
         write(json.dumps(damaged(content, chance)), "export.json")
@@ -92,3 +72,30 @@ def test_damaged_exports_are_read_or_refused(write: Write, tool: str) -> None:
             assert "\n" not in str(error)
             refusals += 1
     assert 0 < refusals < 150
+
+
+TURK = "HITId,WorkerId,Title,"
+POOL = "ASSIGNMENT:assignment_id\tASSIGNMENT:worker_id\t"
+EXAMPLE = '{"text": "a", "_input_hash": 1, "_task_hash": 2, "answer": "accept"}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "tool"),
+    [
+        ("HITId,WorkerId,label\nH1,W1,joy\n", "csv"),
+        ("task,worker,label\nt1,w1,joy\n", "csv"),
+        (f"{TURK}Answer.mood\n", "mturk"),
+        (f"{POOL}OUTPUT:mood\n", "toloka"),
+        ('{"item": "t1", "annotator": "ann", "answer": "accept"}\n', "jsonl"),
+        (EXAMPLE, "prodigy"),
+    ],
+)
+def test_only_its_own_files_are_taken_for_a_tool(write: Write, content: str, tool: str) -> None:
+    assert recognise(write(content, "export.txt")) == tool
+
+
+def test_json_that_is_nested_too_deep(write: Write) -> None:
+    path = write('{"a":' * 200_000, "a.jsonl")
+    with pytest.raises(DissensusError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}, line 1: not a complete JSON object (")
