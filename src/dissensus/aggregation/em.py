@@ -59,7 +59,7 @@ class ItemAnswers:
         self.known = known
         # where each item's answers begin, (n_items + 1,)
         self.offsets = np.zeros(self.n_items + 1, np.int64)
-        np.cumsum(np.bincount(annotations.item, minlength=self.n_items), out=self.offsets[1:])
+        np.cumsum(annotations.per_item(), out=self.offsets[1:])
         kind = np.int32 if self.n_cells < 1 << 31 else np.int64
         self.cell: np.ndarray = np.empty(annotations.n_rows, kind)
         columns = annotations.item, annotator, annotations.answer

@@ -4,7 +4,6 @@ from .chance_corrected import gwet_ac as gwet_ac
 from .chance_corrected import krippendorff_alpha as krippendorff_alpha
 from .chance_corrected import percent_agreement as percent_agreement
 from .chance_corrected import randolph_kappa as randolph_kappa
-from .estimates import Formula as Formula
 from .estimates import false_discovery as false_discovery
 from .estimates import holm as holm
 from .estimates import masi_distance as masi_distance

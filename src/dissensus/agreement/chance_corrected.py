@@ -6,7 +6,6 @@ answers that agree, mean over items; kappas differ in what chance is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -15,22 +14,18 @@ import numpy as np
 
 from dissensus.agreement.estimates import (
     BLOCK,
-    UNKNOWN,
     Estimate,
-    Formula,
     ItemAgreement,
     OfSums,
     Totals,
+    Votes,
     Weights,
     differing,
     disagreement,
     equal_pairs,
     groups,
-    item_agreement,
-    linearised,
     masi_distance,
     numbers,
-    own_by_values,
     own_disagreement,
     pairs_within,
     ratio,
@@ -71,14 +66,7 @@ def prepare_percent_agreement(annotations: Annotations) -> Estimate:
     """`percent_agreement`, prepared to leave out items."""
     if isinstance(annotations.scale, Interval):
         return undefined(annotations)
-    return OfSums(equal_pairs(annotations), ratio)
-
-
-def percent_formula(annotations: Annotations) -> Formula:
-    """Of percent agreement: the mean over items has a standard error."""
-    equal, several = equal_pairs(annotations)
-    error, low, high, _, _ = linearised(equal[several > 0])
-    return Formula(error, max(low, 0.0), high, "", math.nan)
+    return equal_pairs(annotations)
 
 
 def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> float:
@@ -166,21 +154,8 @@ def beyond_chance(annotations: Annotations, weights: Weights = None, *, chance: 
         share = ratio(share, answered[:, None])
         return _kappa(ratio(agreeing, several), chance(share, share, 1.0 - apart))
 
-    return OfSums(item_agreement(annotations, apart), formula)
-
-
-def beyond_chance_formula(
-    annotations: Annotations, weights: Weights = None, *, chance: Chance
-) -> Formula:
-    """The standard error of a kappa; Gwet (2014), as in irrCAC."""
-    apart = disagreement(weights, annotations.scale, "a kappa")
-    counts = item_agreement(annotations, apart)
-    answered = counts.answered > 0
-    if not counts.several.any():
-        return UNKNOWN
-    share = counts.share[answered]
-    by_chance = chance(share, share.mean(axis=0), 1.0 - apart)
-    return _from_chance(counts.agreeing[answered], counts.several[answered], by_chance)
+    votes = Votes.of(annotations, apart)
+    return OfSums(annotations.n_items, votes.agreement, formula)
 
 
 def fleiss_chance(share: np.ndarray, mean: np.ndarray, agree: np.ndarray) -> np.ndarray:
@@ -211,18 +186,6 @@ NAMES: dict[Chance, str] = {
 def _kappa(observed: np.ndarray, chance: np.ndarray) -> np.ndarray:
     left = 1.0 - chance
     return ratio(observed - chance, np.where(left > 1e-12, left, 0.0))
-
-
-def _from_chance(agreeing: np.ndarray, several: np.ndarray, by_chance: np.ndarray) -> Formula:
-    """From each item's agreement, whether it has pairs, and its part in what chance gives."""
-    n, chance = len(agreeing), by_chance.mean()
-    observed = agreeing.sum() / several.sum()
-    if not 1.0 - chance > 1e-12:
-        return UNKNOWN
-    value = (observed - chance) / (1.0 - chance)
-    each = n / several.sum() * (agreeing - chance * several) / (1.0 - chance)
-    each = each - 2 * (1.0 - value) * (by_chance - chance) / (1.0 - chance)
-    return linearised(each, value)
 
 
 # ---- Conger ----
@@ -257,7 +220,7 @@ def prepare_conger_kappa(annotations: Annotations, weights: Weights = None) -> E
     annotators = annotations.annotator_codes("Conger's kappa")
     if not annotations.n_rows:
         return undefined(annotations)
-    return Conger(annotations, annotators, 1.0 - apart, item_agreement(annotations, apart))
+    return Conger(annotations, annotators, 1.0 - apart, Votes.of(annotations, apart).agreement())
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,33 +296,6 @@ def _mean_over_pairs(products: np.ndarray, n_annotators: np.ndarray | int) -> np
     """Agreement of two annotators by chance, mean over pairs, from its sum over ordered pairs."""
     n = np.asarray(n_annotators, dtype=float)
     return ratio(np.asarray(products), n * (n - 1))
-
-
-def conger_formula(annotations: Annotations, weights: Weights = None) -> Formula:
-    """The standard error of Conger's kappa."""
-    estimate = prepare_conger_kappa(annotations, weights)
-    if not isinstance(estimate, Conger) or not math.isfinite(estimate.value()):
-        return UNKNOWN
-    answered = np.flatnonzero(annotations.per_item())
-    return _from_chance(
-        estimate.counts.agreeing[answered],
-        estimate.counts.several[answered],
-        _conger_chance(estimate)[answered],
-    )
-
-
-def _conger_chance(estimate: Conger) -> np.ndarray:
-    """Each item's part in the agreement that chance gives, (n_items,); the mean is that."""
-    annotations, counts = estimate.annotations, estimate.totals()[2]
-    share, size = _shares(counts), counts.sum(axis=1)
-    r, n_items = np.count_nonzero(size), np.count_nonzero(annotations.per_item())
-    others = share.sum(axis=0) - share  # (n_annotators, n_values)
-    toward = others @ estimate.agree  # (n_annotators, n_values)
-    base = (toward * share).sum(axis=1)  # (n_annotators,)
-    g = estimate.annotators
-    moved = annotations.votes * n_items / size[g] * (toward[g, annotations.answer] - base[g])
-    each = np.bincount(annotations.item, moved, minlength=annotations.n_items)
-    return np.asarray((base.sum() + each) / (r * (r - 1)))
 
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "masi"]
@@ -481,16 +417,18 @@ def _paired_counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
-    counts, n = _paired_counts(annotations)
-    own = own_by_values(annotations, distance)  # (n_items,)
-    apart = (differing(counts, distance) - own) / (n - 1)  # (n_items,)
-    largest = distance.max(initial=0.0)
+    votes, largest = Votes.of(annotations, distance), distance.max(initial=0.0)
+
+    def parts(items: slice) -> tuple[np.ndarray, ...]:
+        n, own = votes.n[items].astype(float), votes.own[items]
+        counts = votes.counts[items] * (n >= 2)[:, None].astype(float)
+        return (differing(counts, distance) - own) / np.maximum(n - 1, 1.0), counts, own
 
     def formula(apart: np.ndarray, total: np.ndarray, own: np.ndarray) -> np.ndarray:
         expected, n = ((total @ distance) * total).sum(axis=1) - own, total.sum(axis=1)
         return _alpha(apart, np.where(expected > 1e-13 * largest * n**2, expected, 0.0), n)
 
-    return OfSums((apart, counts, own), formula)
+    return OfSums(annotations.n_items, parts, formula)
 
 
 def _by_ranks(annotations: Annotations) -> Estimate:
@@ -590,7 +528,7 @@ def _by_moments(annotations: Annotations, number: np.ndarray) -> Estimate:
         expected = np.where(expected > 1e-12 * total * square, 2 * expected, 0.0)  # not rounding
         return _alpha(apart, expected, total)
 
-    return OfSums((apart, size, sums, squares, own), formula)
+    return OfSums.of((apart, size, sums, squares, own), formula)
 
 
 def _by_function(
@@ -670,36 +608,3 @@ class _Distances:
 def _alpha(observed: np.ndarray, expected: np.ndarray, total: np.ndarray) -> np.ndarray:
     """1 - observed / expected, from sums of distances over ordered pairs."""
     return 1.0 - ratio(observed * (total - 1), expected)
-
-
-def krippendorff_formula(annotations: Annotations, weights: Weights = None) -> Formula:
-    """The standard error of Krippendorff's alpha of nominal answers, or with weights.
-
-    Otherwise distances depend on all answers, or lie between ratings or sets: nan.
-    """
-    if weights is None:
-        if not isinstance(annotations.scale, Nominal):
-            return UNKNOWN
-        weights = annotations.scale.distance
-    agree = 1.0 - disagreement(weights, annotations.scale, "Krippendorff's alpha")
-    n = annotations.voters().astype(float)
-    several = n >= 2
-    counts, own = annotations.counts()[several], own_by_values(annotations, 1.0 - agree)[several]
-    n = n[several]
-    if not len(n):
-        return UNKNOWN
-    relative = (n - n.mean()) / n.mean()
-    agreeing = 1.0 - (differing(counts, 1.0 - agree) - own) / (n * (n - 1))
-    weighed = agreeing * n / n.mean()
-    share = counts / n.mean()
-    mean = share.mean(axis=0)
-    chance, observed = mean @ agree @ mean + own.sum() / n.sum() ** 2, weighed.mean()
-    if not 1.0 - chance > 1e-12:
-        return UNKNOWN
-    corrected = observed + (1.0 - observed) / n.sum()  # for few answers
-    prime = (observed - chance) / (1.0 - chance)
-    by_chance = share @ (agree @ mean) - chance * relative
-    each = (weighed - corrected * relative - chance) / (1.0 - chance)
-    each = each - 2 * (1.0 - prime) * (by_chance - chance) / (1.0 - chance)
-    value = (corrected - chance) / (1.0 - chance)
-    return linearised(each, value)

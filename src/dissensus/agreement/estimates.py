@@ -5,7 +5,6 @@ A measure of some annotations is an `Estimate`. Most are a formula of sums over 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
@@ -13,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.annotations.annotations import Repeated
+from dissensus.annotations.annotations import Repeated, slices
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, set_sizes
 
@@ -180,75 +179,53 @@ class OfSums:
     """A measure that is a formula of sums over items (`Summable`).
 
     Args:
-        per_item: what is summed, (n_items,) or (n_items, n_columns) each.
+        parts: of some items, what each of them adds to the sums: (n,) or (n, n_columns) each.
         formula: from the sums, (n,) or (n, n_columns) each, to n values.
     """
 
-    per_item: tuple[np.ndarray, ...]
+    n_items: int
+    parts: Callable[[slice], Sequence[np.ndarray]]
     formula: Callable[..., np.ndarray]
+
+    @classmethod
+    def of(cls, per_item: Sequence[np.ndarray], formula: Callable[..., np.ndarray]) -> OfSums:
+        """Of arrays that have what is summed, (n_items,) or (n_items, n_columns) each."""
+        return cls(len(per_item[0]), lambda items: [part[items] for part in per_item], formula)
 
     def value(self, totals: Totals | None = None) -> float:
         totals = self.totals() if totals is None else totals
         return float(self.formula(*(sums[None] for sums in totals))[0])
 
     def without_each(self, totals: Totals | None = None) -> np.ndarray:
-        totals, n_items = self.totals() if totals is None else totals, len(self.per_item[0])
-        step = max(1, BLOCK // sum(int(total.size) for total in totals))
-        values = np.empty(n_items)
-        for begin in range(0, n_items, step):
-            block = slice(begin, begin + step)
-            pairs = zip(totals, self.per_item, strict=True)
-            values[block] = self.formula(*(total - part[block] for total, part in pairs))
+        totals = self.totals() if totals is None else totals
+        values = np.empty(self.n_items)
+        for items in self._blocks():
+            pairs = zip(totals, self.parts(items), strict=True)
+            values[items] = self.formula(*(total - part for total, part in pairs))
         return values
 
     def totals(self, weights: np.ndarray | None = None) -> Totals:
-        if weights is not None:
-            return [np.asarray(weights @ part, dtype=float) for part in self.per_item]
-        return [np.asarray(part.sum(axis=0), dtype=float) for part in self.per_item]
+        totals = [np.zeros(part.shape[1:]) for part in self.parts(slice(0, 0))]
+        for items in self._blocks():
+            for at, part in enumerate(self.parts(items)):
+                own = part.sum(axis=0) if weights is None else weights[items] @ part
+                totals[at] = totals[at] + own
+        return totals
+
+    def _blocks(self) -> Iterator[slice]:
+        width = sum(int(np.prod(part.shape[1:])) for part in self.parts(slice(0, 0)))
+        return slices(self.n_items, max(1, BLOCK // width))
 
 
 def undefined(annotations: Annotations) -> OfSums:
     """A measure that has no value for these annotations."""
-    return OfSums((np.full(annotations.n_items, np.nan),), lambda nothing: nothing)
+    return OfSums.of([np.full(annotations.n_items, np.nan)], lambda nothing: nothing)
 
 
 def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """above / below; nan where below is not positive."""
     above, below = np.broadcast_arrays(above, below)
     return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)
-
-
-class Formula(NamedTuple):
-    """A standard error, an interval and a test by formula; nan and "" where there is none.
-
-    `p` is of the hypothesis that the true value is 0.
-    """
-
-    error: float
-    low: float
-    high: float
-    test: str  # such as "t(11) = 5.3"
-    p: float
-
-
-UNKNOWN = Formula(math.nan, math.nan, math.nan, "", math.nan)
-
-
-def linearised(each: np.ndarray, value: float | None = None) -> Formula:
-    """From the linearised value of each item, whose mean is the measure (95 %, Student's t)."""
-    n = len(each)
-    if n < 2:
-        return UNKNOWN
-    from scipy.special import stdtr, stdtrit
-
-    value = float(each.mean()) if value is None else float(value)
-    error = float(np.sqrt(((each - each.mean()) ** 2).sum() / (n * (n - 1))))
-    if not error > 0:
-        return Formula(error, value, value, "", math.nan)
-    half = float(stdtrit(n - 1, 0.975)) * error
-    t = value / error
-    p = 2 * float(stdtr(n - 1, -abs(t)))
-    return Formula(error, value - half, min(value + half, 1.0), f"t({n - 1}) = {t:.4g}", p)
 
 
 # ---- pairs of answers to an item ----
@@ -263,23 +240,40 @@ class ItemAgreement(NamedTuple):
     answered: np.ndarray  # (n_items,) 1 for items with answers
 
 
-def item_agreement(annotations: Annotations, apart: np.ndarray) -> ItemAgreement:
-    """Count; `apart` says how much two values disagree, (n_values, n_values), 0 to 1."""
-    counts = annotations.counts()  # (n_items, n_values)
-    n = annotations.voters()
-    agreeing, several = _agreeing(n, differing(counts, apart) - own_by_values(annotations, apart))
-    share = counts / np.maximum(n, 1.0)[:, None]
-    return ItemAgreement(agreeing, several, share, (n > 0).astype(float))
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """How many annotators gave an item each value, and how much two values are apart."""
+
+    counts: np.ndarray  # (n_items, n_values) in few bytes
+    n: np.ndarray  # (n_items,) annotators
+    own: np.ndarray  # (n_items,) how much annotators who answered twice disagree with themselves
+    apart: np.ndarray  # (n_values, n_values)
+
+    @classmethod
+    def of(cls, annotations: Annotations, apart: np.ndarray) -> Votes:
+        """Count; `apart` says how much two values disagree."""
+        n = annotations.voters()
+        n = n.astype(np.min_scalar_type(int(n.max(initial=0))))
+        return cls(annotations.small_counts, n, own_by_values(annotations, apart), apart)
+
+    def agreement(self, items: slice = slice(None)) -> ItemAgreement:
+        """Of these items; `apart` is 0 to 1."""
+        counts, n = self.counts[items].astype(float), self.n[items].astype(float)
+        agreeing, several = _agreeing(n, differing(counts, self.apart) - self.own[items])
+        share = counts / np.maximum(n, 1.0)[:, None]
+        return ItemAgreement(agreeing, several, share, (n > 0).astype(float))
 
 
-def equal_pairs(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """Each item's share of equal pairs, 0 without pairs; and 1 where there are pairs."""
+def equal_pairs(annotations: Annotations) -> OfSums:
+    """The share of equal pairs, mean over items with pairs."""
     if not isinstance(annotations.scale, MultiLabel):
-        return item_agreement(annotations, unequal(annotations.scale.n_columns))[:2]
+        votes = Votes.of(annotations, unequal(annotations.scale.n_columns))
+        return OfSums(len(votes.n), lambda items: votes.agreement(items)[:2], ratio)
     n, answer = annotations.voters(), annotations.answer
     item, _, alike = groups(annotations)
     own = own_disagreement(annotations, lambda a, b: answer[a] != answer[b])
-    return _agreeing(n, n**2.0 - np.bincount(item, alike**2, minlength=len(n)) - own)
+    apart = n**2.0 - np.bincount(item, alike**2, minlength=len(n)) - own
+    return OfSums.of(_agreeing(n, apart), ratio)
 
 
 def _agreeing(n: np.ndarray, disagreeing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -347,9 +341,10 @@ def own_disagreement(
         apart: from two arrays of rows to how much their answers disagree.
         alone: also of items of one annotator.
     """
-    own, repeated = np.zeros(annotations.n_items), annotations.repeated
+    repeated = annotations.repeated
     if repeated is None:
-        return own
+        return np.broadcast_to(0.0, annotations.n_items)
+    own = np.zeros(annotations.n_items)
     rows, place, votes = repeated.several() if alone else _shared(annotations, repeated)
     item = annotations.item[rows]
     for a, b in pairs_within(place):

@@ -591,7 +591,7 @@ def _between(groups: AnnotatorGroups, table: _Table, first: int, second: int) ->
 
     sums = (weight * apart, weight * n * m, kept * n, kept * m,
             kept * squares[0], kept * squares[1], kept[:, None] * a, kept[:, None] * b)  # fmt: skip
-    estimate = OfSums(sums, formula)
+    estimate = OfSums.of(sums, formula)
     items = np.flatnonzero(both)
     ends = jackknife_of(estimate, items, (-1.0, 1.0)) if items.size > 1 else NONE
     value = estimate.value() if items.size else math.nan
@@ -622,9 +622,9 @@ def _overall(table: _Table) -> dict[str, float]:
         return np.where(by_chance > 0, more / np.where(by_chance > 0, by_chance, 1.0), np.nan)
 
     inside_pairs, across_pairs = weight * pairs_inside, weight * pairs_across
-    within = OfSums((weight * inside, inside_pairs, *chance), alpha)
-    between = OfSums((weight * across, across_pairs, *chance), alpha)
-    apart = OfSums(
+    within = OfSums.of((weight * inside, inside_pairs, *chance), alpha)
+    between = OfSums.of((weight * across, across_pairs, *chance), alpha)
+    apart = OfSums.of(
         (
             weight * inside,
             inside_pairs,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +12,7 @@ import numpy as np
 
 from dissensus.agreement.estimates import (
     BLOCK,
-    UNKNOWN,
     Estimate,
-    Formula,
     Totals,
     Weights,
     disagreement,
@@ -388,48 +385,6 @@ def two(annotations: Annotations, first: str, second: str) -> Annotations:
     """Only the answers of these two annotators."""
     codes = annotations.annotators.codes([first, second], "annotator")
     return annotations.select_annotators(codes, Names([first, second]))
-
-
-def cohen_formula(annotations: Annotations, weights: Weights = None) -> Formula:
-    """The standard error of Cohen's kappa, if there are only two annotators; p is exact to the
-    null hypothesis.
-
-    Reference: Fleiss, Cohen and Everitt (1969), doi:10.1037/h0028106.
-    """
-    table = _two_annotators(annotations)
-    if table is None:
-        return UNKNOWN
-    agree = 1.0 - disagreement(weights, annotations.scale, "Cohen's kappa")
-    n = table.sum()
-    share = table / n
-    own, other = share.sum(axis=1), share.sum(axis=0)
-    product = own[:, None] * other
-    observed, chance = (share * agree).sum(), (product * agree).sum()
-    if not 1.0 - chance > 1e-12:
-        return UNKNOWN
-    kappa = (observed - chance) / (1.0 - chance)
-    margin = (agree @ other)[:, None] + own @ agree
-    spread = (share * (agree - margin * (1 - kappa)) ** 2).sum()
-    error = math.sqrt(
-        max(spread - (kappa - chance * (1 - kappa)) ** 2, 0.0) / n / (1 - chance) ** 2
-    )
-    null = ((product * (agree - margin) ** 2).sum() - chance**2) / n / (1 - chance) ** 2
-    half = 1.959963984540054 * error  # of a normal distribution
-    test, p = "", math.nan
-    if null > 0:
-        z = kappa / math.sqrt(null)
-        test, p = f"z = {z:.4g}", math.erfc(abs(z) / math.sqrt(2))
-    return Formula(error, kappa - half, min(kappa + half, 1.0), test, p)
-
-
-def _two_annotators(annotations: Annotations) -> np.ndarray | None:
-    """How often two annotators gave each two values; None if there are more, or repeats."""
-    answering = np.unique(annotations.annotator_codes("Cohen's kappa"))
-    if len(answering) != 2 or annotations.repeated is not None:
-        return None
-    pair = annotations.select_annotators(answering, annotations.annotators.take(answering))
-    table = prepare_pair_counts(pair).totals()[0][1]
-    return table if table.any() else None
 
 
 def scott_pi(annotations: Annotations, first: str, second: str, weights: Weights = None) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dissensus.agreement.estimates import (
+    BLOCK,
     groups,
     numbers,
     own_disagreement,
@@ -17,6 +18,7 @@ from dissensus.agreement.estimates import (
 )
 from dissensus.agreement.pair_measures import check_size
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import slices, tally
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, has_value
 
@@ -36,10 +38,14 @@ def item_entropy(annotations: Annotations) -> np.ndarray:
     """
     if isinstance(annotations.scale, Interval):
         raise DataError("an entropy is over values; ratings have a variance")
-    share = annotations.distribution()
     if isinstance(annotations.scale, MultiLabel):
+        share = annotations.distribution()
         return (_surprise(share) + _surprise(1.0 - share)).mean(axis=1)
-    return _surprise(share).sum(axis=1)
+    n, entropy = annotations.voters(), np.empty(annotations.n_items)
+    for items in slices(len(n), max(1, BLOCK // annotations.scale.n_columns)):
+        share = ratio(annotations.small_counts[items], n[items, None])
+        entropy[items] = _surprise(share).sum(axis=1)
+    return entropy
 
 
 def item_variance(annotations: Annotations) -> np.ndarray:
@@ -344,9 +350,10 @@ def alpha_of_values(annotations: Annotations) -> np.ndarray:
 
 def answers_per_value(annotations: Annotations) -> np.ndarray:
     """How many answers give each value, (n_values,)."""
-    scale, weight = annotations.scale, annotations.weight
+    scale = annotations.scale
     if not isinstance(scale, MultiLabel):
-        return np.bincount(annotations.answer, weight, minlength=scale.n_columns)
+        return tally(annotations.answer, scale.n_columns, annotations.count)
+    weight = annotations.weight
     return np.array([weight @ has_value(annotations.answer, v) for v in range(len(scale))])
 
 

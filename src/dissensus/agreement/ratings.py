@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from dissensus.agreement.estimates import (
-    UNKNOWN,
     Estimate,
-    Formula,
     OfSums,
     numbers,
     own_disagreement,
@@ -55,7 +52,7 @@ def prepare_mean_difference(annotations: Annotations) -> Estimate:
     apart = whole - own_disagreement(annotations, lambda a, b: np.abs(answer[a] - answer[b])) / 2
     several = n >= 2
     mean = np.where(several, apart / np.where(several, n * (n - 1) / 2, 1.0), 0.0)
-    return OfSums((mean, several.astype(float)), ratio)
+    return OfSums.of((mean, several.astype(float)), ratio)
 
 
 def icc(annotations: Annotations, form: Form = "icc2") -> float:
@@ -123,88 +120,6 @@ def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
     return _two_way(annotations, number, form)
 
 
-class MeanSquares(NamedTuple):
-    """The analysis of variance behind a form of ICC."""
-
-    between: float  # of items
-    annotators: float  # nan in the one-way forms
-    error: float  # within items in the one-way forms
-    df_error: int
-    n_items: int
-    k: float  # ratings per item
-    balanced: bool  # whether all items have as many
-
-
-def mean_squares(annotations: Annotations, form: Form) -> MeanSquares | None:
-    """The mean squares of a form of ICC; None where it is undefined, or annotators repeat items."""
-    number = numbers(annotations.scale, annotations.answer, "ICC")
-    size = annotations.per_item()
-    n_items, n = int(np.count_nonzero(size)), int(size.sum())
-    one_way = form.startswith("icc1")
-    if n_items < 2 or n == n_items or annotations.repeated is not None:
-        return None
-    if not one_way and not crossed(annotations):
-        return None
-    number = _centred(number, annotations.weight)
-    total = np.bincount(annotations.item, annotations.weight * number, minlength=len(size))
-    mean = total / np.maximum(size, 1)
-    between = float((size * mean**2).sum()) / (n_items - 1)
-    inside = float((annotations.weight * (number - mean[annotations.item]) ** 2).sum())
-    if one_way:
-        df = n - n_items
-        balanced = same_number(annotations)
-        return MeanSquares(between, float("nan"), inside / df, df, n_items, n / n_items, balanced)
-    leniency = _table(annotations, number)[size > 0].mean(axis=0)
-    k, df = len(leniency), (n_items - 1) * (len(leniency) - 1)
-    spread = n_items * float(((leniency - leniency.mean()) ** 2).sum())
-    return MeanSquares(between, spread / (k - 1), (inside - spread) / df, df, n_items, k, True)
-
-
-def icc_formula(annotations: Annotations, form: Form) -> Formula:
-    """The F test of ICC and its 95 % interval; that of "icc1" needs equally many ratings per item.
-
-    Reference: Shrout and Fleiss (1979), doi:10.1037/0033-2909.86.2.420; McGraw and Wong (1996),
-    doi:10.1037/1082-989X.1.1.30.
-    """
-    squares = mean_squares(annotations, form)
-    value = icc(annotations, form)
-    if squares is None or not math.isfinite(value) or not squares.error > 0:
-        return UNKNOWN
-    from scipy.special import fdtrc, fdtri
-
-    f = squares.between / squares.error
-    n, k = squares.n_items, squares.k
-    df1, df2 = n - 1, squares.df_error
-    test, p = f"F({df1:g}, {df2:g}) = {f:.4g}", float(fdtrc(df1, df2, f))
-    if not squares.balanced:
-        return Formula(math.nan, math.nan, math.nan, test, p)
-    if form.startswith("icc2"):
-        low, high = _interval_of_icc2(annotations, squares)
-    else:
-        ends = f / fdtri(df1, df2, 0.975), f * fdtri(df2, df1, 0.975)
-        low, high = ((end - 1) / (end + k - 1) for end in ends)
-    if form.endswith("k"):
-        low, high = (end * k / (1 + end * (k - 1)) for end in (low, high))
-    return Formula(math.nan, float(low), float(high), test, p)
-
-
-def _interval_of_icc2(annotations: Annotations, squares: MeanSquares) -> tuple[float, float]:
-    from scipy.special import fdtri
-
-    between, judges, error = squares.between, squares.annotators, squares.error
-    n, k = squares.n_items, squares.k
-    value = icc(annotations, "icc2")
-    ratio_of_judges = judges / error
-    remainder = n * (1 + (k - 1) * value) - k * value
-    above = (k - 1) * (n - 1) * (k * value * ratio_of_judges + remainder) ** 2
-    df = above / ((n - 1) * (k * value * ratio_of_judges) ** 2 + remainder**2)
-    upper, lower = fdtri(n - 1, df, 0.975), fdtri(df, n - 1, 0.975)
-    others = k * judges + (k * n - k - n) * error
-    low = n * (between - upper * error) / (upper * others + n * between)
-    high = n * (lower * between - error) / (others + n * lower * between)
-    return low, high
-
-
 def equal_means(annotations: Annotations) -> bool:
     """Whether the mean rating of all items with ratings is the same, up to rounding."""
     number = numbers(annotations.scale, annotations.answer, "ICC")
@@ -257,7 +172,7 @@ def _one_way(annotations: Annotations, number: np.ndarray, mean: bool) -> Estima
         return _quotient(between - within, between, (per_item - 1) * within)
 
     answered, squared = (size > 0).astype(float), total * mean_rating + moved
-    return OfSums((answered, size, size**2, total, squared, within - moved, own), formula)
+    return OfSums.of((answered, size, size**2, total, squared, within - moved, own), formula)
 
 
 def _two_way(annotations: Annotations, number: np.ndarray, form: Form) -> Estimate:
@@ -294,7 +209,7 @@ def _two_way(annotations: Annotations, number: np.ndarray, form: Form) -> Estima
             return _quotient(between - error, between, *off)
         return _quotient(between - error, between, (k - 1) * error, k * off[0], k * off[1])
 
-    return OfSums((answered.astype(float), total, total**2, within, table), formula)
+    return OfSums.of((answered.astype(float), total, total**2, within, table), formula)
 
 
 def _centred(number: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -12,20 +12,15 @@ import numpy as np
 
 from dissensus.agreement.chance_corrected import (
     beyond_chance,
-    beyond_chance_formula,
-    conger_formula,
     fleiss_chance,
     gwet_chance,
-    krippendorff_formula,
-    percent_formula,
     prepare_conger_kappa,
     prepare_krippendorff_alpha,
     prepare_percent_agreement,
     randolph_chance,
 )
-from dissensus.agreement.estimates import Estimate, Formula, Summable, Weights
+from dissensus.agreement.estimates import Estimate, Summable, Weights
 from dissensus.agreement.pair_measures import (
-    cohen_formula,
     concordance_matrix,
     correlation_matrix,
     kappa_matrix,
@@ -56,7 +51,6 @@ from dissensus.agreement.ratings import (
     Form,
     crossed,
     equal_means,
-    icc_formula,
     prepare_icc,
     prepare_mean_difference,
     same_number,
@@ -83,8 +77,7 @@ class Measure:
     needs_ids: bool = False  # whether annotators must be known
     brief: bool = False  # whether it is among the few of `at_a_glance`
     bounds: tuple[float, float] = (-1.0, 1.0)  # of its confidence interval
-    formula: Callable[..., Formula] | None = None  # of its standard error
-    takes_weights: bool = False  # whether prepare and formula have the argument `weights`
+    takes_weights: bool = False  # whether prepare has the argument `weights`
     is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
     pair_counts: Callable[..., Summable] | None = None  # of a mean over pairs, as sums over items
 
@@ -98,7 +91,7 @@ class Measure:
 
     def weighted(self, weights: Weights) -> Measure:
         """The measure with these weights between levels."""
-        parts = {name: getattr(self, name) for name in ("prepare", "pair_counts", "formula")}
+        parts = {name: getattr(self, name) for name in ("prepare", "pair_counts")}
         with_weights: dict[str, Any] = {
             name: partial(part, weights=weights) for name, part in parts.items() if part
         }
@@ -195,8 +188,7 @@ _KAPPA: dict[str, Any] = {"takes_weights": True, "is_kappa": True}
 
 def _beyond_chance(chance: Any, description: str, reason: Reason) -> Measure:
     prepare = partial(beyond_chance, chance=chance)
-    formula = partial(beyond_chance_formula, chance=chance)
-    return Measure(prepare, _CHOICE, description, (*_PAIRED, reason), formula=formula, **_KAPPA)
+    return Measure(prepare, _CHOICE, description, (*_PAIRED, reason), **_KAPPA)
 
 
 def _of_levels(measure: Measure, weights: Literal["linear", "quadratic"]) -> Measure:
@@ -220,7 +212,6 @@ def _icc(form: Form, description: str) -> Measure:
         (*_PAIRED, ONE_ITEM, *reasons, ALL_EQUAL, SAME_MEANS),
         needs_ids=form not in one_way,
         bounds=(-math.inf if form.endswith("k") else -1.0, 1.0),
-        formula=partial(icc_formula, form=form),
     )
 
 
@@ -230,7 +221,6 @@ _COHEN = Measure(
     _CHOICE,
     "of two annotators beyond chance, mean over pairs",
     _VARIES,
-    formula=cohen_formula,
     needs_ids=True,
     pair_counts=prepare_pair_counts,
     **_KAPPA,
@@ -244,7 +234,6 @@ MEASURES: dict[str, Measure] = {
         _PAIRED,
         brief=True,
         bounds=(0.0, 1.0),
-        formula=percent_formula,
     ),
     "krippendorff-alpha": Measure(
         prepare_krippendorff_alpha,
@@ -252,7 +241,6 @@ MEASURES: dict[str, Measure] = {
         "agreement beyond chance; 1 is perfect, 0 is chance",
         (*_PAIRED, PAIRED_EQUAL),
         brief=True,
-        formula=krippendorff_formula,
         **_KAPPA,
     ),
     "fleiss-kappa": _beyond_chance(
@@ -266,7 +254,6 @@ MEASURES: dict[str, Measure] = {
         "beyond chance, if each annotator draws from their own shares of values",
         (*_PAIRED, ONE_ANNOTATOR, ALL_EQUAL),
         needs_ids=True,
-        formula=conger_formula,
         takes_weights=True,
         is_kappa=True,
     ),
@@ -282,7 +269,6 @@ MEASURES: dict[str, Measure] = {
         _COHEN,
         prepare=partial(prepare_mean_kappa, pooled=True),
         description="of two annotators beyond chance, their answers pooled, mean over pairs",
-        formula=None,
         pair_counts=partial(prepare_pair_counts, pooled=True),
     ),
     "kappa-per-value": Measure(

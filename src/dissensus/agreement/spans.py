@@ -141,19 +141,19 @@ def _estimates(marked: list[MarkedItem], names: Sequence[str]) -> dict[str, OfSu
     estimates: dict[str, OfSums] = {}
     if {"span-f1", "overlap-f1"} & set(names):
         matched = np.array([matched_spans(one) for one in marked])  # (n_items, 3)
-        estimates["span-f1"] = OfSums((matched[:, 0], matched[:, 2]), ratio)
-        estimates["overlap-f1"] = OfSums((matched[:, 1], matched[:, 2]), ratio)
+        estimates["span-f1"] = OfSums.of((matched[:, 0], matched[:, 2]), ratio)
+        estimates["overlap-f1"] = OfSums.of((matched[:, 1], matched[:, 2]), ratio)
     if any(one.has_boxes for one in marked) or set(names) <= set(estimates):
         return estimates
     sums = [item_sums(one) for one in marked]
     agreeing = np.array([one.agreeing for one in sums])
     values = [NOT_MARKED, *dict.fromkeys(v for one in sums for v in one.lengths if v)]
     lengths, squares = (_columns(sums, part, values) for part in ("lengths", "squares"))
-    estimates["span-alpha"] = OfSums((agreeing, lengths, lengths), _alpha)
-    estimates["unitising-alpha"] = OfSums((agreeing, lengths, squares), _alpha)
+    estimates["span-alpha"] = OfSums.of((agreeing, lengths, lengths), _alpha)
+    estimates["unitising-alpha"] = OfSums.of((agreeing, lengths, squares), _alpha)
     both = np.array([one.both_marked for one in sums])
     either = np.array([one.either_marked for one in sums])
-    estimates["character-f1"] = OfSums((both, either), ratio)
+    estimates["character-f1"] = OfSums.of((both, either), ratio)
     return estimates
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dissensus.agreement.estimates import UNKNOWN, Formula, Weights
+from dissensus.agreement.estimates import Weights
 from dissensus.agreement.intervals import (
     NONE,
     ConfidenceInterval,
@@ -65,16 +65,11 @@ class MeasureResult:
     value: float
     interval: ConfidenceInterval | None  # None: not computed
     undefined: str | None
-    formula: Formula | None = None  # None: not computed
     benchmark: str | None = None  # a textbook's word for the value
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
         ends = {} if self.interval is None else self.interval._asdict()
-        if self.formula is not None:
-            error, low, high, test, p = self.formula
-            ends |= {"standard_error": error, "formula_low": low, "formula_high": high}
-            ends |= {"test": test or None, "p": p}
         numbers = {name: or_none(number) for name, number in {"value": self.value, **ends}.items()}
         word = {} if self.benchmark is None else {"benchmark": self.benchmark or None}
         return {"measure": self.measure, **numbers, **word, "undefined": self.undefined}
@@ -198,7 +193,6 @@ def summarise(
     questions: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
     intervals: bool | Over = False,
-    formulas: bool = False,
     weights: Weights = None,
     benchmark: str | None = None,
 ) -> Agreement:
@@ -210,8 +204,6 @@ def summarise(
         measures: names of `MEASURES`; all that apply if left out.
         intervals: whether to compute the confidence `interval` of each measure, over items unless
             it is "raters": then over items and annotators.
-        formulas: whether to compute the standard error, interval and p of each measure that has
-            a formula for them.
         weights: between levels, such as "linear"; then the measures are those that take weights.
         benchmark: whose words for values of kappa to add, a name of `BENCHMARKS`.
 
@@ -237,7 +229,7 @@ def summarise(
         QuestionAgreement(
             **about(corpus[name], name),
             measures=[
-                _result(corpus[name], entry, measure, over, formulas, benchmark)
+                _result(corpus[name], entry, measure, over, benchmark)
                 for entry, measure in entries.items()
                 if measures is not None or why_unfit(measure, corpus[name]) is None
             ],
@@ -251,25 +243,15 @@ def _result(
     name: str,
     measure: Measure,
     over: str | None,
-    formulas: bool,
     benchmark: str | None,
 ) -> MeasureResult:
     value = measure.value(annotations)
-    ends, formula, why_nan = NONE, UNKNOWN, None
-    if math.isnan(value):
-        why_nan = measure.why_nan(annotations)
-    else:
-        ends = NONE if over is None else INTERVALS[over](measure, annotations)
-        if formulas and measure.formula is not None:
-            formula = measure.formula(annotations)
-    return MeasureResult(
-        name,
-        value,
-        None if over is None else ends,
-        why_nan,
-        formula if formulas else None,
-        _word(measure, value, benchmark),
-    )
+    undefined = math.isnan(value)
+    ends = None
+    if over is not None:
+        ends = NONE if undefined else INTERVALS[over](measure, annotations)
+    why_nan = measure.why_nan(annotations) if undefined else None
+    return MeasureResult(name, value, ends, why_nan, _word(measure, value, benchmark))
 
 
 def _word(measure: Measure, value: float, benchmark: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -71,6 +71,31 @@ def count_pairs(one: np.ndarray, other: np.ndarray) -> int:
         ordered = in_order(one[rows].astype(np.int64) * width + other[rows])
         n_distinct += np.count_nonzero(ordered[1:] != ordered[:-1]) + min(len(ordered), 1)
     return int(n_distinct)
+
+
+def tally(codes: np.ndarray, n: int, weight: np.ndarray | None = None) -> np.ndarray:
+    """How often each code occurs, or the sum of its weights, (n,); in the memory of the result.
+
+    Example:
+        >>> tally(np.array([2, 0, 2]), 4).tolist()
+        [1, 0, 2, 0]
+    """
+    if len(codes) <= PAIRS:
+        return np.bincount(codes, weight, minlength=n)
+    total = np.zeros(n, np.int64 if weight is None else np.float64)
+    for rows in slices(len(codes), PAIRS):
+        np.add.at(total, codes[rows].astype(np.intp), 1 if weight is None else weight[rows])
+    return total
+
+
+def slices(n: int, step: int) -> Iterator[slice]:
+    """So many at a time.
+
+    Example:
+        >>> [(part.start, part.stop) for part in slices(5, 2)]
+        [(0, 2), (2, 4), (4, 6)]
+    """
+    return (slice(begin, begin + step) for begin in range(0, n, step))
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,7 +474,7 @@ class Annotations(OfNames):
 
     def per_item(self) -> np.ndarray:
         """Answers per item, (n_items,)."""
-        return np.bincount(self.item, self.count, minlength=self.n_items).astype(np.int64)
+        return tally(self.item, self.n_items, self.count).astype(np.int64, copy=False)
 
     def voters(self) -> np.ndarray:
         """Annotators per item, (n_items,); every anonymous answer is by another one.
@@ -466,9 +491,7 @@ class Annotations(OfNames):
 
     def per_annotator(self) -> np.ndarray:
         """Answers per annotator, (n_annotators,)."""
-        return np.bincount(
-            self.annotator_codes("counting rows per annotator"), minlength=self.n_annotators
-        )
+        return tally(self.annotator_codes("counting rows per annotator"), self.n_annotators)
 
     def annotator_codes(self, purpose: str) -> np.ndarray:
         """The annotator codes; an error says what they are needed for."""
@@ -515,17 +538,26 @@ class Annotations(OfNames):
 
         An annotator who answered an item twice is half for each answer.
         """
+        return self.small_counts.astype(float)
+
+    @cached_property
+    def small_counts(self) -> np.ndarray:
+        """`counts` in as few bytes as they need: sums over items are made of some at a time."""
         if isinstance(self.scale, MultiLabel):
             raise DataError(
                 "counts() needs one value per answer; multi-label answers have marginals()"
             )
         self._check_counts()
-        bins = self.scale.bins(self.answer) if isinstance(self.scale, Interval) else self.answer
-        width = self.scale.n_columns
-        flat = np.bincount(
-            self.item.astype(np.int64) * width + bins, self.votes, minlength=self.n_items * width
-        )
-        return flat.reshape(self.n_items, width).astype(float, copy=False)  # ints if no rows
+        width, halves = self.scale.n_columns, self.repeated is not None
+        most = int(self.per_item().max(initial=0))
+        counts = np.zeros(self.n_items * width, float if halves else np.min_scalar_type(most))
+        votes = self.votes if halves else self.count
+        for rows in slices(self.n_rows, PAIRS):
+            answer = self.answer[rows]
+            bins = self.scale.bins(answer) if isinstance(self.scale, Interval) else answer
+            one = 1 if votes is None else votes[rows].astype(counts.dtype)
+            np.add.at(counts, self.item[rows].astype(np.intp) * width + bins, one)
+        return counts.reshape(self.n_items, width)
 
     def _check_counts(self) -> None:
         """Refuse a table of counts that does not fit into memory, before memory is taken."""

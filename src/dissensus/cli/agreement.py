@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
 STYLES = ("text", "csv", "markdown", "latex")
-FORMULA = {  # columns of --formulas, as a table shows them
-    "standard_error": "error",
-    "formula_low": "from",
-    "formula_high": "to",
-    "test": "test",
-    "p": "p",
-}
 NAMES = ("item", "annotator", "first", "second", "value")  # columns of --by that are no numbers
 Cells = tuple[list[str], list[list[str]], list[str]]  # names, rows, columns of numbers
 
@@ -45,7 +38,6 @@ def agreement(
     by: str | None = None,
     groups: list[str] | None = None,
     interval: str | None = None,
-    formulas: bool = False,
     weights: str | None = None,
     benchmark: str | None = None,
     most: int | None = None,
@@ -66,8 +58,6 @@ def agreement(
         by: Break results down by item, annotator, pair or value.
         interval (metavar=[raters]): Add 95 % confidence intervals: over items, for these
             annotators; with raters, over items and annotators, for others like them.
-        formulas: Add the standard error, 95 % interval, test and p of measures that have formulas
-            for them.
         weights: Weights of kappas and alpha between levels: identity, linear, quadratic, ordinal,
             radical, ratio, circular or bipolar.
         benchmark: Add the words of landis-koch, fleiss or altman for values of kappa; they are
@@ -96,7 +86,6 @@ def agreement(
     raters = interval == "raters"
     typed = {
         "--interval": interval is not None,
-        "--formulas": formulas,
         "--weights": weights is not None,
         "--benchmark": benchmark is not None,
     }
@@ -131,7 +120,7 @@ def agreement(
         every = json or output is not None or as_ == "csv"
         results = _breakdown(corpus, by, question, measure, None if every else most)
     else:
-        options = interval or False, formulas, weights, benchmark
+        options = interval or False, weights, benchmark
         results = _summary(corpus, question, answer_measures, *options)
         _add_spans(corpus, results, span_measures, interval == "items")
         if measure and not answer_measures:
@@ -320,30 +309,23 @@ def _span_rows(spans: list[dict[str, Any]], most: int) -> Cells:
 def _measures(result: dict[str, Any], benchmark: str | None) -> Cells:
     from dissensus.agreement import MEASURES
 
-    numbers = [n for n in ("value", "low", "high", *FORMULA) if n in result["measures"][0]]
+    numbers = [n for n in ("value", "low", "high") if n in result["measures"][0]]
     words = [benchmark] if benchmark is not None else []
-    brief = "p" in numbers  # so that the table is not too wide
     rows = []
     for entry in result["measures"]:
-        cells = [_p(entry[key]) if key == "p" else _cell(entry[key]) for key in numbers]
+        cells = [_cell(entry[key]) for key in numbers]
         cells += [entry["benchmark"] or "" for _ in words]
-        meaning = "" if brief else MEASURES[entry["measure"]].description
-        rows.append([entry["measure"], *cells, _meaning(entry, meaning)])
-    names = [FORMULA.get(name, name) for name in numbers]
-    head = ["measure", *names, *words, "meaning"]
+        meaning = _meaning(entry, MEASURES[entry["measure"]].description)
+        rows.append([entry["measure"], *cells, meaning])
+    head = ["measure", *numbers, *words, "meaning"]
     if not any(row[-1] for row in rows):
         head, rows = head[:-1], [row[:-1] for row in rows]
-    return head, rows, names
+    return head, rows, numbers
 
 
 def _meaning(entry: dict[str, Any], meaning: str) -> str:
     why = entry["undefined"]
     return meaning if why is None else f"undefined: {why}"
-
-
-def _p(value: float | None) -> str:
-    """A p-value; the smallest are not shown as 0."""
-    return "<0.001" if value is not None and value < 0.001 else _cell(value)
 
 
 def _rows(result: dict[str, Any], by: str, most: int) -> Cells:
