@@ -42,11 +42,7 @@ def joined(paper: Paper, kept: Report, new: Report) -> Report:
     for name in ("commits", "machines", "seeds"):
         if name in new:
             report[name] = sorted({*kept[name], *new[name]})
-    if "missing" in new:
-        parts = (kept["conditions"], kept["choosing"], kept["again"])
-        there = {name for part in parts for name in part}
-        missing = new["missing"].items()
-        report["missing"] = {n: m for n, m in missing if n.removesuffix("-choose") not in there}
+    if "done" in new:
         report["done"] = kept["done"] + new["done"]
     return in_order(plain(report), paper.conditions, paper.models)
 

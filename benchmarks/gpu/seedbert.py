@@ -63,9 +63,11 @@ def pack(folder: Path, data: Path, names: Sequence[str] = ()) -> None:
 
 
 def wanted() -> list[str]:
-    """The corpora that the kept report lacks something of; all if it lacks nothing."""
+    """The corpora of conditions that the kept report lacks; all if it lacks nothing."""
     seedbert = SCRIPT.paper
-    missing = seedbert.report(SCRIPT.results)["missing"] if SCRIPT.results.exists() else {}
+    missing = (
+        seedbert.PAPER.not_run(seedbert.report(SCRIPT.results)) if SCRIPT.results.exists() else ()
+    )
     lacking = {seedbert.CONDITIONS[name].corpus for name in missing}
     return [name for name in seedbert.SOURCES if name in lacking or not lacking]
 

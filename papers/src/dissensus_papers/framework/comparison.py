@@ -57,7 +57,7 @@ from dissensus_papers.framework.text import (
 
 FIRST, SECOND = "first", "second"  # the sides of a claim
 PERFECT = ("oracle: the true ratings", "best possible")  # rows of perfect predictions
-FEWEST = 8  # groups of items, such as speakers, of a claim that is tested
+FEWEST = 20  # groups of items, such as speakers, of a claim that is tested
 READ = (
     'Scores are means +- standard deviations over fits. "less" is the difference from that model, '
     "with a 95 % interval over seeds and items; without one where the score is known for each "
@@ -428,10 +428,14 @@ def _figures(row: Row) -> dict[str, Any]:
 
 
 def _if_enough(difference: Difference) -> Difference:
-    """The difference, without an interval if too few items, or groups of them, were compared."""
-    if math.isnan(difference.p) or difference.n_groups >= FEWEST:
+    """The difference, without an interval if too few items, or groups of them, were compared, or if
+    all scores are the same."""
+    same = difference.low == difference.high
+    if math.isnan(difference.p) or (difference.n_groups >= FEWEST and not same):
         return difference
     reason = f"too few items, in {counted(difference.n_groups, 'group')}"
+    if difference.n_groups >= FEWEST:
+        reason = "all scores are the same"
     nan = math.nan
     return replace(difference, low=nan, high=nan, p=nan, adjusted=nan, reason=reason)
 

@@ -42,7 +42,6 @@ from dissensus_papers.seedbert.outcomes import (
     distribution,
     outcomes,
     score_of_items,
-    tried,
 )
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
@@ -50,13 +49,11 @@ from dissensus_papers.seedbert.protocol import (
     MODELS,
     N_FOLDS,
     N_MEMBERS,
-    N_REPEATS,
     SEEDS,
     SINGLE,
     SOURCES,
     TABLE_4,
     SeedBertCondition,
-    trials,
 )
 
 KIND = "seedbert"
@@ -65,7 +62,6 @@ EVEN = 1e-12  # entropies that differ by less count as the same
 ANNOTATORS, ANNOTATOR_PRIOR = "people", "prior of people"  # keys in saved reports
 ENSEMBLES = (SEEDS, DEEP)
 PRIOR = 5  # answers of all annotators that are added to those of one
-MEMBER = "member"  # the first one of an ensemble
 Tests = dict[str, Difference]  # by distance
 
 
@@ -91,46 +87,11 @@ def judged(path: Path) -> Report:
     return about | rated | {
         "settings": front["facts"]["settings"],
         "done": len(done),
-        "missing": _missing(done),
-        "choosing": _choosing(path),
         "again": _less_one({c: f for c, f in tuned.items() if SOURCES[c].again}),
         "number": _of_number(figures_of),
         ANNOTATORS: {c: _biases_of_annotators(f.items) for c, f in tuned.items()},
         "conditions": conditions,
     }  # fmt: skip
-
-
-def _missing(done: Sequence[Outcome]) -> dict[str, Any]:
-    """Condition -> model -> how many trainings are not done, of how many."""
-    there = {outcome.key for outcome in done}
-    missing: dict[str, dict[str, list[int]]] = {}
-    for name, condition in CONDITIONS.items():
-        keys = condition.keys(N_REPEATS)
-        for model in condition.models:
-            own = [key not in there for key in keys if key.method == model]
-            if any(own):
-                missing.setdefault(name, {})[model] = [sum(own), len(own)]
-    return missing
-
-
-def _choosing(path: Path) -> dict[str, Any]:
-    """Corpus -> model -> trials with the cross-entropy of labels, and which was best."""
-    choices: dict[str, Any] = {}
-    for name, condition in CONDITIONS.items():
-        for model in condition.models if condition.kind == "choose" else ():
-            done = tried(path, name, model)
-            if not done:
-                continue
-            scores = [round(float(np.mean(o.scores)), 6) for o in done]
-            choices.setdefault(name.removesuffix("-choose"), {})[model] = {
-                "trials": [
-                    {"settings": o.settings, "score": score}
-                    for o, score in zip(done, scores, strict=True)
-                ],
-                "best": int(np.argmin(scores)) if len(done) == len(trials(model)) else None,
-                "wanted": len(trials(model)),
-            }
-    return choices
 
 
 # ---- one condition ----
@@ -373,15 +334,11 @@ def _table_tests(figures: Figures) -> dict[str, Any]:
 def _less_one(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
     """Corpus -> ensemble -> its distances less those of one network, with a temperature of at
     least 1, as methods choose it.
-
-    Less a single one, which has its own settings, and less the ensemble's first member, so that
-    the effect of settings can be separated from that of members.
     """
     return {
         corpus: {
             model: shortened({
                 SINGLE: figures.nearer((model, CAUTIOUS), (SINGLE, CAUTIOUS)),
-                MEMBER: figures.nearer((model, CAUTIOUS), (model, CAUTIOUS), n_members=1),
             })
             for model in ENSEMBLES
             if figures.shared(model, SINGLE)
@@ -444,11 +401,10 @@ def apart(votes: np.ndarray) -> float:
 def _biases_of_members(outcomes: Sequence[Outcome], items: Items) -> dict[str, Any]:
     """How much the members of a fit differ in how often they give each answer.
 
-    "sd": their standard deviation, mean over values and fits; "low", "high": the least and most
-    frequent use of the last value by a member, mean over fits; "differ": in what share of fits
+    "sd": their standard deviation, mean over values and fits; "differ": in what share of fits
     (and values) that is more than chance, by Cochran's test.
     """
-    figures: dict[str, list[float]] = {"sd": [], "low": [], "high": [], "differ": []}
+    figures: dict[str, list[float]] = {"sd": [], "differ": []}
     n_values = len(items.values)
     for outcome in (outcome for outcome in outcomes if len(outcome.votes) > 1):
         for fold in range(N_FOLDS):
@@ -456,8 +412,6 @@ def _biases_of_members(outcomes: Sequence[Outcome], items: Items) -> dict[str, A
             gave = inside[:, :, None] == np.arange(n_values)  # (n_members, n_items, n_values)
             rate = gave.mean(axis=1)
             figures["sd"].append(rate.std(axis=0, ddof=1).mean())
-            figures["low"].append(rate[:, -1].min())
-            figures["high"].append(rate[:, -1].max())
             telling = [1] if n_values == 2 else range(n_values)  # of two values one says all
             figures["differ"] += [cochran(gave[:, :, value]) <= LEVEL for value in telling]
     return {name: float(np.mean(each)) for name, each in figures.items() if each}
@@ -489,8 +443,7 @@ def _biases_of_annotators(items: Items) -> dict[str, float]:
     rate = items.biases()
     if len(rate) < 2:
         return {}
-    sd, last = float(rate.std(axis=0, ddof=1).mean()), rate[:, -1]
-    return {"n": len(rate), "sd": sd, "low": float(last.min()), "high": float(last.max())}
+    return {"n": len(rate), "sd": float(rate.std(axis=0, ddof=1).mean())}
 
 
 # ---- arithmetic ----

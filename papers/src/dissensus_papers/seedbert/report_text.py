@@ -17,19 +17,15 @@ from dissensus_papers.framework.text import (
     spread,
     whole,
 )
-from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS, ENSEMBLES, MEMBER
+from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS
 from dissensus_papers.seedbert.claims import claims
 from dissensus_papers.seedbert.emotions import KAPPA, QUESTIONS
 from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
 from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
-    DEEP,
     MODELS,
-    SEEDS,
-    SINGLE,
     SOURCES,
     TABLE,
-    TABLE_4,
     TITLE,
 )
 
@@ -52,13 +48,8 @@ def parts(report: Report, command: str) -> list[Table | str]:
 
 def _about(report: Report) -> str:
     typed = ", ".join(f"{name}={value}" for name, value in report["settings"].items())
-    missing = sum(counts[0] for of in report["missing"].values() for counts in of.values())
-    unfinished = (
-        f"{report['done']} of {report['done'] + missing} fits are done; the others are not in the "
-        "tables."
-    )
     after = f" ({typed})" if typed else ""
-    return front_page(report, TITLE, OTHER, unfinished if missing else "", after=after)
+    return front_page(report, TITLE, OTHER, after=after)
 
 
 def title(name: str, block: Report) -> str:
@@ -173,47 +164,7 @@ def _looks(report: Report) -> Rows:
             yield [f"  {of['title']}", f"{of['accuracy']:.3f}", f"{of['f1']:.3f}", *tests]
 
 
-def _seeds_and_deep(report: Report) -> Rows:
-    for name, block in report["conditions"].items():
-        if tests := block["recovery"][DEEP]:
-            both = [100 * number(block["models"][model]["apart"]) for model in (SEEDS, DEEP)]
-            about = f"two members differ in {both[0]:.1f} % and {both[1]:.1f} % of items"
-            yield [f"{title(name, block)}: {about}"]
-            yield from ([f"  {READS[read]}", *intervals(tests[read])] for read in READ_OUTS)
-
-
-def _biases(report: Report) -> Rows:
-    for name, block in report["conditions"].items():
-        each = {MODELS[m].title: of["biases"] for m, of in block["models"].items() if of["biases"]}
-        annotators = report[ANNOTATORS].get(CONDITIONS[name].corpus)
-        if each and annotators:
-            each = {f"{annotators['n']} annotators": annotators, **each}
-        if each:
-            yield [f"{title(name, block)}, how often {block['values'][-1]!r} is answered"]
-        for words, biases in each.items():
-            ends = f"{100 * biases['low']:.1f} to {100 * biases['high']:.1f} %"
-            differ = f"{100 * biases['differ']:.0f} %" if "differ" in biases else ""
-            yield [f"  {words}", ends, f"{100 * biases['sd']:.2f}", differ]
-
-
-def _uniform(report: Report) -> Rows:
-    for name, block in report["conditions"].items():
-        if SINGLE in block["models"]:
-            of_mean = block["models"][SINGLE]["reads"][MEAN]
-            annotators = block["floors"][ANNOTATORS]["entropy"]
-            each = mean(of_mean["entropy"]), annotators, mean(of_mean["moves"])
-            yield [title(name, block), *figures(each, 3)]
-
-
 # ---- by corpus ----
-
-
-def _again(report: Report) -> Rows:
-    for corpus, of_model in ordered(report["again"], SOURCES):
-        yield [corpus]
-        for model, less in ordered(of_model, ENSEMBLES):
-            yield [f"  {MODELS[model].title} less single", *intervals(less[SINGLE])]
-            yield ["    less its own first member", *intervals(less[MEMBER])]
 
 
 def _numbers(report: Report) -> Rows:
@@ -234,27 +185,6 @@ def _numbers(report: Report) -> Rows:
 def _kappas(report: Report) -> Rows:
     for name, question in QUESTIONS.items() if report["kappas"] else ():
         yield [f"  {question}", *figures((KAPPA[name], report["kappas"][name]), 3)]
-
-
-# ---- what was tried, and what is missing ----
-
-
-def _choosing(report: Report) -> Rows:
-    names = (name.removesuffix("-choose") for name in CONDITIONS)
-    for name, choices in ordered(report["choosing"], dict.fromkeys(names)):
-        yield [name]
-        for model, choice in ordered(choices, TABLE_4):
-            cells = [_trial(trial, n == choice["best"]) for n, trial in enumerate(choice["trials"])]
-            chosen = choice["best"] is not None
-            lacking = "" if chosen else f" ({len(cells)} of {choice['wanted']}: not chosen)"
-            yield [f"  {MODELS[model].title}{lacking}", "  ".join(cells)]
-
-
-def _trial(trial: Report, best: bool) -> str:
-    settings = trial["settings"]
-    rate = next(value for name, value in settings.items() if name.endswith("learning_rate"))
-    other = settings.get("complexity_weight", settings["training.epochs"])
-    return whole(f"{rate:g}/{other:g} {trial['score']:.4f}{'*' * best}")
 
 
 TABLES = (
@@ -311,54 +241,15 @@ TABLES = (
         "for item length, with a 95 % interval over seeds and items.",
     ),
     Section(
-        "Is an ensemble closer than one network, all with a temperature of at least 1?",
-        ["", *DISTANCES],
-        _again,
-        "Below 0: closer to the annotators, with a 95 % interval over repetitions and items. "
-        "Settings and comparisons were fixed before training. Items are not in the samples above; "
-        "ConvAbuse has no others, so other folds and seeds are used. A single network has its own "
-        "settings; an ensemble's first member has those of the ensemble.",
-    ),
-    Section(
-        "Plain seeds less a deep ensemble of five",
-        ["", *DISTANCES],
-        _seeds_and_deep,
-        "Below 0: seeds are closer.",
-    ),
-    Section(
         "The effect of the number of members",
         ["members", "accuracy", "F1", *(f"cross-entropy, {READS[r]}" for r in READ_OUTS),
          "JSD, votes", "JSD, with temperature"],
         _numbers,
     ),
     Section(
-        "Biases of members and of annotators",
-        ["", "lowest to highest", "sd, points", "fits in which members differ"],
-        _biases,
-        "Members: within a fit, on its test items, mean over fits. sd: of how often each value is "
-        "answered, mean over values. Members differ: significantly by Cochran's test (5 % of fits "
-        "if there were no bias). Annotators: those with at least 50 answers; if they answered "
-        "different items, that adds to their spread.",
-    ),
-    Section(
-        "Is a single network near-uniform?",
-        ["", "entropy", "of annotators", "varies with the item"],
-        _uniform,
-        "Entropy as a share of the maximum: 1 is uniform. varies: distance of predictions from "
-        "their mean over items (TVD); 0 means the same prediction for every item.",
-    ),
-    Section(
         "Table 1: agreement on three questions",
         ["Cohen's kappa, mean over pairs", "the paper's clips", "snow2008 affect"],
         _kappas,
         "Present: rated above 50 of 100.",
-    ),
-    Section(
-        "Settings that were tried, the same number for every method",
-        ["", ""],
-        _choosing,
-        "Learning rate of the encoder, epochs (BNN: complexity weight), and the cross-entropy of "
-        "held-out labels within training folds; * marks the choice. Variants have SeedBERT's "
-        "settings.",
     ),
 )  # fmt: skip
