@@ -156,7 +156,6 @@ def test_did_you_mean(run: Run, tmp_path: Path, typed: tuple[str, ...], message:
         ("convert FILE out.csv --to wid", "to write (did you mean 'wide'?); there are "),
         ("agreement FILE --question labels", "no question 'labels' (did you mean 'label'?); it "),
         ("agreement FILE --groups Genre", "attribute 'Genre' (did you mean 'gender'?); there are"),
-        ("describe FILE --by gendr", "attribute 'gendr' (did you mean 'gender'?); there are"),
         ("describe FILE --scale lable=nominal", "for 'lable' (did you mean 'label'?); the quest"),
     ],
 )

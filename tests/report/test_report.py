@@ -225,14 +225,12 @@ def test_ratings_on_two_questions_have_densities_and_predicted_ones() -> None:
     report = make_report(rated, tested=tested, predictions=predictions, method="floor")
     assert _titles(report, "densities") == [
         "Ratings on valence and activation",
-        "Disputed items on valence and activation",
     ]
     assert _titles(report, "predictions") == [
         "Mean ratings, valence",
         "Agreement of annotators and of predictions, valence",
         "Mean ratings, activation",
         "Agreement of annotators and of predictions, activation",
-        "Densities of valence and activation",
     ]
     section = next(section for section in report.sections if section.key == "densities")
     shares = [row[2] for row in section.to_dict()["blocks"][0]["rows"]]

@@ -8,7 +8,6 @@ import pytest
 
 from dissensus.cli.simulate import simulate
 from dissensus.corpus import Corpus
-from dissensus.drawing import draw_items
 from dissensus.errors import DataError
 from dissensus.simulate import text
 
@@ -52,15 +51,3 @@ def test_an_unknown_preset_is_refused(tmp_path: Path) -> None:
     wanted = "no preset 'smell'; choose from 'text', 'image', 'sequence', 'ratings'"
     assert str(error.value) == wanted
     assert not (tmp_path / "crowd").exists()
-
-
-def test_show_draws_the_first_items_beside_the_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    simulate(tmp_path / "crowd", preset="image", items=3, show=True)
-    picture = tmp_path / "crowd.svg"
-    assert capsys.readouterr().out.splitlines()[1] == (
-        f"{picture}: the first 3 items with their annotators' focus and answers"
-    )
-    corpus = Corpus.load(tmp_path / "crowd")
-    assert picture.read_text(encoding="utf-8") == draw_items(corpus, range(3))

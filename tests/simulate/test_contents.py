@@ -10,12 +10,12 @@ from PIL import Image
 
 from dissensus.corpus import Corpus
 from dissensus.simulate import image, sequence, text, truth
-from dissensus.simulate.image import COLOURS, GREYS, SHAPES, SIDE, shape_of
+from dissensus.simulate.image import COLOURS, GREYS, SHAPES, SIDE
 from dissensus.simulate.sequence import ASPECTS as CHANNELS
 from dissensus.simulate.text import (
     ASPECTS,
+    FEELINGS,
     events,
-    feelings,
 )
 
 KEYS = ("aspect", "value", "start", "stop")
@@ -43,7 +43,7 @@ def states(clause: str, aspect: str, value: str) -> bool:
     low = clause.lower()
     happened = [event for event in wordings if event.lower() in low]
     rest = low.replace(max(happened, key=len).lower(), "") if happened else ""
-    return any(re.search(rf"\b{word}\b", rest) for word in feelings(value))
+    return any(re.search(rf"\b{word}\b", rest) for word in FEELINGS[value])
 
 
 def test_objects_lie_where_the_corpus_says() -> None:
@@ -66,7 +66,6 @@ def test_objects_lie_where_the_corpus_says() -> None:
             assert (box[shape] == colour).all()
             background[top:bottom, left:right] = True
         assert background.all()  # nothing lies elsewhere
-    assert len({shape_of(value).tobytes() for value in range(5000)}) == 5000
 
 
 def test_events_lie_where_the_corpus_says() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import (
-    attribute_names,
     check_result,
     columns,
     emit,
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 20
 MOST_ITEMS = 5
-MOST_GROUP_VALUES = 4
 WIDE = 78  # columns of a terminal that has room for two intervals
 NARROW = 64  # that has no room for the most frequent answer
 MOST_ANNOTATORS = 20
@@ -39,7 +37,6 @@ MOST_ANNOTATORS = 20
 def describe(
     source: Source,
     question: list[str] | None = None,
-    by: list[str] | None = None,
     most: int | None = None,
     json: bool = False,
     output: Path | None = None,
@@ -52,8 +49,6 @@ def describe(
     not explain it. Higher or lower ratings than the rest are a tendency, not a suspicion.
 
     Args:
-        by: Also describe groups of annotators by this attribute, e.g. gender; repeatable; all: by
-            every attribute that has groups.
         most (--top, min=0): Number of disputed items and of annotators to show (default: 5 items,
             20 annotators).
         output (-o): Also write the result to this file: everything as .json, the table of
@@ -71,11 +66,10 @@ def describe(
     if output is not None and len(sources) > 1:
         raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")
     items = MOST_ITEMS if most is None else most
-    groups = attribute_names(by)
     notes: list[str] = []  # how FILE was read, which is the beginning of the result
     try:
         corpora = (one.read(say=say if json else notes.append) for one in sources)
-        described = [describe_corpus(one, question or None, items, groups) for one in corpora]
+        described = [describe_corpus(one, question or None, items) for one in corpora]
     except DissensusError:
         for note in notes:
             say(note)
@@ -96,7 +90,7 @@ def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
     for place, description in enumerate(descriptions):
         show(*([""] if place else []), description.name, facts(_overview(description)))
         for described in description.questions:
-            show(*_question(described), *_groups(described))
+            show(*_question(described))
             _show_annotators(described, most)
 
 
@@ -187,30 +181,6 @@ def _disputed(described: QuestionDescription) -> Any:
     return columns(
         ["item", described.disputed_by, "answers", "shown"], rows, [described.disputed_by]
     )
-
-
-def _groups(described: QuestionDescription) -> list[Any]:
-    """A table for each attribute: sizes, agreement, and the share of each value or the mean."""
-    parts: list[Any] = []
-    for attribute in dict.fromkeys(row.attribute for row in described.groups):
-        rows = [row for row in described.groups if row.attribute == attribute]
-        values = list(described.shares or {})
-        values.sort(key=lambda value: -(described.shares or {})[value])
-        shown = values[:MOST_GROUP_VALUES]
-        last = shown if described.ratings is None else ["mean", "sd"]
-        names = [attribute, "annotators", "suspicious", "answers", "alpha", *last]
-        lines = []
-        for row in rows:
-            cells = [f"{100 * (row.shares or {}).get(value, 0.0):.1f} %" for value in shown]
-            if row.ratings is not None:
-                cells = [number(row.ratings[name], 2) for name in ("mean", "sd")]
-            sizes = [number(n) for n in (row.annotators, row.suspicious, row.answers)]
-            lines.append([row.group, *sizes, number(row.alpha, 2), *cells])
-        parts += ["", f"by {attribute}", columns(names, lines, names[1:])]
-        small = [f"{row.group} ({row.annotators})" for row in rows if row.annotators < 5]
-        if small:
-            parts.append(facts([("fewer than 5 annotators, so uncertain", ", ".join(small))]))
-    return parts
 
 
 def _show_annotators(described: QuestionDescription, most: int) -> None:

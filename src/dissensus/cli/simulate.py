@@ -10,8 +10,6 @@ from dissensus.cli.console import check_folder, check_not_replaced
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
 
-MOST_DRAWN = 4  # items in the drawing
-
 
 def simulate(
     out: Path,
@@ -22,7 +20,6 @@ def simulate(
     values: int | None = None,
     seed: int = 0,
     overwrite: bool = False,
-    show: bool = False,
 ) -> None:
     """Simulate annotators with known tendencies and write the corpus to OUT.
 
@@ -34,15 +31,13 @@ def simulate(
         items: Number of items.
         annotators: Number of annotators.
         labels: Number of answers per item, each by another annotator.
-        values: Number of values to choose from (default: 6).
+        values (min=2, max=8): Number of values to choose from (default: 6).
         seed: Random seed; the same seed gives the same corpus.
-        show: Also draw the first items with their answers, to OUT.svg.
 
     Examples:
         dissensus simulate demo/crowd
         dissensus simulate demo/crowd --items 500 --annotators 10
     """
-    from dissensus.drawing import draw_items, save_picture
     from dissensus.errors import DataError, listed
     from dissensus.simulate import PRESETS
 
@@ -58,11 +53,6 @@ def simulate(
     corpus = PRESETS[preset](**sizes)
     corpus.save(out)
     print(f"{out}: {items} items, {annotators} annotators, {_counted(corpus)}")
-    if show:
-        picture = out.with_name(f"{out.name}.svg")
-        n_drawn = min(MOST_DRAWN, corpus.n_items)
-        save_picture(picture, draw_items(corpus, range(n_drawn)))
-        print(f"{picture}: the first {n_drawn} items with their annotators' focus and answers")
 
 
 def _counted(corpus: Corpus) -> str:

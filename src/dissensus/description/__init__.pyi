@@ -5,7 +5,6 @@ from .annotator_clusters import no_members as no_members
 from .copied_answers import Duplicated as Duplicated
 from .describe import Description as Description
 from .describe import Disputed as Disputed
-from .describe import GroupDescription as GroupDescription
 from .describe import QuestionDescription as QuestionDescription
 from .describe import describe as describe
 from .describe import one_line as one_line

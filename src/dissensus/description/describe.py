@@ -31,21 +31,6 @@ MEASURES = {"entropy": agreement.item_entropy, "variance": agreement.item_varian
 
 
 @dataclass(frozen=True)
-class GroupDescription:
-    """The answers of one group of annotators to one question."""
-
-    attribute: str
-    group: str  # "(missing)": annotators without the attribute
-    annotators: int  # with answers
-    answers: int
-    items: int  # with answers of the group
-    alpha: float  # Krippendorff's, within the group; nan where undefined
-    shares: dict[str, float] | None  # of each value among the answers
-    ratings: dict[str, float] | None  # mean, sd and quantiles
-    suspicious: int  # annotators
-
-
-@dataclass(frozen=True)
 class QuestionDescription:
     """The description of the answers to one question."""
 
@@ -71,9 +56,6 @@ class QuestionDescription:
     duplicated: list[Duplicated] = field(default_factory=list)
     comparable: bool = False  # whether anybody can be judged by comparison with the rest
     crowd: list[str] = field(default_factory=list)  # sentences about all annotators together
-    groups: list[GroupDescription] = field(
-        default_factory=list
-    )  # by the attributes that were named
     gold: int = 0  # items with a gold label
     repeated: int = 0  # answers of annotators to items that they had answered already
     with_oneself: float = math.nan  # share of such pairs that are equal; of ratings, how far apart
@@ -216,22 +198,16 @@ def _json(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-MISSING = "(missing)"
-
-
 def describe(
     corpus: Corpus,
     questions: Sequence[str] | None = None,
     most: int = 5,
-    by: Sequence[str] = (),
 ) -> Description:
     """Count what is in a corpus; list disputed items and suspicious annotators.
 
     Args:
         questions: which ones; all if left out.
         most: how many of the most disputed items to show.
-        by: attributes of annotators; the answers of each group are described too. "all": every
-            attribute that has groups.
 
     Example:
         >>> from dissensus import Annotations
@@ -241,14 +217,6 @@ def describe(
         >>> rude.loaded, rude.per_item, [item.item for item in rude.disputed]
         (3, {'min': 1, 'mean': 1.5, 'max': 2}, ['t1'])
     """
-    groups = (
-        [
-            agreement.group_annotators(corpus, name)
-            for name in agreement.chosen_attributes(corpus, by)
-        ]
-        if by
-        else []
-    )
 
     def details(question: str) -> dict[str, Any]:
         answers = corpus[question]
@@ -260,10 +228,7 @@ def describe(
         }
         if answers.annotator is None:
             return facts
-        findings = compare_annotators(answers)
-        suspicious = {row.annotator for row in findings.by_annotator if row.suspicious}
-        described = [row for by in groups for row in _describe_groups(answers, by, suspicious)]
-        return facts | vars(findings) | {"groups": described}
+        return facts | vars(compare_annotators(answers))
 
     names = list(corpus.questions if questions is None else questions)
     corpus.check_questions(names)
@@ -329,36 +294,6 @@ def _parts(corpus: Corpus, scheme: str) -> dict[str, int]:
     sizes = {part: int(corpus.in_part(part, scheme).sum()) for part in corpus.parts(scheme)}
     nowhere = corpus.n_items - sum(sizes.values())
     return sizes | ({"in no part": nowhere} if nowhere else {})
-
-
-def _describe_groups(
-    annotations: Annotations, groups: agreement.AnnotatorGroups, suspicious: set[str]
-) -> list[GroupDescription]:
-    """A row for each group with answers; the last, if any, is of those without the attribute."""
-    annotator = annotations.annotator_codes("a description by group")
-    odd = np.isin(
-        np.arange(annotations.n_annotators), annotations.annotators.find(list(suspicious))
-    )
-    rows = []
-    for code in (*range(len(groups.names)), -1):
-        inside = groups.code == code
-        own = annotations.take(inside[annotator])
-        if not own.n_rows:
-            continue
-        rows.append(
-            GroupDescription(
-                attribute=groups.attribute,
-                group=groups.names[code] if code >= 0 else MISSING,
-                annotators=int((own.per_annotator() > 0).sum()),
-                answers=own.n_answers,
-                items=int((own.per_item() > 0).sum()),
-                alpha=agreement.krippendorff_alpha(own),
-                shares=shares_of(own),
-                ratings=ratings_of(own),
-                suspicious=int((odd & inside).sum()),
-            )
-        )
-    return rows
 
 
 # ---- disputed items ----

@@ -218,17 +218,14 @@ def heat_map(weight: np.ndarray, places: np.ndarray, height: float, width: float
     rows, columns = max(1, round(height * scale)), max(1, round(width * scale))
     centres = (np.arange(rows) + 0.5) / rows * height, (np.arange(columns) + 0.5) / columns
     grid = centres[0], centres[1] * width
-    cells = _as_grid(weight, places)
-    if cells is None:
-        heat = _painted(weight, places, grid)
-    else:
-        # coordinates of a pixel among the centres of the cells
-        at = [
-            np.interp(pixel, (of_cells[:, 0] + of_cells[:, 1]) / 2, np.arange(len(of_cells)))
-            for pixel, of_cells in zip(grid, cells[1], strict=True)
-        ]
-        heat = map_coordinates(cells[0], np.meshgrid(*at, indexing="ij"), order=3, mode="nearest")
-        heat = heat.clip(weight.min(), weight.max())  # interpolation overshoots at edges
+    cells, ends = _as_grid(weight, places)
+    # coordinates of a pixel among the centres of the cells
+    at = [
+        np.interp(pixel, (of_cells[:, 0] + of_cells[:, 1]) / 2, np.arange(len(of_cells)))
+        for pixel, of_cells in zip(grid, ends, strict=True)
+    ]
+    heat = map_coordinates(cells, np.meshgrid(*at, indexing="ij"), order=3, mode="nearest")
+    heat = heat.clip(weight.min(), weight.max())  # interpolation overshoots at edges
     heat = gaussian_filter(heat, BLUR * SIDE, mode="nearest")
     low, high = heat.min(), heat.max()
     return np.zeros_like(heat) if high - low < 1e-12 else (heat - low) / (high - low)
@@ -240,31 +237,14 @@ def heat_pixels(heat: np.ndarray) -> np.ndarray:
     return np.asarray(np.rint(255 * np.stack([*colours, heat**POWER], axis=-1)), dtype=np.uint8)
 
 
-def _as_grid(weight: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]] | None:
-    """Weights as rows and columns with their ends, if cells form a full grid."""
+def _as_grid(weight: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Weights as rows and columns, 0 where there is no cell, with the ends of both."""
     axes, codes = zip(
         *(np.unique(places[:, axis], axis=0, return_inverse=True) for axis in (0, 1)), strict=True
     )
-    shape = len(axes[0]), len(axes[1])
-    flat = codes[0].reshape(-1) * shape[1] + codes[1].reshape(-1)
-    if len(weight) != shape[0] * shape[1] or len(np.unique(flat)) != len(flat):
-        return None
-    cells = np.zeros(len(flat))
-    cells[flat] = weight
-    return cells.reshape(shape), list(axes)
-
-
-def _painted(
-    weight: np.ndarray, places: np.ndarray, grid: tuple[np.ndarray, np.ndarray]
-) -> np.ndarray:
-    """The weight of the cells over each pixel, summed where cells overlap."""
-    heat = np.zeros((len(grid[0]), len(grid[1])))
-    for cell, ends in zip(weight, places, strict=True):
-        inside = [
-            (pixel >= begin) & (pixel < end) for pixel, (begin, end) in zip(grid, ends, strict=True)
-        ]
-        heat[np.ix_(*inside)] += cell
-    return heat
+    cells = np.zeros((len(axes[0]), len(axes[1])))
+    np.add.at(cells, (codes[0].reshape(-1), codes[1].reshape(-1)), weight)
+    return cells, list(axes)
 
 
 # ---- curves over time ----

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +18,6 @@ from dissensus.drawing.shapes import (
     Panel,
     columns_of,
     data_address,
-    element,
     image,
     letters,
     picture_size,
@@ -27,11 +25,9 @@ from dissensus.drawing.shapes import (
     png,
     printable,
     rect,
-    rounded,
     short,
     time_axis,
 )
-from dissensus.errors import DataError
 from dissensus.scales import Interval, answer_text
 
 DASHES = ("", "7 3", "2 2")  # when all colours are used
@@ -143,7 +139,6 @@ LANE = 5  # between underlines
 LABEL, LABEL_LANE = 10, 15  # size of the labels of spans, and between underlines that have them
 MOST_LETTERS = 24  # of a label
 PICTURE = 336  # the longest side of a drawn picture
-LOUDNESS, STEPS = 48, 360  # height of a recording, and how often its loudness is drawn
 
 
 def content_panel(
@@ -155,7 +150,7 @@ def content_panel(
     focus: np.ndarray,
     labelled: bool = False,
 ) -> Panel:
-    """Draw a content of any kind; of a video, only the times of rationales.
+    """Draw a content of any kind; of a clip, only the times of rationales.
 
     Args:
         labelled: whether to write the label of each span next to it.
@@ -166,11 +161,6 @@ def content_panel(
         return _picture_panel(contents.bytes_of(code), spans, annotators, focus)
     if kind == "features":
         return _features_panel(np.array(contents[code], dtype=float), spans, annotators)
-    if kind == "audio" and (recording := _waveform(contents, code)) is not None:
-        shape, length = recording
-        gap = LOUDNESS + 6
-        below = _timeline("loudness", "seconds", length, spans, annotators, gap, labelled)
-        return Panel(below.height, (shape, *below.shapes))
     if not np.isfinite(spans.stop[:, :1].astype(float)).any():
         return Panel(24, (letters(0, 14, f"<{kind}>"),))  # its length is unknown
     return time_panel(kind, spans, annotators, labelled)
@@ -311,33 +301,6 @@ def _picture_panel(
 
 
 # ---- sequences ----
-
-
-def _waveform(contents: Any, code: int) -> tuple[str, float] | None:
-    """The loudness of a recording over the whole width, and how many seconds it has.
-
-    None if its file is missing or cannot be decoded, or soundfile is not installed.
-    """
-    try:
-        import soundfile
-    except (ImportError, OSError):  # OSError: the package without libsndfile
-        return None
-    try:
-        file = io.BytesIO(contents.bytes_of(code))
-        samples, rate = soundfile.read(file, dtype="float32", always_2d=True)
-    except (DataError, soundfile.LibsndfileError):
-        return None
-    size = np.nan_to_num(np.abs(samples).max(axis=1, initial=0))
-    if not len(size):
-        return None
-    starts = np.unique(np.linspace(0, len(size), STEPS, endpoint=False).astype(int))
-    loudness = np.maximum.reduceat(size, starts)
-    y = np.maximum(loudness / max(loudness.max(), 1e-4), 0.01) * LOUDNESS / 2
-    x = np.linspace(0, ACROSS, len(y))
-    above, below = ([f"{rounded(a)} {rounded(22 + LOUDNESS / 2 + s * b)}"
-                     for a, b in zip(x, y, strict=True)] for s in (-1, 1))  # fmt: skip
-    path = f"M {' L '.join(above + below[::-1])} Z"
-    return element("path", d=path, fill="#999999"), len(size) / rate
 
 
 def _features_panel(values: np.ndarray, spans: Rationales, annotators: list[Annotator]) -> Panel:

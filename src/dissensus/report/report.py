@@ -315,7 +315,7 @@ def make_report(
             agreement(corpus, clusters),
             disputed(corpus, description, predictions),
             looks(corpus, tested, predictions),
-            densities(corpus, description),
+            densities(corpus),
             annotators(corpus, description),
         ]
     if results is not None:

@@ -25,6 +25,7 @@ MOST = 4  # parts of an item whose answer is one of several values; the fewest a
 HUNDREDTHS = np.arange(-100, 101)  # what a rating from -1 to 1 can be
 BIAS = (-15, -10, -5, 0, 5, 10, 15)  # hundredths; each is as frequent as the others
 SPREAD = (3, 6, 9, 12, 15)  # likewise
+MOST_VALUES = 8  # as many as there are emotions and shapes
 CELLS = 1 << 21  # of the largest intermediate array: blocks of rows limit memory
 
 
@@ -45,6 +46,10 @@ class Sizes(NamedTuple):
             if size < least:
                 at_least = f"{least} or more" if name == "seed" else f"at least {least}"
                 raise DataError(f"simulate: {name} must be {at_least}, found {size}")
+        if self.n_values > MOST_VALUES:
+            raise DataError(
+                f"simulate: n_values must be at most {MOST_VALUES}, found {self.n_values}"
+            )
         if self.labels_per_item > self.n_annotators:
             raise DataError(
                 f"simulate: labels_per_item is {self.labels_per_item}, but there are only "

@@ -12,7 +12,6 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.scales import Nominal
 from dissensus.simulate.crowd import Draws, Parts, Sizes, blocks, circle
-from dissensus.simulate.text import invented
 from dissensus.simulate.truth import SimulatedContents, labelled
 
 COLOURS = {  # what draws the eye: a light and a dark shade each
@@ -79,13 +78,12 @@ def image(
     annotator. From four annotators on, attention to where annotators look on average finds an
     annotator's own object with an AUROC of at most .65.
 
-    The preset is frozen: sizes and seed determine every pixel and answer in every version. Shapes
-    beyond the eighth are patterns of blocks with invented names.
+    The preset is frozen: sizes and seed determine every pixel and answer in every version.
 
     Args:
         labels_per_item: how many annotators label each item; all get the same number of items, or
             one more.
-        n_values: how many shapes there are, two or more.
+        n_values: how many shapes there are, two to eight.
 
     Example:
         >>> corpus = image(n_items=100)
@@ -102,25 +100,10 @@ def shape_scale(n_values: int) -> Nominal:
     """Shapes in a circle of likeness; the distance counts steps on it.
 
     Example:
-        >>> shape_scale(3).values, shape_scale(9).values[-1]
-        (('disc', 'ring', 'frame'), 'tabal')
+        >>> shape_scale(3).values
+        ('disc', 'ring', 'frame')
     """
-    further = [invented(number) for number in range(n_values - len(SHAPES))]
-    return Nominal((*list(SHAPES)[:n_values], *further), circle(n_values))
-
-
-def shape_of(value: int) -> np.ndarray:
-    """The pixels of a value's shape, (SHAPE, SHAPE); beyond the known ones a pattern of blocks.
-
-    Example:
-        >>> bool((shape_of(8) != shape_of(9)).any())
-        True
-    """
-    if value < len(SHAPES):
-        return list(SHAPES.values())[value]
-    bits = (value * 0x5D588B655) % (1 << 36)  # odd: no two values share a pattern
-    pattern = (bits >> np.arange(36) & 1).reshape(6, 6).astype(bool)
-    return pattern.repeat(2, axis=0).repeat(2, axis=1)
+    return Nominal(tuple(SHAPES)[:n_values], circle(n_values))
 
 
 def show_pictures(parts: Parts, scale: Nominal, draws: Draws) -> SimulatedContents:
@@ -157,12 +140,13 @@ def _tiles(used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What each cell adds to the background, and what it leaves of it, packed; first: nothing."""
     pixels = np.zeros((len(used) + 1, CELL, CELL), dtype=np.uint8)
     hidden = np.full((len(used) + 1, CELL, CELL), 15, dtype=np.uint8)
+    shapes = list(SHAPES.values())
     for number, code in enumerate(used.tolist(), 1):
         rest, shift = divmod(code, len(SHIFTS) ** 2)
         value, colour = divmod(rest, 2 * len(COLOURS))
         row, column = (SHIFTS[place] for place in divmod(shift, len(SHIFTS)))
         box = np.s_[number, row : row + SHAPE, column : column + SHAPE]
-        shape = shape_of(value)
+        shape = shapes[value]
         pixels[box] = np.where(shape, len(GREYS) + colour, 0)
         hidden[box] = np.where(shape, 0, 15)
     return _packed(pixels), _packed(hidden)

@@ -55,7 +55,7 @@ def sequence(
     Args:
         labels_per_item: how many annotators label each item; all get the same number of items, or
             one more.
-        n_values: how many emotions there are, two or more.
+        n_values: how many emotions there are, two to eight.
 
     Example:
         >>> corpus = sequence(n_items=100)

@@ -39,41 +39,12 @@ WITH_NOUN = (
     "I felt {1} because {0}",
 )
 JOINTS = ("; ", ", but ", ", and ", ", while ")
-INVENTED_FEELINGS = ("{}", "{}ish", "{}ed", "{}ous", "{}y", "{}ness", "{}hood", "{}ment")
-INVENTED_EVENTS = ("the {} was {}", "we had some {} {}", "my {} went {}")
-INVENTED_ENDINGS = dict(zip(EVENTS, ("or", "ent", "ique", "ard", "esk", "ule"), strict=True))
-
-
-def invented(number: int) -> str:
-    """A word of two or more syllables that no other number has.
-
-    Example:
-        >>> invented(0), invented(1), invented(5000)
-        ('tabal', 'mobal', 'datoril')
-    """
-    syllables = [consonant + vowel for vowel in "aeiou" for consonant in "bdfgklmnprstvz"]
-    word, left = "", number * 37 + 11  # so that neighbours do not look alike
-    while left or len(word) < 4:
-        word += syllables[left % len(syllables)]
-        left //= len(syllables)
-    return word + "l"
 
 
 def events(emotion: str) -> list[list[str]]:
     """Three events for each aspect in turn, each in all its wordings."""
-    if emotion in FEELINGS:
-        every = [event for by_emotion in EVENTS.values() for event in by_emotion[emotion]]
-        return [_wordings(event) for event in every]
-    return [
-        [form.format(aspect, emotion + ending)]
-        for aspect, ending in INVENTED_ENDINGS.items()
-        for form in INVENTED_EVENTS
-    ]
-
-
-def feelings(emotion: str) -> list[str]:
-    """The adjectives, then the nouns, for an emotion."""
-    return FEELINGS.get(emotion) or [form.format(emotion) for form in INVENTED_FEELINGS]
+    every = [event for by_emotion in EVENTS.values() for event in by_emotion[emotion]]
+    return [_wordings(event) for event in every]
 
 
 def _wordings(event: str) -> list[str]:
@@ -119,13 +90,12 @@ def text(
     annotator. From four annotators on, attention to where annotators look on average finds an
     annotator's own clause with an AUROC of at most .65.
 
-    The preset is frozen: sizes and seed determine every text and answer in every version. Emotions
-    beyond the eighth are invented words.
+    The preset is frozen: sizes and seed determine every text and answer in every version.
 
     Args:
         labels_per_item: how many annotators label each item; all get the same number of items, or
             one more.
-        n_values: how many emotions there are, two or more.
+        n_values: how many emotions there are, two to eight.
 
     Example:
         >>> corpus = text(n_items=100)
@@ -142,15 +112,14 @@ def emotion_scale(n_values: int) -> Nominal:
     """Emotions in their order around the circumplex; the distance counts steps on the circle.
 
     Example:
-        >>> emotion_scale(3).values, emotion_scale(10).values[-2:]
-        (('joy', 'anger', 'sadness'), ('tabal', 'mobal'))
+        >>> emotion_scale(3).values
+        ('joy', 'anger', 'sadness')
         >>> emotion_scale(6).distance[0].tolist()
         [0.0, 1.0, 2.0, 3.0, 2.0, 1.0]
     """
     chosen = FIRST_CHOSEN[:n_values]
-    known = [emotion for emotion in FEELINGS if emotion in chosen]
-    values = known + [invented(number) for number in range(n_values - len(known))]
-    return Nominal(tuple(values), circle(n_values))
+    values = tuple(emotion for emotion in FEELINGS if emotion in chosen)
+    return Nominal(values, circle(n_values))
 
 
 def show_texts(parts: Parts, scale: Nominal, draws: Draws) -> SimulatedContents:
@@ -179,7 +148,7 @@ def _write_clauses(
     """An empty clause, then one for each aspect and emotion, in varied wording."""
     n = len(aspect)
     event_wordings = [wordings for name in values for wordings in events(name)]
-    feeling_words = [word for name in values for word in feelings(name)]
+    feeling_words = [word for name in values for word in FEELINGS[name]]
     n_wordings = np.array([len(wordings) for wordings in event_wordings])
     event = (value * len(ASPECTS) + aspect) * N_EVENTS + draws.below(N_EVENTS, n)
     wording = (n_wordings.cumsum() - n_wordings)[event] + draws.below(n_wordings[event], n)

@@ -10,12 +10,12 @@ import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.densities import Grid, diffusion_kde, fixed_kde, pool, rating_densities
-from dissensus.description import Description, one_line
+from dissensus.densities import Grid, diffusion_kde, pool
+from dissensus.description import one_line
 from dissensus.drawing.densities import Density, contours
 from dissensus.errors import DataError
 from dissensus.metrics.metric import distributions
-from dissensus.prediction import JointDensity, Prediction, Predictions
+from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import diagonal, matrix, side_by_side, thumbnail
 from dissensus.report.sections.agreement import FEWEST, pair_measure, similar_order
@@ -32,13 +32,12 @@ COARSE = 8  # cells of a table along a side
 FEW_RATINGS = 25  # distinct ones, up to which they are spread over the space between them
 
 
-def densities(corpus: Corpus, description: Description) -> Section | None:
+def densities(corpus: Corpus) -> Section | None:
     """The section; None without two questions with ratings by the same annotators."""
     rated = [q for q, answers in corpus.questions.items() if is_rating(answers.scale)]
     blocks: list[Block] = []
     for pair in combinations(rated[:MOST_QUESTIONS], 2):
         blocks += together(corpus, pair)
-        blocks += _disputed(corpus, pair, description)
     return Section("densities", "How ratings spread", blocks) if blocks else None
 
 
@@ -73,73 +72,6 @@ def together(corpus: Corpus, questions: Sequence[str]) -> list[Block]:
     rows = [[edges[0][i], edges[1][j], coarse[i, j]] for i, j in np.ndindex(COARSE, COARSE)]
     names = (f"{first} from", f"{second} from", "share")
     return [Figure(f"Ratings on {first} and {second}", alt, svg, names, rows)]
-
-
-def _disputed(corpus: Corpus, questions: Sequence[str], description: Description) -> list[Block]:
-    """The densities of the items about which annotators disagree most."""
-    named = [q.disputed for q in description.questions if q.name in questions]
-    items = dict.fromkeys(entry.item for pair in zip(*named, strict=False) for entry in pair)
-    shown: list[Density] = []
-    rows = []
-    for item in items:
-        own = corpus.select(items=corpus.items.codes([item]))
-        ratings = _ratings(own, questions)
-        if len(ratings) >= FEWEST_PER_ITEM and len(shown) < MOST_DENSITIES:
-            grid = Grid((ITEM_CELLS, ITEM_CELLS), _limits(corpus, questions))
-            mass = fixed_kde(ratings, grid, BANDWIDTH * grid.range)
-            shown.append(Density(f"item {item}", mass, grid, ratings))
-            rows += [[item, *pair] for pair in ratings.tolist()]
-    if not shown:
-        return []
-    first, second = questions
-    alt = (
-        f"Where annotators see the most disputed items on {first} (across) and {second} (up): each "
-        "dot is an annotator, the density is smoothed from the dots."
-    )
-    title = f"Disputed items on {first} and {second}"
-    return [Figure(title, alt, contours(shown, questions, alt), ("item", first, second), rows)]
-
-
-def predicted_densities(tested: Corpus, predictions: Predictions) -> list[Block]:
-    """Predicted densities next to those of the annotators' ratings."""
-    blocks: list[Block] = []
-    for density in predictions.densities.values():
-        if len(density.questions) == 2 and all(q in tested.questions for q in density.questions):
-            blocks += _beside(tested, density)
-    return blocks
-
-
-def _beside(tested: Corpus, density: JointDensity) -> list[Block]:
-    questions = density.questions
-    codes = tested.items.find(list(density.items))
-    own = tested.select(items=np.sort(codes[codes >= 0]))
-    try:
-        true = rating_densities(own, questions, density.shape[0], fewest=FEWEST_PER_ITEM)
-    except DataError:
-        return []
-    places = density.items.find(list(true.items))
-    shown, rows = [], []
-    for at, place in list(enumerate(places))[:MOST_DENSITIES]:
-        item = true.items[at]
-        grid = Grid(density.shape, _limits(tested, questions))
-        ratings = _ratings(own.select(items=own.items.codes([item])), questions)
-        shown += [
-            Density(f"item {item}: annotators", true.mass[at], grid, ratings),
-            Density(f"item {item}: predicted", density.mass[place], grid),
-        ]
-        masses = [pool(m, grid, COARSE // 2) for m in (true.mass[at], density.mass[place])]
-        rows += [[item, *cell, *(m[cell] for m in masses)] for cell in np.ndindex(masses[0].shape)]
-    if not shown:
-        return []
-    first, second = questions
-    alt = (
-        f"The density of the annotators' ratings on {first} (across) and {second} (up), and the "
-        "predicted one next to it, for items that were not trained on. Both are densities of the "
-        "mean rating of annotators drawn at random, so that mass is also between their ratings."
-    )
-    names = ("item", f"cell of {first}", f"cell of {second}", "annotators", "predicted")
-    svg = contours(shown, questions, alt, across=2)
-    return [Figure(f"Densities of {first} and {second}", alt, svg, names, rows)]
 
 
 def _ratings(corpus: Corpus, questions: Sequence[str]) -> np.ndarray:
@@ -198,7 +130,6 @@ def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section 
             blocks += _distributions(tested, question, prediction)
             blocks += calibration(question, prediction, answers)
         blocks += predicted_agreement(question, prediction, answers)
-    blocks += predicted_densities(tested, predictions)
     return Section("predictions", "Predicted and true", blocks) if len(blocks) > 1 else None
 
 
