@@ -26,6 +26,7 @@ from dissensus.readers.tables.column_names import (
     are_persons,
     candidates,
     first_named,
+    is_about_answers,
     is_annotator_part,
     is_called_annotator,
     is_derived,
@@ -35,7 +36,7 @@ from dissensus.readers.tables.column_names import (
 )
 from dissensus.readers.tables.dependence import effect
 from dissensus.readers.tables.rows import Column, Rows, cells_of, numbered
-from dissensus.readers.tables.structure import FEW_VALUES, MOST, SURE, is_text
+from dissensus.readers.tables.structure import FEW_VALUES, MOST, SURE
 from dissensus.scales import as_numbers
 
 Grid = dict[str, dict[str, str]]  # question -> annotator -> column
@@ -50,6 +51,7 @@ CONTENTS = ("item", "text", *MEDIA)
 _WAYS = tuple(itertools.product((True, False), repeat=2))  # question first, parted at the end
 _SEPARATORS = re.compile(r"[\s_.:/|-]+")
 _NUMBERED = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
+_DIGITS = re.compile(r"\d+")
 _ITEM = re.compile(
     r"(?i)(item|task|doc|document|stimulus|stim|image|img|clip|trial|example|sample)[\W_]*\d+|"
     r".+\.(jpe?g|png|gif|wav|mp3|mp4|txt|flac)"
@@ -96,7 +98,7 @@ def _of_wide_table(rows: Rows, layout: Layout) -> tuple[str, ...]:
         annotators = [name for name in free if _shares(rows, name, free)]
     if len(annotators) < 2:
         raise DataError(
-            f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 40)}; "
+            f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 5)}; "
             "name them (annotators=, --annotator-columns)"
         )
     return tuple(annotators)
@@ -211,7 +213,7 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
     if len(sure) < 2:
         likely = None if answer is not None else _likely(rows, free)
         return None if likely is None else Layout(annotators=likely)
-    if answer is not None and not is_text(rows.columns[answer]):  # such as the text of a model
+    if answer is not None and not rows.columns[answer].is_text:  # such as the text of a model
         if not _shares(rows, answer, sure):
             raise DataError(
                 f"{rows.path}: {listed(sure)} look like annotators and {answer!r} like answers; "
@@ -227,6 +229,7 @@ def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
     if len(sure) > 1:  # and those that are called like them: Annot1, Annot-Peter
         values = set().union(*(_values(rows, name) for name in sure))
         called = {name for name in free if is_called_annotator(name) and _values(rows, name)}
+        called -= {name for name in called if plain(_SEPARATORS.split(name)[-1]) in NAMES["answer"]}
         sure = [n for n in free if n in sure or (n in called and _values(rows, n) <= values)]
     return sure
 
@@ -269,14 +272,18 @@ def propose_grid(rows: Rows, layout: Layout, fewest: int = 2) -> Layout | None:
     """
     if layout.format is not None or layout.states_answers:
         return None
-    free = [name for name in _free(rows, layout) if len(rows.columns[name].values)]
+    named = {layout.item, layout.gold, *(layout.text or ())}
+    free = [n for n, column in rows.columns.items() if len(column.values) and n not in named]
     if fewest == 1:
+        free = [name for name in free if not is_derived(name)]
         grid = _grid(free, lambda part, _: is_annotator_part(part), fewest)
     elif first_named("annotator", rows) is not None:
         return None
     else:
         grid = _grid(free, _is_annotator, fewest) or _grid(free, _has_initial, fewest, FEWEST)
-    if grid is None:
+    about = [q for q in grid or () if is_about_answers(q) or is_derived(q)]
+    grid = {question: of for question, of in (grid or {}).items() if question not in about}
+    if not grid:
         return None
     patterns = dict.fromkeys(
         name.removesuffix(annotator) + "{annotator}"
@@ -328,21 +335,30 @@ def _grid(
         fewest: questions.
     """
     for questions_first, at_end in _WAYS:
-        grid: Grid = {}
+        every: Grid = {}
         for name in names:
             separators = list(_SEPARATORS.finditer(name))
             if separators:
                 where = separators[-1 if at_end else 0]
                 parts = name[: where.start()], name[where.end() :]
                 question, annotator = parts if questions_first else parts[::-1]
-                if question and annotator and is_annotator(annotator, question):
-                    grid.setdefault(question, {})[annotator] = name
-        annotators = {annotator for columns in grid.values() for annotator in columns}
-        grid = {q: of for q, of in grid.items() if len(of) >= COMPLETE * len(annotators)}
+                if question and annotator:
+                    every.setdefault(question, {})[annotator] = name
+        sure = {q: {a: n for a, n in of.items() if is_annotator(a, q)} for q, of in every.items()}
+        annotators = {annotator for of in sure.values() for annotator in of}
+        grid = {q: of for q, of in sure.items() if len(of) >= COMPLETE * len(annotators) > 0}
+        if are_persons(list(annotators)) and grid:  # and who is called otherwise
+            shared = set.intersection(*(set(every[question]) for question in grid))
+            annotators |= {one for one in shared if not is_derived(one) and _has_no_role(one)}
+            grid = {q: {a: n for a, n in every[q].items() if a in annotators} for q in grid}
         enough = len(grid) >= fewest and len(annotators) >= fewest_annotators
         if enough and not any(map(is_annotator_part, grid)):
             return grid
     return None
+
+
+def _has_no_role(part: str) -> bool:
+    return not any(plain(part) in names for names in NAMES.values())
 
 
 # ---- columns with the same values, which may be annotators or questions ----
@@ -395,7 +411,9 @@ def _largest_group(rows: Rows, names: list[str]) -> list[str]:
         for own in usual
     ]  # fmt: skip
     group = max(groups, key=len, default=[])
-    return [name for name in names if name in group]
+    patterns = {_DIGITS.sub("#", name) for name in group}  # img003.jpg: all that are called so
+    patterns = patterns if len(patterns) == 1 < len(group) else set()
+    return [name for name in names if name in group or _DIGITS.sub("#", name) in patterns]
 
 
 def _majority_of(rows: Rows, group: list[str]) -> str | None:

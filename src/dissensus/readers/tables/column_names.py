@@ -162,6 +162,7 @@ def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[
         named += [
             name for name in by_name.values() if name not in named and ends_in_annotator(name)
         ]
+        named = [name for name in named if not rows.columns[name].is_text]  # of a message
     return named
 
 

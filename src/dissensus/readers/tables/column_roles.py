@@ -28,9 +28,14 @@ from dissensus.readers.tables.column_names import (
     kind_of,
     plain,
 )
-from dissensus.readers.tables.dependence import FEW, from_function, is_function
+from dissensus.readers.tables.dependence import (
+    FEW,
+    from_function,
+    is_function,
+    is_surely_function,
+)
 from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered
-from dissensus.readers.tables.structure import Key, find_key, is_text
+from dissensus.readers.tables.structure import Key, find_key
 
 MOST_QUESTIONS = 100
 FEW_MISTAKES = 2  # rows
@@ -89,11 +94,23 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     key = None
     if answer or options.answer is None:
         key = _key(rows, options, item, annotator, shown, answer)
+        if answer and options.answer is None and _follows_item(rows, item, answer[0]):
+            other = _key(rows, options, item, annotator, shown, ())
+            if other is not None and other.of_kind("answer"):
+                key, answer = other, ()
     if key is not None and not key.why_unclear:
         return _structured(rows, options, key, answer, shown)
     if not answer and options.answer is None:
         raise _refusal(rows, key)
     return rows, _with_other_roles(rows, options, ColumnRoles(item, annotator, answer, shown))
+
+
+def _follows_item(rows: Rows, item: str | None, answer: str) -> bool:
+    """Whether a column called like answers is a function of the item, as a text or a label is."""
+    column = rows.columns[answer]
+    if item is None or column.is_bytes or rows.columns[item].is_bytes:
+        return False
+    return is_surely_function(column, rows.columns[item])
 
 
 def named_columns(options: Layout) -> set[str]:
@@ -227,7 +244,7 @@ def _structured(
             _check_answers(rows, key, answer)
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
-    content = [name for name in key.item if is_text(rows.columns[name])] + key.of_kind("content")
+    content = [name for name in key.item if rows.columns[name].is_text] + key.of_kind("content")
     shown = {role: name for role, name in shown.items() if rows.columns[name].first_blank is None}
     if not shown and options.text is None and content:
         shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
@@ -404,7 +421,7 @@ def _is_count(column: Column) -> bool:
 def _unrecognised(rows: Rows, what: str, option: str) -> str:
     """The message for a table in which no column of items or answers is recognised."""
     return (
-        f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 40)}; "
+        f"{rows.path}: no column of {what} recognised in {listed(rows.columns, 5)}; "
         f"name it ({option}=, --{option})"
     )
 

@@ -18,6 +18,7 @@ from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.layout import Layout
+from dissensus.readers.tables.column_names import is_one_annotator
 from dissensus.readers.tables.rows import FEATURES, Column, Rows
 
 FEWEST = (
@@ -80,7 +81,7 @@ def _chosen(rows: Rows, patterns: tuple[str, ...]) -> list[str]:
         if not fits:
             raise DataError(
                 f"{rows.path}: no column {pattern!r} for features, and no such file; it has "
-                f"{listed(rows.columns, 40)}"
+                f"{listed(rows.columns, 5)}"
             )
         names += [name for name in fits if name not in names]
     return names
@@ -93,7 +94,8 @@ def _recognised(rows: Rows) -> list[str]:
         if match := _NUMBERED.fullmatch(name):
             groups.setdefault(match[1], []).append(name)
     for names in groups.values():
-        if len(names) >= FEWEST and _are_features(rows, names):
+        people = all(is_one_annotator(name, likely=False) for name in names)
+        if len(names) >= FEWEST and not people and _are_features(rows, names):
             return names
     lists = [name for name in rows.columns if name in rows.sets and _is_vector(rows, name)]
     return lists if len(lists) == 1 else []

@@ -39,7 +39,6 @@ from dissensus.readers.tables.column_roles import (
     shown_columns,
 )
 from dissensus.readers.tables.rows import Column, Rows, cells_of, free_name, numbered
-from dissensus.readers.tables.structure import is_text
 from dissensus.readers.tables.vote_columns import Votes, votes_of
 
 Entries = list[Any] | None  # of a cell; None: a blank
@@ -278,7 +277,7 @@ def _never_repeats(rows: Rows, name: str) -> bool:
     if not column.is_unique or name in rows.sets or rows.n_rows < 3:
         return False
     numbers = column.numbers()
-    return not is_text(column) and (numbers is None or bool((numbers % 1 == 0).all()))
+    return not column.is_text and (numbers is None or bool((numbers % 1 == 0).all()))
 
 
 def _texts(rows: Rows, taken: set[str | None]) -> list[str]:
@@ -287,7 +286,7 @@ def _texts(rows: Rows, taken: set[str | None]) -> list[str]:
         name
         for name, column in rows.columns.items()
         if name not in taken and name not in rows.sets and column.first_blank is None
-        if is_text(column) and 2 * len(column.values) > rows.n_rows
+        if column.is_text and 2 * len(column.values) > rows.n_rows
     ]
 
 

@@ -28,8 +28,10 @@ from dissensus.readers.tables.column_names import (
     ORDERED,
     first_named,
     is_derived,
+    is_named,
     is_one_annotator,
     plain,
+    words_of,
 )
 from dissensus.readers.tables.column_roles import BY_NAME, ColumnRoles
 from dissensus.readers.tables.forms import LONG, Form
@@ -229,11 +231,20 @@ def _of_other_columns(rows: Rows, is_wide: bool, assembled: Assembled) -> Iterat
             )
     for kind, names in assembled.others.items():
         for name in names:
+            if name in rows.columns and _contains_answers(rows, name):
+                yield (
+                    f"{name!r} contains lists and is called like answers, but is read as an "
+                    f"attribute of the {kind}; name it to read it instead (answer=, --answer)"
+                )
             if plain(name) in NAMES["annotator"]:
                 yield (
                     f"{name!r} is called like annotators, but is read as an attribute of the "
                     f"{kind}; if it names those who answered, say so (annotator=, --annotator)"
                 )
+
+
+def _contains_answers(rows: Rows, name: str) -> bool:
+    return rows.columns[name].is_like_lists and any(is_named(w, "answer") for w in words_of(name))
 
 
 # ---- checks of what was read ----

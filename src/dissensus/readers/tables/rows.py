@@ -19,6 +19,8 @@ from dissensus.scales import as_numbers
 
 FEATURES = "(features)"  # stands for the columns of features while a table is read
 MOST_COLUMNS = 10_000  # of a table
+LOOKED_AT = 200  # values of a column whose spelling is looked at
+TEXT_LENGTH = 20  # letters, on average, of a text
 MOST_ROWS = 50_000  # that a decision about a column looks at
 
 
@@ -72,6 +74,20 @@ class Column:
     def is_unique(self) -> bool:
         """Whether every row has another text."""
         return not self.is_bytes and len(self.values) == len(self.codes)
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether it contains texts of several words, no lists."""
+        if self.is_bytes or not len(self.values) or self.is_like_lists:
+            return False
+        sample = self.values.slice(0, LOOKED_AT)
+        several = pc.mean(pc.match_substring(pc.utf8_trim_whitespace(sample), " ")).as_py()
+        return bool(several > 0.5 and self.mean_length >= TEXT_LENGTH)
+
+    @property
+    def mean_length(self) -> float:
+        """Letters of a value, on average, of the first values."""
+        return float(pc.mean(pc.utf8_length(self.values.slice(0, LOOKED_AT))).as_py())
 
     @property
     def is_like_lists(self) -> bool:
@@ -179,8 +195,7 @@ class Rows:
         if missing:
             guess = did_you_mean(missing[0], self.columns)
             raise DataError(
-                f"{self.path}: no column {listed(missing)}{guess}; it has "
-                f"{listed(self.columns, 40)}"
+                f"{self.path}: no column {listed(missing)}{guess}; it has {listed(self.columns, 5)}"
             )
 
 

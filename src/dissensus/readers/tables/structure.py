@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import pyarrow.compute as pc
 
 from dissensus.errors import counted
 from dissensus.readers.separators import separator_name, separator_of, split_cell
@@ -35,11 +34,10 @@ from dissensus.readers.tables.dependence import (
     n_distinct_pairs,
     n_exceptions,
 )
-from dissensus.readers.tables.rows import FEATURES, Column, Rows, combined
+from dissensus.readers.tables.rows import FEATURES, LOOKED_AT, Column, Rows, combined
 
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 MOST = 0.9  # of the cells, rows or values that a rule is about
-LOOKED_AT = 200  # values of a column whose spelling is looked at
 
 # ---- keys ----
 MOST_COLUMNS = 200  # above this, columns have to be named
@@ -67,7 +65,6 @@ _ITEM = re.compile(
 
 # ---- explanations ----
 MOSTLY_BLANK = 0.95  # of the rows
-TEXT_LENGTH = 20  # letters, on average, of a content
 LONG_ANSWER = 60  # letters, on average: longer answers are free text
 USES = 3  # rows for each value of an answer in words, on average
 USES_OF_FEW = 2  # the same, for at most FEW_VALUES
@@ -199,7 +196,7 @@ def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
         column = rows.columns[name]
         numbers = column.numbers()
         fractions = numbers is not None and bool((numbers % 1 != 0).any())
-        bare = not (is_text(column) or fractions)
+        bare = not (column.is_text or fractions)
         n_wrong = 0
         if len(alike) > 1:
             others = _dependents(rows, alike[0]) | set(alike)
@@ -360,7 +357,7 @@ def _which_is_the_item(
     for name, partner in _both(one, other):
         column, groups = rows.columns[name], rows.columns[partner]
         first = name == one
-        if is_text(column):
+        if column.is_text:
             signs.append((first, STRONG, f"{name!r} contains texts"))
         if _is_spelled(column, _ITEM):
             signs.append((first, STRONG, f"{name!r} is spelled like items"))
@@ -372,7 +369,7 @@ def _which_is_the_item(
                 continue
             if not is_function(cells, column) or is_function(cells, groups):
                 continue
-            if is_text(cells) and 2 * len(cells.values) >= len(column.values):
+            if cells.is_text and 2 * len(cells.values) >= len(column.values):
                 signs.append((first, STRONG, f"{further!r} is a text for each {name!r}"))
             elif any(_is_label(cells, answer) for answer in answers):
                 signs.append((first, STRONG, f"{further!r} has the values of the answers"))
@@ -485,7 +482,7 @@ def _explained(rows: Rows, name: str, items: Column, annotators: Column) -> Expl
     if of_item or of_annotator:
         n_wrong = n_exceptions(column, items if of_item else annotators)
         except_in = f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
-        if of_item and is_text(column) and 2 * len(column.values) >= len(items.values):
+        if of_item and column.is_text and 2 * len(column.values) >= len(items.values):
             return Explanation("content", f"a text for each item{except_in}")
         kind: Literal["item", "annotator"] = "item" if of_item else "annotator"
         return Explanation(kind, f"the same for each {kind}{except_in}")
@@ -506,10 +503,10 @@ def _of_neither(
     if _is_date(column):
         return Explanation("assignment", "dates or times")
     if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
-        return Explanation("text" if is_text(column) else "unclear", "nearly always blank")
+        return Explanation("text" if column.is_text else "unclear", "nearly always blank")
     if (sets := _of_separated(column, n_filled)) is not None:
         return sets
-    if is_text(column) and n_values > MOST * n_filled:
+    if column.is_text and n_values > MOST * n_filled:
         return _of_words(column, n_filled)
     groups = {"item": items, "annotator": annotators}
     numbering = [_numbering(rows, column, kind, of) for kind, of in groups.items()]
@@ -599,22 +596,9 @@ def _of_words(column: Column, n_filled: int) -> Explanation:
     n_values = len(column.values)
     if n_filled < (USES_OF_FEW if n_values <= FEW_VALUES else USES) * n_values:
         return Explanation("text", f"{n_values:,} different in {n_filled:,} rows")
-    if _mean_length(column) > LONG_ANSWER:
+    if column.mean_length > LONG_ANSWER:
         return Explanation("text", "long texts")
     return Explanation("answer", f"depends on neither: {counted(n_values, 'different value')}")
-
-
-def is_text(column: Column) -> bool:
-    """Whether a column contains texts of several words."""
-    if column.is_bytes or not len(column.values):
-        return False
-    sample = column.values.slice(0, LOOKED_AT)
-    several = pc.mean(pc.match_substring(pc.utf8_trim_whitespace(sample), " ")).as_py()
-    return bool(several > 0.5 and _mean_length(column) >= TEXT_LENGTH)
-
-
-def _mean_length(column: Column) -> float:
-    return float(pc.mean(pc.utf8_length(column.values.slice(0, LOOKED_AT))).as_py())
 
 
 def _is_date(column: Column) -> bool:

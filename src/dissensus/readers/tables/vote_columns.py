@@ -90,7 +90,7 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
         counts = _by_total(rows, table) or _by_majority(rows, table) or _summands(table.sample)
         if not _are_votes(table.take(counts).cells):
             raise DataError(
-                f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 40)}; name "
+                f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 5)}; name "
                 "them (answer=, --answer)"
             )
     wrong_sums = {name: table.n_other_sums(name, counts) for name in table.names}
