@@ -264,24 +264,12 @@ def folders() -> dict[str, dict[str, str | bytes]]:
         )
         for at, who in enumerate(("ann", "bob", "eve"))
     }
-    potato, sagemaker = {}, {}
+    potato = {}
     for who, mood in (("ann", "joy"), ("bob", "fear")):
         plain = {"t1": {"mood": {"labels": {mood: True}}}, "t2": {"mood": {"labels": {"joy": 1}}}}
         state = {"user_id": f"{who}@x", "instance_id_to_label_to_value": plain}
         potato[f"{who}/user_state.json"] = json.dumps(state)
-    for number in (0, 1):
-        answers = [
-            {"workerId": who, "answerContent": {"crowd-classifier": {"label": mood}}}
-            for who, mood in (("w1", "joy"), ("w2", "fear"))
-        ]
-        place = f"annotations/worker-response/iteration-1/{number}/2023.json"
-        sagemaker[place] = json.dumps({"answers": answers})
-    metadata = {"class-name": "joy", "type": "groundtruth/text-classification"}
-    shown = {"source": "text", "mood": 0, "mood-metadata": metadata}
-    sagemaker["manifests/output/output.manifest"] = f"{json.dumps(shown)}\n" * 2
-    named: dict[str, Mapping[str, str]] = {
-        "brat": brat, "folder": folder, "potato": potato, "sagemaker": sagemaker,
-    }  # fmt: skip
+    named: dict[str, Mapping[str, str]] = {"brat": brat, "folder": folder, "potato": potato}
     return {name: dict(files) for name, files in named.items()}
 
 

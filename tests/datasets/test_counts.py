@@ -20,11 +20,9 @@ WHOLE = [n for n in DATASETS if dataset(n).default is not None and n not in OTHE
 NAMED = [  # corpora that are chosen by name, with what the card's table calls their questions
     ("pos_tweets", "plank2014", {"tag": "tag, two experts (plank2014)"}),
     ("speechocean762", "words", {}),
-    ("tvsum", "tvsum-shots", {"importance": "importance, shots"}),
 ]
 TITLES = {  # what the card's table calls the questions of a default corpus, where it differs
     "pos_tweets": {"tag": "tag, crowd"},
-    "tvsum": {"importance": "importance, key frames"},
     "crema_d_votes": {side: f"emotion, {side}" for side in ("voice", "face", "audio-visual")},
     "eye_fixations_12coders": {"fixation": "fixation, per sample"},
 }

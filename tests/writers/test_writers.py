@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -35,14 +33,11 @@ def corpus() -> ds.Corpus:
     return ds.read(TABLE, answer=["mood", "rude"])
 
 
-@pytest.mark.parametrize(
-    ("name", "to"),
-    [(f"labels.{ending}", None) for ending in ("csv", "tsv", "parquet", "jsonl", "json", "xlsx")]
-    + [("labels", "datasets")],
-)
-def test_tables_hold_everything(corpus: ds.Corpus, tmp_path: Path, name: str, to: Any) -> None:
-    assert write(corpus, tmp_path / name, to) == []
-    again = ds.read(tmp_path / name, answer=["mood", "rude"])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl", "json", "xlsx"])
+def test_tables_hold_everything(corpus: ds.Corpus, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"labels.{ending}"
+    assert write(corpus, path) == []
+    again = ds.read(path, answer=["mood", "rude"])
     for question in corpus.questions:
         assert sorted(rows_of(again, question)) == sorted(rows_of(corpus, question))
         assert again[question].scale == corpus[question].scale
@@ -82,20 +77,6 @@ def test_wide_with_several_questions(corpus: ds.Corpus, tmp_path: Path) -> None:
     assert wide.gold["rude"].answers() == ["1", "2"]
 
 
-@pytest.mark.parametrize("edition", ["lewidi2023", "lewidi2025"])
-def test_lewidi(corpus: ds.Corpus, tmp_path: Path, edition: str) -> None:
-    rude = corpus.select(questions=["rude"])
-    write(rude, tmp_path / "mine.json", edition)
-    entry = json.loads((tmp_path / "mine.json").read_text(encoding="utf-8"))["t1"]
-    assert entry["soft_label"] == {"1": 0.5, "2": 0.0, "3": 0.5} and entry["split"] == "train"
-    again = ds.read(tmp_path / "mine.json")
-    (question,) = again.questions
-    answers = [(annotator, answer) for _, annotator, answer in rows_of(again, question)]
-    assert answers == [(annotator, answer) for _, annotator, answer in rows_of(rude, "rude")]
-    with pytest.raises(DataError, match="holds nominal and ordinal answers, and 'mood' has others"):
-        write(corpus.select(questions=["mood"]), tmp_path / "mood.json", edition)
-
-
 def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("item,annotator,answer\nt1,ann,low\nt1,bob,high\n")
@@ -106,8 +87,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "to read it back: --scale ordinal:low,high" in shown.stderr.replace("\n", " ")
     assert ds.read(out)["answer"].answers() == ["low", "high"]
     for name, to, error in (
-        ("a.csv", "datasets", "datasets is a folder; name one"),
-        ("a.csv", "lewidi2025", "lewidi2025 is a JSON file; name it"),
+        ("a.csv", "corpus", "corpus is a folder; name one"),
         ("a", "wide", "wide is a table; the path must end in"),
         ("a.csv", "excel", "no format 'excel' to write; there are"),
         ("a.xls", None, "write a file that ends in"),

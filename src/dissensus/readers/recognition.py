@@ -106,7 +106,6 @@ EXPORTS: dict[str, tuple[str, tuple[str, ...], str]] = {  # the tool, the option
     "webanno": ("WebAnno TSV", (), "csv"),
     "brat": ("brat", (), "csv"),
     "potato": ("potato", ("text",), "csv"),
-    "sagemaker": ("SageMaker Ground Truth", ("text",), "jsonl"),
     "doccano": ("doccano", (), "jsonl"),
     "mturk": ("Mechanical Turk", ("answer", "text"), "csv"),
     "toloka": ("Toloka", ("answer", "text"), "csv"),
@@ -291,11 +290,6 @@ def _is_webanno(head: Head) -> bool:
     return head.start.startswith(folders.WEBANNO) and bool(folders.webanno_files(head.path))
 
 
-def _is_manifest(head: Head) -> bool:
-    job = re.search(r'"type"\s*:\s*"groundtruth/', head.text)
-    return head.path.suffix.lower() == ".manifest" and job is not None
-
-
 def _is_label_studio(head: Head) -> bool:
     return head.opens_with(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
 
@@ -313,7 +307,6 @@ _FORMATS = (
     Format("webanno", _is_webanno, folders.webanno_files),
     Format("brat", lambda head: _is_brat(head.path), _is_brat),
     Format("potato", _is_potato, folders.potato_files),
-    Format("sagemaker", _is_manifest, folders.sagemaker_files),
     Format("doccano", _is_doccano, _has_doccano),
     Format("spreadsheet", _is_spreadsheet),
     Format("parquet", _is_parquet),
