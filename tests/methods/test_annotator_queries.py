@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dissensus.contents import Contents
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorQueries
 from dissensus.methods.annotator_queries import QueryNet
+from dissensus.networks.qformer import QFormer
 from dissensus.testing import check_method
 from dissensus.training import Sizes, Training
 
@@ -197,6 +199,34 @@ def test_items_that_are_parts_of_contents(reads: Any) -> None:
     assert (np.max(outside) > 0) == (reads == "content")
 
 
+def test_pretrained_weights(tmp_path: Path) -> None:
+    from safetensors.torch import save_file
+    from transformers import Blip2QFormerConfig, Blip2QFormerModel
+
+    config = Blip2QFormerConfig(
+        hidden_size=8,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=12,
+        encoder_hidden_size=6,
+    )
+    theirs = Blip2QFormerModel(config)
+    weights = {f"qformer.{k}": v.contiguous() for k, v in theirs.state_dict().items()}
+    weights["query_tokens"] = torch.arange(4.0)[None, :, None].expand(1, 4, 8).contiguous()
+    save_file(weights, tmp_path / "qformer.safetensors")
+    small: dict[str, Any] = {"layers": 2, "heads": 2, "width": 8, "inner": 12, "independent": True}
+    fitted = method(pretrained=str(tmp_path / "qformer.safetensors"), **small)
+    fitted.begin_fit(sequences(), None, None)
+    fitted.trainer(sequences(), None)
+    network = fitted.network_
+    assert isinstance(network, QueryNet) and isinstance(network.qformer, QFormer)
+    own = network.qformer.layers[0].inner.weight
+    assert torch.equal(own, weights["qformer.encoder.layer.0.intermediate_query.dense.weight"])
+    assert network.queries[:, 0].tolist() == [0, 1, 2, 3]
+    with pytest.raises(ModelError, match="not the weights of a Q-Former with these layers"):
+        method(pretrained=fitted.pretrained, **small | {"layers": 3}).fit(sequences())
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -204,6 +234,7 @@ def test_items_that_are_parts_of_contents(reads: Any) -> None:
         ({"positions": -1}, "settings out of range: positions = -1"),
         ({"cls": Crowd, "independent": True}, "is for at most 2 annotators, sequences has 4"),
         ({"heads": 3}, "a width that is a multiple of the heads"),
+        ({"pretrained": "nowhere.safetensors"}, "pretrained: no file nowhere.safetensors"),
     ],
 )
 def test_refusals(settings: dict[str, Any], message: str) -> None:

@@ -1,6 +1,5 @@
 """Against transformers' own Q-Formers, and the parameters that the paper counts."""
 
-import re
 from typing import Any
 
 import pytest
@@ -9,22 +8,8 @@ from torch import Tensor, nn
 
 from dissensus.errors import ModelError
 from dissensus.networks.noise import draw_by_key, drawing
-from dissensus.networks.qformer import QFormer
+from dissensus.networks.qformer import QFormer, interpolated
 
-RENAMED = (  # parts of transformers' Q-Formers, one after another
-    (r"^layernorm\.", "norm."),
-    (r"^encoder\.layer\.", "layers."),
-    (r"\.crossattention\.", ".cross_attention."),
-    (r"\.attention\.(?=(attention|output)\.)", ".self_attention."),
-    (r"\.attention\.(?=(query|key|value)\.)", "."),
-    (r"\.intermediate_query\.dense\.", ".inner."),
-    (r"\.output_query\.dense\.", ".outer."),
-    (r"\.output_query\.LayerNorm\.", ".norm."),
-    (r"attention\.output\.dense\.", "attention.output."),
-    (r"attention\.output\.LayerNorm\.", "attention.norm."),
-    (r"^embeddings\.layernorm\.", "norm."),
-)
-OF_TEXT = re.compile(r"\.\d+\.(intermediate|output)\.|^embeddings\.(?!layernorm)")
 SMALL: dict[str, Any] = {"layers": 3, "heads": 2, "inner": 24}
 
 
@@ -37,17 +22,6 @@ def randomised(model: nn.Module) -> nn.Module:
     for number, parameter in enumerate(model.parameters()):
         parameter.data = 0.3 * some(*parameter.shape, seed=number)
     return model.eval()
-
-
-def _renamed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights under the names of `QFormer`, without the part for text."""
-    renamed = {}
-    for name, values in weights.items():
-        if not OF_TEXT.search(name):
-            for pattern, instead in RENAMED:
-                name = re.sub(pattern, instead, name)
-            renamed[name] = values
-    return renamed
 
 
 def transformers_model(kind: str) -> nn.Module:
@@ -77,7 +51,8 @@ def transformers_model(kind: str) -> nn.Module:
 def test_same_as_transformers(kind: str, length: int) -> None:
     theirs = transformers_model(kind)
     ours = QFormer(16, 12, **SMALL).eval()
-    ours.load_state_dict(_renamed(theirs.state_dict()))
+    named = {f"qformer.{name}": values for name, values in theirs.state_dict().items()}
+    assert ours.load_blip(named)
     queries, vectors = some(4, 16), some(2, length, 12, seed=1)
     mask = torch.arange(length) < torch.tensor([[length], [length // 2]])
     inputs = {} if kind == "Blip2" else {"input_ids": None, "attention_mask": torch.ones(2, 4)}
@@ -93,6 +68,28 @@ def test_same_as_transformers(kind: str, length: int) -> None:
     own = [weights for weights in expected.cross_attentions if weights is not None]
     for weights, of_layer in zip(seen.weights, own, strict=True):
         torch.testing.assert_close(weights, of_layer, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_of_lavis() -> None:
+    """LAVIS, from which InstructBLIP and Video-LLaMA were released, has other names."""
+    theirs = transformers_model("InstructBlip").state_dict()
+    renamed = {
+        "Qformer.bert."
+        + name.replace(".attention.attention.", ".attention.self.")
+        .replace(".crossattention.attention.", ".crossattention.self.")
+        .replace("embeddings.layernorm", "embeddings.LayerNorm"): values
+        for name, values in theirs.items()
+    }
+    ours, same = QFormer(16, 12, **SMALL), QFormer(16, 12, **SMALL)
+    assert ours.load_blip(renamed) and same.load_blip(theirs)
+    for name, values in ours.state_dict().items():
+        torch.testing.assert_close(same.state_dict()[name], values)
+
+
+def test_interpolated_queries() -> None:
+    queries = torch.arange(4.0)[:, None] * torch.ones(2)
+    assert interpolated(queries, 2)[:, 0].tolist() == [0.5, 2.5]
+    assert torch.equal(interpolated(queries, 4), queries)
 
 
 def test_parameters_of_the_paper() -> None:

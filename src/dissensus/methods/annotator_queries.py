@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -27,7 +29,7 @@ from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
 from dissensus.networks.heads import AnnotatorHeads, Head
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout
-from dissensus.networks.qformer import QFormer, Seen
+from dissensus.networks.qformer import QFormer, Seen, interpolated
 from dissensus.prediction import Attention, Predictions
 from dissensus.training import Batch, Examples, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.examples import Table, batches
@@ -212,6 +214,15 @@ class QueryNet(PriorNetwork):
             for question in sizes.scales
         )
 
+    def load_pretrained(self, weights: Mapping[str, Tensor]) -> None:
+        """Start from the Q-Former of BLIP-2 or InstructBLIP; its queries are interpolated."""
+        if not self.qformer.load_blip(weights):
+            raise ModelError("pretrained: no weights of a Q-Former")
+        tokens = next((v for name, v in weights.items() if name.endswith("query_tokens")), None)
+        if tokens is not None:
+            with torch.no_grad():
+                self.queries.copy_(interpolated(tokens.float().squeeze(0), len(self.queries)))
+
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         for role, reader in zip(self.roles, self.readers, strict=True):
             reader.standardise(pooled[role])
@@ -372,6 +383,8 @@ class AnnotatorQueries(TrainedMethod):
             several positions, to choose between them.
         reads: what is attended to where an item is a part of its content: its "focus", or the whole
             "content", in which the focus is marked.
+        pretrained: a file with the weights of a Q-Former of the same sizes, of BLIP-2 or
+            InstructBLIP, to start from.
 
     Reference: Zhang et al. (2025), arXiv 2503.15237 and 2507.17653; Li et al. (2023), arXiv
     2301.12597.
@@ -390,6 +403,7 @@ class AnnotatorQueries(TrainedMethod):
     independent: bool = False
     spread: float = 0.25
     reads: Literal["focus", "content"] = "focus"
+    pretrained: str = ""
     training: Training = Training(
         epochs=20, least_steps=1000, learning_rate=3e-3, max_rows_per_item=64
     )
@@ -411,7 +425,7 @@ class AnnotatorQueries(TrainedMethod):
         "projection": 0, "projection_dropout": 0.0, "layer_norms": False, "normalise": False,
         "classifier": "auto", "common": True, "rank": 8, "panel": 64, "average": "answer",
         "learn": "answers", "vote": "mean", "frame_queries": 0, "frame_positions": 1,
-        "most_frames": 96, "pretrained": "",
+        "most_frames": 96,
     }  # fmt: skip
     most_: int = field(init=False, repr=False, default=1)  # annotators of an item
 
@@ -492,6 +506,8 @@ class AnnotatorQueries(TrainedMethod):
         self.most_ = min(most, self.training.max_rows_per_item)
         run = super().trainer(corpus, validation, cache)
         run.kind = repr((run.kind, self.most_))  # networks of a stack have one shape
+        if self.pretrained:
+            self._query_net.load_pretrained(_weights_of(Path(self.pretrained)))
         return run
 
     @property
@@ -607,3 +623,15 @@ def _by_annotator(loss: Loss) -> Loss:
         return (total / n.clamp(min=1e-12)).sum()
 
     return dataclasses.replace(loss, over="batch", function=function)
+
+
+def _weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a file of safetensors or of torch; no code in it is run."""
+    if not path.is_file():
+        raise ModelError(f"pretrained: no file {path}")
+    if path.suffix == ".safetensors":
+        from safetensors.torch import load_file
+
+        return load_file(path)
+    loaded = torch.load(path, map_location="cpu", weights_only=True)
+    return dict(loaded.get("model", loaded))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dissensus.networks.attention import AttentionBlock, Norm
 from dissensus.networks.likelihoods import Likelihood, NormalLikelihood, likelihood
 from dissensus.networks.noise import Dropout
-from dissensus.networks.qformer import QFormer
+from dissensus.networks.qformer import QFormer, interpolated
 
 __all__ = [
     "AttentionBlock",
@@ -14,5 +14,6 @@ __all__ = [
     "Norm",
     "NormalLikelihood",
     "QFormer",
+    "interpolated",
     "likelihood",
 ]

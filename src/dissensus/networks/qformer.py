@@ -1,22 +1,40 @@
 """A Q-Former: learned queries that attend to one another and to the vectors of a content.
 
-Li et al. (2023), BLIP-2, arXiv 2301.12597, without its part for text.
+Li et al. (2023), BLIP-2, arXiv 2301.12597, without its part for text. `QFormer.load_blip` reads
+weights of Blip2QFormerModel and InstructBlipQFormerModel of transformers, and those of LAVIS.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dissensus.errors import ModelError
+from dissensus.errors import ModelError, listed
 from dissensus.networks.noise import Dropout
 
 EPSILON = 1e-12  # of layer normalisation, as in BERT
 EIGHT = 8  # numbers in half precision that a GPU reads at once
+_RENAMED = (  # applied one after another
+    (r"^.*?(?=encoder\.layer\.|embeddings\.|layernorm\.)", ""),
+    (r"^(embeddings\.)?(layernorm|LayerNorm)\.", "norm."),
+    (r"^encoder\.layer\.", "layers."),
+    (r"\.crossattention\.", ".cross_attention."),
+    (r"\.attention\.(?=(attention|self|output)\.)", ".self_attention."),
+    (r"\.(attention|self)\.(?=(query|key|value)\.)", "."),
+    (r"\.intermediate_query\.dense\.", ".inner."),
+    (r"\.output_query\.dense\.", ".outer."),
+    (r"\.output_query\.LayerNorm\.", ".norm."),
+    (r"attention\.output\.dense\.", "attention.output."),
+    (r"attention\.output\.LayerNorm\.", "attention.norm."),
+)
+_TEXT = re.compile(r"\.\d+\.(intermediate|output)\.")  # the linear layers for text
+_FIRST_NORM = ("layernorm.weight", "layernorm.bias")
 
 
 class _Attention(nn.Module):
@@ -208,6 +226,39 @@ class QFormer(nn.Module):
                 weights.append(weight[..., n_landmarks:, :length])
             queries = layer.fed_forward(queries)
         return Seen(queries[:, n_landmarks:], weights)
+
+    def load_blip(self, weights: Mapping[str, Tensor]) -> bool:
+        """Load the weights of a Q-Former of BLIP-2 or InstructBLIP; False if there are none."""
+        renamed = _blip_weights(weights)
+        wrong = self.load_state_dict(renamed, strict=False) if renamed else None
+        if wrong and (names := [*wrong.missing_keys, *wrong.unexpected_keys]):
+            raise ModelError(
+                f"pretrained: not the weights of a Q-Former with these layers ({listed(names, 3)})"
+            )
+        return bool(renamed)
+
+
+def _blip_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights of the Q-Former of BLIP-2 or InstructBLIP under the names of `QFormer`.
+
+    Those of its part for text, and of whatever else is there, are left out.
+    """
+    renamed = {}
+    for name, values in weights.items():
+        if "encoder.layer." not in name and not name.lower().endswith(_FIRST_NORM):
+            continue
+        if "vision" in name or "visual" in name or _TEXT.search(name):
+            continue
+        for pattern, instead in _RENAMED:
+            name = re.sub(pattern, instead, name)
+        renamed[name] = values
+    return renamed
+
+
+def interpolated(queries: Tensor, n: int) -> Tensor:
+    """Another number of queries, (n, width), by linear interpolation along the first axis."""
+    resized: Tensor = F.interpolate(queries.T.unsqueeze(0), n, mode="linear").squeeze(0).T
+    return resized
 
 
 def _aligned(vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -3,6 +3,7 @@ and its ablations."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +15,7 @@ from torch.nn import functional as F
 from dissensus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorQueries, QueryNet, ReadContents
-from dissensus.networks import Dropout, QFormer
+from dissensus.networks import Dropout, QFormer, interpolated
 from dissensus.training import Batch, Network, Sizes
 
 
@@ -105,6 +106,23 @@ class VideoNet(QueryNet):
     def read(self, batch: Batch) -> ReadContents:
         summaries: FrameRead = self.frames(super().read(batch))
         return summaries
+
+    def load_pretrained(self, weights: Mapping[str, Tensor]) -> None:
+        """Start the Q-Former of frames from that of InstructBLIP, and the one of annotators from
+        that of Video-LLaMA, with its frame positions; whichever are there."""
+        video = {k: v for k, v in weights.items() if k.split(".")[0].startswith("video_")}
+        others = {k: v for k, v in weights.items() if k not in video}
+        for qformer, own, queries in (
+            (self.frames.qformer, others, self.frames.queries), (self.qformer, video, self.queries),
+        ):  # fmt: skip
+            qformer.load_blip(own)
+            tables = [(queries, "query_tokens")]
+            tables += [(self.frames.places, "frame_position_embedding.weight")] * (own is video)
+            for table, ending in tables:
+                learned = next((v for k, v in own.items() if k.endswith(ending)), None)
+                if learned is not None:
+                    with torch.no_grad():
+                        table.copy_(interpolated(learned.float().flatten(0, -2), len(table)))
 
 
 def _qformer(method: AnnotatorQueries, source: int) -> QFormer:
