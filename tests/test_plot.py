@@ -38,9 +38,7 @@ def figures(corpus: ds.Corpus, predicted: tuple[Predictions, ds.Corpus]) -> dict
         "answers": ds.plot.answers(corpus),
         "calibration": ds.plot.calibration(*predicted),
         "confusion": ds.plot.confusion(corpus["emotion"]),
-        "disputed": ds.plot.disputed(corpus, most=7),
         "item": ds.plot.item(corpus, "3"),
-        "predicted_kappas": ds.plot.predicted_kappas(*predicted),
         "ratings": ds.plot.ratings(rated),
         "scores": ds.plot.scores(comparison(n_seeds=2)),
     }
@@ -70,9 +68,6 @@ def test_data_are_the_numbers_of_other_functions(corpus: ds.Corpus) -> None:
     expected = kappa_matrix(corpus["emotion"])
     np.fill_diagonal(expected, np.nan)
     np.testing.assert_allclose(frame.loc[names, names].astype(float), expected, atol=1e-6)
-    disputed = ds.plot.disputed(corpus, most=5).to_pandas()
-    rows = corpus["emotion"].distribution()[corpus.items.codes(disputed["item"].tolist())]
-    np.testing.assert_allclose(disputed.iloc[:, 2:], rows, atol=1e-6)
 
 
 def test_texts_of_a_corpus_are_escaped() -> None:
@@ -83,7 +78,6 @@ def test_texts_of_a_corpus_are_escaped() -> None:
     for figure in (
         ds.plot.agreement(answers, evil),
         ds.plot.answers(answers, evil),
-        ds.plot.disputed(answers, evil),
         ds.plot.confusion(answers, evil),
     ):
         assert "<script" not in figure._repr_html_() and "<script" not in figure._repr_svg_()
@@ -103,8 +97,6 @@ def test_what_cannot_be_plotted_is_said(corpus: ds.Corpus, tmp_path: Path) -> No
     one = ds.Annotations.from_rows([("t1", "ann", "yes")])
     with pytest.raises(DataError, match="nothing to plot: answers of two known annotators"):
         ds.plot.agreement(one)
-    with pytest.raises(DataError, match="no item has two answers that differ"):
-        ds.plot.disputed(one)
 
 
 def test_many_values_are_cut_to_the_most_frequent() -> None:
@@ -114,14 +106,10 @@ def test_many_values_are_cut_to_the_most_frequent() -> None:
     figure = ds.plot.answers(answers)
     assert len(figure.rows) == 30 and [row[0] for row in figure.rows[:2]] == ["v38", "v39"]
     assert "The 30 most frequent of 40 values." in figure.alt
-    disputed = ds.plot.disputed(answers)
-    assert ">other<" in disputed.svg and disputed.svg.count('height="11"') == 10  # the key
-    assert len(disputed.columns) == 2 + 40
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "multi-label"])
 def test_each_figure_shows_every_scale_or_says_why_not(scale: str) -> None:
-    """Annotators who are predicted as they answered have the same matrix."""
     kinds: dict[str, ds.scales.Scale] = {
         "nominal": ds.Nominal(("x", "y", "z")),
         "ordinal": ds.Ordinal(("x", "y", "z")),
@@ -145,14 +133,6 @@ def test_each_figure_shows_every_scale_or_says_why_not(scale: str) -> None:
     for plot in (ds.plot.answers, ds.plot.agreement):
         assert plot(corpus).rows
     assert ds.plot.item(corpus, "t0").rows and ds.plot.calibration(predictions, corpus).rows
-    kappas = ds.plot.predicted_kappas(predictions, corpus)
-    assert len(kappas.rows) == 6 and all(row[2] == row[3] for row in kappas.rows)
-    assert ("DIC" in kappas.alt) == (scale in ("nominal", "ordinal"))
-    if scale == "interval":
-        with pytest.raises(DataError, match=r"plot\.item shows those of one item"):
-            ds.plot.disputed(corpus)
-    else:
-        assert ds.plot.disputed(corpus).rows
     if scale in ("interval", "multi-label"):
         with pytest.raises(DataError, match="on a nominal or ordinal scale"):
             ds.plot.confusion(corpus)

@@ -9,27 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dissensus.annotations import Annotations
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
-from dissensus.description import one_line
-from dissensus.description.describe import most_disputed
 from dissensus.drawing import draw_items
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import comparison_tables
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Block, Figure, Text
-from dissensus.report.figures import labelled, stacked
+from dissensus.report.figures import labelled
 from dissensus.report.sections.agreement import confused, who_agrees
 from dissensus.report.sections.overview import answers_given, scores_figure
 from dissensus.report.sections.predictions import calibration as calibration_of
 from dissensus.report.sections.predictions import (
     is_rating,
     mean_ratings,
-    predicted_agreement,
     together,
 )
 from dissensus.scales import Interval
@@ -40,14 +35,10 @@ __all__ = [
     "answers",
     "calibration",
     "confusion",
-    "disputed",
     "item",
-    "predicted_kappas",
     "ratings",
     "scores",
 ]
-
-MOST_COLOURS = 10  # of values in a figure
 
 
 def answers(source: Any, question: str | None = None) -> Figure:
@@ -93,47 +84,6 @@ def confusion(source: Any, question: str | None = None) -> Figure:
         confused(corpus[question], question),
         "values are confused only where items have two answers on a nominal or ordinal scale",
     )
-
-
-def disputed(source: Any, question: str | None = None, most: int = 20) -> Figure:
-    """The votes on the items about which annotators disagree most.
-
-    Args:
-        source, question: as of `answers`.
-        most: the number of items.
-    """
-    corpus, question = _question(source, question)
-    annotations = corpus[question]
-    values = tuple(getattr(annotations.scale, "values", ()))
-    if isinstance(annotations.scale, Interval):
-        raise DataError(
-            f"{question}: votes need values, and these answers are ratings; plot.item shows those "
-            "of one item, plot.answers all of them"
-        )
-    entries = most_disputed(corpus, annotations, most)
-    if not entries:
-        raise DataError(f"{question}: no item has two answers that differ")
-    codes = corpus.items.codes([entry.item for entry in entries])
-    shares = annotations.distribution()[codes]
-    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
-    names = [
-        one_line(f"{entry.item}: {entry.text}" if entry.text else entry.item, 40)
-        for entry in entries
-    ]
-    alt = f"The share of each value among the answers to {question}, for the most disputed items."
-    rows = [[e.item, e.text, *row] for e, row in zip(entries, shares.tolist(), strict=True)]
-    svg = stacked(names, *_most_frequent(values, shares), alt)
-    return Figure(f"Most disputed, {question}", alt, svg, ("item", "text", *values), rows)
-
-
-def _most_frequent(values: tuple[str, ...], shares: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """The values as they can be told apart by colours: the rarest together as "other"."""
-    if len(values) <= MOST_COLOURS:
-        return list(values), shares
-    order = np.argsort(-shares.sum(axis=0), kind="stable")
-    kept, rest = np.sort(order[: MOST_COLOURS - 1]), order[MOST_COLOURS - 1 :]
-    other = shares[:, rest].sum(axis=1, keepdims=True)
-    return [*(values[at] for at in kept), "other"], np.hstack([shares[:, kept], other])
 
 
 def ratings(source: Any, questions: Sequence[str] | None = None) -> Figure:
@@ -210,21 +160,6 @@ def calibration(predictions: Predictions, source: Any, question: str | None = No
     else:
         blocks = calibration_of(question, prediction, annotations)
     return _first(blocks, "too few predicted items have answers")
-
-
-def predicted_kappas(predictions: Predictions, source: Any, question: str | None = None) -> Figure:
-    """Cohen's kappa of each two annotators, and of their predicted answers, with DIC.
-
-    For ratings the correlation, and for multi-label answers kappa with MASI distances, without DIC.
-
-    Args:
-        predictions, source, question: as of `calibration`.
-    """
-    corpus, question, prediction = _predicted(predictions, source, question)
-    return _first(
-        predicted_agreement(question, prediction, corpus[question]),
-        "three annotators or more who share items, and answers predicted for each, are needed",
-    )
 
 
 def _question(source: Any, question: str | None) -> tuple[Corpus, str]:

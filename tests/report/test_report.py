@@ -228,9 +228,7 @@ def test_ratings_on_two_questions_have_densities_and_predicted_ones() -> None:
     ]
     assert _titles(report, "predictions") == [
         "Mean ratings, valence",
-        "Agreement of annotators and of predictions, valence",
         "Mean ratings, activation",
-        "Agreement of annotators and of predictions, activation",
     ]
     section = next(section for section in report.sections if section.key == "densities")
     shares = [row[2] for row in section.to_dict()["blocks"][0]["rows"]]

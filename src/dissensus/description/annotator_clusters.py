@@ -461,9 +461,9 @@ def no_members(rows: Iterable[AnnotatorDescription], duplicated: Iterable[Duplic
     names = {row.annotator for row in rows if UNRELIABLE & set(row.suspicious)}
     groups: list[set[str]] = []
     for pair in duplicated:
-        joined = [group for group in groups if group & set(pair.annotators)]
-        groups = [group for group in groups if group not in joined]
-        groups.append(set(pair.annotators).union(*joined))
+        met = [group for group in groups if group & set(pair.annotators)]
+        groups = [group for group in groups if group not in met]
+        groups.append(set(pair.annotators).union(*met))
     return names.union(*(sorted(group - names)[1:] for group in groups))
 
 

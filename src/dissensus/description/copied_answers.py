@@ -433,10 +433,10 @@ class AnnotatorPair:
         table = np.hstack([self.table[:, : self.n_own], pair])
         halves = [_differences(table[half::2]) for half in (0, 1)]
         nearest = np.zeros(len(halves[0]))
-        for chosen, measured in (halves, halves[::-1]):
+        for chosen, other in (halves, halves[::-1]):
             chosen[-2:, -2:] = 1.0
             at = chosen.argmin(axis=1)[:, None]
-            nearest += np.take_along_axis(measured, at, axis=1)[:, 0] / 2
+            nearest += np.take_along_axis(other, at, axis=1)[:, 0] / 2
         if self.n_own >= 2:
             usual = min(usual, float(np.median(nearest[:-2])))
         return min(usual, float(nearest[-2:].min()))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 from xml.sax.saxutils import escape
@@ -63,6 +62,7 @@ def thumbnail(corpus: Corpus, item: int) -> Thumbnail | None:
 
 
 LETTER = 7.2  # width of a letter, rounded up
+WIDEST = 620.0  # pixels of all columns of a matrix together
 CELL_INKS = ("#ffffff", "#000000")  # of numbers in a matrix
 LOW, MIDDLE, HIGH = (178, 74, 40), (236, 236, 226), (32, 102, 168)  # of a matrix: -1, 0, 1
 
@@ -100,33 +100,6 @@ def bars(names: Sequence[str], shares: Sequence[float], alt: str) -> str:
     return picture(left + across + 70, 10 + line * len(names), shapes, alt)
 
 
-def stacked(names: Sequence[str], values: Sequence[str], shares: np.ndarray, alt: str) -> str:
-    """A bar for each name, divided by the shares of values, (n_names, n_values)."""
-    names, values = brief_names(names), brief_names(values)
-    shown = [short(name, 40) for name in names]
-    left = 14 + LETTER * max([len(name) for name in shown] + [1])
-    across, line, top = 380.0, 22.0, 0.0
-    shapes, x = [], left
-    for number, value in enumerate(values):  # the key, in as many lines as it needs
-        wide = 24 + LETTER * len(short(value, 22))
-        if x + wide > left + across and x > left:
-            x, top = left, top + 18
-        shapes.append(rect(x, top + 4, 11, 11, fill=colour(number)))
-        shapes.append(text(x + 16, top + 14, short(value, 22)))
-        x += wide
-    top += 24
-    for at, name in enumerate(shown):
-        y, x = top + line * at, left
-        shapes.append(text(left - 8, y + 14, name, "end"))
-        for number, share in enumerate(shares[at]):
-            if share > 0:
-                words = f"{names[at]}, {values[number]}: {100 * share:.0f} %"
-                box = rect(x, y + 2, across * share, line - 6, fill=colour(number))
-                shapes.append(titled(box, words))
-                x += across * float(share)
-    return picture(left + across + 20, top + line * len(names) + 6, shapes, alt)
-
-
 def columns(edges: Sequence[str], counts: Sequence[float], alt: str, below: str) -> str:
     """A histogram: a column for each name."""
     n, height, left = max(len(counts), 1), 150.0, 46.0
@@ -157,8 +130,6 @@ def matrix(
     *,
     diverging: bool = True,
     annotators: bool = False,
-    widest: float = 620.0,
-    title: str = "",
 ) -> str:
     """A table of numbers as coloured cells; undefined cells are empty.
 
@@ -166,18 +137,17 @@ def matrix(
         names: of the rows and columns.
         diverging: colours for -1 to 1, else for 0 to the largest value.
         annotators: whether rows and columns are annotators, who can be picked by a click.
-        widest: all columns together, in pixels.
     """
     names = [brief(name, MOST_NAME) for name in names]
     shown = [short(name, 22) for name in names]
     n = len(names)
-    side = max(8.0, min(34.0, widest / max(n, 1)))
+    side = max(8.0, min(34.0, WIDEST / max(n, 1)))
     longest = LETTER * max([len(name) for name in shown] + [1])
     angle = 50 if side >= 22 else 75  # of the names of columns
-    left, top = 12 + longest, 12 + longest * math.sin(math.radians(angle)) + 22 * bool(title)
+    left, top = 12 + longest, 12 + longest * math.sin(math.radians(angle))
     finite = values[np.isfinite(values)]
     most = float(finite.max()) if finite.size and not diverging else 1.0
-    shapes = [text(left, 14, title)] if title else []
+    shapes = []
     for column, name in enumerate(shown):
         x = left + (column + 0.6) * side
         shapes.append(moved(x, top - 6, [text(0, 0, name)], turned=-angle))
@@ -196,18 +166,6 @@ def matrix(
             words = f"{names[row]}, {names[column]}: {number}"
             shapes.append(titled(cell, words, names[row] if annotators else None))
     return picture(left + n * side + 60, top + n * side + 8, shapes, alt)
-
-
-def side_by_side(pictures: Sequence[str], alt: str) -> str:
-    """Pictures of one size in a row."""
-    sizes = [re.match(r'<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"', svg) for svg in pictures]
-    widths = [float(size[1]) for size in sizes if size]
-    height = max(float(size[2]) for size in sizes if size)
-    shapes = []
-    for number, svg in enumerate(pictures):
-        inside = svg[svg.index(">") + 1 : svg.rindex("</svg>")]
-        shapes.append(moved(sum(widths[:number]), 0, [inside]))
-    return picture(sum(widths), height, shapes, alt)
 
 
 def shade(value: float, diverging: bool = True) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,8 +16,8 @@ from dissensus.errors import DataError
 from dissensus.metrics.metric import distributions
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
-from dissensus.report.figures import diagonal, matrix, side_by_side, thumbnail
-from dissensus.report.sections.agreement import FEWEST, pair_measure, similar_order
+from dissensus.report.figures import diagonal, thumbnail
+from dissensus.report.sections.agreement import FEWEST
 from dissensus.scales import Interval, Ordinal, Scale
 
 MOST_QUESTIONS = 3  # of which each two have a density
@@ -100,11 +99,8 @@ def _step(ratings: np.ndarray) -> float:
 
 MOST_ITEMS = 15
 MOST_VALUES = 12
-MOST_ANNOTATORS = 25
 MOST_POINTS = 500  # of a figure
-MATRIX = 420.0  # width of the cells of a matrix
 BINS = 10
-FEWEST_DIC = 30  # items that two annotators should share; fewer if no two do
 
 
 def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section | None:
@@ -129,7 +125,6 @@ def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section 
         else:
             blocks += _distributions(tested, question, prediction)
             blocks += calibration(question, prediction, answers)
-        blocks += predicted_agreement(question, prediction, answers)
     return Section("predictions", "Predicted and true", blocks) if len(blocks) > 1 else None
 
 
@@ -214,74 +209,3 @@ def calibration(question: str, prediction: Prediction, answers: Annotations) -> 
     svg = diagonal(points, alt, "predicted share", "observed share")
     rows = [[a, b, int(n)] for a, b, n in zip(x, y, size[used], strict=True)]
     return [Figure(f"Calibration, {question}", alt, svg, ("predicted", "observed", "values"), rows)]
-
-
-def predicted_agreement(question: str, prediction: Prediction, answers: Annotations) -> list[Block]:
-    """Kappas of annotators, and those of their predicted answers, side by side."""
-    from dissensus.agreement import common_items
-    from dissensus.metrics.metric import common_pairs
-
-    if prediction.by_annotator is None or answers.annotator is None:
-        return []
-    rows, pairs = common_pairs(prediction, answers)
-    real = answers.to(prediction.scale).take(rows)
-    guessed = replace(real, answer=prediction.by_annotator.value[pairs])
-    sizes = real.per_annotator()
-    codes = np.sort(
-        np.argsort(-sizes, kind="stable")[: min(MOST_ANNOTATORS, int((sizes > 0).sum()))]
-    )
-    if len(codes) < 3:
-        return []
-    names = real.annotators.take(codes)
-    real, guessed = (part.select_annotators(codes, names) for part in (real, guessed))
-    shared = common_items(real) >= FEWEST
-    np.fill_diagonal(shared, False)
-    matrix_of, what = pair_measure(real.scale)
-    values = [np.where(shared, matrix_of(part), np.nan) for part in (real, guessed)]
-    if not np.isfinite(values[0]).any():
-        return []
-    order = similar_order(values[0])
-    shown = [names[int(code)] for code in order]
-    ordered = [value[np.ix_(order, order)] for value in values]
-    side = min(MATRIX, 34.0 * len(shown))
-    pictures = [
-        matrix(shown, value, "", annotators=True, widest=side, title=title)
-        for value, title in zip(ordered, ("annotators", "predicted answers"), strict=True)
-    ]
-    alt = (
-        f"{what} of each two annotators on {question} (left), and of their predicted "
-        f"answers (right), for items that were not trained on.{_dic(prediction, answers)}"
-    )
-    if (np.isfinite(ordered[0]) & ~np.isfinite(ordered[1])).any():
-        alt += " There is no number for two annotators who are predicted to always answer the same."
-    columns = ("annotator", "other annotator", "annotators", "predicted")
-    cells = [
-        [shown[i], shown[j], ordered[0][i, j], ordered[1][i, j]]
-        for i, j in zip(*np.triu_indices(len(shown), 1), strict=True)
-        if np.isfinite(ordered[0][i, j])
-    ]
-    svg = side_by_side(pictures, alt)
-    return [
-        Figure(f"Agreement of annotators and of predictions, {question}", alt, svg, columns, cells)
-    ]
-
-
-def _dic(prediction: Prediction, answers: Annotations) -> str:
-    """DIC, and what noise alone gives; empty where no two annotators share enough items."""
-    from dissensus.metrics import dic_floor, dic_of
-
-    if answers.scale.kind not in ("nominal", "ordinal"):
-        return ""
-    at_least = FEWEST_DIC
-    own = dic_of(prediction, answers, at_least)
-    if not own.pairs:
-        at_least = FEWEST
-        own = dic_of(prediction, answers, at_least)
-    if not own.pairs:
-        return ""
-    noise = dic_floor(answers, at_least)
-    return (
-        f" DIC, the distance between the two matrices, is {own.value:.2f} over {own.pairs:,} pairs "
-        f"who share {at_least} items or more (a typical kappa is off by {own.normalised:.2f}); two "
-        f"halves of the answers differ by {noise.value:.2f}."
-    )
