@@ -141,10 +141,12 @@ class Source:
         typed, options = self._typed(), self.options()
         try:
             corpus = datasets.read(self.file, **options)
-        except NoAnswersError:
-            if not unanswered:
-                raise
-            corpus = datasets.read(self.file, **options | {"answer": ()})
+        except NoAnswersError as error:
+            if unanswered:
+                corpus = datasets.read(self.file, **options | {"answer": ()})
+            else:
+                options |= _chosen(self.file, error, options)
+                corpus = datasets.read(self.file, **options)
         if not typed and not self.remember and self.settings_file.is_file():
             say(_short(corpus, self.settings_file))
         else:
@@ -235,6 +237,34 @@ def _load_pyarrow() -> None:
             pa.array([])
         finally:
             sys.meta_path.remove(_NoPandas)
+
+
+def _chosen(path: Path, error: NoAnswersError, options: dict[str, Any]) -> dict[str, Any]:
+    """Ask the person at the terminal which way to read an unclear table; without one, refuse it."""
+    from dissensus import datasets
+    from dissensus.cli.layout_page import in_words
+    from dissensus.readers.layout import UnclearError
+
+    if not (isinstance(error, UnclearError) and error.ways and sys.stdin.isatty()):
+        raise error
+    say(error.about)
+    ways = []
+    for when, way in error.ways.items():
+        stated = options | way.stated()
+        try:
+            words = in_words(datasets.read(path, **stated))
+        except DataError:
+            continue
+        ways.append(stated)
+        for line in (f"{len(ways)}: {when}", *(f"   {word}" for word in words)):
+            say(line)
+    numbers = [str(number) for number in range(1, len(ways) + 1)]
+    typed = (
+        typer.prompt(f"Read it as {', '.join(numbers)}; else Enter", "", err=True) if ways else ""
+    )
+    if typed not in numbers:
+        raise error
+    return ways[int(typed) - 1]
 
 
 def _short(corpus: Corpus, settings_file: Path) -> str:

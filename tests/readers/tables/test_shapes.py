@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dissensus import Corpus, read
+from dissensus.readers.exports.grids import grid
 from tests.readers.conftest import Write
 
 DRAW = np.random.default_rng(7)
@@ -109,3 +110,16 @@ def test_that_nobody_disagrees_is_said(write: Write) -> None:
         "labels.csv: label: nobody disagrees about any of 20 items; are these labels of the items, "
         "not answers of annotators?"
     )
+
+
+def test_two_rows_of_names_are_questions_over_annotators() -> None:
+    merged = [
+        ["Item", "Toxicity", None, "Irony", None],
+        [None, "Anna", "Ben", "Anna", "Ben"],
+        *([f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)),
+    ]
+    table = grid("sheet", merged)
+    names = ("Item", "Toxicity | Anna", "Toxicity | Ben", "Irony | Anna", "Irony | Ben")
+    assert table is not None and (table.header, len(table.cells)) == (names, 4)
+    plain = grid("sheet", [["id", "a", "b"], ["1", "x", "x"], ["2", "y", "z"], ["3", "y", "z"]])
+    assert plain is not None and (plain.header, len(plain.cells)) == (("id", "a", "b"), 3)

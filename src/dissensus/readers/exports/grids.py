@@ -82,6 +82,11 @@ def grid(name: str, rows: Iterable[Cells], named: bool = True) -> Grid | None:
         return Grid(name, header, [[row[at] for at in kept] for _, row in padded], padded[0][0])
     start = _header_row([row for _, row in padded])
     names = padded[start][1]
+    for upper in (start, start - 1):  # the row of names may be the upper or the lower of two
+        both = _two_rows_of_names([row for _, row in padded[max(upper, 0) :]])
+        if upper >= 0 and both is not None:
+            names, start = both, upper + 1
+            break
     below = [(n, row) for n, row in padded[start + 1 :]]
     kept = [at for at in range(width) if names[at] or any(row[at] for _, row in below)]
     header = tuple((names[at] or "").strip() for at in kept)
@@ -98,6 +103,31 @@ def _header_row(rows: list[Cells]) -> int:
         if size >= FULL * usual and size >= min(2, max(full)):
             return number
     return 0
+
+
+def _two_rows_of_names(rows: list[Cells]) -> Cells | None:
+    """The names in two rows, such as questions over annotators, as one: "Irony | Anna".
+
+    Names in the second row occur again, each time under another one, and nowhere below. A cell of
+    the first row stands for those to its right, as merged cells do.
+    """
+    if len(rows) < 3:
+        return None
+    upper, lower, *below = rows
+    above: Cells = []
+    for cell, name in zip(upper, lower, strict=True):
+        above.append(cell or (above[-1] if above and name else None))
+    times = Counter(cell for cell in lower if cell)
+    again = {cell for cell, n in times.items() if n > 1}
+    pairs = {(over, cell) for over, cell in zip(above, lower, strict=True) if cell in again}
+    repeated = sum(times[cell] for cell in again)
+    distinct = len(pairs) == repeated and 1 < len({over for over, _ in pairs}) < repeated
+    data = any(cell in again for row in below for cell in row)
+    if not distinct or data or 2 * repeated < sum(map(bool, lower)):
+        return None
+    numbers = as_numbers([cell for cell in again if cell])
+    joined = [" | ".join(filter(None, both)) for both in zip(above, lower, strict=True)]
+    return [one or None for one in joined] if numbers is None else None
 
 
 def looks_named(grids: Sequence[Grid]) -> bool:
