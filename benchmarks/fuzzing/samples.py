@@ -255,9 +255,6 @@ def workbook() -> bytes:
 
 def folders() -> dict[str, dict[str, str | bytes]]:
     """Samples of several files, by name of the format."""
-    spans = {"ann": "T1\tPerson 0 3\tBob\n", "bob": "T1\tPlace 8 11;12 16\tNew York\n"}
-    brat = {f"{who}/d1.ann": lines for who, lines in spans.items()}
-    brat |= {f"{who}/d1.txt": "Bob saw New York." for who in spans}
     folder = {
         f"{who}.csv": delimited(
             [("item", "answer", "text"), *((row[0], row[2], row[4]) for row in ROWS[at::3])]
@@ -269,7 +266,7 @@ def folders() -> dict[str, dict[str, str | bytes]]:
         plain = {"t1": {"mood": {"labels": {mood: True}}}, "t2": {"mood": {"labels": {"joy": 1}}}}
         state = {"user_id": f"{who}@x", "instance_id_to_label_to_value": plain}
         potato[f"{who}/user_state.json"] = json.dumps(state)
-    named: dict[str, Mapping[str, str]] = {"brat": brat, "folder": folder, "potato": potato}
+    named: dict[str, Mapping[str, str]] = {"folder": folder, "potato": potato}
     return {name: dict(files) for name, files in named.items()}
 
 

@@ -64,17 +64,6 @@ def webanno_files(path: Path) -> list[Path]:
     return [file for file in files if file == path or not file.stem.startswith(aside)]
 
 
-def annotation_files(path: Path) -> list[Path]:
-    """brat's files of annotations."""
-    return files_in(path, ".ann")
-
-
-def texts_by_name(path: Path) -> dict[str, Path]:
-    """A file for each name of a text, anywhere in the folder."""
-    folder = path.parent if path.is_file() else path
-    return {file.stem: file for file in reversed(files_in(folder, ".txt"))}
-
-
 def potato_files(path: Path) -> list[Path]:
     """The file of each annotator, in the folder itself or one below."""
     names = ("user_state.json", "annotated_instances.jsonl")
