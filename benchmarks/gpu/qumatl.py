@@ -8,8 +8,8 @@
 
 The same fits as `dissensus papers qumatl`. A job is some models of a condition; several run at the
 same time, each in a folder of its own. OUT/qumatl.tar.gz has all folders and is written whenever a
-job ends and twice a minute; `keep` reports on all of them, and continues the report that is kept
-(`--alone`: replaces it).
+job ends and twice a minute; a run resumes from it, or from one in the kit. `keep`
+reports on all of them, and continues the report that is kept (`--alone`: replaces it).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from archive import archived, unpack
+from archive import archived, resumed, unpack
 from paper_runs import Script, keep_reported
 from sharing import shared_gpu
 
@@ -184,8 +184,9 @@ def _unpack_speech(kit: Path, data: Path) -> None:
 
 def run(given: argparse.Namespace) -> None:
     """All jobs, so many at the same time."""
-    began, parts = time.monotonic(), Path(tempfile.mkdtemp()) / "parts"
-    parts.mkdir()
+    began = time.monotonic()
+    parts = resumed(given.out / SCRIPT.archive, SCRIPT.kit / SCRIPT.archive)
+    parts.mkdir(parents=True, exist_ok=True)
     data = unpacked(SCRIPT.kit)
     jobs = [job for name in given.jobs.split(",") for job in JOBS[name]]
     jobs = [job for job in jobs if not given.conditions or job[0] in given.conditions.split(",")]
