@@ -11,8 +11,10 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from dissensus import Annotations, Corpus, Names
 from dissensus.methods import METHODS, method
 from tests.cli.conftest import Run
 from tests.crowds import SMALL, feature_crowd, others_slow
@@ -85,6 +87,25 @@ def test_new_texts_from_table_to_table(run: Run, tmp_path: Path) -> None:
     assert [row["row"] for row in rows] == ["1", "2", "3"]
     refused = run("predict", model, tmp_path / "new.csv", "-o", out, "--attention")
     assert refused.err == "Error: --attention is saved in a folder; name one with -o\n"
+
+
+def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path: Path) -> None:
+    model, early, answers = tmp_path / "model", tmp_path / "early", tmp_path / "predictions"
+    run("train", crowd, "-o", model, "--encoder", "features", "--method", "annotator-heads", *FEW)
+    seen = feature_crowd().select(annotators=["p1"])
+    own = seen["q"]
+    zoe = Annotations.from_arrays(
+        own.item, np.zeros(own.n_rows, int), own.answer, own.scale,
+        items=own.items, annotators=Names(["zoe"]),
+    )  # fmt: skip
+    contents = {"x": (seen.contents["x"], seen.content["x"])}
+    Corpus.build("early", seen.items, {"q": zoe}, contents=contents).save(early)
+    arguments = ("predict", model, crowd, "-o", answers, "--annotators", "zoe", "--split", "all")
+    alone = run(*arguments, "--unknown", "nearest")
+    assert alone.code == 0 and "'zoe'; predicted as the mean of the annotators" in alone.err
+    enrolled = run(*arguments, "--unknown", "nearest", "--enrolment", early)
+    assert enrolled.code == 0
+    assert "from annotator 'zoe'; predicted as the annotator who agrees best with" in enrolled.err
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ def predict(
     annotators: str = "own",
     consensus: str = "own",
     unknown: str = "error",
+    enrolment: Path | None = None,
     same_annotators: bool = False,
     density: str | None = None,
     attention: bool = False,
@@ -46,9 +47,12 @@ def predict(
             separated by commas.
         consensus: Annotators whose predictions make up an item's distribution: own or all.
         unknown: What to do with annotators that were not in training: error, drop, mean (of all
-            annotators), aggregate (as one who learned the consensus; train with --set
-            aggregate=true), or attributes (by their attributes in FILE; train annotator-embedding
-            with --set attributes=all).
+            annotators), nearest (as the annotator who agrees best with their answers to other
+            items), aggregate (as one who learned the consensus; train with --set aggregate=true),
+            or attributes (by their attributes in FILE; train annotator-embedding with --set
+            attributes=all).
+        enrolment: Table or corpus folder with the contents and answers that --unknown nearest
+            compares (default: FILE).
         same_annotators: FILE is another corpus with the same annotators.
         density: Also predict the joint density of the ratings on one or two questions: soft, plain
             or fixed, with settings such as soft:bins=8.
@@ -63,6 +67,7 @@ def predict(
     from dissensus.methods import load
     from dissensus.names import split_names
     from dissensus.prediction.answer_files import answers_table
+    from dissensus.readers import read
 
     folder, tables = _outputs(output, table)
     source.check_outputs(output, table)
@@ -84,6 +89,7 @@ def predict(
         annotators=chosen,
         consensus=consensus,  # type: ignore[arg-type]
         unknown=unknown,  # type: ignore[arg-type]
+        enrolment=None if enrolment is None else read(enrolment),
         same_annotators=same_annotators,
         attention=attention,
         density=density,

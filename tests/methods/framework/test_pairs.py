@@ -34,7 +34,7 @@ def _with_a_stranger() -> Corpus:
 def test_a_stranger_is_an_error_unless_told(heads: AnnotatorHeads) -> None:
     message = (
         r"^not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
-        r"\(--unknown mean\), or 'aggregate' if the "
+        r"\(--unknown mean\), 'nearest' if they answered other items, or 'aggregate' if the "
         r"model was fitted with aggregate=True$"
     )
     with pytest.raises(DataError, match=message):
@@ -73,7 +73,7 @@ def test_another_corpus_has_other_people_unless_told(heads: AnnotatorHeads) -> N
         r"^not in the training corpus: annotator 'p0', 'p1', 'p2', 'p3' \(the model was trained "
         r"on 'made-up', this is 'elsewhere'; if the annotators are the same, pass "
         r"same_annotators=True or --same-annotators\); pass unknown='mean' or 'drop' "
-        r"\(--unknown mean\), or 'aggregate' if the "
+        r"\(--unknown mean\), 'nearest' if they answered other items, or 'aggregate' if the "
         r"model was fitted with aggregate=True$"
     )
     with pytest.raises(DataError, match=message):
@@ -133,7 +133,7 @@ def test_wrong_words_are_refused(heads: AnnotatorHeads) -> None:
     crowd = feature_crowd()
     with pytest.raises(DataError, match="consensus must be 'own' or 'all', not 'mine'"):
         heads.predict(crowd, consensus="mine")  # type: ignore[arg-type]
-    known = "error, mean, drop, aggregate, attributes"
+    known = "error, mean, drop, nearest, aggregate, attributes"
     with pytest.raises(DataError, match=f"unknown must be one of {known}, not 'skip'"):
         heads.predict(crowd, unknown="skip")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="annotators must be 'own', 'all', a list of names or of"):

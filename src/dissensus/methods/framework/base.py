@@ -22,6 +22,7 @@ from dissensus.files.folders import DAMAGE, writing
 from dissensus.methods.framework.attributes import no_attributes
 from dissensus.methods.framework.learned import Answers, Learned, training_notes
 from dissensus.methods.framework.model_folder import plain, read_weights, write_model
+from dissensus.methods.framework.nearest import nearest_annotators
 from dissensus.methods.framework.pairs import (
     PairPredictor,
     Pairs,
@@ -236,6 +237,7 @@ class Method(ABC):
         annotators: Selection = "own",
         consensus: Literal["own", "all"] = "own",
         unknown: Unknown = "error",
+        enrolment: Corpus | None = None,
         same_annotators: bool = False,
         attention: bool = False,
         density: RatingKde | str | None = None,
@@ -253,15 +255,19 @@ class Method(ABC):
                 pairs. In a source without answers, such as raw contents, "own" means "all".
             consensus: whose answers make up an item's distribution: those of its "own" annotators
                 (of all, if it has none), or always of "all". Annotators without an answer in
-                training are left out, unless `unknown` is "mean" or "attributes".
+                training are left out, unless `unknown` is "mean", "nearest" or "attributes".
                 Ignored by methods with a model of the truth, which predicts it.
             unknown: what to do with annotators who are not in the training corpus: "error";
-                "mean" of all with an answer in training; "drop"; "aggregate": as an annotator who
-                learned the consensus, if the method was fitted with `aggregate=True`; or
-                "attributes": by their attributes in the source, if the method was fitted with
-                `attributes`. Annotators who are in the training corpus but gave no answer are
-                dropped by "drop"; with "error" they get the mean. `notes_` names all of them.
-                Ignored if the method is not `individual`.
+                "mean" of all with an answer in training; "drop"; "nearest": as the annotator whose
+                predicted answers agree best with their own (by concordance of ratings, or by the
+                share of equal answers); "aggregate": as an annotator who learned the consensus,
+                if the method was fitted with `aggregate=True`; or "attributes": by their attributes
+                in the source, if the method was fitted with `attributes`. Annotators who are in the
+                training corpus but gave no answer are dropped by "drop"; with "error" they get the
+                mean. `notes_` names all of them. Ignored if the method is not `individual`.
+            enrolment: contents and answers of newcomers that "nearest" compares; the source if left
+                out. Answers to an item are never used to predict that item. Newcomers with fewer
+                than two answers to other items, or equal ratings only, get the mean.
             same_annotators: the annotators of the source are those of the training corpus,
                 although the corpora have different names.
             attention: also return attention; refused by methods without it.
@@ -276,6 +282,8 @@ class Method(ABC):
             raise ModelError(f"{self.name} has no attention to show")
         if consensus not in ("own", "all"):
             raise DataError(f"consensus must be 'own' or 'all', not {consensus!r}")
+        if enrolment is not None and unknown != "nearest":
+            raise DataError("enrolment is for unknown='nearest' (--unknown nearest); leave it out")
         kde = RatingKde.from_text(density) if isinstance(density, str) else density or self.kde_
         self.notes_ = []
         if isinstance(source, Corpus):
@@ -290,7 +298,8 @@ class Method(ABC):
         if self.individual:
             if pairs.names is corpus.annotators and corpus is source and not same_annotators:
                 training = self._met_in(corpus, training)
-            training = dataclasses.replace(training, newcomers=corpus.annotators)
+            newcomers = (enrolment or corpus).annotators
+            training = dataclasses.replace(training, newcomers=newcomers)
             pairs, code = training.codes(pairs, unknown)
             own = None if consensus == "all" else own_pairs(corpus, questions)
             voters = consensus_pairs(corpus.n_items, own, training, unknown)
@@ -302,6 +311,10 @@ class Method(ABC):
                 stand_ins = self.stand_in_for_all()
             elif unknown == "attributes":
                 stand_ins = self.stand_ins_by_attributes(corpus)
+            elif unknown == "nearest":
+                enrolled = dataclasses.replace(predictor, corpus=enrolment or corpus)
+                both, foreign = np.r_[code, voters[1]], training.foreign and enrolment is None
+                stand_ins = nearest_annotators(enrolled, both, corpus, foreign)
             predictor = dataclasses.replace(predictor, stand_ins=stand_ins)
             by_pair = predictor.answers(pairs, code)
             by_item = self.predict_items(corpus) if self.predicts_truth else predictor.mean(*voters)

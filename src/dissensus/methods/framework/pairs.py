@@ -17,10 +17,10 @@ from dissensus.methods.framework.learned import Answers, Learned
 from dissensus.names import Names
 from dissensus.scales import Interval, Nominal, Ordinal
 
-Unknown = Literal["error", "mean", "drop", "aggregate", "attributes"]
+Unknown = Literal["error", "mean", "drop", "nearest", "aggregate", "attributes"]
 Selection = Any  # "own", "all", a list of names, or (item, annotator) pairs of names
 
-KEPT = ("mean", "attributes")  # with these, unknown annotators vote on their own items
+KEPT = ("mean", "nearest", "attributes")  # with these, unknown annotators vote on their own items
 PAIRS_AT_ONCE = 1 << 18  # so that all items x all annotators never have to fit in memory
 
 
@@ -53,7 +53,7 @@ class TrainingAnnotators:
         answered: which of them gave an answer in training, (n_annotators,).
         foreign: whether a corpus to predict has other annotators, even if names are the same.
         hint: what an error about unknown annotators adds.
-        newcomers: the annotators of the corpus to predict, whose attributes may be known.
+        newcomers: the annotators of the enrolment corpus, whose answers or attributes are known.
     """
 
     names: Names
@@ -70,7 +70,7 @@ class TrainingAnnotators:
     def codes(self, pairs: Pairs, unknown: Unknown) -> tuple[Pairs, np.ndarray]:
         """The pairs to predict, and the training code of each annotator, -1 without an answer.
 
-        With "attributes", -2 - n is the n-th of the newcomers.
+        With "nearest" and "attributes", -2 - n is the n-th of the newcomers.
 
         Args:
             unknown: what to do with annotators without an answer in training. "error" refuses
@@ -84,12 +84,12 @@ class TrainingAnnotators:
             names = [pairs.names[i] for i in np.unique(pairs.annotator) if codes[i] < 0]
             raise DataError(
                 f"not in the training corpus: annotator {listed(names, 5)}{self.hint}; pass "
-                "unknown='mean' or 'drop' (--unknown mean), or 'aggregate' if the model was "
-                "fitted with aggregate=True"
+                "unknown='mean' or 'drop' (--unknown mean), 'nearest' if they answered other "
+                "items, or 'aggregate' if the model was fitted with aggregate=True"
             )
         answered = np.r_[self.answered, False]  # the last one for code -1
         codes = np.where(answered[codes], codes, -1)
-        if unknown == "attributes":
+        if unknown in ("nearest", "attributes"):
             number = self.newcomers.find(pairs.names)
             codes = np.where((codes < 0) & (number >= 0), -2 - number, codes)
         code = codes[pairs.annotator]
@@ -147,7 +147,7 @@ def consensus_pairs(
     Args:
         own: each item with its own annotators. Items that are not among them, or all items if
             None, take all annotators with an answer in training.
-        unknown: "mean" and "attributes" keep own annotators without an answer in
+        unknown: "mean", "nearest" and "attributes" keep own annotators without an answer in
             training (code below 0); otherwise they are left out.
     """
     if own is None or not len(own):
