@@ -100,30 +100,6 @@ def test_the_share_of_answers_and_of_majorities_that_are_gold(
     assert (clear.answer == gold[clear.item]).mean() == pytest.approx(majority, abs=5e-4)
 
 
-def test_numbers_of_rows_and_items(data_folder: Path) -> None:
-    conflict = real(data_folder, "cue_conflict16")
-    assert conflict["object"].n_rows == 3 * 12_800 - 131 - 77 - 268
-    edges = real(data_folder, "cue_conflict16", "edges")
-    assert (edges.n_items, edges["object"].n_rows) == (160, 1_600 - 34)
-    patterns = real(data_folder, "ca_patterns216")
-    assert patterns["beauty"].n_rows == 4_320 and patterns["beauty"].per_item().min() == 18
-    voices = real(data_folder, "nsc_voices")
-    assert len(voices.questions) == 34 and voices["herzlich"].n_rows == 4_519 - 162
-    emotions = real(data_folder, "emobank")
-    for perspective, rows, items in (("reader", 47_925, 10_548), ("writer", 48_309, 10_467)):
-        answers = emotions[f"{perspective} A"]
-        assert (answers.n_rows, (answers.per_item() > 0).sum()) == (rows, items)
-    faces = real(data_folder, "faces_3dsk")
-    assert len(faces.contents["image"]) == 100
-    assert all(set(faces[trait].per_annotator()) == {0, 50} for trait in faces.questions)
-    ducks = real(data_folder, "bluebirds_ducks", "ducks")
-    answers, gold = ducks["duck"], ducks.gold["duck"].answer
-    assert (answers.answer == gold[answers.item]).mean() == pytest.approx(0.673, abs=5e-4)
-    assert (answers.majority(ties="first").answer == gold).mean() == pytest.approx(0.692, abs=5e-4)
-    counts = Counter(ducks.item_attributes["species"].to_pylist())
-    assert counts.pop("Non Bird") == 40 and set(counts.values()) == {50} and len(counts) == 4
-
-
 def test_cifar10h_votes(data_folder: Path) -> None:
     corpus = real(data_folder, "cifar10h")
     gold = corpus.gold["class"].answer
@@ -173,18 +149,6 @@ def test_the_means_of_emobank_leave_the_same_responses_out(data_folder: Path) ->
     assert texts == [row["text"] for row in published]
 
 
-def test_no_text_or_document_of_emobank_is_cut(data_folder: Path) -> None:
-    corpus = real(data_folder, "emobank")
-    units, text = corpus.units(), corpus.content["text"]
-    documents = np.array(corpus.item_attributes["document"].to_pylist())
-    pairs = np.unique(np.stack([text, units], axis=1), axis=0)
-    split_texts = np.bincount(pairs[:, 0]) > 1
-    assert not split_texts.any()
-    assert np.bincount(units).max() < 0.1 * corpus.n_items  # no giant unit
-    alone = np.array(corpus.item_attributes["unit"].to_pylist()) != documents
-    assert (alone & (documents != "SemEval")).sum() < 150  # sentences away from their document
-
-
 def test_coders_of_eye_fixations(data_folder: Path) -> None:
     corpus = real(data_folder, "eye_fixations_12coders")
     answers = corpus["fixation"]
@@ -209,25 +173,6 @@ def test_coders_of_eye_fixations(data_folder: Path) -> None:
     lengths = np.bincount(corpus.content["gaze"])
     np.testing.assert_array_equal(lengths, gaze.values.value_lengths().to_numpy())
     assert corpus.focus.stop.max() == lengths.max() == 4504
-
-
-def test_ratings_of_jokes(data_folder: Path) -> None:
-    corpus = real(data_folder, "jester5k")
-    answers = corpus["rating"]
-    assert np.flatnonzero(answers.per_item() == 5000).tolist() == [4, 7, 14, 16, 17, 18]
-    assert answers.per_item()[70] == 1732
-    assert (answers.per_annotator() == 100).sum() == 1473
-    assert answers.per_annotator().min() == 36
-    assert (answers.answer.min(), answers.answer.max()) == (-9.95, 9.90)
-
-
-def test_labelme_vectors(data_folder: Path) -> None:
-    corpus = real(data_folder, "labelme_crowds")
-    unit = dict(zip(corpus.items, corpus.units().tolist(), strict=True))
-    assert unit["train-737"] == unit["test-762"] and unit["train-495"] == unit["test-1027"]
-    assert len(set(unit.values())) == 2688 - 2
-    assert corpus.notes[0].startswith("2 vectors of test also occur in train")
-    assert [corpus.part(part).n_items for part in corpus.parts()] == [1000, 500, 1188]
 
 
 @pytest.mark.parametrize(
@@ -337,24 +282,6 @@ def test_people_of_lewidi2025(data_folder: Path) -> None:
         None,
     }
     assert len(np.unique(sarcasm.units())) == 71  # contexts
-
-
-def test_real_explanations_stay_with_their_answers(data_folder: Path) -> None:
-    requested = real(data_folder, "lewidi2025", "Paraphrase")["paraphrase"]
-    items = list(raw(data_folder, "lewidi2025", "Paraphrase").values())
-    explanations = [[text] for item in items for text in item["other_info"]["explanations"]]
-    assert requested.extra["explanations"].to_pylist() == explanations
-    assert requested.annotator_codes("").tolist() == [0, 1, 2, 3] * 450
-
-
-def test_annotators_of_nli_variation_who_answered_twice(data_folder: Path) -> None:
-    corpus = real(data_folder, "nli_variation")
-    applies = corpus["not applicable"]
-    pairs = np.stack([applies.item, applies.annotator_codes("a test")])
-    distinct, times = np.unique(pairs, axis=1, return_counts=True)
-    assert (times == 2).sum() == 720 and times.max() == 2
-    assert {corpus.annotators[who] for who in distinct[1, times == 2]} == {"335", "448", "79"}
-    assert len(np.unique(corpus.units())) == 494
 
 
 def test_the_crowd_of_pos_tweets(data_folder: Path) -> None:

@@ -50,11 +50,6 @@ def test_files_and_streams(tmp_path: Path, name: str) -> None:
     assert corpus.notes[0].startswith(f"{name}: long table; item = item, annotator = annotator")
 
 
-def test_a_wide_table(tmp_path: Path) -> None:
-    columns = {"item": ["t1", "t2"], "ann1": ["x", None], "ann2": ["y", "x"]}
-    assert read(written(tmp_path, "a.arrow", columns))["answer"].answers() == ["x", "y", "x"]
-
-
 @pytest.mark.parametrize("name", ["a.arrow", "a.arrows"])
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9])
 def test_a_truncated_file(tmp_path: Path, name: str, share: float) -> None:
@@ -102,14 +97,4 @@ def test_no_rows_and_no_columns(tmp_path: Path) -> None:
         read(path)
     path = written(tmp_path, "a.arrow", {})
     with pytest.raises(DataError, match=refused(f"{path}: no columns")):
-        read(path)
-
-
-def test_two_columns_of_one_name(tmp_path: Path) -> None:
-    table = pa.table([["t1"], ["a"], ["b"]], names=["item", "label", "label"])
-    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
-        writer.write_table(table)
-    path = tmp_path / "a.arrow"
-    message = f"{path}: columns share the name 'label'; rename all but one"
-    with pytest.raises(DataError, match=refused(message)):
         read(path)

@@ -99,14 +99,3 @@ def test_no_parquet_at_all(write: Write) -> None:
     message = f"{path}: not a Parquet file: it begins with b'item', not with b'PAR1'"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
-
-
-def test_no_rows_and_no_columns(tmp_path: Path) -> None:
-    path = written(
-        tmp_path, {"item": pa.array([], pa.string()), "answer": pa.array([], pa.string())}
-    )
-    with pytest.raises(DataError, match=refused(f"{path}: column names, but no rows")):
-        read(path)
-    path = written(tmp_path, {})
-    with pytest.raises(DataError, match=refused(f"{path}: no columns")):
-        read(path)
