@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from dissensus import Corpus, readers
 from dissensus.errors import DataError
 from dissensus.files.plain import unpacking_up_to
 from dissensus.readers import delimited, files
-from dissensus.readers.formats import jsonl, parquet
+from dissensus.readers.formats import parquet
 from dissensus.readers.tables import column_parts
 from tests.readers.conftest import Write
 
@@ -33,7 +32,6 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(files, "CHUNK", 500)
         monkeypatch.setattr(delimited, "BLOCK", 700)
         monkeypatch.setattr(column_parts, "MANY", 2000)
-        monkeypatch.setattr(jsonl, "OBJECTS", 50)
         monkeypatch.setattr(parquet, "ROWS", 50)
 
     monkeypatch.setattr("dissensus.annotations.annotations.PAIRS", 90)
@@ -240,47 +238,6 @@ def test_compressed_tables_and_other_encodings(
     assert_same(both(write(text.encode("utf-16"), "labels.csv")))
     assert_same(both(write(text.encode("latin-1"), "labels.csv"), encoding="latin-1"))
     assert_same(both(write(text.replace("\n", "\r\n").encode("utf-8-sig"), "labels.csv")))
-
-
-def test_json_lines(write: Write, both: Callable[..., tuple[Path, Path]]) -> None:
-    lines = []
-    for number, (item, annotator, label) in enumerate(crowd()):
-        row = {"item": int(item[5:]), "annotator": annotator, "label": label, "seconds": 1.5}
-        if number % 10 == 3:
-            del row["seconds"], row["label"]
-        lines.append(json.dumps(row, ensure_ascii=number % 2 == 0))
-    lines.insert(100, "")
-    corpus = assert_same(both(write("\n".join(lines), "labels.jsonl")))
-    assert any("60 rows without an answer left out, the first in line 4" in n for n in corpus.notes)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [{"item": "t1", "annotator": "w99", "new": 1}],  # a column that begins late
-        [{"item": "t1", "annotator": "w99", "label": ["yes", "no"]}],  # sets
-        ["", {"item": "t1", "annotator": "w99", "label": 2.50}, ""],
-    ],
-)
-def test_json_lines_that_differ_from_the_first_ones(
-    write: Write, both: Callable[..., tuple[Path, Path]], lines: list[Any]
-) -> None:
-    rows = [dict(zip(("item", "annotator", "label"), row, strict=True)) for row in crowd()]
-    text = "\n".join(line and json.dumps(line) for line in [*rows, *lines])
-    assert_same(both(write(text, "labels.jsonl"), repeats="keep"))
-
-
-@pytest.mark.parametrize("array", [False, True])
-def test_a_damaged_line_of_json(write: Write, tiny: Callable[[], None], array: bool) -> None:
-    rows = [dict(zip(("item", "annotator", "label"), row, strict=True)) for row in crowd()]
-    text = ",\n".join(map(json.dumps, rows)) if array else "\n".join(map(json.dumps, rows))
-    path = write(f"{'[' * array}{text}\n{{", "labels.jsonl")
-    with pytest.raises(DataError) as whole:
-        readers.read(path)
-    tiny()
-    with pytest.raises(DataError) as in_parts:
-        readers.read(path)
-    assert str(in_parts.value) == str(whole.value)
 
 
 def test_parquet(tmp_path: Path, both: Callable[..., tuple[Path, Path]]) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from itertools import chain, islice
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +11,23 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.files import (
-    LargeText,
-    NotUtf8Error,
-    is_large,
-    read_utf8,
-)
+from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import (
     DECODER,
     Place,
     half_letter,
-    line_object,
     objects,
     set_text,
     unit_of,
     value_text,
 )
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.column_parts import ColumnParts
-from dissensus.readers.tables.rows import Rows, make_rows
+from dissensus.readers.tables.rows import make_rows
 from dissensus.readers.tables.shapes import table_corpus
-
-OBJECTS = 50_000  # of a large file that are parsed together
-MOST_LINE = 64 << 20  # bytes of a line of such a file
 
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read a table of objects; a list as an answer is a set of values."""
-    if is_large(path):
-        with suppress(NotUtf8Error, _NotInPartsError):
-            return table_corpus(_rows_in_parts(LargeText(path, options.encoding)), options)
     text = read_utf8(path, options.encoding).decode("utf-8")
     _check_lines(text, path)
     columns, numbers = _columns_of(objects(text, path))
@@ -50,77 +35,16 @@ def read(path: Path, options: Layout) -> Corpus:
         raise DataError(f"{path}: the file is empty")
     if not columns:
         raise DataError(f"{path}: every object is empty")
+    unit = unit_of(text)
 
     def place(row: int) -> str:
-        return f"{unit_of(text)} {numbers[row]}"
+        return f"{unit} {numbers[row]}"
 
     sets: set[str] = set()
     arrays = [_text_array(name, column, sets, path, place) for name, column in columns.items()]
-    return table_corpus(_rows(path, columns, arrays, place, frozenset(sets)), options)
-
-
-def _rows(
-    path: Path, names: Iterable[str], columns: list[Any], place: Place, sets: frozenset[str]
-) -> Rows:
-    facts = {"name": path.name, "place": place, "folder": path.resolve().parent, "sets": sets}
-    return make_rows(list(names), columns, str(path), **facts)
-
-
-# ---- a large file ----
-
-
-class _NotInPartsError(Exception):
-    """The objects of a file have to be read together."""
-
-
-def _rows_in_parts(text: LargeText) -> Rows:
-    """The objects in the lines of a file, of which few are in memory at a time."""
-    lines = ((number, line_object(line, number, text.path)) for number, line in _lines(text))
-    parts: dict[str, ColumnParts] = {}
-    n_rows = 0
-    for chunk in text.shown(iter(lambda: list(islice(lines, OBJECTS)), [])):
-        columns, numbers = _columns_of(chunk)
-        for name in [name for name in columns if name not in parts]:  # lacking until now
-            parts[name] = ColumnParts()
-            parts[name].add(pa.nulls(n_rows, pa.string()))
-        for name, part in parts.items():
-            column = columns.get(name, [None] * len(numbers))
-            part.add(_part_array(name, column, text.path, numbers))
-        n_rows += len(numbers)
-    if not parts:
-        raise _NotInPartsError
-
-    def place(row: int) -> str:
-        return f"line {next(islice(_lines(text), row, None))[0]}"
-
-    return _rows(text.path, parts, [part.column() for part in parts.values()], place, frozenset())
-
-
-def _part_array(name: str, column: list[Any], path: Path, numbers: list[int]) -> Any:
-    """Some cells of a column as Arrow strings."""
-    sets: set[str] = set()
-    array = _text_array(name, column, sets, path, lambda row: f"line {numbers[row]}")
-    if sets:
-        raise _NotInPartsError  # a single value in another part is a set, too
-    return array
-
-
-def _lines(text: LargeText) -> Iterator[tuple[int, str]]:
-    """The number of each line that is not blank, and the line, which contains an object."""
-    rest, number = b"", 0
-    for chunk in chain(text.chunks(), (b"\n",)):
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > MOST_LINE:
-            raise _NotInPartsError
-        for line in lines:
-            number += 1
-            if content := line.decode("utf-8").strip():
-                if number == 1 and not content.startswith("{"):
-                    raise _NotInPartsError  # an array
-                yield number, content
-
-
-# ---- objects ----
+    facts = {"place": place, "folder": path.resolve().parent, "sets": frozenset(sets)}
+    rows = make_rows(list(columns), arrays, str(path), name=path.name, **facts)
+    return table_corpus(rows, options)
 
 
 def _check_lines(text: str, path: Path) -> None:
