@@ -77,7 +77,7 @@ def _objects_corpus(path: Path, grids: list[Grid], options: Layout) -> Corpus:
     named = free_name("file", header)
     rows = [{named: one.name, **dict(zip(one.header, one.cells[0], strict=True))} for one in grids]
     cells = [[row.get(name) for name in (named, *header)] for row in rows]
-    table = rows_of(path, [named, *header], cells, [one.name for one in grids])
+    table = rows_of(path, [named, *header], cells, [f"file {one.name!r}" for one in grids])
     corpus = table_corpus(table, replace(options, item=named))
     return replace(corpus, notes=(*corpus.notes, f"{path.name}: an item in each file"))
 
