@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -13,40 +12,14 @@ from dissensus.readers.tables.notes import ordered_words_note
 from dissensus.scales import Nominal
 
 
-def ratings(confused: str, name: str = "answer") -> pa.Table:
-    """Six whole numbers, of which annotators confuse near ones or any."""
-    draw = np.random.default_rng(0)
-    truth = draw.integers(1, 7, 60)
-    cells: dict[str, list[str]] = {"item": [], "annotator": [], name: []}
-    for item, annotator in np.ndindex(60, 4):
-        value = int(truth[item])
-        if draw.random() < 0.5:
-            near = int(np.clip(value + draw.choice([-1, 1]), 1, 6))
-            value = near if confused == "near" else int(draw.integers(1, 7))
-        cells["item"].append(f"t{item}")
-        cells["annotator"].append(f"p{annotator}")
-        cells[name].append(str(value))
-    return pa.table(cells)
-
-
-def test_numbers_of_which_any_are_confused_may_be_classes() -> None:
-    note = (
-        "table: answer: numbers are read as ordinal, but annotators confuse distant ones as often "
-        'as near ones; if they are codes of classes, use scale="nominal" (--scale nominal)'
-    )
-    corpus = read(ratings("any"))
-    assert corpus["answer"].scale.kind == "ordinal"
-    assert note in corpus.notes
-    assert note not in read(ratings("near")).notes
-    assert note not in read(ratings("any"), scale="ordinal").notes
-
-
 @pytest.mark.parametrize("name", ["class", "topic_category", "Klasse"])
 def test_numbers_of_classes_by_name_are_nominal(name: str) -> None:
-    corpus = read(ratings("near", name), answer=name)
+    rows = [(f"t{n // 4}", f"p{n % 4}", str(1 + n * 7 % 5)) for n in range(60)]
+    cells = dict(zip(("item", "annotator", name), zip(*rows, strict=True), strict=True))
+    corpus = read(pa.table(cells), answer=name)
     assert corpus[name].scale.kind == "nominal"
     assert any(f"numbers of classes, by the name {name!r}" in note for note in corpus.notes)
-    assert read(ratings("near", name), answer=name, scale="ordinal")[name].scale.kind == "ordinal"
+    assert read(pa.table(cells), answer=name, scale="ordinal")[name].scale.kind == "ordinal"
 
 
 def test_free_text_is_read_as_names_with_a_note() -> None:

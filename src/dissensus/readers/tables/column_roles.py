@@ -7,7 +7,6 @@ depends on neither alone (`structure`).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.errors import DataError, NoAnswersError, counted, listed
+from dissensus.errors import DataError, NoAnswersError, listed
 from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.tables.column_names import (
     MEDIA,
@@ -38,8 +37,6 @@ from dissensus.readers.tables.rows import Column, Rows, combined, free_name, num
 from dissensus.readers.tables.structure import Key, find_key
 
 MOST_QUESTIONS = 100
-FEW_MISTAKES = 2  # rows
-NEARLY_FUNCTION = 0.3  # violations as a share of chance: above, a column is surely no attribute
 BY_NAME = "by its name"
 
 
@@ -240,8 +237,6 @@ def _structured(
             raise _refusal(rows, key)
         if not answer_by_name:
             _check_others(rows, key, answer)
-        if BY_NAME not in (key.why_item, key.why_annotator):
-            _check_answers(rows, key, answer)
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
     content = [name for name in key.item if rows.columns[name].is_text] + key.of_kind("content")
@@ -426,39 +421,18 @@ def _unrecognised(rows: Rows, what: str, option: str) -> str:
     )
 
 
-def _check_answers(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
-    """Refuse a column that may be an answer, or an attribute with a mistake."""
-    groups = (("item", key.item[0]), ("annotator", key.annotator))
-    for name, (kind, of) in itertools.product(answer, groups):
-        deviation = from_function(rows.columns[name], rows.columns[of])
-        if 0 < deviation.n_wrong <= FEW_MISTAKES and deviation.share <= NEARLY_FUNCTION:
-            n_wrong = counted(deviation.n_wrong, "row")
-            about = (
-                f"{name!r} is the same for each {kind}, except in {n_wrong}: an answer, or an "
-                "attribute with a mistake"
-            )
-            raise _with_or_without(rows, key, answer, name, about)
-
-
 def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
     """Refuse a further column that may be an answer, or a fact about the assignment."""
     for name in key.of_kind("either"):
         about = (
-            f"{name!r} is an answer, or about the assignment, such as a time or a position "
-            f"({key.explained[name].why})"
+            f"{rows.path}: {name!r} is an answer, or about the assignment, such as a time or a "
+            f"position ({key.explained[name].why})"
         )
-        raise _with_or_without(rows, key, answer, name, about)
-
-
-def _with_or_without(
-    rows: Rows, key: Key, answers: Sequence[str], name: str, about: str
-) -> UnclearError:
-    without = [one for one in answers if one != name]
-    ways = {"if it is an answer": [*without, name]}
-    if without:
-        ways = {"if it is no answer": without, **ways}
-    layouts = {when: _layout(key, names) for when, names in ways.items()}
-    return UnclearError(f"{rows.path}: {about}", rows.path, layouts)
+        without = [one for one in answer if one != name]
+        ways = {"if it is no answer": without} if without else {}
+        ways["if it is an answer"] = [*without, name]
+        layouts = {when: _layout(key, names) for when, names in ways.items()}
+        raise UnclearError(about, rows.path, layouts)
 
 
 def _layout(key: Key, answers: Sequence[str]) -> Layout:

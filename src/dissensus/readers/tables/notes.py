@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import counted, listed
 from dissensus.names import Names
@@ -37,16 +36,12 @@ from dissensus.readers.tables.column_roles import BY_NAME, ColumnRoles
 from dissensus.readers.tables.forms import LONG, Form
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.structure import TAKEN_FOR
-from dissensus.scales import Nominal, Ordinal, Scale, as_numbers
+from dissensus.scales import Nominal, Scale
 
 NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
 MOST_LISTED = 20  # columns that are taken for the same, in the table of columns
-NEAR = 0.9  # distance of unequal answers to an item: a larger share of chance, and order is none
-CLEAR_AGREEMENT = 0.2  # beyond chance: below, any values are confused
-FEWEST_PAIRS = 50  # of unequal answers to one item
 MOST_ITEMS = 20_000  # that are looked at
-FEWEST_VALUES = 4  # with fewer, all values are near
 FEWEST_WORDS = 3  # with an order that are in a column
 FEWEST_ITEMS = 10  # with several answers each: fewer may all agree by chance
 
@@ -263,8 +258,8 @@ def _of_answers(assembled: Assembled) -> Iterator[str]:
 def _of_scales(assembled: Assembled) -> Iterator[str]:
     for name, column in assembled.answers.items():
         if column.inferred:
-            both = (_without_order(assembled.corpus[name]), ordered_words_note(name, column.scale))
-            yield from (f"{name}: {note}" for note in both if note)
+            if note := ordered_words_note(name, column.scale):
+                yield f"{name}: {note}"
 
 
 def _of_gold(assembled: Assembled) -> Iterator[str]:
@@ -350,36 +345,6 @@ def ordered_words_note(question: str, scale: Scale) -> str:
                 f"values are read as nominal, but look ordered; if they are, use --scale {option}"
             )
     return ""
-
-
-def _without_order(annotations: Annotations) -> str:
-    """A note if unequal answers to an item are as distant as unequal answers drawn by chance."""
-    scale = annotations.scale
-    if not isinstance(scale, Ordinal) or len(scale.values) < FEWEST_VALUES:
-        return ""
-    if as_numbers(scale.values) is None:
-        return ""
-    counts = np.zeros((min(annotations.n_items, MOST_ITEMS), len(scale.values)))
-    looked_at = np.flatnonzero(annotations.item < len(counts))
-    times = 1 if annotations.count is None else annotations.count[looked_at]
-    np.add.at(counts, (annotations.item[looked_at], annotations.answer[looked_at]), times)
-    shares = counts.sum(axis=0) / max(counts.sum(), 1)
-    pairs, by_chance = counts.T @ counts, np.outer(shares, shares)
-    np.fill_diagonal(pairs, 0)
-    np.fill_diagonal(by_chance, 0)
-    n_pairs = (counts.sum(axis=1) * (counts.sum(axis=1) - 1)).sum()
-    confused = pairs.sum() / max(n_pairs, 1)
-    agreement = 1 - confused / max(by_chance.sum(), 1e-9)
-    if agreement < CLEAR_AGREEMENT or pairs.sum() < 2 * FEWEST_PAIRS:
-        return ""
-    ranks = np.arange(len(scale.values))
-    distances = np.abs(ranks[:, None] - ranks)
-    if np.average(distances, weights=pairs) <= NEAR * np.average(distances, weights=by_chance):
-        return ""
-    return (
-        "numbers are read as ordinal, but annotators confuse distant ones as often as near ones; "
-        'if they are codes of classes, use scale="nominal" (--scale nominal)'
-    )
 
 
 def _similar_names(what: str, names: Names, case: str = "") -> Iterator[str]:

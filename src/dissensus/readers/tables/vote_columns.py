@@ -1,7 +1,7 @@
 """Vote columns: which columns of a table count answers, recognised by their content.
 
-The sum of counts is another column, or is the same in every row, or another column names the value
-with the largest count. That column is the majority, not the answer of an annotator.
+The sum of counts is another column, or is the same in every row. A column that names the value with
+the largest count is the majority, not the answer of an annotator.
 """
 
 from __future__ import annotations
@@ -62,10 +62,7 @@ def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
     if not 0 < len(table.names) <= MOST_COUNTS:
         return None
     counts = (
-        _by_total(rows, table.whole)
-        or _by_constant(rows, table.whole)
-        or _by_majority(rows, table.whole)
-        or _by_constant(rows, table)
+        _by_total(rows, table.whole) or _by_constant(rows, table.whole) or _by_constant(rows, table)
     )
     if counts is None:
         return None
@@ -87,7 +84,7 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
             raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
         counts = list(layout.answer)
     else:
-        counts = _by_total(rows, table) or _by_majority(rows, table) or _summands(table.sample)
+        counts = _by_total(rows, table) or _summands(table.sample)
         if not _are_votes(table.take(counts).cells):
             raise DataError(
                 f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 5)}; name "
@@ -245,38 +242,14 @@ def _is_number_of_answers(name: str) -> bool:
     return plain(name) in NAMES["count"] or bool(_NUMBER_OF.fullmatch(plain(name)))
 
 
-# ---- columns that another one names ----
+# ---- the majority, and what is counted ----
 
 
-def _by_majority(rows: Rows, table: _Numbers) -> list[str] | None:
-    """Votes whose values are named by another column, the majority."""
-    for name in sorted(rows.columns):
-        if rows.columns[name].is_bytes or len(rows.columns[name].values) > len(table.names):
-            continue
-        values = {plain(str(value)) for value in rows.columns[name].values.to_pylist()}
-        for short in _spellings([one for one in table.names if one != name]):
-            counts = [column for column, value in short.items() if plain(value) in values]
-            if len(counts) < max(2, len(values)):
-                continue
-            if any(short[one] != one for one in counts):  # all that share a prefix or suffix
-                counts = list(short)
-            cells = table.take(counts)
-            taken = set(table.names) - {name}
-            if _are_votes(cells.cells) and _majority(rows, cells, taken, by_name=True)[0] == name:
-                return counts
-    return None
-
-
-def _majority(
-    rows: Rows, counts: _Numbers, taken: set[str], by_name: bool = False
-) -> tuple[str | None, int]:
+def _majority(rows: Rows, counts: _Numbers, taken: set[str]) -> tuple[str | None, int]:
     """The column that names the largest count of nearly every row, by whatever names or codes;
     and the number of rows where it does not.
 
     Any of several largest counts will do. A value that occurs only at ties may mean a tie.
-
-    Args:
-        by_name: whether values must be called as the columns are.
     """
     cells = counts.cells
     largest = (cells == cells.max(axis=1, keepdims=True)) & (cells.max(axis=1) > 0)[:, None]
@@ -285,17 +258,17 @@ def _majority(
         column = rows.columns[name]
         if column.is_bytes or not 2 <= len(column.values) <= MOST_VALUES:
             continue
-        used, n_wrong, n_rows = _largest_counts(column, largest, counts.names, by_name)
+        used, n_wrong, n_rows = _largest_counts(column, largest, counts.names)
         values = column.values.to_pylist()
         all_named = all(any(_is_named(v, one) for one in counts.names) for v in values)
-        enough = by_name or rows.n_rows >= FEW_ROWS or all_named
+        enough = rows.n_rows >= FEW_ROWS or all_named
         if len(set(used)) == len(used) > 1 and n_wrong <= (1 - NEARLY_ALL) * n_rows and enough:
             majorities.append((n_wrong, name))
     return min(majorities)[::-1] if majorities else (None, 0)
 
 
 def _largest_counts(
-    column: Column, largest: np.ndarray, names: Sequence[str], by_name: bool
+    column: Column, largest: np.ndarray, names: Sequence[str]
 ) -> tuple[list[int], int, int]:
     """The count that each value of a column stands for; how many rows are wrong, and in all."""
     used: list[int] = []
@@ -305,8 +278,6 @@ def _largest_counts(
         same = [n for n, one in enumerate(names) if _is_named(value, one)]
         if not len(at) or ((at.sum(axis=1) > 1).all() and not same):
             continue  # "tie", or one of those that tie
-        if by_name and not same:
-            return [], 0, 0
         right = at.sum(axis=0)
         best = same[0] if same and right[same[0]] == right.max() else int(right.argmax())
         used.append(best)
