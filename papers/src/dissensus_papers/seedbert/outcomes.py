@@ -11,7 +11,6 @@ import numpy as np
 from dissensus import Corpus, Nominal
 from dissensus.errors import DataError
 from dissensus.evaluation import Key, folder_name
-from dissensus.methods import best_temperature, tempered
 from dissensus.metrics import smoothed_votes, soft
 from dissensus_papers.framework.outcomes import SavedItems, SavedOutcome
 from dissensus_papers.seedbert.protocol import (
@@ -123,6 +122,8 @@ def temperatures(
     outcome: Outcome, items: Items, n_members: int | None = None, lowest: float = 0.0
 ) -> list[float]:
     """Of each fold, by the labels of the items that were set aside there."""
+    from dissensus.methods import best_temperature  # loads torch
+
     scale, chosen = Nominal(tuple(items.values)), []
     for fold in np.unique(outcome.aside[0]):
         inside = outcome.aside[0] == fold
@@ -143,6 +144,8 @@ def distribution(
     mean = outcome.mass[:n_members].mean(axis=0, dtype=float)
     if read == MEAN:
         return np.asarray(mean)
+    from dissensus.methods import tempered  # loads torch
+
     distributions, scale = np.empty_like(mean), Nominal(tuple(items.values))
     of_item = items.folds[outcome.seed]
     lowest = 1.0 if read == CAUTIOUS else 0.0
