@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from dissensus.cli import app
-from dissensus.cli.source import SOURCE_OPTIONS
+from dissensus.cli.options import SOURCE_OPTIONS
 
 PAGE = Path(__file__).parent / "commands.md"
 BLOCK = re.compile(r"(<!-- (options|reading): (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -17,7 +17,7 @@ from dissensus.errors import DataError
 from dissensus.files.plain import unpacking_up_to
 from dissensus.readers import delimited, files
 from dissensus.readers.formats import parquet
-from dissensus.readers.tables import column_parts
+from dissensus.readers.tables import rows as table_rows
 from tests.readers.conftest import Write
 
 Convert = Callable[..., Corpus]
@@ -31,7 +31,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(files, "LARGE", 0)
         monkeypatch.setattr(files, "CHUNK", 500)
         monkeypatch.setattr(delimited, "BLOCK", 700)
-        monkeypatch.setattr(column_parts, "MANY", 2000)
+        monkeypatch.setattr(table_rows, "MANY_BYTES", 2000)
         monkeypatch.setattr(parquet, "ROWS", 50)
 
     monkeypatch.setattr("dissensus.annotations.annotations.PAIRS", 90)
@@ -264,9 +264,9 @@ def test_other_shapes(write: Write, both: Callable[..., tuple[Path, Path]], text
 
 
 def test_codes_are_those_of_first_appearance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(column_parts, "MANY", 100_000)
+    monkeypatch.setattr(table_rows, "MANY_BYTES", 100_000)
     texts = [str(number) for number in np.random.default_rng(0).integers(0, 20_000, 60_000)]
-    parts = column_parts.ColumnParts()
+    parts = table_rows.ColumnParts()
     for at in range(0, 60_000, 7000):
         parts.add(pa.array(texts[at : at + 7000]))
     column, expected = parts.column(), pa.array(texts).dictionary_encode()

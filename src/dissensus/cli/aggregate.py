@@ -19,7 +19,7 @@ from dissensus.cli.console import (
     write_answers,
     write_tables,
 )
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _answers(rows: list[AggregatorScores]) -> Any:
 
 @reads_corpus
 def aggregate(
-    source: Source,
+    source: Input,
     method: str | None = None,
     output: Path | None = None,
     question: list[str] | None = None,

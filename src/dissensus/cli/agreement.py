@@ -19,7 +19,7 @@ from dissensus.cli.console import (
     write_tables,
 )
 from dissensus.cli.group_tables import show_comparisons
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, counted
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Cells = tuple[list[str], list[list[str]], list[str]]  # names, rows, columns of 
 
 @reads_corpus
 def agreement(
-    source: Source,
+    source: Input,
     measure: list[str] | None = None,
     question: list[str] | None = None,
     by: str | None = None,

@@ -13,9 +13,8 @@ from dissensus.cli.method_options import (
     configured_methods,
     typed_settings,
 )
-from dissensus.cli.options import seconds, typed_command
+from dissensus.cli.options import Input, reads_corpus, seconds, typed_command
 from dissensus.cli.parts import readable
-from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, ModelError, Unfinished, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @reads_corpus
 def compare(
-    source: Source | None = None,
+    source: Input | None = None,
     output: Path | None = None,
     methods: str | None = None,
     protocol: str | None = None,

@@ -16,12 +16,12 @@ from dissensus.cli.console import (
     say,
     show,
 )
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 
 
 @reads_corpus
 def convert(
-    source: Source,
+    source: Input,
     out: Path,
     question: list[str] | None = None,
     to: str | None = None,

@@ -20,7 +20,7 @@ from dissensus.cli.console import (
     show_line,
     with_rest,
 )
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, DissensusError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ MOST_ANNOTATORS = 20
 
 @reads_corpus
 def describe(
-    source: Source,
+    source: Input,
     question: list[str] | None = None,
     most: int | None = None,
     json: bool = False,

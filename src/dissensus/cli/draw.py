@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dissensus.cli import console
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, counted
 
 MOST_DRAWN = 4  # items that are drawn if none are named
@@ -13,7 +13,7 @@ MOST_DRAWN = 4  # items that are drawn if none are named
 
 @reads_corpus
 def draw(
-    source: Source,
+    source: Input,
     output: Path,
     show: str | None = None,
     predictions: Path | None = None,

@@ -17,7 +17,7 @@ from dissensus.cli.console import (
     show_each,
 )
 from dissensus.cli.group_tables import show_group_scores
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @reads_corpus
 def evaluate(
     predictions: Path,
-    source: Source,
+    source: Input,
     against: list[Path] | None = None,
     question: list[str] | None = None,
     metric: list[str] | None = None,
@@ -114,7 +114,7 @@ def _show(result: Evaluation) -> None:
 @reads_corpus
 def attention(
     predictions: Path,
-    source: Source,
+    source: Input,
     against: list[Path] | None = None,
     model: Path | None = None,
     deleted: int = 200,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import check_result, columns, emit, number, say, show, with_rest
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MOST_ROWS = 30
 @reads_corpus
 def judge(
     system: str,
-    source: Source,
+    source: Input,
     question: list[str] | None = None,
     margin: float = 0.1,
     json: bool = False,

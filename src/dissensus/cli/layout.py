@@ -6,11 +6,11 @@ import secrets
 from pathlib import Path
 
 from dissensus.cli.console import say
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus
 
 
 @reads_corpus
-def layout(source: Source, browser: bool = False, port: int = 0) -> None:
+def layout(source: Input, browser: bool = False, port: int = 0) -> None:
     """Print how FILE is read: what is in it, its first answers, and the layout as TOML.
 
     Change the TOML and keep it as FILE.dissensus.toml: every command reads FILE so from then on.

@@ -15,15 +15,22 @@ import functools
 import inspect
 import re
 import shlex
+import sys
 import typing
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Annotated, Any, NamedTuple
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
 
-from dissensus.errors import DataError
+from dissensus.cli.console import say
+from dissensus.errors import DataError, NoAnswersError, counted
+
+if TYPE_CHECKING:
+    from dissensus.corpus import Corpus
 
 Command = Callable[..., Any]
 COMMON = {  # options of several commands, as in `Documentation`
@@ -202,3 +209,312 @@ def seconds(text: str | None, option: str = "--budget") -> float | None:
     if not spelled:
         raise DataError(f"{option} must be a time such as 90s, 10m or 1h30m, found {text!r}")
     return sum(float(n) * UNITS[unit or "s"] for n, unit in parts)
+
+
+# ---- FILE and the options to read it, of all commands that read a corpus ----
+
+SOURCE_OPTIONS = "Options for reading FILE"
+_FILE = typer.Argument(
+    metavar="FILE",
+    help="A table, an export of an annotation platform, a corpus folder written by dissensus, or "
+    "the folder of a supported public corpus.",
+)
+File = Annotated[Path, _FILE]
+OptionalFile = Annotated[Path | None, _FILE]
+
+
+def is_comparison(folder: Path) -> bool:
+    """Whether `dissensus compare` wrote this folder."""
+    return any((folder / name).exists() for name in ("results.json", "comparison.json"))
+
+
+TO_CHOOSE = "; to choose: dissensus describe "  # in the note on several columns of answers
+EXPLAINING = ("describe", "convert", "layout")  # commands that say how columns were recognised
+_explains = ContextVar("explains", default=True)
+
+
+@dataclass(frozen=True)
+class Input:
+    """FILE, and the options that say how to read it.
+
+    Args:
+        corpus: Corpus to read, if the folder contains several.
+        format: Format of FILE if it is not recognised, e.g. csv, long or wide.
+        item: Column that identifies the item; repeatable, if several do together.
+        annotator: Column that identifies the annotator.
+        annotator_columns: Columns with one annotator's answers each, separated by commas.
+        answer: Column of answers; repeatable, one for each question.
+        text: Column with the text that annotators saw; repeatable.
+        question_column: Column that names the question, if rows belong to several.
+        scale: Scale of the answers, e.g. nominal, nominal:no,yes, ordinal:low,mid,high or
+            interval:0:10; with several questions, one each: label=ordinal:ok,toxic.
+        repeats: What to do if an annotator answered an item twice: error, keep, first, last, mean
+            or set (of values).
+        encoding: Character encoding of FILE if it is not UTF-8.
+        merge_variants: Treat 'Yes', 'yes ' and 'yes' as the same answer.
+        missing: Word that means that an answer is missing, e.g. - or N/A; repeatable.
+        items: Table of items to join: contents, attributes, split.
+        gold: Column of gold labels, or a file of them to join by item.
+        features: Columns of features, e.g. 'x*', or a file to join: a table, or an array (.npy) in
+            the order of --items.
+        annotator_attributes: Table with a row for each annotator to join, e.g. their gender and
+            age.
+        answer_cells: What a cell of --answer contains: lists, keys (of annotators), counts, records
+            or digits (default: values).
+        header: Rows of column names: 0, 1 or 2.
+        layout: File that says how to read FILE, as dissensus layout prints it (default:
+            FILE.dissensus.toml, if there is one).
+        max_unpacked: Size that a compressed FILE may unpack to, e.g. 8GB (default: 2GB).
+        remember: Keep these options next to FILE, in FILE.dissensus.toml; later commands use them.
+    """
+
+    file: File
+    corpus: str | None = None
+    format: str | None = None
+    item: list[str] | None = None
+    annotator: str | None = None
+    annotator_columns: str | None = None
+    answer: list[str] | None = None
+    text: list[str] | None = None
+    question_column: str | None = None
+    scale: list[str] | None = None
+    repeats: str | None = None
+    encoding: str | None = None
+    merge_variants: bool = False
+    missing: list[str] | None = None
+    items: Path | None = None
+    gold: str | None = None
+    features: str | None = None
+    annotator_attributes: Path | None = None
+    answer_cells: str | None = None
+    header: int | None = None
+    layout: Path | None = None
+    max_unpacked: str | None = None
+    remember: bool = False
+
+    def arguments(self) -> list[str]:
+        """FILE and the options as the user typed them."""
+        arguments = [str(self.file)]
+        for field in fields(self)[1:]:
+            value, option = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
+            if value is True:
+                arguments.append(option)
+            elif value is not None and value is not False:
+                for part in value if isinstance(value, list) else [value]:
+                    arguments += [option, str(part)]
+        return arguments
+
+    def check_outputs(self, *outputs: Path | None) -> None:
+        """Refuse to write over FILE, or two results into one file."""
+        named = [output for output in outputs if output is not None]
+        for output in named:
+            if output.exists() and self.file.exists() and output.samefile(self.file):
+                raise DataError(f"{output}: is the input; choose another path for the output")
+        if len({output.resolve() for output in named}) < len(named):
+            raise DataError(f"{named[0]}: given for two outputs; write each to its own file")
+
+    def each(self) -> list[Input]:
+        """FILE once for each corpus in it, if it is a folder of several and none is chosen."""
+        from dissensus.datasets import corpora_in
+
+        corpora = [] if self.corpus else corpora_in(self.file)
+        return [replace(self, file=file, corpus=corpus) for file, corpus in corpora] or [self]
+
+    def read(self, unanswered: bool = False, say: Callable[[str], None] = say) -> Corpus:
+        """Read FILE and print its notes, such as what was recognised.
+
+        Args:
+            unanswered: whether a table without answers is read too, as items only.
+            say: prints a note; to stderr if left out.
+        """
+        from dissensus import datasets
+
+        _load_pyarrow()
+        typed, options = self._typed(), self.options()
+        try:
+            corpus = datasets.read(self.file, **options)
+        except NoAnswersError as error:
+            if unanswered:
+                corpus = datasets.read(self.file, **options | {"answer": ()})
+            else:
+                options |= _chosen(self.file, error, options)
+                corpus = datasets.read(self.file, **options)
+        if not typed and not self.remember and self.settings_file.is_file():
+            say(_short(corpus, self.settings_file))
+        else:
+            for note in corpus.notes if _explains.get() or typed else self._short_notes(corpus):
+                if _explains.get() or "\n" not in note:
+                    say(note)
+        if self.remember:
+            say(self._keep(options))
+        return corpus
+
+    def options(self) -> dict[str, Any]:
+        """The options that the user typed, as arguments of `read`."""
+        from dissensus.names import split_names
+
+        options = self._typed()
+        names = {
+            "question_column": "question",
+            "annotator_columns": "annotators",
+            "answer_cells": "cells",
+        }
+        options = {names.get(name, name): value for name, value in options.items()}
+        if "annotators" in options:
+            options["annotators"] = split_names(options["annotators"])
+        if "scale" in options:
+            options["scale"] = scales_of(options["scale"])
+        if self.remember and self.layout is None:
+            options["layout"] = {}  # what is kept now is not read
+        return options
+
+    def _short_notes(self, corpus: Corpus) -> list[str]:
+        """The notes, with a short first line instead of one on each column of a table."""
+        recognised, *others = corpus.notes or ("",)
+        others = [note for note in others if TO_CHOOSE not in note]
+        n_items = counted(corpus.n_items, "item")
+        if not corpus.questions or not recognised.endswith(f" on {n_items}"):
+            return list(corpus.notes)
+        questions = [f"{name} ({one.scale.kind})" for name, one in corpus.questions.items()]
+        n_answers = sum(one.n_answers for one in corpus.questions.values())
+        by = f" by {counted(corpus.n_annotators, 'annotator')}" if corpus.n_annotators else ""
+        line = f"{self.file.name}: {', '.join(questions)}; {counted(n_answers, 'answer')}{by} on"
+        return [min(f"{line} {n_items}", recognised, key=len), *others]
+
+    @property
+    def settings_file(self) -> Path:
+        """Where --remember keeps the options for FILE."""
+        from dissensus.readers.layout import file_beside
+
+        return file_beside(self.file)
+
+    def _typed(self) -> dict[str, Any]:
+        """The options for reading that the user typed."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)[1:-1]}
+        return {name: value for name, value in values.items() if value not in (None, False)}
+
+    def _keep(self, options: dict[str, Any]) -> str:
+        """Write the layout that is typed, or in --layout, next to FILE; returns a note."""
+        from dissensus.files.folders import staged
+        from dissensus.readers.layout import Layout, layout_of
+
+        layout = layout_of(options.pop("layout"))
+        options.pop("max_unpacked", None)
+        paths = {
+            name: str(Path(value).resolve())
+            for name, value in options.items()
+            if isinstance(value, Path) or (name in ("gold", "features") and Path(value).is_file())
+        }
+        text = Layout(**{**layout.stated(), **options, **paths}).to_toml()
+        with staged(self.settings_file) as path:
+            path.write_text(text + "\n", encoding="utf-8")
+        return f"{self.settings_file}: remembers how to read {self.file.name}"
+
+
+class _NoPandas:
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ImportError(name)
+
+
+def _load_pyarrow() -> None:
+    """Load pyarrow without pandas, which it imports in 0.3 s to make its first array, if there is
+    one. It asks for pandas again where a frame is converted."""
+    import pyarrow as pa
+
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            pa.array([])
+        finally:
+            sys.meta_path.remove(_NoPandas)
+
+
+def _chosen(path: Path, error: NoAnswersError, options: dict[str, Any]) -> dict[str, Any]:
+    """Ask the person at the terminal which way to read an unclear table; without one, refuse it."""
+    from dissensus import datasets
+    from dissensus.cli.layout_page import in_words
+    from dissensus.readers.layout import UnclearError
+
+    if not (isinstance(error, UnclearError) and error.ways and sys.stdin.isatty()):
+        raise error
+    say(error.about)
+    ways = []
+    for when, way in error.ways.items():
+        stated = options | way.stated()
+        try:
+            words = in_words(datasets.read(path, **stated))
+        except DataError:
+            continue
+        ways.append(stated)
+        for line in (f"{len(ways)}: {when}", *(f"   {word}" for word in words)):
+            say(line)
+    numbers = [str(number) for number in range(1, len(ways) + 1)]
+    typed = (
+        typer.prompt(f"Read it as {', '.join(numbers)}; else Enter", "", err=True) if ways else ""
+    )
+    if typed not in numbers:
+        raise error
+    return ways[int(typed) - 1]
+
+
+def _short(corpus: Corpus, settings_file: Path) -> str:
+    """One line about a corpus that was read before."""
+    n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
+    return (
+        f"{corpus.name}: {counted(n_answers, 'answer')} to {', '.join(corpus.questions)} by "
+        f"{counted(corpus.n_annotators, 'annotator')} on {counted(corpus.n_items, 'item')}; read "
+        f"as in {settings_file.name}"
+    )
+
+
+def scales_of(texts: list[str]) -> str | dict[str, str] | None:
+    """The scale of all questions, or one by question, as `--scale` gives them.
+
+    Example:
+        >>> scales_of(["label=ordinal:ok,toxic", "rating=interval:1:5"])
+        {'label': 'ordinal:ok,toxic', 'rating': 'interval:1:5'}
+        >>> scales_of(["nominal:a=b,c"])
+        'nominal:a=b,c'
+    """
+    named = [text.split("=", 1) for text in texts if "=" in text.split(":", 1)[0]]
+    if not named:
+        if len(texts) > 1:
+            raise DataError(
+                f"--scale is given {len(texts)} times; name the question of each, as in "
+                f"--scale QUESTION={texts[0]}"
+            )
+        return texts[0] if texts else None
+    if len(named) < len(texts):
+        raise DataError("--scale: name the question of each scale, as in --scale label=nominal")
+    return {question.strip(): scale for question, scale in named}
+
+
+def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter `source` of a command by FILE and its options.
+
+    If `source` may be None, FILE may be left out.
+    """
+    hints = typing.get_type_hints(command, include_extras=True)
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name == "source":
+            file, *options = documented(Input, rich_help_panel=SOURCE_OPTIONS)
+            if parameter.default is None:
+                file = file.replace(annotation=OptionalFile, default=None)
+            parameters += [file, *options]
+        else:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+
+    @functools.wraps(command)
+    def run(**arguments: typing.Any) -> None:
+        of_source = {field.name: arguments.pop(field.name) for field in fields(Input)}
+        source = None if of_source["file"] is None else Input(**of_source)
+        _explains.set(command.__name__ in EXPLAINING)
+        command(source=source, **arguments)
+
+    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in keyword}
+    return run

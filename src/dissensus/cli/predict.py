@@ -7,15 +7,15 @@ from typing import Literal
 
 from dissensus.cli import console
 from dissensus.cli.console import check_folder, check_table, reserve, say_encoders, write_answers
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.cli.parts import prediction_part, readable, with_trained_items
-from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError, counted
 
 
 @reads_corpus
 def predict(
     model: Path,
-    source: Source,
+    source: Input,
     output: Path | None = None,
     split: str | None = None,
     annotators: str = "own",

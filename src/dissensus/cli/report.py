@@ -7,14 +7,13 @@ from pathlib import Path
 
 from dissensus.cli import console
 from dissensus.cli.console import reserve, say_encoders
-from dissensus.cli.options import typed_command
-from dissensus.cli.source import Source, is_comparison, reads_corpus
+from dissensus.cli.options import Input, is_comparison, reads_corpus, typed_command
 from dissensus.errors import DataError
 
 
 @reads_corpus
 def report(
-    source: Source,
+    source: Input,
     output: Path,
     results: Path | None = None,
 ) -> None:
@@ -52,7 +51,7 @@ def report(
 
 @reads_corpus
 def serve(
-    source: Source,
+    source: Input,
     model: str | None = None,
     port: int = 0,
 ) -> None:

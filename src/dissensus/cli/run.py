@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
 from dissensus.cli.console import check_folder, reserve
-from dissensus.cli.options import seconds, typed_command
-from dissensus.cli.source import Source, reads_corpus
+from dissensus.cli.options import Input, reads_corpus, seconds, typed_command
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @reads_corpus
 def run(
-    source: Source,
+    source: Input,
     output: Path,
     budget: str | None = None,
     methods: str | None = None,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from dissensus.cli import console
 from dissensus.cli.console import check_folder, check_not_replaced, quiet, reserve
 from dissensus.cli.method_options import typed_settings
+from dissensus.cli.options import Input, reads_corpus
 from dissensus.cli.parts import readable, training_part
-from dissensus.cli.source import Source, reads_corpus
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FEW_WITH_PRIOR = 5  # the same for methods that predict annotators with few answ
 
 @reads_corpus
 def train(
-    source: Source,
+    source: Input,
     output: Path,
     method: str = "annotator-heads",
     encoder: str | None = None,

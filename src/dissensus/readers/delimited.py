@@ -34,8 +34,7 @@ from dissensus.readers.files import (
 )
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import n_recognised
-from dissensus.readers.tables.column_parts import ColumnParts
-from dissensus.readers.tables.rows import Column, Rows, make_rows
+from dissensus.readers.tables.rows import Column, ColumnParts, Rows, make_rows
 from dissensus.scales import as_numbers
 
 DELIMITERS = (",", "\t", ";", "|")

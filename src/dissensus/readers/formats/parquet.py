@@ -17,8 +17,7 @@ from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import is_large, read_bytes
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import as_texts, damage_named, file_rows
-from dissensus.readers.tables.column_parts import ColumnParts
-from dissensus.readers.tables.rows import Rows, make_rows
+from dissensus.readers.tables.rows import ColumnParts, Rows, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 
 MAGIC = b"PAR1"

@@ -38,8 +38,8 @@ from dissensus.readers.exports.responses import (
 )
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
-from dissensus.readers.separators import separator_name, separator_of, split_cell
 from dissensus.readers.tables import cleaning
+from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell
 from dissensus.readers.tables.cleaning import Status, reasons_of
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.rows import Column, Rows, cells_of, take_rows

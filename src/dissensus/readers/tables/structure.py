@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from dissensus.errors import counted
-from dissensus.readers.separators import separator_name, separator_of, split_cell
+from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell
 from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import is_about_answers
 from dissensus.readers.tables.dependence import (
