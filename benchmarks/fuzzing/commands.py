@@ -12,6 +12,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "convert": ("convert", "labels.csv", "out", "--overwrite"),
     "convert to a spreadsheet": ("convert", "crowd", "out.xlsx"),
     "convert to JSON lines": ("convert", "crowd", "out.jsonl"),
+    "convert to datasets": ("convert", "crowd", "out", "--to", "datasets"),
     "simulate": ("simulate", "out", "--items", "40", "--show", "--overwrite"),
     "describe": ("describe", "labels.csv", "-o", "out.json"),
     "describe and remember": ("describe", "labels.csv", "--item", "item", "--remember"),

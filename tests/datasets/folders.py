@@ -307,6 +307,12 @@ NOTES = """item_id,track,onset_beat,dur_beats,pitch,velocity,measure
 """
 
 
+def vgmidi(folder: Path) -> None:
+    write(folder, "pieces.csv", PIECES)
+    write(folder, "annotations.csv.gz", RATED_PIECES)
+    write(folder, "notes.csv.gz", NOTES)
+
+
 ABSENT = (*SPEECH_FOLDERS, "street", "amer")  # licensed or not public: tests have no data
 FOLDERS: dict[str, Callable[[Path], None]] = {
     "pos_tweets": pos_tweets,
@@ -319,6 +325,7 @@ FOLDERS: dict[str, Callable[[Path], None]] = {
     "eye_fixations_12coders": eye_fixations_12coders,
     "lewidi2025": lewidi2025,
     **CROWD_FOLDERS,
+    "vgmidi": vgmidi,
     **SPEECH_FOLDERS,
     **MEDIA_FOLDERS,
 }

@@ -28,6 +28,19 @@ FRAMES = """video,frame,annotator_slot,score_1_5
 """
 
 
+def tvsum(folder: Path) -> None:
+    write_all(
+        folder,
+        {
+            "videos.csv": VIDEOS,
+            "shot_scores.csv.gz": SHOTS,
+            "keyframe_scores.csv": FRAMES,
+            "keyframes/-aB_00015.jpg": "picture 1",
+            "keyframes/-aB_00090.jpg": "picture 2",
+        },
+    )
+
+
 COLUMNS = [f"{word}_{k}" for k in range(1, 11)
            for word in ("Happiness", "Healthy", "Safe", "Lively", "Orderly")]  # fmt: skip
 GIVEN = {  # b by two annotators, a by one
@@ -181,6 +194,7 @@ def trompa_mer(folder: Path) -> None:
 
 
 MEDIA_FOLDERS: dict[str, Callable[[Path], None]] = {
+    "tvsum": tvsum,
     "crema_d_votes": crema_d_votes,
     "ferplus_votes": ferplus_votes,
     "cue_conflict16": cue_conflict16,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -33,11 +34,14 @@ def corpus() -> ds.Corpus:
     return ds.read(TABLE, answer=["mood", "rude"])
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl", "json", "xlsx"])
-def test_tables_hold_everything(corpus: ds.Corpus, tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"labels.{ending}"
-    assert write(corpus, path) == []
-    again = ds.read(path, answer=["mood", "rude"])
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [(f"labels.{ending}", None) for ending in ("csv", "tsv", "parquet", "jsonl", "json", "xlsx")]
+    + [("labels", "datasets")],
+)
+def test_tables_hold_everything(corpus: ds.Corpus, tmp_path: Path, name: str, to: Any) -> None:
+    assert write(corpus, tmp_path / name, to) == []
+    again = ds.read(tmp_path / name, answer=["mood", "rude"])
     for question in corpus.questions:
         assert sorted(rows_of(again, question)) == sorted(rows_of(corpus, question))
         assert again[question].scale == corpus[question].scale
@@ -87,7 +91,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "to read it back: --scale ordinal:low,high" in shown.stderr.replace("\n", " ")
     assert ds.read(out)["answer"].answers() == ["low", "high"]
     for name, to, error in (
-        ("a.csv", "corpus", "corpus is a folder; name one"),
+        ("a.csv", "datasets", "datasets is a folder; name one"),
         ("a", "wide", "wide is a table; the path must end in"),
         ("a.csv", "excel", "no format 'excel' to write; there are"),
         ("a.xls", None, "write a file that ends in"),

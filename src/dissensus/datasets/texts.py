@@ -39,15 +39,16 @@ MEANS = "emobank.csv"
 PERSPECTIVES = ("reader", "writer")
 SIDES = ("V", "A", "D")  # valence, arousal, dominance
 NO_DOCUMENT = "SemEval"  # headlines of many newspapers, one document in the file
-NOT_ANSWERED = "V = A = D = 1: probably not answered"
+NOT_ANSWERED = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
 
 
 def load_emobank(folder: Path, corpus: str) -> Corpus:
     """EmoBank (Buechel & Hahn 2017): valence, arousal and dominance of 10,548 sentences.
 
     The questions about the reader are what the annotator feels, those about the writer what the
-    writer felt. Annotators are unknown, but the three numbers of one response belong together. The
-    responses (1, 1, 1) are left out, as the authors do in their means: probably not answered.
+    writer felt. Annotators are unknown, but the three numbers of one response belong together.
+    `emobank` leaves out the responses (1, 1, 1), which are probably not answered, as the authors do
+    in their means; `emobank-all` keeps them.
 
     Questions `reader V`, ..., `writer D`, numbers from 1 to 5, linked by `response`.
     """
@@ -59,7 +60,7 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
     questions: dict[str, Annotations] = {}
     left_out: list[LeftOut] = []
     for perspective in PERSPECTIVES:
-        rated, n_empty = _rated(folder, perspective, items)
+        rated, n_empty = _rated(folder, perspective, items, everything=corpus == "emobank-all")
         questions |= rated
         left_out += [LeftOut(question, NOT_ANSWERED, n_empty) for question in rated if n_empty]
     means = csv_table(folder, MEANS, ("id", "split"))  # without what the authors' means leave out
@@ -87,11 +88,13 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _rated(folder: Path, perspective: str, items: Names) -> tuple[dict[str, Annotations], int]:
+def _rated(
+    folder: Path, perspective: str, items: Names, everything: bool
+) -> tuple[dict[str, Annotations], int]:
     """The three questions of one perspective, and how many responses are not answers."""
     table = csv_table(folder, f"individual_{perspective}_ratings.csv", ["id"], SIDES)
     ratings = table.array(*SIDES)  # (n_responses, 3)
-    kept = (ratings != 1).any(axis=1)
+    kept = (ratings != 1).any(axis=1) | everything
     number = np.arange(len(ratings)) * len(PERSPECTIVES) + PERSPECTIVES.index(perspective)
     questions = {
         f"{perspective} {side}": table.annotations(

@@ -104,7 +104,10 @@ class Format:
 EXPORTS: dict[str, tuple[str, tuple[str, ...], str]] = {  # the tool, the options about columns
     # that are allowed nevertheless, and the format that reads it as a table
     "webanno": ("WebAnno TSV", (), "csv"),
+    "brat": ("brat", (), "csv"),
+    "elan": ("ELAN", (), "csv"),
     "potato": ("potato", ("text",), "csv"),
+    "sagemaker": ("SageMaker Ground Truth", ("text",), "jsonl"),
     "doccano": ("doccano", (), "jsonl"),
     "mturk": ("Mechanical Turk", ("answer", "text"), "csv"),
     "toloka": ("Toloka", ("answer", "text"), "csv"),
@@ -268,6 +271,23 @@ def _is_arrow(head: Head) -> bool:
 # ---- folders ----
 
 
+def _is_brat(path: Path) -> bool:
+    """Whether files of annotations have brat's lines, and texts have the same names."""
+    files = folders.annotation_files(path)[:100]
+    filled = [file for file in files if first_bytes(file, 1)][:3]
+    if not filled or not all(
+        re.match(rb"([TREAMN#]\d+|\*)\t", first_bytes(file, 64)) for file in filled
+    ):
+        return False
+    texts = folders.texts_by_name(path)
+    return any(file.stem in texts for file in files)
+
+
+def _is_elan(path: Path) -> bool:
+    files = folders.files_in(path, ".eaf")[:3]
+    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files)
+
+
 def _has_tables(path: Path) -> bool:
     files = folders.table_files(path)
     return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
@@ -275,6 +295,11 @@ def _has_tables(path: Path) -> bool:
 
 def _is_webanno(head: Head) -> bool:
     return head.start.startswith(folders.WEBANNO) and bool(folders.webanno_files(head.path))
+
+
+def _is_manifest(head: Head) -> bool:
+    job = re.search(r'"type"\s*:\s*"groundtruth/', head.text)
+    return head.path.suffix.lower() == ".manifest" and job is not None
 
 
 def _is_label_studio(head: Head) -> bool:
@@ -292,7 +317,10 @@ def _is_json(head: Head) -> bool:
 _FORMATS = (
     Format("corpus", folder=lambda path: (path / "corpus.json").is_file()),
     Format("webanno", _is_webanno, folders.webanno_files),
+    Format("brat", lambda head: _is_brat(head.path), _is_brat),
+    Format("elan", lambda head: _is_elan(head.path), _is_elan),
     Format("potato", _is_potato, folders.potato_files),
+    Format("sagemaker", _is_manifest, folders.sagemaker_files),
     Format("doccano", _is_doccano, _has_doccano),
     Format("spreadsheet", _is_spreadsheet),
     Format("parquet", _is_parquet),

@@ -12,6 +12,7 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.files.folders import staged
+from dissensus.writers.hugging_face import write_datasets
 from dissensus.writers.table_files import ENDINGS, write_crowd_kit, write_long, write_wide
 
 Writer = Callable[[Corpus, Path], list[str]]
@@ -19,7 +20,9 @@ WRITERS: dict[str, Writer] = {
     "long": write_long,
     "wide": write_wide,
     "crowd-kit": write_crowd_kit,
+    "datasets": write_datasets,
 }
+FOLDERS = ("corpus", "datasets")
 FORMATS = ("corpus", *WRITERS)
 
 
@@ -39,9 +42,9 @@ def format_of(path: Path, to: str | None) -> str:
         if not is_table and ending in (".xls", ".ods", ".txt", ".gz", ".zip", ".arrow"):
             raise DataError(f"{path}: write a file that ends in {listed(ENDINGS)}, or a folder")
         return "long" if is_table else "corpus"
-    if to == "corpus" and is_table:
+    if to in FOLDERS and is_table:
         raise DataError(f"{path}: {to} is a folder; name one, such as {path.with_suffix('')}")
-    if to != "corpus" and not is_table:
+    if to in ("long", "wide", "crowd-kit") and not is_table:
         raise DataError(f"{path}: {to} is a table; the path must end in {listed(ENDINGS)}")
     return to
 
@@ -53,7 +56,9 @@ def write(corpus: Corpus, path: Path, to: str | None = None) -> list[str]:
     if to == "corpus":
         corpus.save(path)
         return []
-    if path.is_dir():
+    if to == "datasets" and path.exists():
+        raise DataError(f"{path}: already exists; choose another path")
+    if path.is_dir() and to != "datasets":
         raise DataError(f"{path}: is a folder; name a file")
     if not path.parent.is_dir():
         raise DataError(f"{path.parent}: no such folder")

@@ -64,6 +64,17 @@ def webanno_files(path: Path) -> list[Path]:
     return [file for file in files if file == path or not file.stem.startswith(aside)]
 
 
+def annotation_files(path: Path) -> list[Path]:
+    """brat's files of annotations."""
+    return files_in(path, ".ann")
+
+
+def texts_by_name(path: Path) -> dict[str, Path]:
+    """A file for each name of a text, anywhere in the folder."""
+    folder = path.parent if path.is_file() else path
+    return {file.stem: file for file in reversed(files_in(folder, ".txt"))}
+
+
 def potato_files(path: Path) -> list[Path]:
     """The file of each annotator, in the folder itself or one below."""
     names = ("user_state.json", "annotated_instances.jsonl")
@@ -71,6 +82,12 @@ def potato_files(path: Path) -> list[Path]:
     if not files and (path / names[0]).is_file():
         files = [path / names[0]]
     return sorted({file.parent: file for file in reversed(files)}.values())
+
+
+def sagemaker_files(path: Path) -> list[Path]:
+    """The answers of workers, by the number of the object, which is the name of the folder."""
+    files = [file for file in path.rglob("worker-response/**/*.json") if file.is_file()]
+    return sorted(files, key=lambda file: (file.parent.name, file.name))
 
 
 def doccano_files(path: Path) -> list[Path]:
