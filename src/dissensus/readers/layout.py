@@ -238,18 +238,18 @@ class Layout:
 
 
 class UnclearError(NoAnswersError):
-    """A table that may be read in several ways.
+    """A table that may be read in several ways; `about` says why, without the commands."""
 
-    Args:
-        about: the table and what is unclear, before the commands.
-        path: of the file, for the commands.
-        ways: the layouts, by when each is right: "if each is an annotator".
-    """
+    about = ""
+    ways: Mapping[str, Layout] = {}  # when each layout is right: "if each is an annotator"
 
-    def __init__(self, about: str, path: str, ways: Mapping[str, Layout]) -> None:
-        self.about, self.ways = about, dict(ways)
+    @classmethod
+    def of(cls, about: str, path: str, ways: Mapping[str, Layout]) -> UnclearError:
+        """The error whose message has a command for each way to read this file."""
         commands = ", ".join(f"{way.command(path)} {when}" for when, way in ways.items())
-        super().__init__(f"{about}; use {commands}" if ways else about)
+        error = cls(f"{about}; use {commands}" if ways else about)
+        error.about, error.ways = about, ways
+        return error
 
 
 _taken: ContextVar[list[Layout] | None] = ContextVar("layouts taken", default=None)

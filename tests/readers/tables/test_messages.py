@@ -153,7 +153,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "thing,ann1,ann2\na,x,y\n,y,x\n", {"item": "thing"},
         ", line 3: no item: 'thing' is blank",
     ),
-    ("item,ann1,ann1\nt1,x,y\n", {}, ": columns share the name 'ann1'; rename all but one"),
+    (
+        "item,ann1,ann1\nt1,x,y\n", {},
+        ": columns share the name 'ann1'; rename all but one, or use --header 2 if names are in "
+        "two lines",
+    ),
     # ---- votes ----
     (
         "id,a,b\nt1,2,3\nt2,1,0\n", {"format": "votes", "annotator": "id"},

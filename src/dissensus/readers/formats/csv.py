@@ -20,4 +20,5 @@ def read(path: Path, options: Layout) -> Corpus:
         about = [note for note in rows.notes if note.startswith(NO_NAMES)]
         if not about:
             raise
-        raise type(error)(f"{error} ({about[0]})") from None
+        error.args = (f"{error} ({about[0]})",)
+        raise

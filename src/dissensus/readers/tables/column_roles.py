@@ -432,7 +432,7 @@ def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
         ways = {"if it is no answer": without} if without else {}
         ways["if it is an answer"] = [*without, name]
         layouts = {when: _layout(key, names) for when, names in ways.items()}
-        raise UnclearError(about, rows.path, layouts)
+        raise UnclearError.of(about, rows.path, layouts)
 
 
 def _layout(key: Key, answers: Sequence[str]) -> Layout:
@@ -448,12 +448,12 @@ def _refusal(rows: Rows, key: Key | None) -> NoAnswersError:
         way = _layout(key, key.of_kind("answer") or ["ANSWER"])
         about = f"{rows.path}: {one!r} and {other!r} look like items and annotators, but "
         about += key.why_unclear
-        return UnclearError(about, rows.path, {f"if {one!r} is the item": way})
+        return UnclearError.of(about, rows.path, {f"if {one!r} is the item": way})
     if key is None or not unclear:
         advice = 'or use format="wide" (--format wide) if every annotator has a column'
         message = f"{_unrecognised(rows, 'answers', 'answer')}, {advice}"
-        return NoAnswersError(message) if key is None else UnclearError(message, rows.path, {})
+        return NoAnswersError(message) if key is None else UnclearError.of(message, rows.path, {})
     why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])
     about = f"{rows.path}: no column is surely answers ({why})"
     ways = {f"if {name!r} is": _layout(key, [name]) for name in unclear[:1]}
-    return UnclearError(about, rows.path, ways)
+    return UnclearError.of(about, rows.path, ways)

@@ -182,7 +182,7 @@ def _of_objects(rows: Rows, layout: Layout, cells: Cells) -> Layout | None:
                 "if they are values": Layout(answer=(name,), cells="counts"),
                 "if they are questions": Layout(answer=tuple(keys[:MOST_NAMED])),
             }
-            raise UnclearError(about, rows.path, ways)
+            raise UnclearError.of(about, rows.path, ways)
     return None
 
 
@@ -266,7 +266,7 @@ def refuse_known_tools(rows: Rows, layout: Layout) -> None:
         numbered = _numbered(rows, "item")
         pattern = max(numbered, key=lambda one: len(numbered[one]), default="Q{item}")
         person = next(iter(rows.columns))
-        raise UnclearError(
+        raise UnclearError.of(
             f"{rows.path}: a survey of LimeSurvey, with a row for each respondent",
             rows.path,
             {f"if {pattern!r} are the items": Layout(annotator=person, answer=(pattern,))},

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
+from dissensus.readers.layout import IN_MEMORY
 from dissensus.scales import as_numbers
 
 FEATURES = "(features)"  # stands for the columns of features while a table is read
@@ -235,7 +236,10 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
     texts = ["" if name is None else str(name).strip() for name in names]
     twice = sorted(name for name, times in Counter(texts).items() if name and times > 1)
     if twice:
-        raise DataError(f"{path}: columns share the name {listed(twice)}; rename all but one")
+        lines = "" if path == IN_MEMORY else ", or use --header 2 if names are in two lines"
+        raise DataError(
+            f"{path}: columns share the name {listed(twice, 5)}; rename all but one{lines}"
+        )
     half = next((name for name in texts if _has_half_letter(name)), None)
     if half is not None:
         raise DataError(

@@ -123,7 +123,7 @@ def _either(rows: Rows, stated: Layout, columns: tuple[str, ...]) -> UnclearErro
         f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
         "but may be annotators or questions"
     )
-    return UnclearError(about, rows.path, ways)
+    return UnclearError.of(about, rows.path, ways)
 
 
 def _layout(form: Form, stated: Layout, corpus: Corpus, columns: Mapping[str, Column]) -> Layout:

@@ -1,7 +1,8 @@
 """Structure: which columns name the item and the annotator, and what every other column is.
 
 No annotator answers an item twice, or hardly any does. So pairs of both are all but unique, while
-pairs put together by chance would often repeat.
+pairs put together by chance would often repeat. In a small table chance repeats few pairs, too;
+then both are recognised by their attributes: other columns are functions of them.
 
 A function of the item is its content, a label or an attribute; a function of the annotator is an
 attribute; what numbers or dates the rows belongs to the assignment; the rest are answers, or free
@@ -136,6 +137,7 @@ def find_key(
     known = str(item or annotator)
     free = [_best_name(rows, names) for names in alike]
     others = [name for name in free if _fits(rows, known, name, EXPECTED_OF_NAMED)]
+    others = others or [name for name in free if _fits_by_attributes(rows, known, name)]
     others = _without_relatives(rows, others, known)
     if item is not None:
         others = [name for name in others if not _only_counts(rows, name, item)]
@@ -225,6 +227,12 @@ def _dependents(rows: Rows, name: str) -> set[str]:
     }
 
 
+def _has_attributes(rows: Rows, name: str, partner: str) -> bool:
+    """Whether columns are functions of this one, not of its partner; or it is spelled so."""
+    own = _dependents(rows, name) - _dependents(rows, partner)
+    return bool(own) or _is_spelled_like_names(rows.columns[name])
+
+
 # ---- pairs that are unique ----
 
 
@@ -248,6 +256,17 @@ def _fits(rows: Rows, one: str, other: str, expected: float = EXPECTED) -> bool:
     n_pairs = len(rows.columns[one].values) * len(rows.columns[other].values)
     enough = n_pairs >= (1 - 2 * MOST_REPEATED) * rows.n_rows
     return enough and _is_key(_repeated(rows, one, other), expected)
+
+
+def _fits_by_attributes(rows: Rows, one: str, other: str) -> bool:
+    """Whether no pair repeats, though few would by chance, and both columns have attributes."""
+    first, second = rows.columns[one], rows.columns[other]
+    repeated = _repeated(rows, one, other)
+    if repeated.n_wrong or repeated.by_chance >= EXPECTED:
+        return False
+    if is_function(first, second) or is_function(second, first):
+        return False
+    return _has_attributes(rows, one, other) and _has_attributes(rows, other, one)
 
 
 def _without_relatives(rows: Rows, names: list[str], partner: str) -> list[str]:
@@ -285,7 +304,7 @@ def _unnamed(rows: Rows, alike: list[list[str]], taken: Iterable[str]) -> Key | 
     """The pair of columns that repeats least often compared with chance, and which is which."""
     free = {_best_name(rows, names): names for names in alike}
     every = list(itertools.combinations(free, 2))
-    pairs = [pair for pair in every if _fits(rows, *pair)]
+    pairs = [pair for pair in every if _fits(rows, *pair) or _fits_by_attributes(rows, *pair)]
     kept = {}
     for name in free:
         partners = [one for pair in pairs if name in pair for one in pair if one != name]
@@ -295,6 +314,10 @@ def _unnamed(rows: Rows, alike: list[list[str]], taken: Iterable[str]) -> Key | 
     chosen = [pair for pair in pairs if pair not in counts] or counts
     if not chosen:
         return None
+    attributed = [
+        p for p in chosen if _has_attributes(rows, *p) and _has_attributes(rows, *p[::-1])
+    ]
+    chosen = chosen if len(chosen) == 1 else attributed or chosen
     if len(chosen) != 1:
         names = dict.fromkeys(name for pair in chosen for name in pair)
         why = f"several pairs of columns may be both: {', '.join(map(repr, names))}"
@@ -352,6 +375,8 @@ def _which_is_the_item(
                 signs.append((first, STRONG, f"{further!r} has the values of the answers"))
         if len(column.values) >= MANY_MORE * len(groups.values):
             signs.append((first, WEAK, f"{name!r} has many more values"))
+        if 2 * _unevenness(column) < _unevenness(groups):
+            signs.append((first, WEAK, f"every {name!r} has a similar number of rows"))
         by = [(effect(answer, column), effect(answer, groups)) for answer in answers]
         shares = [a.share - b.share for a, b in by if max(a.z, b.z) > SURE]
         if shares and np.mean(shares) > CLEARER:
@@ -368,6 +393,12 @@ def _is_label(column: Column, answer: Column) -> bool:
     own, values = set(column.values.to_pylist()), set(answer.values.to_pylist())
     same = own <= values and len(values) <= min(FEW_VALUES, 2 * len(own))
     return same and from_function(column, answer).share < MOST
+
+
+def _unevenness(column: Column) -> float:
+    """How much the number of rows for each value varies: its coefficient of variation."""
+    sizes = np.bincount(column.codes)
+    return float(sizes.std() / sizes.mean())
 
 
 # ---- items of several columns ----
