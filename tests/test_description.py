@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dissensus import simulate
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import MOST_CELLS
 from dissensus.contents import Contents
@@ -476,3 +477,17 @@ def test_of_two_annotators_nobody_is_unlike_the_rest() -> None:
     assert found.crowd == [
         "There are only two annotators to compare, so it cannot be said which one is unlike others."
     ]
+
+
+def test_annotators_of_very_many_answers_are_compared_on_a_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    corpus = simulate.text(n_items=400, n_annotators=6, labels_per_item=5)
+    whole = describe(corpus).questions[0]
+    monkeypatch.setitem(describe.__globals__, "MOST_COMPARED", 1000)
+    monkeypatch.setitem(describe.__globals__, "SAMPLE", 500)
+    sampled = describe(corpus).questions[0]
+    n_answers = sum(row.answers for row in sampled.by_annotator)
+    assert 300 < n_answers < 700 and sampled.agreement == whole.agreement
+    sentence = f"annotators are compared on a random sample of {n_answers} answers"
+    assert sampled.crowd == [*whole.crowd, sentence]

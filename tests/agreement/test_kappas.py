@@ -13,7 +13,6 @@ from dissensus.agreement import (
     cohen_kappa,
     common_items,
     kappa_matrix,
-    kappa_of_any,
     kappa_per_value,
     masi_kappa_matrix,
     mean_kappa,
@@ -174,8 +173,6 @@ def test_each_value_is_a_question_of_its_own() -> None:
         defined = [value for value in expected if not np.isnan(value)]
         mean = np.mean(defined) if defined else np.nan
         assert mean_kappa_per_value(table.annotations) == pytest.approx(mean, nan_ok=True)
-        anything = over_pairs(table, (masks > 0).astype(int))
-        assert kappa_of_any(table.annotations) == pytest.approx(anything, nan_ok=True)
 
 
 def test_sets_as_in_nltk() -> None:

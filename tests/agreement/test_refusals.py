@@ -48,7 +48,7 @@ REFUSED: list[tuple[Callable[..., Any], Annotations, str]] = [
     (a.mean_difference, WORDS, "a mean difference needs ratings, not nominal answers"),
     (a.correlation_matrix, WORDS, "a correlation needs ratings or levels, not nominal answers"),
     (a.mean_kappa_per_value, WORDS, "kappa per value needs multi-label answers, not nominal"),
-    (a.kappa_of_any, WORDS, "kappa per value needs multi-label answers, not nominal"),
+    (a.kappa_per_value, WORDS, "kappa per value needs multi-label answers, not nominal"),
     (a.masi_kappa_matrix, WORDS, "kappa per value needs multi-label answers, not nominal"),
     (a.item_entropy, RATINGS, "an entropy is over values; ratings have a variance"),
     (a.majority_share, RATINGS, "a majority is among values; ratings have a variance"),
@@ -102,13 +102,7 @@ REFUSED: list[tuple[Callable[..., Any], Annotations, str]] = [
     (
         partial(kappas, weights="cubic"),
         LEVELS,
-        "no weights 'cubic'; there are 'identity', 'linear', 'quadratic', 'ordinal', 'radical', "
-        "'ratio', 'circular', 'bipolar'",
-    ),
-    (
-        partial(alpha, weights="ratio"),
-        LEVELS,
-        "ratio weights need levels that are not negative, found -1; use linear or quadratic",
+        "no weights 'cubic'; there are 'identity', 'linear', 'quadratic', 'ordinal'",
     ),
     (
         partial(alpha, weights="linear"),

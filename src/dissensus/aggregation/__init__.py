@@ -28,9 +28,7 @@ from dissensus.aggregation.registry import (
 )
 from dissensus.aggregation.reliability import (
     Glad,
-    Kos,
     Mace,
-    MatrixMeanSubsequenceReduced,
     OneCoin,
     errs_by_value,
 )
@@ -55,10 +53,8 @@ __all__ = [
     "DawidSkene",
     "Gaussian",
     "Glad",
-    "Kos",
     "Mace",
     "Majority",
-    "MatrixMeanSubsequenceReduced",
     "Mean",
     "Median",
     "OneCoin",

@@ -18,17 +18,11 @@ from .pair_measures import common_items as common_items
 from .pair_measures import concordance_matrix as concordance_matrix
 from .pair_measures import correlation_matrix as correlation_matrix
 from .pair_measures import kappa_matrix as kappa_matrix
-from .pair_measures import kappa_of_any as kappa_of_any
 from .pair_measures import kappa_per_value as kappa_per_value
 from .pair_measures import kendall_matrix as kendall_matrix
 from .pair_measures import masi_kappa_matrix as masi_kappa_matrix
-from .pair_measures import mean_concordance as mean_concordance
-from .pair_measures import mean_correlation as mean_correlation
 from .pair_measures import mean_kappa as mean_kappa
 from .pair_measures import mean_kappa_per_value as mean_kappa_per_value
-from .pair_measures import mean_kendall as mean_kendall
-from .pair_measures import mean_pi as mean_pi
-from .pair_measures import mean_spearman as mean_spearman
 from .pair_measures import pi_matrix as pi_matrix
 from .pair_measures import scott_pi as scott_pi
 from .pair_measures import spearman_matrix as spearman_matrix

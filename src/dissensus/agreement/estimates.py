@@ -16,9 +16,7 @@ from dissensus.annotations.annotations import Repeated, slices
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, set_sizes
 
-NamedWeights = Literal[
-    "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
-]
+NamedWeights = Literal["identity", "linear", "quadratic", "ordinal"]
 Weights = NamedWeights | np.ndarray | None
 
 
@@ -40,10 +38,8 @@ def disagreement(weights: Weights, scale: Scale, what: str) -> np.ndarray:
 
     Args:
         weights: None or "identity": any two values disagree fully. "linear": by the steps between
-            two levels; "quadratic": by their square; "radical": by their root. "ordinal": by the
-            pairs of levels between them. "circular": the last level is next to the first.
-            "bipolar": steps count more near the ends of the scale. "ratio": by the difference of
-            two positions divided by their sum. An array: by these distances, 0 on the diagonal.
+            two levels; "quadratic": by their square; "ordinal": by the pairs of
+            levels between them. An array: by these distances, 0 on the diagonal.
         what: the measure that asks, for messages.
 
     Example:
@@ -80,34 +76,14 @@ def _by_steps(weights: str, scale: Nominal | Ordinal) -> np.ndarray:
             "declare an ordinal scale, or give the distances as an array"
         )
     level = np.arange(len(scale), dtype=float)
-    if weights == "ratio":
-        level = np.array(getattr(scale, "positions", level))
-        if level[0] < 0:
-            raise DataError(
-                f"ratio weights need levels that are not negative, found {scale.values[0]}; use "
-                "linear or quadratic"
-            )
-    return NAMED[weights](level[:, None], level[None], len(scale))
+    return NAMED[weights](level[:, None], level[None])
 
 
-def _ratio(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
-    return np.asarray(((a - b) / np.where(a + b > 0, a + b, 1)) ** 2)
-
-
-def _bipolar(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
-    ends = (a + b) * (2 * (n - 1) - (a + b))
-    return np.asarray((a - b) ** 2 / np.where(ends > 0, ends, 1))
-
-
-NAMED: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
-    "identity": lambda a, b, n: 1.0 - (a == b),
-    "linear": lambda a, b, n: np.abs(a - b),
-    "quadratic": lambda a, b, n: (a - b) ** 2,
-    "ordinal": lambda a, b, n: np.abs(a - b) * (np.abs(a - b) + 1) / 2,
-    "radical": lambda a, b, n: np.sqrt(np.abs(a - b)),
-    "ratio": _ratio,
-    "circular": lambda a, b, n: np.sin(np.pi * (a - b) / n) ** 2,
-    "bipolar": _bipolar,
+NAMED: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "identity": lambda a, b: 1.0 - (a == b),
+    "linear": lambda a, b: np.abs(a - b),
+    "quadratic": lambda a, b: (a - b) ** 2,
+    "ordinal": lambda a, b: np.abs(a - b) * (np.abs(a - b) + 1) / 2,
 }
 
 

@@ -410,11 +410,6 @@ def pi_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarray:
     return prepare_mean_kappa(annotations, weights, pooled=True).matrix()
 
 
-def mean_pi(annotations: Annotations, weights: Weights = None) -> float:
-    """Scott's pi, mean over the pairs of annotators that have one; nan where none has."""
-    return prepare_mean_kappa(annotations, weights, pooled=True).value()
-
-
 # ---- of multi-label answers ----
 
 
@@ -451,14 +446,6 @@ def mean_kappa_per_value(annotations: Annotations) -> float:
     return prepare_mean_kappa_per_value(annotations).value()
 
 
-def kappa_of_any(annotations: Annotations) -> float:
-    """Cohen's kappa of "was anything chosen at all?", mean over pairs of annotators.
-
-    nan where no pair has a kappa, as where no answer is empty.
-    """
-    return prepare_kappa_of_any(annotations).value()
-
-
 def masi_kappa_matrix(annotations: Annotations) -> np.ndarray:
     """Cohen's kappa of every pair of annotators, weighted by how far apart two sets are (MASI).
 
@@ -486,12 +473,6 @@ def masi_kappa_matrix(annotations: Annotations) -> np.ndarray:
     code = np.searchsorted(sets, annotations.answer)
     named = replace(annotations, scale=Nominal(tuple(map(str, sets))), answer=code)
     return kappa_matrix(named, masi_distance(sets[:, None], sets[None]))
-
-
-def prepare_kappa_of_any(annotations: Annotations) -> PairMeasure:
-    """`kappa_of_any`, prepared to leave out items."""
-    _scale(annotations)
-    return Pairs.of(annotations, "kappa").kappas((annotations.answer != 0).astype(np.uint8), BINARY)
 
 
 def prepare_mean_kappa_per_value(annotations: Annotations) -> Estimate:
@@ -568,16 +549,6 @@ def concordance_matrix(annotations: Annotations) -> np.ndarray:
     return prepare_correlation(annotations, concordance=True).matrix()
 
 
-def mean_correlation(annotations: Annotations) -> float:
-    """Pearson's r, mean over the pairs of annotators that have one; nan where none has."""
-    return prepare_correlation(annotations).value()
-
-
-def mean_concordance(annotations: Annotations) -> float:
-    """Lin's concordance, mean over the pairs of annotators that have one; nan where none has."""
-    return prepare_correlation(annotations, concordance=True).value()
-
-
 def spearman_matrix(annotations: Annotations) -> np.ndarray:
     """Spearman's rho of every pair of annotators on the items both rated, (n_annotators,) * 2.
 
@@ -611,16 +582,6 @@ def kendall_matrix(annotations: Annotations) -> np.ndarray:
     Reference: Kendall (1945), doi:10.1093/biomet/33.3.239.
     """
     return prepare_rank_correlation(annotations, kendall=True).matrix()
-
-
-def mean_spearman(annotations: Annotations) -> float:
-    """Spearman's rho, mean over the pairs of annotators that have one; nan where none has."""
-    return prepare_rank_correlation(annotations).value()
-
-
-def mean_kendall(annotations: Annotations) -> float:
-    """Kendall's tau-b, mean over the pairs of annotators that have one; nan where none has."""
-    return prepare_rank_correlation(annotations, kendall=True).value()
 
 
 def prepare_correlation(annotations: Annotations, concordance: bool = False) -> PairMeasure:

@@ -58,8 +58,8 @@ def agreement(
         by: Break results down by item, annotator, pair or value.
         interval (metavar=[raters]): Add 95 % confidence intervals: over items, for these
             annotators; with raters, over items and annotators, for others like them.
-        weights: Weights of kappas and alpha between levels: identity, linear, quadratic, ordinal,
-            radical, ratio, circular or bipolar.
+        weights: Weights of kappas and alpha between levels: identity, linear, quadratic or
+            ordinal.
         benchmark: Add the words of landis-koch, fleiss or altman for values of kappa; they are
             conventions, not tests.
         most (--top, min=0): Number of rows of --by to show, the most unusual first (default: 20),

@@ -19,6 +19,7 @@ from dissensus.corpus.fields import (
 )
 from dissensus.files.folders import (
     column_names,
+    read_integers,
     read_json,
     read_table,
     reading,
@@ -28,6 +29,8 @@ from dissensus.files.folders import (
 from dissensus.names import Names
 from dissensus.scales import (
     MultiLabel,
+    Nominal,
+    Ordinal,
     ScaleFields,
     mask_bytes,
     masks_of_bytes,
@@ -35,7 +38,6 @@ from dissensus.scales import (
 )
 
 AnyCorpus = TypeVar("AnyCorpus", bound=CorpusFields)
-CODES = ("item", "annotator")
 
 
 class _Content(TypedDict):
@@ -217,13 +219,15 @@ def _read_answers(
     path: Path, front: dict[str, Any], items: Names, annotators: Names
 ) -> Annotations:
     """Column after column, so that there is never a second copy of all."""
+    scale = scale_from_dict(front["scale"])
+    codes = ("item", "annotator", *(["answer"] if isinstance(scale, Nominal | Ordinal) else []))
     columns: dict[str, Any] = {}
     arrays: dict[str, Any] = {}
     for name in column_names(path):
-        column = read_table(path, [name])[name]
-        if name in CODES:  # 8 bytes each in folders of earlier versions
-            column = column.cast(pa.int32())
-        column = column.combine_chunks()
+        if name in codes:  # 8 bytes each in folders of earlier versions
+            arrays[name] = read_integers(path, name)
+            continue
+        column = read_table(path, [name])[name].combine_chunks()
         if name.startswith("extra."):
             columns[name] = column
         else:
@@ -234,7 +238,7 @@ def _read_answers(
         arrays.pop("item"),
         arrays.pop("annotator", None),
         arrays.pop("answer"),
-        scale_from_dict(front["scale"]),
+        scale,
         items=items,
         annotators=annotators,
         extra=_stripped(columns, "extra."),

@@ -198,6 +198,10 @@ def _json(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
+MOST_COMPARED = 5_000_000  # answers by which all annotators are compared; of more, a sample
+SAMPLE = 1_000_000
+
+
 def describe(
     corpus: Corpus,
     questions: Sequence[str] | None = None,
@@ -228,7 +232,13 @@ def describe(
         }
         if answers.annotator is None:
             return facts
-        return facts | vars(compare_annotators(answers))
+        compared = answers if answers.n_rows <= MOST_COMPARED else _sampled(answers)
+        findings = compare_annotators(compared)
+        if compared is not answers:
+            findings.crowd.append(
+                f"annotators are compared on a random sample of {compared.n_rows:,} answers"
+            )
+        return facts | vars(findings)
 
     names = list(corpus.questions if questions is None else questions)
     corpus.check_questions(names)
@@ -249,6 +259,14 @@ def describe(
             for question in names
         ],
     )
+
+
+def _sampled(answers: Annotations) -> Annotations:
+    """All answers to some random items, SAMPLE in all."""
+    draw = np.random.default_rng(0).random(answers.n_items) < SAMPLE / answers.n_rows
+    sample = answers.take(draw[answers.item])
+    codes = np.flatnonzero(draw)
+    return sample.select_items(codes, answers.items.take(codes))
 
 
 def _counts(corpus: Corpus, question: str) -> dict[str, Any]:

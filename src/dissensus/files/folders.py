@@ -12,11 +12,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dissensus.errors import DataError, DissensusError, cut
-from dissensus.files.arrow import parquet_table
+from dissensus.files.arrow import check_parquet, parquet_table
 from dissensus.files.checked_json import check_types, parse_json
 from dissensus.files.plain import open_plain, plain_bytes
 
@@ -350,6 +351,20 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> Any:
     """
     with _table_errors(path), open_plain(path) as file:
         return parquet_table(file, path, ratio_only=True, columns=columns)
+
+
+def read_integers(path: Path, name: str) -> np.ndarray:
+    """A column of whole numbers in 4 bytes each, without a second copy of it."""
+    with _table_errors(path), open_plain(path) as file:
+        check_parquet(file, path, ratio_only=True)
+        table = pq.ParquetFile(file)
+        values: np.ndarray = np.empty(table.metadata.num_rows, np.int32)
+        begin = 0
+        for batch in table.iter_batches(1 << 20, columns=[name]):
+            part = batch.column(0).cast(pa.int32()).to_numpy()
+            values[begin : begin + len(part)] = part
+            begin += len(part)
+    return values
 
 
 def column_names(path: Path) -> list[str]:

@@ -112,7 +112,7 @@ def concordance(x: np.ndarray, y: np.ndarray) -> float:
     """Lin's concordance of two equally long arrays, 2 s_xy / (s_x^2 + s_y^2 + (m_x - m_y)^2).
 
     Variances and covariance are the unbiased ones, divided by n - 1, as in the loss "ccc" and in
-    Tavernor et al. (2024); Lin, and the measure of agreement `mean_concordance`, divide by n.
+    Tavernor et al. (2024); Lin, and the measure of agreement `concordance`, divide by n.
     nan where undefined: fewer than two entries, or both constant.
     """
     if len(x) < 2 or (np.ptp(x) == 0 and np.ptp(y) == 0):
