@@ -189,10 +189,13 @@ def test_a_layout_that_does_not_fit(write: Write, layout: dict[str, Any], messag
     assert str(refusal.value).replace(f"{path.parent}/", "").startswith(message)
 
 
+UNNAMED = "".join(f"t{i}\tw{w}\t{'xyz'[i * w * 5 % 3]}\n" for i in range(8) for w in range(3))
+
+
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("t1\tw1\ta\nt1\tw2\tb\nt2\tw1\tb\nt2\tw2\tb\n", "the first line is read as data"),
+        (UNNAMED, "the first line is read as data"),
         ("a\t1\tx\nb\t1\tx\na\t2\tx\nb\t2\ty\na\t3\ty\nb\t3\ty\n", "no line of column names"),
         ('item\tworker\tlabel\n1\tann\t"x\n2\tann\ty\n', "a quote is never closed"),
         ("#x\nitem,worker,label\n1,ann,x\n", "1 line of comments above the column names left out"),
