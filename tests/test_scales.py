@@ -125,7 +125,8 @@ REFUSED: list[tuple[Any, tuple[Any, ...], str]] = [  # a call, and the message
     (Nominal, ("abc", CIRCUMPLEX + 1), "a distance is symmetric, and 0 from a value to itself"),
     (Nominal, ((),), "this nominal scale has no values"),
     (Nominal, (("a", "\ud800"),),
-     "value '\\ud800' of this nominal scale contains half a letter (a lone surrogate); correct it"),
+     "value '\\ud800' of this nominal scale contains a lone surrogate (half of a character); "
+     "correct it"),
     (Ordinal, (("a", "a"),), "the values of this ordinal scale are not distinct: 'a', 'a'"),
     (Ordinal, (("2", "1"),), f"{RISE} '2', '1'"),
     (Ordinal, (("1", "1.0"),), f"{RISE} '1', '1.0'"),

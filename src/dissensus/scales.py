@@ -93,8 +93,8 @@ class _Values(Scale):
                 value.encode()
             except UnicodeEncodeError:
                 raise DataError(
-                    f"value {value!r} of this {self.kind} scale contains half a letter (a lone "
-                    "surrogate); correct it"
+                    f"value {value!r} of this {self.kind} scale contains a lone surrogate "
+                    "(half of a character); correct it"
                 ) from None
 
     def encode(self, answers: Any) -> np.ndarray:

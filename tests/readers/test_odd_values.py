@@ -42,7 +42,7 @@ LEWIDI = {
 def test_half_letters_and_thousands_of_digits(name: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match="half a letter|more than 4,300 digits") as caught:
+    with pytest.raises(DataError, match="lone surrogate|more than 4,300 digits") as caught:
         read(path)
     assert str(caught.value).startswith(str(path)) and len(str(caught.value)) < 300
 

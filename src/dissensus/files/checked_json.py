@@ -49,7 +49,7 @@ def parse_json(text: str | bytes, where: object, refuse_repeated: bool = False) 
         raise DataError(f"{where}: damaged JSON, not UTF-8 ({cut(error)})") from None
     except UnicodeEncodeError:
         raise DataError(
-            f"{where}: damaged JSON, it contains half a letter (a lone surrogate); correct it"
+            f"{where}: damaged JSON, it contains a lone surrogate (half of a character); correct it"
         ) from None
     except DataError:
         raise
@@ -174,9 +174,7 @@ def _check_plain(value: Any, plain: Any, where: object, place: str) -> None:
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            raise DataError(
-                f"{where}: damaged ({place!r} contains half a letter, a lone surrogate)"
-            ) from None
+            raise DataError(f"{where}: damaged ({place!r} contains a lone surrogate)") from None
 
 
 def _wrong(value: Any, expected: str, where: object, place: str) -> DataError:

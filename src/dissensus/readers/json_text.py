@@ -84,11 +84,11 @@ def line_object(line: str, number: int, path: Path) -> dict[str, Any]:
     )
 
 
-def half_letter(name: str, column: list[Any], path: Path, place: Place) -> DataError:
+def lone_surrogate(name: str, column: list[Any], path: Path, place: Place) -> DataError:
     """The error for a lone surrogate, which JSON can write but text cannot contain."""
     row = next(row for row, value in enumerate(column) if not _is_whole(value))
     return DataError(
-        f"{path}, {place(row)}: {name!r} contains half a letter (a lone surrogate), "
+        f"{path}, {place(row)}: {name!r} contains a lone surrogate (half of a character), "
         f"found {column[row][:40]!r}; correct it"
     )
 

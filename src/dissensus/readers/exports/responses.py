@@ -20,7 +20,7 @@ import pyarrow as pa
 from dissensus.corpus import Corpus, LeftOut, Rationales
 from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.readers.files import read_utf8
-from dissensus.readers.json_text import half_letter, objects, set_text, unit_of
+from dissensus.readers.json_text import lone_surrogate, objects, set_text, unit_of
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import described
 from dissensus.readers.tables.assembly import assemble
@@ -71,7 +71,7 @@ def table(
         try:
             arrays.append(pa.array(column, pa.string()))
         except UnicodeEncodeError:
-            raise half_letter(name, column, path, places.__getitem__) from None
+            raise lone_surrogate(name, column, path, places.__getitem__) from None
     return make_rows(
         list(columns),
         arrays,

@@ -15,7 +15,7 @@ from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import (
     DECODER,
     Place,
-    half_letter,
+    lone_surrogate,
     objects,
     set_text,
     unit_of,
@@ -97,7 +97,7 @@ def _text_array(name: str, column: list[Any], sets: set[str], path: Path, place:
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         pass  # not only texts
     except UnicodeEncodeError:
-        raise half_letter(name, column, path, place) from None
+        raise lone_surrogate(name, column, path, place) from None
     if any(isinstance(value, list) for value in column):
         sets.add(name)
         texts = [None if value is None else set_text(value) for value in column]
@@ -106,4 +106,4 @@ def _text_array(name: str, column: list[Any], sets: set[str], path: Path, place:
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
-        raise half_letter(name, texts, path, place) from None
+        raise lone_surrogate(name, texts, path, place) from None

@@ -201,7 +201,7 @@ class Rows:
             )
 
 
-def _has_half_letter(text: str) -> bool:
+def _has_lone_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -240,10 +240,10 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
         raise DataError(
             f"{path}: columns share the name {listed(twice, 5)}; rename all but one{lines}"
         )
-    half = next((name for name in texts if _has_half_letter(name)), None)
+    half = next((name for name in texts if _has_lone_surrogate(name)), None)
     if half is not None:
         raise DataError(
-            f"{path}: the name of column {half!r} contains half a letter (a lone surrogate); "
+            f"{path}: the name of column {half!r} contains a lone surrogate (half of a character); "
             "correct it"
         )
     if len(texts) > MOST_COLUMNS:
