@@ -24,7 +24,7 @@ from dissensus.readers.recognition import is_survey
 from dissensus.readers.tables.annotator_columns import propose_annotators
 from dissensus.readers.tables.cleaning import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
-from dissensus.readers.tables.rows import Rows, make_rows
+from dissensus.readers.tables.rows import Rows, free_name, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 from dissensus.scales import as_numbers
 
@@ -274,7 +274,7 @@ def _joined(
         cells += [[None if n is None else row[n] for n in at] for row in one.cells]
     names = [one.name for one in alike]
     more: dict[str, list[str | None]] = {
-        _free(unit, header): [one.name for one in alike for _ in one.cells]
+        free_name(unit, header): [one.name for one in alike for _ in one.cells]
     }
     parts = _names_annotators(rows_of(path, header, cells), options)
     if parts:
@@ -282,7 +282,7 @@ def _joined(
     else:
         short = short_names(list(dict.fromkeys(names)))
         item, columns, others = _items(path, alike, others, header, options, unit, notes)
-        annotator = _free("annotator", header)
+        annotator = free_name("annotator", header)
         more = {annotator: [short[one.name] for one in alike for _ in one.cells], **columns}
         notes = [*notes, f"an annotator in each {unit}: {', '.join(short.values())}"]
     wide = [[*row, *values] for row, *values in zip(cells, *more.values(), strict=True)]
@@ -315,12 +315,6 @@ def _names_annotators(rows: Rows, options: Layout) -> bool:
         return True  # refused as a wide table: `table_corpus` says why
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
-    while name in set(taken):
-        name += "_"
-    return name
-
-
 def _noted(corpus: Corpus, path: Path, notes: Sequence[str]) -> Corpus:
     more = tuple(f"{path.name}: {note}" for note in notes)
     return replace(corpus, notes=(*corpus.notes, *more))
@@ -344,13 +338,13 @@ def _items(
     item = options.item or (None if in_documents else _item_column(alike, header))
     if item is not None:
         return item, {}, others
-    item = _free("item", header)
+    item = free_name("item", header)
     if in_documents:
         _check_documents(path, alike)
         notes.append(f"no column names the items: row 1 of every {unit} is item 1 of its name")
         numbers = [(one.document, n) for one in alike for n in range(1, len(one.cells) + 1)]
         ids: list[str | None] = [f"{document}:{n}" for document, n in numbers]
-        return item, {item: ids, _free("document", header): [d for d, _ in numbers]}, others
+        return item, {item: ids, free_name("document", header): [d for d, _ in numbers]}, others
     sizes = {one.name: len(one.cells) for one in alike}
     size = len(alike[0].cells)
     if len(set(sizes.values())) > 1:
