@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,3 +33,8 @@ def rows_of(corpus: Corpus, question: str) -> list[tuple[str, str, Any]]:
     people = [answers.annotators[code] for code in answers.annotator]
     items = [corpus.items[code] for code in answers.item]
     return list(zip(items, people, answers.answers(), strict=True))
+
+
+def refused(text: str) -> str:
+    """A pattern for the whole message."""
+    return f"^{re.escape(text)}$"

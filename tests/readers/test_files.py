@@ -6,7 +6,6 @@ import bz2
 import gzip
 import io
 import lzma
-import re
 import subprocess
 import sys
 import zipfile
@@ -22,14 +21,10 @@ import dissensus as ds
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 
-from .conftest import Write
+from .conftest import Write, refused
 
 CSV = b"item,annotator,label\nt1,ann,yes\nt1,bob,no\n"
 JSON = b'{"item": "t1", "annotator": "ann", "label": "yes"}\n'
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
 
 
 # ---- gzip ----

@@ -18,11 +18,7 @@ from dissensus.readers import READERS, read, recognise
 from dissensus.readers.layout import Layout
 from dissensus.readers.recognition import Head
 
-from .conftest import Write
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
+from .conftest import Write, refused
 
 
 @pytest.fixture(params=READERS)

@@ -13,7 +13,7 @@ import pytest
 
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
-from tests.readers.conftest import Write
+from tests.readers.conftest import Write, refused
 
 COLUMNS: dict[str, Any] = {
     "item": pa.array([2**63, 7, 7], pa.uint64()),
@@ -21,10 +21,6 @@ COLUMNS: dict[str, Any] = {
     "rating": [1.0, None, 3.0],
     "day": [datetime.date(2020, 1, day) for day in (1, 2, 3)],
 }
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
 
 
 def written(folder: Path, name: str, columns: dict[str, Any] = COLUMNS) -> Path:

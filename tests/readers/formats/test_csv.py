@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,9 @@ import pytest
 from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.readers.delimited import find_delimiter
-from tests.readers.conftest import Write
+from tests.readers.conftest import Write, refused
 
 HEADER = "task,worker,label\n"
-
-
-def refused(text: str) -> str:
-    """A pattern for the whole message."""
-    return f"^{re.escape(text)}$"
 
 
 def test_the_note_says_what_was_recognised(write: Write) -> None:

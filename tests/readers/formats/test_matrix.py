@@ -12,13 +12,9 @@ import pytest
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.scales import Ordinal
-from tests.readers.conftest import Write
+from tests.readers.conftest import Write, refused
 
 HOLDS = "a matrix contains whole numbers from 0, and -1 for a missing answer"
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
 
 
 def npy(values: Any) -> bytes:

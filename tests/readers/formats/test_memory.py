@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,13 @@ from dissensus.corpus import LeftOut
 from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.scales import Interval, Nominal, Ordinal
+from tests.readers.conftest import refused
 
 COLUMNS: dict[str, Any] = {
     "task": ["t1", "t1", "t2"],
     "worker": [7, 8, 7],
     "label": ["yes", "no", "yes"],
 }
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
 
 
 @pytest.mark.parametrize(

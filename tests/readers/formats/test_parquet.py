@@ -13,11 +13,7 @@ import pytest
 from dissensus.corpus import LeftOut
 from dissensus.errors import DataError
 from dissensus.readers import read
-from tests.readers.conftest import Write
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
+from tests.readers.conftest import Write, refused
 
 
 def written(tmp_path: Path, columns: dict[str, Any], name: str = "labels.parquet") -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,13 +14,9 @@ from dissensus.corpus import LeftOut
 from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
-from tests.readers.conftest import Write
+from tests.readers.conftest import Write, refused
 
 HEADER = "task,worker,label\n"
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
 
 
 # ---- columns ----

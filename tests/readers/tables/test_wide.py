@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
-from tests.readers.conftest import Write
-
-
-def refused(text: str) -> str:
-    return f"^{re.escape(text)}$"
+from tests.readers.conftest import Write, refused
 
 
 def rows_of(corpus: Corpus) -> list[tuple[str, str, Any]]:
