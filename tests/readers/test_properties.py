@@ -80,7 +80,7 @@ def read_or_refuse(data: bytes, name: str, **options: Any) -> None:
 )
 @example(b"", b"\xff\xfe\x00", "a.csv")
 @example(b"", b"\x00", "a.csv")
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_bytes(start: bytes, data: bytes, name: str) -> None:
     read_or_refuse(start + data, name)
 
@@ -102,7 +102,7 @@ WHOLE = whole_files()
 
 
 @given(st.sampled_from(list(WHOLE)), st.floats(0, 1), st.integers(1, 255), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_damaged_files(name: str, share: float, change: int, cut: bool) -> None:
     data = bytearray(WHOLE[name])
     at = int(share * (len(data) - 1))
@@ -116,7 +116,7 @@ def test_damaged_files(name: str, share: float, change: int, cut: bool) -> None:
     st.sampled_from([{}, {"format": "wide"}, {"format": "long"}, {"annotators": ("ann_1", "1")}]),
     st.booleans(),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_wide_table(
     header: list[str], rows: list[list[str]], options: dict[str, Any], packed: bool
 ) -> None:
@@ -131,7 +131,7 @@ def test_any_wide_table(
     st.sampled_from([" ", "\t", "  ", ","]),
     st.sampled_from([{}, {"format": "matrix"}]),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_matrix(rows: list[list[str]], between: str, options: dict[str, Any]) -> None:
     read_or_refuse("\n".join(map(between.join, rows)).encode(), "answers.txt", **options)
 
@@ -142,7 +142,7 @@ def test_any_matrix(rows: list[list[str]], between: str, options: dict[str, Any]
         arrays.array_shapes(min_dims=1, max_dims=3, max_side=4),
     )
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_array(values: np.ndarray) -> None:
     file = io.BytesIO()
     np.save(file, values)
@@ -150,7 +150,7 @@ def test_any_array(values: np.ndarray) -> None:
 
 
 @given(st.lists(NAME, min_size=1, max_size=5), st.lists(st.lists(BITS, max_size=6), max_size=6))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_small_csv(header: list[str], rows: list[list[str]]) -> None:
     lines = [",".join(header), *(",".join(row) for row in rows)]
     read_or_refuse("\n".join(lines).encode(), "a.csv")
@@ -160,7 +160,7 @@ def test_any_small_csv(header: list[str], rows: list[list[str]]) -> None:
     st.lists(NAME, min_size=3, max_size=6, unique=True),
     st.lists(st.lists(BITS | FIELD, min_size=6, max_size=6), min_size=1, max_size=6),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_even_csv(header: list[str], rows: list[list[str]]) -> None:
     file = io.StringIO()
     csv.writer(file).writerows([header, *(row[: len(header)] for row in rows)])
@@ -175,7 +175,7 @@ VALUES = st.recursive(
 
 
 @given(st.lists(st.dictionaries(NAME, VALUES, max_size=6), min_size=1, max_size=5))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_json_lines(records: list[dict[str, object]]) -> None:
     read_or_refuse("\n".join(map(json.dumps, records)).encode(), "a.jsonl")
 
@@ -187,7 +187,7 @@ def rows_of(corpus: Corpus) -> list[tuple[str, str, str]]:
 
 
 @given(ROWS, st.sampled_from([",", "\t", ";", "|"]), st.sampled_from(["utf-8", "utf-16"]))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_written_csv_is_read_back(
     rows: list[tuple[str, str, str]], delimiter: str, encoding: str
 ) -> None:
@@ -202,7 +202,7 @@ def test_a_written_csv_is_read_back(
 
 
 @given(ROWS)
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_other_formats_are_read_back(rows: list[tuple[str, str, str]]) -> None:
     names = ("item", "annotator", "answer")
     table = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
@@ -224,7 +224,7 @@ CELLS = st.sampled_from(["yes", "no", "7+", "a\nb", 'say "x"', "נכון", "", "
     st.lists(st.lists(CELLS, min_size=4, max_size=4), min_size=1, max_size=5),
     st.booleans(),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_written_wide_table_is_read_back(
     people: list[str], cells: list[list[str]], packed: bool
 ) -> None:
@@ -255,7 +255,7 @@ def test_a_written_wide_table_is_read_back(
     ),
     st.booleans(),
 )
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_a_written_matrix_is_read_back(values: np.ndarray, as_text: bool) -> None:
     assume((values >= 0).any())
     file = io.BytesIO()

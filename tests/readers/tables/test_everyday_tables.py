@@ -109,12 +109,6 @@ TABLES = [
         40, 3,
     ),
     Everyday(
-        "raters and an adjudicated label",
-        "id,text,rater_A,rater_B,adjudicated",
-        [(n, TEXTS[n], *row[:2], row[2]) for n, row in enumerate(wide())],
-        40, 2,
-    ),
-    Everyday(
         "first names and gold labels",
         "sentence,gold,Anna,Ben,Carla,Dave",
         [(TEXTS[n], majority(row), *row) for n, row in enumerate(wide(n_annotators=4))],
@@ -180,12 +174,6 @@ TABLES = [
         40, 0,
     ),
     Everyday(
-        "German names",
-        "Satz_ID;Kodierer;Bewertung;Satz",
-        [(f"S{a.item}", FIRST_NAMES[a.annotator], a.value, TEXTS[a.item]) for a in long()],
-        40, 8, "Bewertung", ";",
-    ),
-    Everyday(
         "German names and attributes",
         "Nr;Rater;Äußerung;Valenz;Alter;Geschlecht",
         [
@@ -200,12 +188,6 @@ TABLES = [
         "identifiant;phrase;annotateur;émotion",
         [(a.item, TEXTS[a.item], f"ann{a.annotator}", a.value) for a in long()],
         40, 8, "émotion", ";",
-    ),
-    Everyday(
-        "annotators and a majority in German",
-        "ID;Kommentar;Annotator A;Annotator B;Annotator C;Mehrheit",
-        [(n, TEXTS[n], *row, majority(row)) for n, row in enumerate(wide())],
-        40, 3, delimiter=";",
     ),
     Everyday(
         "numbers as annotators",
@@ -256,12 +238,6 @@ TABLES = [
         80, 15, "anger joy sadness",
     ),
     Everyday(
-        "a comment and its ratings",
-        "comment_id,worker_id,toxicity,identity_attack",
-        [(a.item, a.annotator, DRAW.integers(-2, 2), a.value) for a in long(("0", "1"))],
-        40, 8, "identity_attack toxicity",
-    ),
-    Everyday(
         "pairs of sentences",
         "pairID,premise,hypothesis,annotator_id,label,gold_label",
         [(f"{a.item}n", TEXTS[a.item], TEXTS[100 + a.item], a.annotator, a.value, a.truth)
@@ -306,12 +282,6 @@ TABLES = [
         40, 0, "label",
     ),
     Everyday(
-        "slots",
-        "id,text,label1,label2,label3",
-        [(n, TEXTS[n], *row) for n, row in enumerate(wide())],
-        40, 3,
-    ),
-    Everyday(
         "statements and degrees of agreement",
         "Participant ID,Statement,Response",
         [(f"P{a}", f"Statement {n}", DRAW.choice(["Disagree", "Neutral", "Agree"]))
@@ -323,18 +293,6 @@ TABLES = [
         "post,rater,emotions",
         [(a.item, f"r{a.annotator}", ";".join(sorted({a.value, a.truth}))) for a in long()],
         40, 8, "emotions",
-    ),
-    Everyday(
-        "numbers of classes",
-        "image,annotator,class",
-        [(f"c{a.item}.png", f"w{a.annotator}", a.value) for a in long(LEVELS)],
-        40, 8, "class",
-    ),
-    Everyday(
-        "first names",
-        "text,Anna,Ben,Carla",
-        [(TEXTS[n], *row) for n, row in enumerate(wide())],
-        40, 3,
     ),
 ]  # fmt: skip
 
