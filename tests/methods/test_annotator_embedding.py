@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 from scipy.special import softmax
 
 import dissensus as ds
 from dissensus import Corpus
 from dissensus.errors import DissensusError
 from dissensus.methods import AnnotatorEmbedding, AnnotatorHeads
+from dissensus.methods.annotator_embedding import EMBEDDING
 from dissensus.metrics import scores
-from dissensus.testing import quick
-from dissensus.training import Training
+from dissensus.scales import Nominal
+from dissensus.testing import CHECKS, quick
+from dissensus.training import Outputs, Training
 from tests.crowds import feature_crowd
+
+AART: dict[str, Any] = {"gated": False, "shrink": 0.1, "contrast": 0.1}
 
 
 def _with_attributes(corpus: Corpus, **columns: Any) -> Corpus:
@@ -26,7 +32,9 @@ def _with_attributes(corpus: Corpus, **columns: Any) -> Corpus:
     return replace(corpus, annotator_attributes=attributes)
 
 
-@pytest.mark.parametrize("settings", [{}, {"gated": False}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"embeddings": "annotations"}, {"embeddings": "both", **AART}], ids=str
+)
 def test_answers_are_those_of_the_formula(settings: dict[str, Any]) -> None:
     corpus = feature_crowd(n_items=20)
     fitted = quick(AnnotatorEmbedding(**settings)).fit(corpus)
@@ -35,23 +43,79 @@ def test_answers_are_those_of_the_formula(settings: dict[str, Any]) -> None:
     values = (features - weights["vectors.mean"]) / weights["vectors.spread"]
     hidden = values @ weights["first.0.weight"].T + weights["first.0.bias"]
 
-    def gated(features: np.ndarray, embedding: np.ndarray) -> np.ndarray:
+    def gated(number: int, features: np.ndarray, embedding: np.ndarray) -> np.ndarray:
         if not settings.get("gated", True):
             return embedding
-        of_item = weights["gates.0.of_item.weight"] @ features
-        of_embedding = weights["gates.0.of_embedding.weight"] @ embedding
+        of_item = weights[f"gates.{number}.of_item.weight"] @ features
+        of_embedding = weights[f"gates.{number}.of_embedding.weight"] @ embedding
         return np.asarray((of_item @ of_embedding) * embedding)
 
     pairs = fitted.predict(corpus, annotators="all")["q"].by_annotator
     assert pairs is not None and pairs.distribution is not None
     result = pairs.distribution.reshape(20, 4, 3)
+    annotator, answer = corpus["q"].annotator_codes("test"), corpus["q"].answer
     for i in range(20):
         for a in range(4):
-            inputs = hidden[i].astype(float) + gated(hidden[i], weights["own"][a])
+            inputs = hidden[i].astype(float)
+            if "own" in weights:
+                inputs = inputs + gated(0, hidden[i], weights["own"][a])
+            if "values_0" in weights:
+                mean = weights["values_0"][answer[annotator == a]].mean(axis=0)
+                inputs = inputs + gated(1, hidden[i], mean)
             inputs = (inputs - inputs.mean()) / np.sqrt(inputs.var() + 1e-5)
             inputs = np.maximum(inputs * weights["norm.weight"] + weights["norm.bias"], 0)
             expected = softmax(weights["head_0.weight"] @ inputs + weights["head_0.bias"])
             np.testing.assert_allclose(result[i, a], expected, rtol=1e-4, atol=1e-6)
+
+
+def test_losses_of_aart() -> None:
+    generator = np.random.default_rng(0)
+    embedding, raw = generator.normal(size=(6, 4)), generator.normal(size=(6, 3))
+    item, answer = np.array([0, 0, 0, 1, 1, 1]), np.array([2, 2, 0, 1, 1, 1])
+    weight = np.array([1.0, 1, 1, 1, 1, 0])  # the last one is padding
+    batch: Any = SimpleNamespace(
+        rows=SimpleNamespace(
+            item=torch.tensor(item),
+            answer={"q": torch.tensor(answer)},
+            weight={"q": torch.tensor(weight)},
+        )
+    )
+    outputs = Outputs({"q": torch.tensor(raw), EMBEDDING: torch.tensor(embedding)})
+    sizes: Any = SimpleNamespace(scales={"q": Nominal(("a", "b", "c"))})
+    losses = AnnotatorEmbedding(**AART).losses(sizes)
+    likelihood, shrink, contrast = (
+        float(value / total) for value, total in (loss.weighted(outputs, batch) for loss in losses)
+    )
+    log_shares = np.log(softmax(raw, axis=1))
+    assert likelihood == pytest.approx(-0.8 * log_shares[np.arange(5), answer[:5]].mean())
+    assert shrink == pytest.approx(0.1 * np.linalg.norm(embedding[:5], axis=1).mean())
+
+    def cosine(r: int, s: int) -> float:
+        norms = np.linalg.norm(embedding[r]) * np.linalg.norm(embedding[s])
+        return float(embedding[r] @ embedding[s] / norms)
+
+    each = [1 - cosine(0, 1), max(0, cosine(0, 2)), max(0, cosine(1, 2)), 1 - cosine(3, 4)]
+    assert contrast == pytest.approx(0.1 * np.mean(each))
+
+
+def test_contrast_brings_annotators_who_agree_together() -> None:
+    """Annotators 0 and 1 answer alike, as do 2 and 3."""
+    corpus = feature_crowd(n_items=100)
+    rows = corpus["q"]
+    of_pair = rows.annotator_codes("test") // 2
+    rows.answer[:] = np.where(of_pair == 0, rows.item % 3, (rows.item + 1) % 3)
+    training = Training(epochs=20, learning_rate=0.01, device="cpu")
+    method = AnnotatorEmbedding(encoder="features", gated=False, contrast=0.5, training=training)
+    fitted = method.fit(corpus)
+    own = fitted.weights()["own"]
+    own = own / np.linalg.norm(own, axis=1, keepdims=True)
+    cosine = own @ own.T
+    assert min(cosine[0, 1], cosine[2, 3]) > 0.5 > cosine[:2, 2:].max()
+
+
+@pytest.mark.parametrize("promise", ["save and load", "stacked equals alone", "resume"])
+def test_promises_with_other_settings(promise: str) -> None:
+    CHECKS[promise](quick(AnnotatorEmbedding(embeddings="both", **AART)))
 
 
 # ---- attributes ----
@@ -115,7 +179,17 @@ def test_known_annotators_are_predicted_by_themselves() -> None:
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        ("nominal", {"unseen": 1.0}, "unseen must be at least 0 and below 1, found 1"),
+        ("nominal", {"embeddings": "items"},
+         "embeddings must be one of annotator, annotations, both, not 'items'"),
+        ("nominal", {"shrink": 0.5, "contrast": 0.5},
+         "unseen must be at least 0 and below 1, shrink and contrast at least 0 and below 1 "
+         "together; found 0.1, 0.5 and 0.5"),
+        ("interval", {"embeddings": "both"},
+         "annotator-embedding: embeddings=both needs nominal or ordinal answers, but 'q' is "
+         "interval; set embeddings=annotator"),
+        ("interval", {"contrast": 0.1},
+         "annotator-embedding: contrast compares equal answers, but 'q' is interval; set "
+         "contrast=0"),
         ("nominal", {"attributes": "height"},
          "made-up: no annotator attribute 'height' with text or numbers; there are 'age'"),
     ],

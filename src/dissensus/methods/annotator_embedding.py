@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout, positions_in_batch, uniforms
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 from dissensus.training.loop import Trainer
+
+Embeddings = Literal["annotator", "annotations", "both"]
+EMBEDDING = "embedding of the annotator"  # an output that only losses read
 
 
 class _Gate(nn.Module):
@@ -76,8 +79,10 @@ class _EmbeddingNet(PriorNetwork):
             self.layers = nn.Sequential(nn.ReLU(), Dropout(method.dropout), *further)
             width = hidden[0]
         self.questions = tuple(sizes.scales)
-        first = min(1 / math.sqrt(width), method.spread)
-        self.own = nn.Parameter(first * torch.randn(n, width))
+        self.own: nn.Parameter | None = None
+        if method.embeddings != "annotations":
+            first = min(1 / math.sqrt(width), method.spread)
+            self.own = nn.Parameter(first * torch.randn(n, width))
         self.add_prior(method)
         n_columns = method.coding_.width
         self.register_buffer("attributes", torch.zeros(n, n_columns))
@@ -85,12 +90,16 @@ class _EmbeddingNet(PriorNetwork):
             self.of_attributes = nn.Parameter(torch.randn(n_columns, width) / math.sqrt(width))
             self.attributes.copy_(torch.from_numpy(method.columns_))
         self.unseen = _Unseen(method.unseen if n_columns else 0.0)
-        # the second gate is not used: it was of answers' embeddings, and is in saved models
         self.gates = nn.ModuleList([_Gate(width) for _ in range(2)] if method.gated else [])
         self.norm = nn.LayerNorm(width)
         for number, (question, scale) in enumerate(sizes.scales.items()):
             head = Head([width, *hidden][-1], likelihood(scale), sizes.start.get(question))
             self.add_module(f"head_{number}", head)
+            if method.embeddings != "annotator":
+                table = torch.randn(scale.n_columns, width) / math.sqrt(width)
+                self.register_parameter(f"values_{number}", nn.Parameter(table))
+                counts = method.counts_.get(question, np.zeros((n, scale.n_columns)))
+                self.register_buffer(f"counts_{number}", torch.as_tensor(counts).float())
 
     attributes: Tensor
 
@@ -100,41 +109,68 @@ class _EmbeddingNet(PriorNetwork):
     def forward(self, batch: Batch) -> Outputs:
         features = self.first(self.vectors(batch.pooled))[batch.rows.item]  # (n_rows, width)
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
-        rows = {}
         with positions_in_batch(batch.places.get("rows")):
             embedding = self._embedding(annotator)
-            if len(self.gates):
-                embedding = self.gates[0](features, embedding)
-            inputs = features + embedding
+            inputs = features
+            if embedding is not None:
+                inputs = features + self._gated(0, features, embedding)
+            rows = {}
             for number, question in enumerate(self.questions):
-                own = self.layers(self.norm(inputs))
+                own = inputs
+                if hasattr(self, f"values_{number}"):
+                    annotations = self._annotations(number, question, annotator, batch)
+                    own = inputs + self._gated(1, features, annotations)
+                own = self.layers(self.norm(own))
                 rows[question] = self.get_submodule(f"head_{number}")(own)
-                if self.precision and self.training:
+                if self.precision and self.training and self.own is not None:
                     squares = self.own[batch.annotators].square().sum(dim=-1) / len(self.questions)
                     rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
+        if self.training and embedding is not None:
+            rows[EMBEDDING] = embedding
         return Outputs(rows=rows)
 
-    def _embedding(self, annotator: Tensor) -> Tensor:
+    def _gated(self, number: int, features: Tensor, embedding: Tensor) -> Tensor:
+        if not len(self.gates):
+            return embedding
+        weighted: Tensor = self.gates[number](features, embedding)
+        return weighted
+
+    def _embedding(self, annotator: Tensor) -> Tensor | None:
         """The embedding of each row's annotator, of its own and of its attributes."""
         n_new = 0 if self.newcomers is None else len(self.newcomers)
-        table = F.pad(self.own, (0, 0, 0, n_new)) if n_new else self.own
-        own: Tensor = self.unseen(table[annotator])
+        own = None
+        if self.own is not None:
+            own = self.unseen((F.pad(self.own, (0, 0, 0, n_new)) if n_new else self.own)[annotator])
         if not hasattr(self, "of_attributes"):
             return own
         columns = self.attributes
         if self.newcomers is not None:
             columns = torch.cat([columns, self.newcomers.to(columns)])
-        return own + columns[annotator] @ self.of_attributes
+        by_attributes = columns[annotator] @ self.of_attributes
+        return by_attributes if own is None else own + by_attributes
+
+    def _annotations(self, number: int, question: str, annotator: Tensor, batch: Batch) -> Tensor:
+        """The mean embedding of the annotator's answers to other items of the training."""
+        table, counts = (getattr(self, f"{name}_{number}") for name in ("values", "counts"))
+        missing = len(self.newcomers) if self.newcomers is not None else 0
+        of_row = (F.pad(counts, (0, 0, 0, missing)) if missing else counts)[annotator]
+        if self.training:
+            answer, weight = batch.rows.answer[question], batch.rows.weight[question]
+            this = F.one_hot(answer, counts.shape[-1]) * (weight > 0).unsqueeze(-1)
+            of_row = (of_row - this).clamp(min=0)
+        return of_row / of_row.sum(dim=-1, keepdim=True).clamp(min=1) @ table
 
 
 @dataclass(eq=False)
 class AnnotatorEmbedding(TrainedMethod):
     """Predicts each annotator's answer from the item's features plus an embedding of the annotator.
 
-    The embedding is weighted by how it goes with the item (Deng et al. 2023). With `attributes`,
-    what is known about annotators, such as their age, is part of it: an annotator who is not in the
-    training corpus is predicted by attributes alone (`predict(unknown="attributes")`). Prefer
-    `AnnotatorHeads` if all annotators gave many answers.
+    The embedding is weighted by how it goes with the item (Deng et al. 2023). It can be one of the
+    annotator, learned with the rest; or the mean embedding of the answers that the annotator gave
+    to other items. AART (Mokhberian et al. 2024) is `gated=False, shrink=0.1, contrast=0.1`. With
+    `attributes`, what is known about annotators, such as their age, is part of the embedding: an
+    annotator who is not in the training corpus is predicted by attributes alone
+    (`predict(unknown="attributes")`). Prefer `AnnotatorHeads` if all annotators gave many answers.
 
     The sum is normalised; further layers follow, so that what an annotator changes may depend on
     the item.
@@ -143,40 +179,68 @@ class AnnotatorEmbedding(TrainedMethod):
         hidden: widths of the hidden layers; embeddings are added before the activation of the first
             one, or to the vectors if there is none.
         dropout: of the vectors and the hidden layers.
+        embeddings: those of the "annotator", of their "annotations" (nominal and ordinal answers
+            only), or "both".
         gated: whether embeddings are weighted by their product with the features.
         attributes: names of annotator attributes, joined by commas; "all", or "" for none.
         unseen: with attributes, the share of answers that is learned from attributes alone.
         spread: the standard deviation of a normal prior of each component of an annotator's own
             embedding; inf for none. The fewer answers an annotator gave, the shorter is the
             embedding, and the closer are predictions to those of all annotators together.
+        shrink: the weight of the mean norm of embeddings in the loss.
+        contrast: the weight of a contrastive loss: embeddings of annotators who gave the same
+            answer to an item shall be similar, those of others not.
 
-    Reference: Deng et al. (2023), You Are What You Annotate, Findings of EMNLP, arXiv 2305.14663.
+    Reference: Deng et al. (2023), You Are What You Annotate, Findings of EMNLP, arXiv 2305.14663;
+    Mokhberian et al. (2024), Capturing Perspectives of Crowdsourced Annotators, NAACL, arXiv
+    2311.09743.
     """
 
     hidden: tuple[int, ...] = (64,)
     dropout: float = 0.5
+    embeddings: Embeddings = "annotator"
     gated: bool = True
     attributes: str = ""
     unseen: float = 0.1
     spread: float = 0.5
+    shrink: float = 0.0
+    contrast: float = 0.0
     coding_: AttributeCoding = field(init=False, repr=False, default=AttributeCoding({}, {}))
     columns_: np.ndarray = field(init=False, repr=False, default_factory=lambda: np.zeros((0, 0)))
+    counts_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)
     name: ClassVar[str] = "annotator-embedding"
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = {
         **TRUNK_CHOICES,
         "gated": (True, False),
+        "shrink": (0.0, 0.01, 0.1),
     }
-    retired: ClassVar[dict[str, Any]] = TrainedMethod.retired | {
-        "embeddings": "annotator", "shrink": 0.0, "contrast": 0.0,
-    }  # fmt: skip
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
+        if self.embeddings not in get_args(Embeddings):
+            choices = ", ".join(get_args(Embeddings))
+            raise ModelError(f"embeddings must be one of {choices}, not {self.embeddings!r}")
         check_spread(self.spread)
-        if not 0 <= self.unseen < 1:
-            raise ModelError(f"unseen must be at least 0 and below 1, found {self.unseen:g}")
+        extra = (self.shrink, self.contrast)
+        if not 0 <= self.unseen < 1 or min(extra) < 0 or sum(extra) >= 1:
+            raise ModelError(
+                "unseen must be at least 0 and below 1, shrink and contrast at least 0 and below 1 "
+                f"together; found {self.unseen:g}, {self.shrink:g} and {self.contrast:g}"
+            )
         names = super().check(corpus, questions)
+        for question in names:
+            kind = corpus[question].scale.kind
+            if self.embeddings != "annotator" and kind not in ("nominal", "ordinal"):
+                raise ModelError(
+                    f"{self.name}: embeddings={self.embeddings} needs nominal or ordinal answers, "
+                    f"but {question!r} is {kind}; set embeddings=annotator"
+                )
+            if self.contrast and kind == "interval":
+                raise ModelError(
+                    f"{self.name}: contrast compares equal answers, but {question!r} is interval; "
+                    "set contrast=0"
+                )
         AttributeCoding.of_corpus(corpus, self.attributes)
         return names
 
@@ -185,20 +249,31 @@ class AnnotatorEmbedding(TrainedMethod):
     ) -> Trainer:
         self.coding_ = AttributeCoding.of_corpus(corpus, self.attributes)
         self.columns_ = self.coding_.encode(corpus)
+        self.counts_ = {}
+        if self.embeddings != "annotator":
+            self.counts_ = {q: _counts(corpus, q) for q in self.learned_.questions}
         run = super().trainer(corpus, validation, cache)
         run.kind = repr((run.kind, self.coding_.width))  # a stack has networks of one shape
         return run
 
     @property
     def has_prior(self) -> bool:
-        return math.isfinite(self.spread)
+        return self.embeddings != "annotations" and math.isfinite(self.spread)
 
     def network(self, sizes: Sizes) -> Network:
         return _EmbeddingNet(sizes, self)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        losses = answer_losses(sizes)
-        return tuple(penalised(loss) for loss in losses) if self.has_prior else losses
+        share = 1 - self.shrink - self.contrast
+        losses = [_times(loss, share) for loss in answer_losses(sizes)]
+        if self.has_prior:
+            losses = [penalised(loss) for loss in losses]
+        for question in sizes.scales:
+            if self.shrink:
+                losses.append(_shrink_loss(question, self.shrink / len(sizes.scales)))
+            if self.contrast:
+                losses.append(_contrast_loss(question, self.contrast / len(sizes.scales)))
+        return tuple(losses)
 
     # ---- predict, save and load ----
 
@@ -222,3 +297,48 @@ class AnnotatorEmbedding(TrainedMethod):
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
         return super()._settings(with_spread(settings))
+
+
+def _counts(corpus: Corpus, question: str) -> np.ndarray:
+    """How often each annotator gave each answer, (n_annotators, n_values)."""
+    rows = corpus[question]
+    counts = np.zeros((corpus.n_annotators, rows.scale.n_columns))
+    np.add.at(counts, (rows.annotator_codes("annotator-embedding"), rows.answer), 1)
+    return counts
+
+
+def _times(loss: Loss, factor: float) -> Loss:
+    if factor == 1:
+        return loss
+    return replace(loss, function=lambda outputs, batch: factor * loss.function(outputs, batch))
+
+
+def _shrink_loss(question: str, weight: float) -> Loss:
+    """The mean norm of the embeddings of the answers' annotators."""
+
+    def function(outputs: Outputs, batch: Batch) -> Tensor:
+        if EMBEDDING not in outputs.rows:  # on a validation corpus
+            return torch.zeros_like(batch.rows.weight[question])
+        return weight * (outputs.rows[EMBEDDING].square().sum(dim=-1) + 1e-12).sqrt()
+
+    return Loss("shrink", "row", function, weight=lambda batch: batch.rows.weight[question])
+
+
+def _contrast_loss(question: str, weight: float) -> Loss:
+    """The mean over pairs of answers to an item: 1 - cosine of the embeddings if they are equal,
+    the cosine, at least 0, if not."""
+
+    def function(outputs: Outputs, batch: Batch) -> Tensor:
+        rows, answer = batch.rows, batch.rows.answer[question]
+        if EMBEDDING not in outputs.rows:  # on a validation corpus
+            return torch.zeros_like(rows.weight[question]).sum()
+        unit = F.normalize(outputs.rows[EMBEDDING], dim=-1, eps=1e-6)
+        cosine = unit @ unit.T  # (n_rows, n_rows)
+        counts = (rows.weight[question] > 0).to(cosine.dtype)
+        pairs = (rows.item[:, None] == rows.item).triu(diagonal=1) * counts * counts[:, None]
+        equal = answer[:, None] == answer
+        equal = equal.flatten(2).all(dim=-1) if equal.dim() > 2 else equal
+        each = torch.where(equal, 1 - cosine, cosine.clamp(min=0))
+        return weight * (each * pairs).sum() / pairs.sum().clamp(min=1)
+
+    return Loss("contrast", "batch", function, weight=lambda batch: batch.rows.weight[question])
