@@ -12,6 +12,9 @@ from scipy.stats import norm
 
 from dissensus.aggregation import (
     BayesianDawidSkene,
+    Kos,
+    Majority,
+    MatrixMeanSubsequenceReduced,
     WeightedVote,
     aggregate,
 )
@@ -28,6 +31,45 @@ def frame(annotations: Annotations) -> pd.DataFrame:
     return pd.DataFrame(
         {"task": annotations.item, "worker": annotations.annotator, "label": annotations.answer}
     )
+
+
+@PEER
+def test_kos_as_crowd_kit() -> None:
+    from crowdkit.aggregation import KOS
+
+    annotations = votes(60, 10, seed=1)[1]
+    answer = (annotations.answer > 0).astype(np.int32)
+    binary = Annotations.from_arrays(
+        annotations.item, annotations.annotator, answer, Nominal(("no", "yes"))
+    )
+    expected = KOS(n_iter=20).fit_predict(frame(binary)).sort_index()
+    assert Kos(iterations=20).fit(binary).consensus_.answer.tolist() == expected.tolist()
+
+
+def test_kos_turns_the_answers_of_a_contrary_annotator_round() -> None:
+    generator = np.random.default_rng(0)
+    truth = generator.integers(0, 2, 80)
+    flips = np.stack([generator.random(80) < share for share in (0.1, 0.1, 0.15, 0.9, 0.9)], axis=1)
+    item, annotator = np.indices(flips.shape)
+    answer = (truth[:, None] ^ flips).ravel().astype(np.int32)
+    crowd = Annotations.from_arrays(item.ravel(), annotator.ravel(), answer, Nominal(("n", "y")))
+    right = [np.mean(one.fit(crowd).consensus_.answer == truth) for one in (Kos(), Majority())]
+    assert right[0] > 0.95 > right[1]
+
+
+@PEER
+@pytest.mark.parametrize("seed", range(2))
+def test_m_msr_as_crowd_kit(seed: int) -> None:
+    from crowdkit.aggregation import MMSR
+
+    annotations = votes(200, 12, seed)[1]  # where it does not matter how it begins
+    peer = MMSR()
+    expected = peer.fit_predict(frame(annotations)).sort_index()
+    fitted = MatrixMeanSubsequenceReduced().fit(annotations)
+    assert fitted.consensus_.answer.tolist() == expected.tolist()
+    odds = np.log(fitted.accuracy_ * 2 / (1 - fitted.accuracy_))
+    assert peer.skills_ is not None
+    np.testing.assert_allclose(odds, peer.skills_.sort_index().to_numpy(), atol=1e-7)
 
 
 @PEER

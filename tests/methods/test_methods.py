@@ -181,7 +181,7 @@ def test_single_learns_from_gold_where_it_is_told() -> None:
     assert str(caught.value) == (
         "label must be 'consensus', 'gold' or an aggregator ('majority', 'soft-vote', "
         "'softmax-vote', 'weighted-vote', 'wawa', 'zero-based-skill', 'one-coin', 'dawid-skene', "
-        "'bayesian-dawid-skene', 'mace', 'glad', 'mean', 'median', 'gaussian'), "
+        "'bayesian-dawid-skene', 'mace', 'glad', 'kos', 'm-msr', 'mean', 'median', 'gaussian'), "
         "not 'silver'"
     )
 

@@ -161,7 +161,7 @@ def test_a_value_nobody_gave_in_training_is_never_impossible() -> None:
             "nominal",
             "no target 'votes'; there are 'majority', 'soft-vote', 'softmax-vote', "
             "'weighted-vote', 'wawa', 'zero-based-skill', 'one-coin', 'dawid-skene', "
-            "'bayesian-dawid-skene', 'mace', 'glad', 'mean', 'median', "
+            "'bayesian-dawid-skene', 'mace', 'glad', 'kos', 'm-msr', 'mean', 'median', "
             "'gaussian'",
         ),
     ],

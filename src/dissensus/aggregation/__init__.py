@@ -28,7 +28,9 @@ from dissensus.aggregation.registry import (
 )
 from dissensus.aggregation.reliability import (
     Glad,
+    Kos,
     Mace,
+    MatrixMeanSubsequenceReduced,
     OneCoin,
     errs_by_value,
 )
@@ -53,8 +55,10 @@ __all__ = [
     "DawidSkene",
     "Gaussian",
     "Glad",
+    "Kos",
     "Mace",
     "Majority",
+    "MatrixMeanSubsequenceReduced",
     "Mean",
     "Median",
     "OneCoin",

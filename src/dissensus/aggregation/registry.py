@@ -13,7 +13,7 @@ from dissensus.aggregation.dawid_skene import BayesianDawidSkene, DawidSkene
 from dissensus.aggregation.em import HiddenTruth
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.ranking import LEFT_OUT, RANKERS
-from dissensus.aggregation.reliability import Glad, Mace, OneCoin
+from dissensus.aggregation.reliability import Glad, Kos, Mace, MatrixMeanSubsequenceReduced, OneCoin
 from dissensus.aggregation.texts import TEXT_METHODS
 from dissensus.aggregation.votes import (
     Majority,
@@ -128,6 +128,8 @@ AGGREGATORS: dict[str, type[Aggregator]] = {
         BayesianDawidSkene,
         Mace,
         Glad,
+        Kos,
+        MatrixMeanSubsequenceReduced,
         Mean,
         Median,
         Gaussian,
