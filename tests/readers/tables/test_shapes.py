@@ -113,7 +113,7 @@ def test_that_nobody_disagrees_is_said(write: Write) -> None:
 
 
 def test_two_rows_of_names_are_questions_over_annotators() -> None:
-    merged = [
+    merged: list[list[str | None]] = [
         ["Item", "Toxicity", None, "Irony", None],
         [None, "Anna", "Ben", "Anna", "Ben"],
         *([f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)),
