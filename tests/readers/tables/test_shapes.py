@@ -116,7 +116,7 @@ def test_two_rows_of_names_are_questions_over_annotators() -> None:
     merged: list[list[str | None]] = [
         ["Item", "Toxicity", None, "Irony", None],
         [None, "Anna", "Ben", "Anna", "Ben"],
-        *([f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)),
+        *[[f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)],
     ]
     table = grid("sheet", merged)
     names = ("Item", "Toxicity | Anna", "Toxicity | Ben", "Irony | Anna", "Irony | Ben")
