@@ -7,6 +7,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +95,7 @@ def test_everything_that_is_shown_is_written_as_json_too(whole: Report, tmp_path
     assert [path.name for path in paths] == ["report.html", "report.json"]
     content = json.loads(paths[1].read_text(encoding="utf-8"))
     assert content["summary"] == list(whole.summary) and 4 <= len(content["summary"]) <= 5
-    agreement = content["sections"][1]["blocks"][0]
+    agreement = next(s for s in content["sections"] if s["section"] == "Agreement")["blocks"][0]
     values = {row[0]: row[1] for row in agreement["rows"]}
     from dissensus.agreement import krippendorff_alpha
 
@@ -181,7 +182,7 @@ def test_a_large_crowd_is_cut_and_that_is_said() -> None:
 def test_annotators_who_answer_alike_are_named_with_the_evidence() -> None:
     answers = crowd(1, camps=True, n_items=120)
     report = make_report(Corpus.build("camps", answers.items, {"stance": answers}))
-    blocks = report.sections[1].to_dict()["blocks"]
+    blocks = _agreement(report)
     (table,) = [b for b in blocks if b.get("table", "").startswith("Annotators who answer alike")]
     assert table["columns"][:3] == ["cluster", "annotators", "Cohen's kappa within"]
     assert sum(row[1] for row in table["rows"]) >= 10
@@ -195,7 +196,7 @@ def test_annotators_who_answer_alike_are_named_with_the_evidence() -> None:
 def test_sets_have_a_matrix_and_clusters() -> None:
     answers = of_sets(1, camps=True, n_items=120)
     report = make_report(Corpus.build("camps", answers.items, {"emotions": answers}))
-    blocks = report.sections[1].to_dict()["blocks"]
+    blocks = _agreement(report)
     (matrix,) = [b for b in blocks if b.get("figure", "").startswith("Who agrees with whom")]
     names = matrix["columns"][1:]
     kappas = masi_kappa_matrix(answers)
@@ -206,11 +207,17 @@ def test_sets_have_a_matrix_and_clusters() -> None:
 
 
 def test_agreement_on_each_value(whole: Report, corpus: Corpus) -> None:
-    blocks = whole.sections[1].to_dict()["blocks"]
+    blocks = _agreement(whole)
     (table,) = [b for b in blocks if b.get("table", "").startswith("Agreement on each value")]
     values = corpus["emotion"].scale.to_dict()["values"]
     expected = dict(zip(values, positive_agreement(corpus["emotion"]), strict=True))
     assert {row[0]: row[2] for row in table["rows"]} == pytest.approx(expected, abs=1e-6)
+
+
+def _agreement(report: Report) -> list[dict[str, Any]]:
+    """The blocks of the section on agreement."""
+    section = next(section for section in report.sections if section.key == "agreement")
+    return [block.to_dict() for block in section.blocks]
 
 
 def _titles(report: Report, key: str) -> list[str]:
@@ -281,12 +288,12 @@ def test_annotators_who_share_items_are_compared() -> None:
     rows += [(f"t{i}", who, "ab"[i % 2]) for i in range(10) for who in ("ann", "bob", "cleo")]
     answers = Annotations.from_rows(rows)
     report = make_report(Corpus.build("crowd", answers.items, {"q": answers}))
-    blocks = report.sections[1].to_dict()["blocks"]
+    blocks = _agreement(report)
     (text,) = [b["text"] for b in blocks if "can be compared" in b.get("text", "")]
     assert "q: of the 780 pairs of the 40 annotators who share items with most others, 3 " in text
     few = answers.take(np.flatnonzero(answers.item >= 46 * 20))  # four of the fifty
     report = make_report(Corpus.build("crowd", few.items, {"q": few}))
-    (figure,) = [b for b in report.sections[1].to_dict()["blocks"] if "Who agrees" in str(b)[:30]]
+    (figure,) = [b for b in _agreement(report) if "Who agrees" in str(b)[:30]]
     assert {"ann", "bob", "cleo"} <= set(figure["columns"])
 
 
