@@ -116,8 +116,8 @@ def test_two_rows_of_names_are_questions_over_annotators() -> None:
     merged: list[list[str | None]] = [
         ["Item", "Toxicity", None, "Irony", None],
         [None, "Anna", "Ben", "Anna", "Ben"],
-        *[[f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)],
     ]
+    merged += [[f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)]
     table = grid("sheet", merged)
     names = ("Item", "Toxicity | Anna", "Toxicity | Ben", "Irony | Anna", "Irony | Ben")
     assert table is not None and (table.header, len(table.cells)) == (names, 4)
