@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -175,22 +176,30 @@ class OfSums:
     def without_each(self, totals: Totals | None = None) -> np.ndarray:
         totals = self.totals() if totals is None else totals
         values = np.empty(self.n_items)
-        for items in self._blocks():
-            pairs = zip(totals, self.parts(items), strict=True)
+        for items, parts in self._blocks():
+            pairs = zip(totals, parts, strict=True)
             values[items] = self.formula(*(total - part for total, part in pairs))
         return values
 
     def totals(self, weights: np.ndarray | None = None) -> Totals:
-        totals = [np.zeros(part.shape[1:]) for part in self.parts(slice(0, 0))]
-        for items in self._blocks():
-            for at, part in enumerate(self.parts(items)):
-                own = part.sum(axis=0) if weights is None else weights[items] @ part
-                totals[at] = totals[at] + own
-        return totals
+        totals: Totals = []
+        for items, parts in self._blocks():
+            sums = [p.sum(axis=0) if weights is None else weights[items] @ p for p in parts]
+            totals = [a + b for a, b in zip(totals, sums, strict=True)] if totals else sums
+        return [np.asarray(total, dtype=float) for total in totals]
 
-    def _blocks(self) -> Iterator[slice]:
-        width = sum(int(np.prod(part.shape[1:])) for part in self.parts(slice(0, 0)))
-        return slices(self.n_items, max(1, BLOCK // width))
+    def _blocks(self) -> Iterator[tuple[slice, Sequence[np.ndarray]]]:
+        """Some items at a time, and their parts; all at once, and kept, if there are few."""
+        if self.n_items <= BLOCK // 8:
+            yield slice(None), self._every_part
+            return
+        width = sum(part[0].size for part in self.parts(slice(0, 1)))
+        for items in slices(self.n_items, max(1, BLOCK // width)):
+            yield items, self.parts(items)
+
+    @cached_property
+    def _every_part(self) -> Sequence[np.ndarray]:
+        return self.parts(slice(None))
 
 
 def undefined(annotations: Annotations) -> OfSums:

@@ -555,7 +555,7 @@ class Annotations(OfNames):
         for rows in slices(self.n_rows, PAIRS):
             answer = self.answer[rows]
             bins = self.scale.bins(answer) if isinstance(self.scale, Interval) else answer
-            one = 1 if votes is None else votes[rows].astype(counts.dtype)
+            one = counts.dtype.type(1) if votes is None else votes[rows].astype(counts.dtype)
             np.add.at(counts, self.item[rows].astype(np.intp) * width + bins, one)
         return counts.reshape(self.n_items, width)
 
