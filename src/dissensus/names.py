@@ -134,8 +134,11 @@ class Names(Sequence[str]):
 
     def take(self, codes: np.ndarray) -> Names:
         """The names at these codes, which must be distinct."""
-        if self._array is None and np.array_equal(codes, np.arange(len(codes))):
-            return Names.range(len(codes))
+        if np.array_equal(codes, np.arange(len(codes))):
+            if len(codes) == self._length:
+                return self
+            if self._array is None:
+                return Names.range(len(codes))
         return Names.distinct(self.array.take(pa.array(np.asarray(codes, dtype=np.int64))))
 
 

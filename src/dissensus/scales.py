@@ -130,7 +130,7 @@ class _SingleChoice(_Values):
 
     def column(self, answers: np.ndarray) -> Any:
         """Texts, or integers if all values are integers."""
-        texts = pa.array(self.decode(answers), pa.string())
+        texts = pa.array(self.values, pa.string()).take(pa.array(answers))
         whole = all(_WHOLE.fullmatch(value) for value in self.values)
         return texts.cast(pa.int64()) if whole else texts
 

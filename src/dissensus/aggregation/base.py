@@ -124,7 +124,9 @@ class Aggregator(ABC):
     def prediction_(self) -> Prediction:
         """What was learned about the items that have answers."""
         consensus, scale = self.consensus_, self.consensus_.scale
-        distribution, answer = self.calibrated_[consensus.item], consensus.answer
+        distribution, answer = self.calibrated_, consensus.answer
+        if consensus.n_rows < len(distribution):
+            distribution = distribution[consensus.item]
         if type(self)._reported is not Aggregator._reported:
             answer = scale.consensus(distribution).astype(scale.dtype)
         items = consensus.items.take(consensus.item)
@@ -159,7 +161,7 @@ def labelled(annotations: Annotations, item: np.ndarray, answer: np.ndarray) -> 
 
 def gold_codes(annotations: Annotations, gold: Annotations | None) -> np.ndarray:
     """The code of each item's gold label, -1 where there is none, (n_items,)."""
-    codes = np.full(annotations.n_items, -1, dtype=np.int64)
+    codes = np.full(annotations.n_items, -1, dtype=np.int32)
     if gold is not None:
         gold = gold.to(annotations.scale)
         at = annotations.items.find(gold.items)[gold.item]

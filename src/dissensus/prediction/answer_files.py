@@ -41,10 +41,11 @@ def answers_table(
     """
     table = prediction.to_table(by)
     columns = {name: table[name].combine_chunks() for name in table.column_names}
-    at = pa.array(corpus.items.codes(columns.pop("item"), "item"))
-    about = {name: column.take(at) for name, column in item_columns(corpus).items()}
-    if not about:
-        about = {item_column(corpus): corpus.items.array.take(at)}
+    about = item_columns(corpus) or {item_column(corpus): corpus.items.array}
+    items = columns.pop("item")
+    if by != "item" or prediction.items is not corpus.items:
+        at = pa.array(corpus.items.codes(items, "item"))
+        about = {name: column.take(at) for name, column in about.items()}
     if "annotator" in columns:
         name = corpus.columns.get("annotator", "annotator")
         about = with_columns(about, {name: columns.pop("annotator")})
