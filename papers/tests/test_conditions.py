@@ -125,8 +125,8 @@ def test_conditions_by_name() -> None:
         "pos-cv-fresh",
     ]
     with pytest.raises(DataError) as caught:
-        named("pos", ("pos_tweets",))
-    assert str(caught.value) == f"no condition 'pos'; there are {', '.join(CONDITIONS)}"
+        named("nlp", ("pos_tweets",))
+    assert str(caught.value) == f"no condition 'nlp'; there are {', '.join(CONDITIONS)}"
     with pytest.raises(DataError) as caught:
         named("stemming", ("pos_tweets",))
     assert str(caught.value) == "stemming needs the corpus 'stemming'; it is not in DATA"
