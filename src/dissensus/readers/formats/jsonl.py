@@ -1,4 +1,5 @@
-"""JSON lines: one object per line, with one answer or one item; or an array of objects."""
+"""JSON lines: one object per line, with one answer or one item; or an array of objects, or one
+object with an object for each item: {"t1": {"text": ..., "labels": [...]}, "t2": ...}."""
 
 from __future__ import annotations
 
@@ -17,25 +18,28 @@ from dissensus.readers.json_text import (
     Place,
     lone_surrogate,
     objects,
+    parsed,
     set_text,
     unit_of,
     value_text,
 )
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.rows import make_rows
+from dissensus.readers.tables.rows import free_name, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read a table of objects; a list as an answer is a set of values."""
     text = read_utf8(path, options.encoding).decode("utf-8")
-    _check_lines(text, path)
-    columns, numbers = _columns_of(objects(text, path))
+    by_item = _by_item(text, path)
+    if by_item is None:
+        _check_lines(text, path)
+    columns, numbers = _columns_of(objects(text, path) if by_item is None else by_item)
     if not numbers:
         raise DataError(f"{path}: the file is empty")
     if not columns:
         raise DataError(f"{path}: every object is empty")
-    unit = unit_of(text)
+    unit = unit_of(text) if by_item is None else "entry"
 
     def place(row: int) -> str:
         return f"{unit} {numbers[row]}"
@@ -45,6 +49,26 @@ def read(path: Path, options: Layout) -> Corpus:
     facts = {"place": place, "folder": path.resolve().parent, "sets": frozenset(sets)}
     rows = make_rows(list(columns), arrays, str(path), name=path.name, **facts)
     return table_corpus(rows, options)
+
+
+def _by_item(text: str, path: Path) -> list[tuple[int, dict[str, Any]]] | None:
+    """The objects of a single object that has one for each item, with the name of the item; None
+    if it has anything else, or objects that have nothing in common."""
+    if unit_of(text) == "entry" or not _is_object(text.strip()):
+        return None
+    entries = list(DECODER.decode(text).values())
+    if len(entries) < 2 or not all(isinstance(entry, dict) for entry in entries):
+        return None
+    shared = set.intersection(*map(set, entries))
+    if len(shared) < 2:
+        return None
+    known = {name for entry in entries for name in entry}
+    column = free_name("item", known)
+    parsed(text, path)  # refuses an item that is there twice
+    return [
+        (number, {column: key, **entry})
+        for number, (key, entry) in enumerate(DECODER.decode(text).items(), start=1)
+    ]
 
 
 def _check_lines(text: str, path: Path) -> None:
