@@ -97,7 +97,7 @@ def test_a_reserved_place_is_written_by_its_owner_alone(tmp_path: Path) -> None:
 
 
 def test_what_was_being_replaced_comes_back(tmp_path: Path) -> None:
-    """A process may be killed between two moves."""
+    """On systems that cannot exchange two folders, a process may be killed between two moves."""
     target, left = tmp_path / "model", tmp_path / ".model.new"
     for folder in (left / "replaced", left / "files" / "model"):
         folder.mkdir(parents=True)
@@ -107,7 +107,12 @@ def test_what_was_being_replaced_comes_back(tmp_path: Path) -> None:
     assert names(tmp_path) == ["model"]
 
 
-def test_a_folder_takes_the_place_of_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_folder_takes_the_place_of_another(
+    tmp_path: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchange:
+        monkeypatch.setattr("dissensus.files.folders.exchanged", lambda *_: False)
     for name in ("old", "new"):
         with staged(tmp_path / "model") as path:
             path.mkdir()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
+import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +27,8 @@ LOCK = "lock"
 NEW = "files"  # the folder in a staging folder that has what is being written
 REPLACED = "replaced"  # what was there before, while it is being replaced
 _ATTEMPTS = 20  # to lock a folder that other processes create and delete
+_HERE = -100  # paths are relative to the current folder, for renameat2
+_EXCHANGE = 2
 
 _reserved: ContextVar[Mapping[Path, Path]] = ContextVar("reserved", default={})  # noqa: B039
 
@@ -183,14 +187,25 @@ def _recover(folder: Path, place: Path) -> None:
 def _move(new: Path, place: Path) -> None:
     if not (new.is_dir() and place.is_dir()):  # a file never takes the place of a folder
         os.replace(new, place)
-        return
-    old = new.parent.with_name(REPLACED)
-    os.replace(place, old)
-    try:
-        os.replace(new, place)
-    except OSError:
-        os.replace(old, place)
-        raise
+    elif not exchanged(new, place):
+        old = new.parent.with_name(REPLACED)
+        os.replace(place, old)
+        try:
+            os.replace(new, place)
+        except OSError:
+            os.replace(old, place)
+            raise
+
+
+def exchanged(first: Path, second: Path) -> bool:
+    """Exchange two paths in one step; False if the system or its file system cannot."""
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    if rename is None:
+        return False
+    paths = os.fsencode(first), os.fsencode(second)
+    return bool(rename(_HERE, paths[0], _HERE, paths[1], ctypes.c_uint(_EXCHANGE)) == 0)
 
 
 def _delete(path: Path) -> None:
