@@ -13,7 +13,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "convert to a spreadsheet": ("convert", "crowd", "out.xlsx"),
     "convert to JSON lines": ("convert", "crowd", "out.jsonl"),
     "convert to datasets": ("convert", "crowd", "out", "--to", "datasets"),
-    "simulate": ("simulate", "out", "--items", "40", "--show", "--overwrite"),
+    "simulate": ("simulate", "out", "--items", "40", "--overwrite"),
     "describe": ("describe", "labels.csv", "-o", "out.json"),
     "describe and remember": ("describe", "labels.csv", "--item", "item", "--remember"),
     "agreement": ("agreement", "labels.csv", "-o", "out.csv"),
