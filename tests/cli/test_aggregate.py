@@ -124,7 +124,7 @@ def test_every_aggregator_against_gold_labels(run: Run, tmp_path: Path) -> None:
     ended = run("aggregate", tmp_path / "crowd", "--method", "all", "-o", tmp_path / "all.csv")
     lines = ended.out.splitlines()
     assert lines[0] == "confused, q"
-    rows = [line.split() for line in lines[5:]]
+    rows = [line.split() for line in lines if line]
     [best] = [row[0] for row in rows if row[-2:-1] == ["best"] and row[-1].isdigit()]
     assert best not in ("majority", "soft-vote", "softmax-vote")
     assert "Not for nominal answers: mean, median, gaussian." in lines
