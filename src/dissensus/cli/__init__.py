@@ -27,7 +27,7 @@ __all__ = ["COMMANDS", "UNFINISHED", "app", "console", "main", "seconds"]
 COMMANDS = {  # the name that users type -> the file in this folder
     "run": "run",
     "report": "report",
-    "demo": "demo",
+    "demo": "run",
     "serve": "report",
     "describe": "describe",
     "layout": "layout",

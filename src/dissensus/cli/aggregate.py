@@ -239,8 +239,8 @@ def aggregate(
             (default: mean of interval answers, otherwise majority); all compares every one, against
             gold labels if there are some; bradley-terry ranks what annotators compared; rover and
             closest-text are for free texts.
-        output (-o): Table to write (.csv, .tsv, .parquet, .json or .jsonl), one for each question
-            if there are several, or a folder for them (default: CSV on stdout).
+        output (-o): Table to write (.csv, .tsv, .parquet, .json, .jsonl, .xlsx), one for each
+            question if there are several, or a folder for them (default: CSV on stdout).
         use_gold: Use gold labels to estimate each annotator's errors.
         annotator_table: Also write the estimates for each annotator to this table.
         skills: Table with the columns annotator and skill, for weighted-vote.

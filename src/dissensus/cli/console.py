@@ -279,15 +279,15 @@ def check_not_replaced(output: Path, kind: str, overwrite: bool) -> None:
 
 def check_table(output: Path | None) -> None:
     """Refuse a file that is not a table, before any work is done."""
-    from dissensus.prediction import answer_files
+    from dissensus.files import tabular
 
     if output is not None:
-        answer_files.check_table(output)
+        tabular.check_table(output)
 
 
 def check_tables(output: Path | None) -> None:
     """Refuse a path that is neither a table nor a folder, before any work is done."""
-    from dissensus.prediction.answer_files import ENDINGS, is_table
+    from dissensus.files.tabular import ENDINGS, is_table
 
     if output is not None and output.suffix.lower() in FILE_ENDINGS:
         check_table(output)
@@ -331,7 +331,8 @@ def emit(
 
 def emit_answers(tables: Mapping[str, pa.Table], output: Path | None, json: bool) -> None:
     """Print the table of each question as JSON, or write it to a file or, as CSV, to stdout."""
-    from dissensus.prediction.answer_files import rounded, with_question
+    from dissensus.files.tabular import rounded
+    from dissensus.prediction.answer_files import with_question
 
     if json:
         named = (with_question(table, question) for question, table in tables.items())
@@ -358,12 +359,13 @@ def write_answers(tables: Mapping[str, pa.Table], output: Path | None) -> list[P
 def write_tables(tables: Sequence[Any], output: Path | None, digits: int = DIGITS) -> None:
     """Write tables as one, as CSV to stdout if `output` is None; there, control characters are
     escaped."""
+    from dissensus.files.tabular import delimited
     from dissensus.prediction import answer_files
 
     if output is not None:
         answer_files.write_tables(tables, output, digits)
     else:
-        text = answer_files.delimited(tables, digits=digits)
+        text = delimited(answer_files.joined(tables), digits=digits)
         sys.stdout.buffer.write(visible(text).encode())
 
 

@@ -39,9 +39,9 @@ def predict(
 
     Args:
         model (MODEL): Folder of a trained model.
-        output (-o): Table to write (.csv, .tsv, .parquet, .json or .jsonl), one for each question
-            if there are several; or a folder, which also holds what no table can (default: CSV on
-            stdout).
+        output (-o): Table to write (.csv, .tsv, .parquet, .json, .jsonl, .xlsx), one for each
+            question if there are several; or a folder, which also holds what no table can (default:
+            CSV on stdout).
         split: Part of the official split, or 'all' (default: what was not used for training).
         annotators: Annotators to predict: own (those who answered the item), all, or names
             separated by commas.
@@ -117,7 +117,7 @@ def predict(
 def _outputs(output: Path | None, table: Path | None) -> tuple[Path | None, list[Path | None]]:
     """The folder of predictions, and the tables to write; None among them is stdout."""
     from dissensus.files.folders import check_free
-    from dissensus.prediction.answer_files import is_table
+    from dissensus.files.tabular import is_table
 
     check_table(table)
     tables: list[Path | None] = [] if table is None else [table]

@@ -128,16 +128,6 @@ def remove_locked(folder: Path) -> None:
         folder.rmdir()
 
 
-def remove_abandoned(folder: Path) -> None:
-    """Delete a folder with a lock, unless the process that locked it is running."""
-    try:
-        handle = lock(folder / LOCK)
-    except OSError:
-        return
-    remove_locked(folder)
-    os.close(handle)
-
-
 def _absolute(target: str | Path) -> Path:
     return Path(os.path.abspath(target))
 

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
-from dissensus.errors import DataError
 from dissensus.files.folders import staged
+from dissensus.files.tabular import DIGITS, check_table, is_table, save_table
 from dissensus.prediction.prediction import Prediction
-
-TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
-ENDINGS = ".csv, .tsv, .parquet, .json or .jsonl"  # for help and messages
-DIGITS = 6  # significant ones, of confidences and shares in text files
 
 
 def answers_table(
@@ -102,40 +93,11 @@ def write_tables(tables: Sequence[Any], output: Path, digits: int = DIGITS) -> N
         digits: significant ones, of numbers in text files.
     """
     check_table(output)
-    ending = output.suffix.lower()
     with staged(output) as path:
-        if ending == ".parquet":
-            pq.write_table(_joined(tables), path)
-        elif ending in (".json", ".jsonl"):
-            path.write_bytes(_records(_joined(tables), ending == ".jsonl", digits).encode())
-        else:
-            path.write_bytes(delimited(tables, "\t" if ending == ".tsv" else ",", digits).encode())
+        save_table(joined(tables), path, digits)
 
 
-def is_table(output: Path) -> bool:
-    """Whether a path ends like a table that can be written."""
-    return output.suffix.lower() in TABLES
-
-
-def check_table(output: Path) -> None:
-    """Refuse a file that is not a table."""
-    if not is_table(output):
-        raise DataError(f"{output}: write a {ENDINGS} file")
-
-
-def rounded(value: Any, digits: int = DIGITS) -> Any:
-    """A number with six significant digits; None if it is nan; anything else unchanged.
-
-    Example:
-        >>> rounded(2 / 3), rounded(1e-9 / 3), rounded("a")
-        (0.666667, 3.33333e-10, 'a')
-    """
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
-
-
-def _joined(tables: Sequence[Any]) -> pa.Table:
+def joined(tables: Sequence[Any]) -> pa.Table:
     """The rows of all tables; answers of different types, such as texts and numbers, are texts."""
     tables = [table if isinstance(table, pa.Table) else pa.table(table) for table in tables]
     try:
@@ -149,29 +111,6 @@ def _joined(tables: Sequence[Any]) -> pa.Table:
             at = table.column_names.index("answer")
             texts.append(table.set_column(at, "answer", pa.array(cells, pa.string())))
         return pa.concat_tables(texts, promote_options="permissive")
-
-
-def delimited(tables: Sequence[Any], delimiter: str = ",", digits: int = DIGITS) -> str:
-    """The tables as one text: numbers are rounded, and sets are values with commas."""
-    table, text = _joined(tables), io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(table.column_names)
-    columns = [[_cell(value, digits) for value in column.to_pylist()] for column in table.columns]
-    writer.writerows(zip(*columns, strict=True))
-    return text.getvalue()
-
-
-def _cell(value: Any, digits: int) -> Any:
-    if isinstance(value, float):
-        return f"{value:.{digits}g}" if math.isfinite(value) else ""
-    return ",".join(map(str, value)) if isinstance(value, list) else value
-
-
-def _records(table: pa.Table, lines: bool, digits: int) -> str:
-    """The rows as JSON objects: a list of them, or one in each line."""
-    rows = ({k: rounded(value, digits) for k, value in row.items()} for row in table.to_pylist())
-    texts = [json.dumps(row, ensure_ascii=False) for row in rows]
-    return "\n".join(texts) + "\n" if lines else "[\n" + ",\n".join(texts) + "\n]\n"
 
 
 def _file_name(question: str) -> str:

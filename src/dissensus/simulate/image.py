@@ -66,24 +66,11 @@ def image(
     grid. An object's shape carries the answer, its colour draws the eye; two objects of a picture
     share their shape, none its colour. Annotators are asked for *the* shape: each looks mostly at
     objects of the colours they prefer, prefers certain answers and is careless now and then.
-    `Crowd` states the distribution of their answers in closed form:
-
-        p(v) = (1 - noise) * sum over objects of focus(object) * reading(v | object)
-               + noise * lean(v)
 
     The truth is saved with the corpus, as `text` describes: parts are objects, aspects colours,
     values shapes, and places boxes (row, column).
 
-    With the default sizes the best possible accuracy is .83, and .51 without knowing the
-    annotator. From four annotators on, attention to where annotators look on average finds an
-    annotator's own object with an AUROC of at most .65.
-
-    The preset is frozen: sizes and seed determine every pixel and answer in every version.
-
-    Args:
-        labels_per_item: how many annotators label each item; all get the same number of items, or
-            one more.
-        n_values: how many shapes there are, two to eight.
+    All else, and the arguments, are as in `text`: preferences, noise, the best possible accuracy.
 
     Example:
         >>> corpus = image(n_items=100)

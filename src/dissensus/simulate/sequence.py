@@ -37,25 +37,12 @@ def sequence(
     share theirs, none its channel. A frame is a vector of one number per channel and then one per
     emotion: during an event those of its channel and of its emotion rise to 1 and fall again, the
     others are noise around 0. Annotators are asked for *the* emotion: each attends mostly to the
-    channels they prefer, prefers certain answers and is careless now and then. `Crowd` states
-    the distribution of their answers in closed form:
-
-        p(v) = (1 - noise) * sum over events of focus(event) * reading(v | event)
-               + noise * lean(v)
+    channels they prefer, prefers certain answers and is careless now and then.
 
     The truth is saved with the corpus, as `text` describes: parts are events, aspects channels,
     values emotions, and places frames.
 
-    With the default sizes the best possible accuracy is .83, and .51 without knowing the
-    annotator. From four annotators on, attention to where annotators look on average finds an
-    annotator's own event with an AUROC of at most .65.
-
-    The preset is frozen: sizes and seed determine every feature and answer in every version.
-
-    Args:
-        labels_per_item: how many annotators label each item; all get the same number of items, or
-            one more.
-        n_values: how many emotions there are, two to eight.
+    All else, and the arguments, are as in `text`: preferences, noise, the best possible accuracy.
 
     Example:
         >>> corpus = sequence(n_items=100)

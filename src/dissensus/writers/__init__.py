@@ -12,8 +12,9 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.files.folders import staged
+from dissensus.files.tabular import TABLES, is_table
 from dissensus.writers.hugging_face import write_datasets
-from dissensus.writers.table_files import ENDINGS, write_crowd_kit, write_long, write_wide
+from dissensus.writers.table_files import write_crowd_kit, write_long, write_wide
 
 Writer = Callable[[Corpus, Path], list[str]]
 WRITERS: dict[str, Writer] = {
@@ -36,16 +37,15 @@ def format_of(path: Path, to: str | None) -> str:
     if to is not None and to not in FORMATS:
         guess = did_you_mean(to, FORMATS)
         raise DataError(f"no format {to!r} to write{guess}; there are {listed(FORMATS, 10)}")
-    ending = path.suffix.lower()
-    is_table = ending in ENDINGS
+    as_table = is_table(path)
     if to is None:
-        if not is_table and ending in (".xls", ".ods", ".txt", ".gz", ".zip", ".arrow"):
-            raise DataError(f"{path}: write a file that ends in {listed(ENDINGS)}, or a folder")
-        return "long" if is_table else "corpus"
-    if to in FOLDERS and is_table:
+        if path.suffix.lower() in (".xls", ".ods", ".txt", ".gz", ".zip", ".arrow"):
+            raise DataError(f"{path}: write a file that ends in {listed(TABLES)}, or a folder")
+        return "long" if as_table else "corpus"
+    if to in FOLDERS and as_table:
         raise DataError(f"{path}: {to} is a folder; name one, such as {path.with_suffix('')}")
-    if to in ("long", "wide", "crowd-kit") and not is_table:
-        raise DataError(f"{path}: {to} is a table; the path must end in {listed(ENDINGS)}")
+    if to in ("long", "wide", "crowd-kit") and not as_table:
+        raise DataError(f"{path}: {to} is a table; the path must end in {listed(TABLES)}")
     return to
 
 

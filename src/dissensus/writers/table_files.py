@@ -2,90 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import re
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
 from dissensus.errors import DataError, listed
+from dissensus.files.tabular import save_table
 from dissensus.scales import Ordinal, as_numbers
-
-MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1_048_576, 16_384, 32_767  # of a sheet; of a cell
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-Cell = str | float | int | None
-_OPEN = "http://schemas.openxmlformats.org"
-_MAIN, _OFFICE = f"{_OPEN}/spreadsheetml/2006/main", f"{_OPEN}/officeDocument/2006/relationships"
-_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_XML = '<?xml version="1.0"?>'
-
-
-def write_workbook(path: Path, sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> None:
-    """Write each sheet's rows."""
-    numbers = range(1, len(sheets) + 1)
-    names = "".join(
-        f'<sheet name={quoteattr(name[:31])} sheetId="{n}" r:id="r{n}"/>'
-        for n, name in enumerate(sheets, start=1)
-    )
-    types = "".join(
-        f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{_TYPE}.worksheet+xml"/>'
-        for n in numbers
-    )
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{_OPEN}/package/2006/content-types"><Default '
-        'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>{types}'
-        "</Types>",
-        "_rels/.rels": _relations("officeDocument", ["xl/workbook.xml"]),
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{names}</sheets>'
-        "</workbook>",
-        "xl/_rels/workbook.xml.rels": _relations(
-            "worksheet", [f"worksheets/sheet{n}.xml" for n in numbers]
-        ),
-    }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        for part, text in parts.items():
-            packed.writestr(part, _XML + text)
-        for number, rows in enumerate(sheets.values(), start=1):
-            with packed.open(f"xl/worksheets/sheet{number}.xml", "w") as file:
-                file.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
-                for n, row in enumerate(rows, start=1):
-                    if n > MOST_ROWS or len(row) > MOST_COLUMNS:
-                        raise DataError(
-                            f"{path}: a sheet has at most {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
-                            "columns; write CSV or Parquet"
-                        )
-                    file.write(f"<row>{''.join(map(_xml_cell, row))}</row>".encode())
-                file.write(b"</sheetData></worksheet>")
-
-
-def _relations(kind: str, targets: list[str]) -> str:
-    parts = "".join(
-        f'<Relationship Id="r{n}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
-        for n, target in enumerate(targets, start=1)
-    )
-    return f'<Relationships xmlns="{_OPEN}/package/2006/relationships">{parts}</Relationships>'
-
-
-def _xml_cell(cell: Cell) -> str:
-    if cell is None:
-        return "<c/>"
-    if isinstance(cell, int | float) and cell == cell:
-        return f"<c><v>{cell!r}</v></c>"
-    text = escape(_CONTROL.sub("\ufffd", str(cell)[:MOST_LETTERS]))
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
-
-
-ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".xlsx")
 
 
 def write_long(corpus: Corpus, path: Path) -> list[str]:
@@ -196,74 +124,29 @@ def _with_gold(corpus: Corpus, columns: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def save_table(table: pa.Table, path: Path) -> None:
-    """Write a table in the format that its ending names; sets are JSON lists in text files."""
-    ending = path.suffix.lower()
-    if ending == ".parquet":
-        pq.write_table(table, path)
-        return
-    if ending in (".jsonl", ".json"):
-        records = [{k: v for k, v in row.items() if v is not None} for row in table.to_pylist()]
-        with path.open("w", encoding="utf-8") as file:
-            if ending == ".json":
-                json.dump(records, file, ensure_ascii=False, indent=1, default=str)
-            else:
-                file.writelines(
-                    json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in records
-                )
-        return
-    columns = [[_cell(value) for value in column.to_pylist()] for column in table.columns]
-    rows = zip(*columns, strict=True)
-    if ending == ".xlsx":
-        write_workbook(path, {"answers": [table.column_names, *map(list, rows)]})
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t" if ending == ".tsv" else ",", lineterminator="\n")
-        writer.writerow(table.column_names)
-        writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() else repr(value)
-    return value if value is None or isinstance(value, str | int) else str(value)
-
-
-def losses(
-    corpus: Corpus, stored_fields: tuple[str, ...], more: list[str] | None = None
-) -> list[str]:
+def losses(corpus: Corpus, stored_fields: tuple[str, ...], more: Sequence[str] = ()) -> list[str]:
     """A note about what a table does not contain, and about scales that it cannot state."""
-    lost = list(more or ())
-    lost += [f"content {r} ({c.kind})" for r, c in corpus.contents.items() if _is_stored(c)]
+    lost = [
+        *more,
+        *(f"content {r} ({c.kind})" for r, c in corpus.contents.items() if _is_stored(c)),
+    ]
     lost += [what for what in ("rationales", "focus") if getattr(corpus, what) is not None]
     lost += ["gold labels"] if corpus.gold and "gold" not in stored_fields else []
-    schemes = [
-        name for name in corpus.splits if name != "official" or "splits" not in stored_fields
-    ]
-    lost += [f"split {name}" for name in schemes]
+    stored_splits = ("official",) if "splits" in stored_fields else ()
+    lost += [f"split {name}" for name in corpus.splits if name not in stored_splits]
     if "annotator_attributes" not in stored_fields:
         lost += [f"annotator attribute {name}" for name in corpus.annotator_attributes]
-    used = {int(item) for answers in corpus.questions.values() for item in set(answers.item)}
-    bare = corpus.n_items - len(used)
-    lost += (
-        [f"{bare} items without answers"]
-        if bare and "annotator_attributes" in stored_fields
-        else []
-    )
+    elif bare := corpus.n_items - len(
+        set[int]().union(*(a.item for a in corpus.questions.values()))
+    ):
+        lost.append(f"{bare} items without answers")
     notes = [f"not in the file: {', '.join(dict.fromkeys(lost))}"] if lost else []
-    words = [
-        (name, answers.scale)
+    return notes + [
+        f"the order of {name} is not in the file; to read it back: --scale "
+        f"ordinal:{','.join(answers.scale.values)}"
         for name, answers in corpus.questions.items()
         if isinstance(answers.scale, Ordinal) and as_numbers(answers.scale.values) is None
     ]
-    notes += [
-        f"the order of {name} is not in the file; to read it back: --scale "
-        f"ordinal:{','.join(scale.values)}"
-        for name, scale in words
-    ]
-    return notes
 
 
 def _is_stored(contents: Any) -> bool:

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dissensus.errors import DataError
+from dissensus.files.tabular import write_workbook
 from dissensus.readers import read
-from dissensus.writers.table_files import write_workbook
 from tests.readers.conftest import rows_of
 
 Sheets = dict[str, list[list[Any]]]

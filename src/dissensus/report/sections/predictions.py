@@ -21,9 +21,7 @@ from dissensus.report.sections.agreement import FEWEST
 from dissensus.scales import Interval, Ordinal, Scale
 
 MOST_QUESTIONS = 3  # of which each two have a density
-MOST_DENSITIES = 3
 FEWEST_PAIRS = 30  # answers to both questions
-FEWEST_PER_ITEM = 3
 MOST_RATINGS = 5000  # drawn at random if there are more
 FINE, ITEM_CELLS = 48, 32  # cells of a picture along a side
 BANDWIDTH = 0.07  # of an item's density, as a share of the scale

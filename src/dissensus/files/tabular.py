@@ -1,0 +1,172 @@
+"""Tables as files: CSV, TSV, Parquet, JSON, JSON lines and spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dissensus.errors import DataError
+
+TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".xlsx")
+ENDINGS = ".csv, .tsv, .parquet, .json, .jsonl or .xlsx"  # for help and messages
+DIGITS = 6  # significant ones, of confidences and shares in text files
+MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1_048_576, 16_384, 32_767  # of a sheet; of a cell
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_OPEN = "http://schemas.openxmlformats.org"
+_MAIN, _OFFICE = f"{_OPEN}/spreadsheetml/2006/main", f"{_OPEN}/officeDocument/2006/relationships"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_XML = '<?xml version="1.0"?>'
+Cell = str | float | int | None
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path ends like a table that can be written."""
+    return path.suffix.lower() in TABLES
+
+
+def check_table(path: Path) -> None:
+    """Refuse a file that is not a table."""
+    if not is_table(path):
+        raise DataError(f"{path}: write a {ENDINGS} file")
+
+
+def save_table(table: pa.Table, path: Path, digits: int | None = None) -> None:
+    """Write a table in the format that its ending names.
+
+    Args:
+        digits: significant ones of numbers, which are then for people: sets are values with commas.
+            If left out, numbers are written in full and sets as JSON lists, to be read back.
+    """
+    ending = path.suffix.lower()
+    if ending == ".parquet":
+        pq.write_table(table, path)
+    elif ending in (".json", ".jsonl"):
+        path.write_text(_records(table, ending == ".jsonl", digits), encoding="utf-8")
+    elif ending == ".xlsx":
+        write_workbook(path, {"answers": [table.column_names, *_rows(table, digits, _number)]})
+    else:
+        delimiter = "\t" if ending == ".tsv" else ","
+        path.write_bytes(delimited(table, delimiter, digits).encode())
+
+
+def delimited(table: pa.Table, delimiter: str = ",", digits: int | None = DIGITS) -> str:
+    """A table as CSV, with the digits of `save_table`."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(_rows(table, digits, _number_text))
+    return text.getvalue()
+
+
+def rounded(value: Any, digits: int | None = DIGITS) -> Any:
+    """A number with six significant digits; None if it is nan; anything else unchanged.
+
+    Example:
+        >>> rounded(2 / 3), rounded(1e-9 / 3), rounded("a")
+        (0.666667, 3.33333e-10, 'a')
+    """
+    if not isinstance(value, float) or not math.isfinite(value):
+        return None if isinstance(value, float) else value
+    return value if digits is None else float(f"{value:.{digits}g}")
+
+
+def _rows(table: pa.Table, digits: int | None, number: Any) -> Iterable[tuple[Any, ...]]:
+    """Rows of texts and numbers; a float is what `number` makes of it."""
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, float):
+            return number(value, digits) if math.isfinite(value) else None
+        if isinstance(value, list):
+            return json.dumps(value, ensure_ascii=False) if digits is None else _joined(value)
+        return value if value is None or isinstance(value, str | int) else str(value)
+
+    columns = ([cell(value) for value in column.to_pylist()] for column in table.columns)
+    return zip(*columns, strict=True)
+
+
+def _joined(values: list[Any]) -> str:
+    return ",".join(map(str, values))
+
+
+def _number(value: float, digits: int | None) -> float:
+    return float(rounded(value, digits))
+
+
+def _number_text(value: float, digits: int | None) -> str:
+    if digits is not None:
+        return f"{value:.{digits}g}"
+    return repr(int(value)) if value.is_integer() else repr(value)
+
+
+def _records(table: pa.Table, lines: bool, digits: int | None) -> str:
+    """The rows as JSON objects: a list of them, or one in each line."""
+    rows = ({k: rounded(value, digits) for k, value in row.items()} for row in table.to_pylist())
+    texts = [json.dumps(row, ensure_ascii=False, default=str) for row in rows]
+    return "\n".join([*texts, ""]) if lines else "[\n" + ",\n".join(texts) + "\n]\n"
+
+
+def write_workbook(path: Path, sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> None:
+    """Write each sheet's rows."""
+    numbers = range(1, len(sheets) + 1)
+    names = "".join(
+        f'<sheet name={quoteattr(name[:31])} sheetId="{n}" r:id="r{n}"/>'
+        for n, name in enumerate(sheets, start=1)
+    )
+    types = "".join(
+        f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{_TYPE}.worksheet+xml"/>'
+        for n in numbers
+    )
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{_OPEN}/package/2006/content-types"><Default '
+        'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>{types}'
+        "</Types>",
+        "_rels/.rels": _relations("officeDocument", ["xl/workbook.xml"]),
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{names}</sheets>'
+        "</workbook>",
+        "xl/_rels/workbook.xml.rels": _relations(
+            "worksheet", [f"worksheets/sheet{n}.xml" for n in numbers]
+        ),
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for part, text in parts.items():
+            packed.writestr(part, _XML + text)
+        for number, rows in enumerate(sheets.values(), start=1):
+            with packed.open(f"xl/worksheets/sheet{number}.xml", "w") as file:
+                file.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+                for n, row in enumerate(rows, start=1):
+                    if n > MOST_ROWS or len(row) > MOST_COLUMNS:
+                        raise DataError(
+                            f"{path}: a sheet has at most {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
+                            "columns; write CSV or Parquet"
+                        )
+                    file.write(f"<row>{''.join(map(_xml_cell, row))}</row>".encode())
+                file.write(b"</sheetData></worksheet>")
+
+
+def _relations(kind: str, targets: list[str]) -> str:
+    parts = "".join(
+        f'<Relationship Id="r{n}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
+        for n, target in enumerate(targets, start=1)
+    )
+    return f'<Relationships xmlns="{_OPEN}/package/2006/relationships">{parts}</Relationships>'
+
+
+def _xml_cell(cell: Cell) -> str:
+    if cell is None:
+        return "<c/>"
+    if isinstance(cell, int | float) and cell == cell:
+        return f"<c><v>{cell!r}</v></c>"
+    text = escape(_CONTROL.sub("\ufffd", str(cell)[:MOST_LETTERS]))
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
