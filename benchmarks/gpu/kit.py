@@ -1,6 +1,7 @@
 """Pack what a run on a GPU machine without a network needs into ./gpu-kit, at most 50 MiB.
 
     make gpu-kit RUN=lewidi2023        needs DISSENSUS_DATA
+    python benchmarks/gpu/kit.py individual seedbert:snow2008-affect,HS-Brexit     of some corpora
 
 A run is a module of this folder; its `pack(folder, data)` says what it needs: corpora in our
 own form, and MiniLM in half precision with its vocabulary cut to their words. With
@@ -120,19 +121,21 @@ def run_module(name: str) -> ModuleType:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run")
-    parser.add_argument("--corpora", help="of a paper: only these, with commas between")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", nargs="+", help="NAME, or NAME:CORPUS,CORPUS for some of a paper's")
     given = parser.parse_args()
-    name = given.run
     if not os.environ.get("DISSENSUS_DATA"):
         sys.exit("DISSENSUS_DATA is not set: the folder that contains the corpora")
     shutil.rmtree(KIT, ignore_errors=True)
-    some = [given.corpora.split(",")] if given.corpora else []
-    run_module(name).pack(KIT / name, Path(os.environ["DISSENSUS_DATA"]), *some)
+    for text in given.runs:
+        name, _, corpora = text.partition(":")
+        some = [corpora.split(",")] if corpora else []
+        run_module(name).pack(KIT / name, Path(os.environ["DISSENSUS_DATA"]), *some)
     pack_command(KIT / "libs")
     size = sum(path.stat().st_size for path in KIT.rglob("*") if path.is_file())
-    print(f"{KIT / name}: {size / (1 << 20):.1f} MiB")
+    print(f"{KIT}: {size / (1 << 20):.1f} MiB")
     if size > LIMIT:
         sys.exit(f"more than {LIMIT >> 20} MiB; pack less")
 

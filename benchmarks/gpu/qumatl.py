@@ -1,7 +1,7 @@
 """Zhang et al. (2025) on panels of annotators and on simulated ones, on a GPU.
 
     make gpu-kit RUN=qumatl                          needs ./dinov2-small, see benchmarks/dinov2.py
-    python benchmarks/gpu/kit.py qumatl --corpora pictures        or texts: a part of the kit
+    python benchmarks/gpu/kit.py qumatl:pictures      or texts: a part of the kit
     python benchmarks/gpu/qumatl.py run OUT --seconds 540 --jobs pictures
     python benchmarks/gpu/qumatl.py keep OUT OTHER   archives in folders, into benchmarks/results
     python benchmarks/gpu/qumatl.py show
@@ -35,7 +35,8 @@ SCRIPT = Script("qumatl", __doc__)
 DATA, WEIGHTS, FRAMES = "data", "dinov2.npz", "frames.npz"
 GRACE = 40  # seconds after the time limit, for trainings that have begun
 BASELINES = "base,d-lema,padl,madl,embedding,heads,queries,prior,annotator-majority"
-SOME = "heads,queries,queries-mid,annotator-majority"
+SMALLER = "heads,queries,queries-mid"
+WITH_FLOOR = f"{SMALLER},annotator-majority"
 JOBS = {  # condition and models, in the order in which they begin
     "pictures": (
         ("cue-conflict-published", "published"),
@@ -45,9 +46,9 @@ JOBS = {  # condition and models, in the order in which they begin
         ("cue-conflict", "unified"),
         ("simulated-sequence", "published"),
         ("cue-conflict", BASELINES),
-        ("simulated-image", SOME),
-        ("simulated-sequence", SOME),
-        ("cue-conflict-published", SOME),
+        ("simulated-image", SMALLER),
+        ("simulated-sequence", SMALLER),
+        ("cue-conflict-published", WITH_FLOOR),
         ("cue-texture", ""),
         ("qumatl_looks", ""),
     ),
@@ -61,8 +62,8 @@ JOBS = {  # condition and models, in the order in which they begin
         ("convabuse", ""),
         ("paraphrase", BASELINES),
         ("hs-brexit", ""),
-        ("simulated-text", SOME),
-        ("hs-brexit-published", SOME),
+        ("simulated-text", SMALLER),
+        ("hs-brexit-published", WITH_FLOOR),
         ("ablation", ""),
         *((f"{name}-{share}", "") for name in ("convabuse", "hs-brexit") for share in (40, 30, 20)),
     ),
@@ -208,11 +209,13 @@ def run(given: argparse.Namespace) -> None:
         words += ["--items", str(given.items)] * (given.items is not None)
         for text in [*given.set, *encoder_of_kit(condition)]:
             words += ["--set", text]
-        log = parts / f"{name}.log"
+        log, status = parts / f"{name}.log", "stopped"
         with log.open("w") as lines, suppress(subprocess.TimeoutExpired):
-            subprocess.run(words, stdout=lines, stderr=lines, timeout=left + GRACE)
+            done = subprocess.run(words, stdout=lines, stderr=lines, timeout=left + GRACE)
+            status = f"exit code {done.returncode}"
         seconds = time.monotonic() - began
-        print(f"== {name}, ended at {seconds:.0f} s\n{log.read_text()[-600:]}", flush=True)
+        tail = log.read_text()[-600:]
+        print(f"== {name}, ended at {seconds:.0f} s, {status}\n{tail}", flush=True)
 
     with archived(parts, given.out / SCRIPT.archive), ThreadPoolExecutor(given.at_once) as pool:
         list(pool.map(one, jobs))

@@ -1,6 +1,6 @@
 """Fornaciari et al. (2021), ten seeds of every condition, on a GPU in pieces of some minutes.
 
-    make glove; make gpu-kit RUN=soft_labels
+    make glove; make gpu-kit RUN=soft_labels              soft_labels:stemming needs no GloVe
     python benchmarks/gpu/soft_labels.py run OUT --seconds 540 --processes 14
     cp OUT/soft_labels.tar.gz gpu-kit/soft_labels/        to resume on another machine
     python benchmarks/gpu/soft_labels.py keep OUT/soft_labels.tar.gz      into benchmarks/results
@@ -17,34 +17,39 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from paper_runs import Script, typed_settings
+
+from dissensus_papers.soft_labels import CORPORA, TAGS
 
 SCRIPT = Script("soft_labels", __doc__)
 GLOVE = Path("glove/pos_tweets.txt")
 
 
-def pack(folder: Path, data: Path) -> None:
-    """Both corpora, the word vectors, and the commit."""
+def pack(folder: Path, data: Path, names: Sequence[str] = CORPORA) -> None:
+    """The corpora, word vectors for tweets, and the commit."""
     from dissensus import datasets
 
-    if not GLOVE.exists():
+    if TAGS in names and not GLOVE.exists():
         sys.exit(f"{GLOVE} is missing: make glove")
-    for name in SCRIPT.paper.CORPORA:
+    for name in names:
         datasets.read(data / name).save(folder / "corpora" / name)
-    shutil.copy(GLOVE, folder / GLOVE.name)
+    if TAGS in names:
+        shutil.copy(GLOVE, folder / GLOVE.name)
     SCRIPT.pack_commit(folder)
 
 
 def run(given: argparse.Namespace) -> None:
     corpora = SCRIPT.corpora(items=given.items)
+    glove = SCRIPT.kit / GLOVE.name
     device = "auto" if given.device == "here" else given.device
     SCRIPT.run(
         given,
         corpora=corpora,
         conditions=SCRIPT.paper.named(given.conditions, tuple(corpora)),
-        glove=SCRIPT.kit / GLOVE.name,
+        glove=glove if glove.exists() else None,
         stack=not given.unstacked,
         settings=[("training.device", device), *typed_settings(given)],
     )

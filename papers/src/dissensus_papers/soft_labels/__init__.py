@@ -20,6 +20,7 @@ from dissensus_papers.soft_labels.protocol import (
     MODELS,
     PRINTED,
     SEEDS,
+    TAGS,
     SoftLabelsCondition,
     methods,
     saved_settings,
@@ -100,6 +101,6 @@ PAPER = SoftLabels()
 named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown
 
 __all__ = [
-    "CONDITIONS", "CORPORA", "PAPER", "PRINTED", "SEEDS", "SoftLabelsCondition", "named",
+    "CONDITIONS", "CORPORA", "PAPER", "PRINTED", "SEEDS", "TAGS", "SoftLabelsCondition", "named",
     "outcomes", "report", "run", "shown", "to_json",
 ]  # fmt: skip
