@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -219,6 +220,12 @@ def _written_out(table: Any) -> int:
                 size += _texts_of(chunk)
             elif pa.types.is_run_end_encoded(chunk.type):
                 size += 8 * len(chunk)
+            elif pa.types.is_string_view(chunk.type) or pa.types.is_binary_view(chunk.type):
+                views = np.frombuffer(chunk.buffers()[1], np.int32).reshape(-1, 4)
+                size += int(views[:, 0].sum(dtype=np.int64))  # the length of each text
+            elif pa.types.is_list_view(chunk.type) or pa.types.is_large_list_view(chunk.type):
+                each = max(8, chunk.values.nbytes // max(1, len(chunk.values)))
+                size += each * (pc.sum(pc.list_value_length(chunk)).as_py() or 0)
     return int(size)
 
 

@@ -100,7 +100,7 @@ def unpacking_up_to(size: int | float | str | None) -> Iterator[None]:
         _limit.reset(token)
 
 
-def _most(n_packed: int) -> int:
+def most_unpacked(n_packed: int) -> int:
     """The bytes that a compressed file of this size may unpack to."""
     limit = _limit.get()
     return min(MOST_UNPACKED, max(MOST_RATIO * n_packed, SMALL)) if limit is None else limit
@@ -140,7 +140,7 @@ def check_unpacked(path: Path, size: int, n_packed: int, ratio_only: bool = Fals
     Args:
         ratio_only: whether any size is allowed that is not many times that of the file.
     """
-    most = _most(n_packed)
+    most = most_unpacked(n_packed)
     if ratio_only and _limit.get() is None:
         most = max(MOST_UNPACKED, MOST_RATIO * n_packed)
     if size > most:
@@ -205,7 +205,7 @@ class Unpacked:
         file.seek(0)
         self._source = _opened(start, file)
         self._what = compression(start)
-        self._file, self._n_read, self._most = file, 0, _most(self._n_packed)
+        self._file, self._n_read, self._most = file, 0, most_unpacked(self._n_packed)
 
     def read(self, size: int) -> bytes:
         """The next bytes, none at the end."""
@@ -251,7 +251,7 @@ def check_zip(path: Path) -> list[zipfile.ZipInfo]:
         for entry in entries:
             _check_entry(entry, path)
         n_packed = path.stat().st_size
-        most, size = _most(n_packed), sum(entry.file_size for entry in entries)
+        most, size = most_unpacked(n_packed), sum(entry.file_size for entry in entries)
         whole = size > most
         if not whole and most < 1032 * sum(entry.compress_size for entry in entries):
             size = _real_size(packed, entries, most)

@@ -25,6 +25,7 @@ from dissensus.readers.files import (
     LongLineError,
     NotUtf8Error,
     as_utf8,
+    check_width,
     has_few_odd_letters,
     is_large,
     is_text,
@@ -66,6 +67,7 @@ def delimited_cells(path: Path, layout: Layout) -> list[list[str | None]]:
     """All cells of a file, names included; None where one is blank."""
     data, _ = _western_or_utf8(path, layout.encoding)
     text = _as_laid_out(_Text(path, data, lambda: iter((data,)), 0), layout)
+    check_width(text.width, path)
     try:
         records = list(_records(text.start, text.delimiter, text.quotes))
     except csv.Error as error:
@@ -418,6 +420,7 @@ def _parsed(text: _Text) -> tuple[list[str], list[Column]]:
 
 def _columns(text: _Text, block: int, ragged: list[Any]) -> tuple[list[str], list[Column]]:
     """The header and the columns; a row with another width is put into `ragged` and ends it."""
+    check_width(text.width, text.path)
     parts = [ColumnParts() for _ in range(text.width)]
     records: list[list[str]] = []
     held: list[Any] = []  # the columns of the last batch, with the row that was added

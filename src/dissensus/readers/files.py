@@ -48,6 +48,16 @@ UNPACKED = 6  # how many times its size a compressed file is expected to be
 OTHER = "; was it written in another encoding?"
 FEW_ODD = 0.002  # of the bytes of a text
 MOST_LINE = 512 << 20  # bytes of a line of text
+MOST_COLUMNS = 10_000  # of a table
+
+
+def check_width(n_columns: int, path: Path | str) -> None:
+    """Refuse a table with too many columns, before its cells are read."""
+    if n_columns > MOST_COLUMNS:
+        raise DataError(
+            f"{path}: {n_columns:,} columns, more than {MOST_COLUMNS:,}; write a row for each "
+            "answer (item, annotator, answer), or leave columns out"
+        )
 
 
 def first_bytes(path: Path, size: int = 4096) -> bytes:

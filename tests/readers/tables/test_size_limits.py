@@ -7,7 +7,6 @@ import pytest
 
 from dissensus.errors import DataError, NoAnswersError
 from dissensus.readers import delimited, files, read
-from dissensus.readers.tables import rows
 from tests.readers.conftest import Write
 
 
@@ -26,7 +25,7 @@ def test_many_columns_that_say_nothing_are_refused_in_a_short_message() -> None:
 
 
 def test_too_many_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MOST_COLUMNS", 100)
+    monkeypatch.setattr(files, "MOST_COLUMNS", 100)
     message = (
         r"table: 201 columns, more than 100; write a row for each answer \(item, annotator, "
         r"answer\), or leave columns out"

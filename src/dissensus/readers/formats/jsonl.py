@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.readers.files import read_utf8
+from dissensus.readers.files import check_width, read_utf8
 from dissensus.readers.json_text import (
     DECODER,
     Place,
@@ -27,6 +27,9 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.rows import free_name, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 
+MOST_BLANK = 20_000_000  # cells of a table of which nearly all are blank
+SPARSE = 20  # columns for each key that an object has, above which a table is so
+
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read a table of objects; a list as an answer is a set of values."""
@@ -34,7 +37,7 @@ def read(path: Path, options: Layout) -> Corpus:
     by_item = _by_item(text, path)
     if by_item is None:
         _check_lines(text, path)
-    columns, numbers = _columns_of(objects(text, path) if by_item is None else by_item)
+    columns, numbers = _columns_of(objects(text, path) if by_item is None else by_item, path)
     if not numbers:
         raise DataError(f"{path}: the file is empty")
     if not columns:
@@ -95,20 +98,28 @@ def _is_object(text: str) -> bool:
 
 
 def _columns_of(
-    numbered_objects: Iterable[tuple[int, dict[str, Any]]],
+    numbered_objects: Iterable[tuple[int, dict[str, Any]]], path: Path
 ) -> tuple[dict[str, list[Any]], list[int]]:
     """The values by name, None where an object lacks one, and the number of each object."""
     columns: dict[str, list[Any]] = {}
     numbers: list[int] = []
+    n_cells = 0
     for number, content in numbered_objects:
         for name, value in content.items():
             column = columns.get(name)
             if column is None:
+                check_width(len(columns) + 1, path)
                 column = columns[name] = []
             if len(column) < len(numbers):  # earlier objects lack this value
                 column.extend([None] * (len(numbers) - len(column)))
             column.append(value)
         numbers.append(number)
+        n_cells += len(content)
+        if (len(columns) * len(numbers)) > max(MOST_BLANK, SPARSE * n_cells):
+            raise DataError(
+                f"{path}: {len(columns):,} keys, of which an object has {n_cells // len(numbers)}; "
+                "write an object for each answer, with the same keys (item, annotator, answer)"
+            )
     for column in columns.values():
         column.extend([None] * (len(numbers) - len(column)))
     return columns, numbers

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
+from dissensus.readers.files import check_width
 from dissensus.readers.json_text import value_text
 from dissensus.readers.layout import IN_MEMORY, Layout
 from dissensus.readers.tables.arrow_columns import arrow_rows, as_texts
@@ -38,6 +39,9 @@ def _columns(table: Any) -> tuple[list[Any], list[Any]]:
     except nw.exceptions.DuplicateError:
         names = [str(name) for name in table.columns]
         return names, [pa.array([])] * len(names)  # refused by `make_rows`, which names them
+    check_width(len(frame.columns), IN_MEMORY)
+    if any("\0" in str(name) for name in frame.columns):  # which polars panics at
+        raise DataError(f"{IN_MEMORY}: the name of a column contains a NUL character; rename it")
     arrays = [_arrow(series) for series in frame.iter_columns()]
     if frame.implementation.is_polars():  # whose Enum names values, and need not order them
         arrays = [as_texts(a) if pa.types.is_dictionary(a.type) else a for a in arrays]

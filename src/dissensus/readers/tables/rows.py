@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
+from dissensus.readers.files import check_width
 from dissensus.readers.layout import IN_MEMORY
 from dissensus.scales import as_numbers
 
 FEATURES = "(features)"  # stands for the columns of features while a table is read
-MOST_COLUMNS = 10_000  # of a table
 LOOKED_AT = 200  # values of a column whose spelling is looked at
 TEXT_LENGTH = 20  # letters, on average, of a text
 MOST_ROWS = 50_000  # that a decision about a column looks at
@@ -246,11 +246,7 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
             f"{path}: the name of column {half!r} contains a lone surrogate (half of a character); "
             "correct it"
         )
-    if len(texts) > MOST_COLUMNS:
-        raise DataError(
-            f"{path}: {len(texts):,} columns, more than {MOST_COLUMNS:,}; write a row for each "
-            "answer (item, annotator, answer), or leave columns out"
-        )
+    check_width(len(texts), path)
     if not any(texts):
         raise DataError(f"{path}: no column has a name; put a line of names first")
     if not len(arrays[0]):
