@@ -20,7 +20,8 @@ from dissensus.metrics import item_scores, scores
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction
 
-N_ITEMS, N_ANNOTATORS = 168, 12
+SIZES = (100, 200, 1000)  # items
+N_ANNOTATORS = 12
 VALUES = Nominal(("a", "b", "c"))
 RATINGS = Interval(0, 10)
 REDRAWN = 0.1  # of a method's guesses, by each seed
@@ -33,7 +34,7 @@ def answers_of(values: np.ndarray, scale: Nominal | Interval) -> Annotations:
         annotator.ravel(),
         values.ravel(),
         scale,
-        items=Names.range(N_ITEMS),
+        items=Names.range(len(values)),
         annotators=Names.range(N_ANNOTATORS),
     )
 
@@ -43,9 +44,9 @@ class Choices:
 
     scale = VALUES
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        self.generator, self.shape = generator, (N_ITEMS, N_ANNOTATORS)
-        self.truth = generator.integers(3, size=N_ITEMS)
+    def __init__(self, generator: np.random.Generator, n_items: int) -> None:
+        self.generator, self.shape = generator, (n_items, N_ANNOTATORS)
+        self.truth = generator.integers(3, size=n_items)
         self.habits = generator.dirichlet(np.full(3, 0.8), N_ANNOTATORS).cumsum(axis=1)
         skill = generator.uniform(0.5, 0.9, N_ANNOTATORS)
         self.answers = self.mixed(self.truth, skill)
@@ -57,13 +58,14 @@ class Choices:
 
     def fits(self, n_seeds: int, lead: float) -> list[Prediction]:
         """The predictions of a method with each seed."""
-        right = self.generator.random(N_ITEMS) < 0.6 + lead
-        label = np.where(right, self.truth, self.generator.integers(3, size=N_ITEMS))
+        n_items = len(self.truth)
+        right = self.generator.random(n_items) < 0.6 + lead
+        label = np.where(right, self.truth, self.generator.integers(3, size=n_items))
         own = self.mixed(label, 0.6 + lead)
         predictions = []
         for _ in range(n_seeds):
-            again = self.generator.random(N_ITEMS) < REDRAWN
-            of_seed = np.where(again, self.generator.integers(3, size=N_ITEMS), label)
+            again = self.generator.random(n_items) < REDRAWN
+            of_seed = np.where(again, self.generator.integers(3, size=n_items), label)
             values = np.where(again[:, None], self.mixed(of_seed, 0.6 + lead), own)
             mass = 0.1 + 0.7 * np.eye(3)[of_seed]
             predictions.append(predicted(self.scale, mass, of_seed, values))
@@ -75,19 +77,20 @@ class Ratings:
 
     scale = RATINGS
 
-    def __init__(self, generator: np.random.Generator) -> None:
+    def __init__(self, generator: np.random.Generator, n_items: int) -> None:
         self.generator = generator
-        self.truth = generator.uniform(2, 8, N_ITEMS)
+        self.truth = generator.uniform(2, 8, n_items)
         self.bias = generator.normal(0, 0.7, N_ANNOTATORS)
-        noise = generator.normal(0, 1, (N_ITEMS, N_ANNOTATORS))
+        noise = generator.normal(0, 1, (n_items, N_ANNOTATORS))
         self.answers = (self.truth[:, None] + self.bias + noise).clip(0, 10)
 
     def fits(self, n_seeds: int, lead: float) -> list[Prediction]:
-        own = self.truth + self.generator.normal(0, 1.5 - lead, N_ITEMS)
-        mass = np.full((N_ITEMS, RATINGS.n_columns), 1 / RATINGS.n_columns)
+        n_items = len(self.truth)
+        own = self.truth + self.generator.normal(0, 1.5 - lead, n_items)
+        mass = np.full((n_items, RATINGS.n_columns), 1 / RATINGS.n_columns)
         predictions = []
         for _ in range(n_seeds):
-            rating = (own + self.generator.normal(0, 0.3, N_ITEMS)).clip(0, 10)
+            rating = (own + self.generator.normal(0, 0.3, n_items)).clip(0, 10)
             values = (rating[:, None] + self.bias).clip(0, 10)
             predictions.append(predicted(self.scale, mass, rating, values))
         return predictions
@@ -98,7 +101,7 @@ def predicted(
 ) -> Prediction:
     item, annotator = np.indices(values.shape)
     pairs = ByAnnotator(item.ravel(), annotator.ravel(), Names.range(N_ANNOTATORS), values.ravel())
-    return Prediction(scale, Names.range(N_ITEMS), mass, consensus, pairs)
+    return Prediction(scale, Names.range(len(mass)), mass, consensus, pairs)
 
 
 def different(
@@ -106,10 +109,11 @@ def different(
     crowd: type[Choices] | type[Ratings],
     metric: str,
     n_seeds: int,
+    n_items: int,
     lead: float = 0.0,
 ) -> float:
     """Whether the difference of two methods has p of at most 0.05."""
-    made = crowd(generator)
+    made = crowd(generator, n_items)
     answers = answers_of(made.answers, made.scale)
     fits = [
         Fit(
@@ -123,7 +127,7 @@ def different(
         for seed, prediction in enumerate(made.fits(n_seeds, more))
     ]
     about = About("made", ("q",), (metric,), ("first", "second"), tuple(range(n_seeds)), "", "")
-    fold = Fold("test", np.arange(0), np.arange(N_ITEMS))
+    fold = Fold("test", np.arange(0), np.arange(n_items))
     results = Results.assemble(about, [fold], fits, when={"date": "", "machine": ""})
     return float(compared(results, "q", metric, "first", "second", resamples=500).p <= 0.05)
 
@@ -139,20 +143,21 @@ METRICS: tuple[tuple[type[Choices] | type[Ratings], str], ...] = (
 CELLS = (
     *(
         Cell(
-            f"two equally good methods, {n_seeds} seeds, {N_ITEMS} items: {metric}",
+            f"two equally good methods, {n_seeds} seeds, {n_items} items: {metric}",
             "p of at most 0.05",
             "at most 0.07",
-            partial(different, crowd=crowd, metric=metric, n_seeds=n_seeds),
+            partial(different, crowd=crowd, metric=metric, n_seeds=n_seeds, n_items=n_items),
         )
         for crowd, metric in METRICS
+        for n_items in SIZES
         for n_seeds in (2, 5)
     ),
     *(
         Cell(
-            f"one method better, 5 seeds, {N_ITEMS} items: {metric}",
+            f"one method better, 5 seeds, 200 items: {metric}",
             "p of at most 0.05",
             "high",
-            partial(different, crowd=crowd, metric=metric, n_seeds=5, lead=0.2),
+            partial(different, crowd=crowd, metric=metric, n_seeds=5, n_items=200, lead=0.2),
         )
         for crowd, metric in METRICS
         if metric in ("macro-F1", "DIC")

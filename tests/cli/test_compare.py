@@ -116,7 +116,7 @@ def test_unasked_every_method_that_can_learn(run: Run, tmp_path: Path) -> None:
     about = Results.load(tmp_path / "out").about
     quick = {*METHODS} - {*ON_REQUEST, "annotator-median"}
     assert {*about.methods, *about.left_out} == quick and "bayesian" not in quick
-    assert about.methods[:2] == ("prior", "single") and "annotator-majority" in about.left_out
+    assert about.methods[:2] == ("prior", "logistic") and "annotator-majority" in about.left_out
     assert (
         "annotator-majority left out: annotator-majority needs known annotators; these "
         "answers are anonymous"

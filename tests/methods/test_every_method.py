@@ -119,6 +119,8 @@ def _method(name: str, modality: Modality, tiny: str) -> Method:
     if "encoder" not in built.get_params():
         return built
     reader = tiny if modality.encoder == "tiny" else modality.encoder
+    if "tune" not in built.get_params():
+        return built.set_params(encoder=reader)
     small = SMALL.get(name, {})
     return built.set_params(encoder=reader, tune=modality.tune, training=QUICK, **small)
 
@@ -131,7 +133,8 @@ def _cases() -> list[Any]:
         for name in METHODS
         if name not in PRESETS
         for shown, modality in MODALITIES.items()
-        if shown == "features" or "encoder" in method(name)().get_params()
+        if shown == "features"
+        or ("encoder" if modality.tune == "nothing" else "tune") in method(name)().get_params()
     ]
 
 

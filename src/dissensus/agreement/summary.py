@@ -126,6 +126,11 @@ def or_none(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
+def without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with None in the place of nan."""
+    return {name: or_none(value) for name, value in row.items()}
+
+
 # ---- words for values of kappa ----
 
 

@@ -64,7 +64,9 @@ def train(
         dissensus train labels.csv -o model/ --method soft-label --fine-tune --epochs 5
     """
     from dissensus.files.folders import writing
+    from dissensus.methods import build
     from dissensus.methods.framework.model_folder import save_trained_items
+    from dissensus.methods.framework.settings import common_settings
 
     check_folder(output, "train")
     check_not_replaced(output, "config", overwrite)
@@ -72,7 +74,7 @@ def train(
     with _among_others() as leads:
         reserve(output if leads else None)
         settings = typed_settings(epochs, learning_rate, fine_tune, set_)
-        fitted = _configured(method, encoder, seed, settings)
+        fitted = common_settings(build(method), seed, encoder, map(_setting, settings))
         whole = source.read()
         part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)
@@ -127,16 +129,6 @@ def _advice(fitted: Method, nominal: bool) -> str:
         f"for {fitted.name} to learn how each one answers; try {prior}--method "
         f"annotator-heads{other}, or "
     )
-
-
-def _configured(method: str, encoder: str | None, seed: int, settings: list[str]) -> Method:
-    from dissensus.methods import build, configured
-
-    default = build(method)
-    common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}
-    known = default.get_params()  # the floors have neither seeds nor an encoder
-    typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
-    return configured(default, typed + [_setting(text) for text in settings])
 
 
 @contextmanager

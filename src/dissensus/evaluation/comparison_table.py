@@ -16,6 +16,7 @@ from dissensus.metrics import DENSITY_METRICS, METRICS
 from dissensus.tables import Emphasis, Table, wrapped
 
 FLOORS = ("prior", "annotator-majority", "annotator-median")  # methods that ignore the content
+BASELINES = ("logistic", "logistic-votes", "annotator-logistic")  # linear models of vectors
 ALPHA = 0.05
 MARKS = {"text": ("*", "+"), "markdown": ("bold", "†"), "latex": ("bold", "†")}  # best, differs
 COLUMNS = (

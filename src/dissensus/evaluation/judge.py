@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dissensus.agreement.summary import without_nan
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, counted
 from dissensus.prediction import Prediction
@@ -128,8 +129,8 @@ class Judgement:
         """The result as JSON."""
         rates = {"winning_rate": self.winning_rate, "advantage": self.advantage}
         content = {**asdict(self), **rates, "passed": self.passed}
-        content["annotators"] = [_without_nan(one) for one in content["annotators"]]
-        return _without_nan(content)
+        content["annotators"] = [without_nan(one) for one in content["annotators"]]
+        return without_nan(content)
 
 
 def judge(
@@ -230,13 +231,6 @@ def _most_usual(answers: Annotations) -> Any:
         return np.sort(answers.answer)[answers.n_rows // 2]
     values, counts = np.unique(answers.answer, return_counts=True)
     return values[counts.argmax()]
-
-
-def _without_nan(content: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in content.items()
-    }
 
 
 def _measure(answers: Annotations) -> str:

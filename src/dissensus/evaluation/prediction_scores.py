@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from dissensus.agreement.summary import or_none, without_nan
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
@@ -73,9 +74,9 @@ class PartScores:
                 "part": self.part,
                 "method": self.method,
                 "metric": metric,
-                **_without_nan({"score": score}),
-                **_without_nan(dict(zip(("low", "high"), interval, strict=True))),
-                **_without_nan(self.bounds.get(metric, Bounds(*undefined))._asdict()),
+                **without_nan({"score": score}),
+                **without_nan(dict(zip(("low", "high"), interval, strict=True))),
+                **without_nan(self.bounds.get(metric, Bounds(*undefined))._asdict()),
             }
             for metric, score in self.scores.items()
             for interval in [self.intervals.get(metric, undefined)]
@@ -84,11 +85,10 @@ class PartScores:
     def to_dict(self) -> dict[str, Any]:
         """The scores as JSON; undefined scores are null."""
         content = dict(vars(self))
-        content["scores"] = _without_nan(self.scores)
-        content["bounds"] = {n: _without_nan(b._asdict()) for n, b in self.bounds.items()}
+        content["scores"] = without_nan(self.scores)
+        content["bounds"] = {n: without_nan(b._asdict()) for n, b in self.bounds.items()}
         content["intervals"] = {
-            name: [None if math.isnan(end) else end for end in ends]
-            for name, ends in self.intervals.items()
+            name: list(map(or_none, ends)) for name, ends in self.intervals.items()
         }
         if not self.intervals:
             del content["intervals"]
@@ -97,7 +97,7 @@ class PartScores:
         else:
             own, noise = self.dic
             between = {"noise floor": noise.value, "noise floor, normalised": noise.normalised}
-            content["dic"] = {"pairs": own.pairs, "left out": own.left_out, **_without_nan(between)}
+            content["dic"] = {"pairs": own.pairs, "left out": own.left_out, **without_nan(between)}
         return content
 
 
@@ -541,7 +541,3 @@ def _text(value: float) -> str:
     if math.isnan(value):
         return "-"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
-
-
-def _without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in numbers.items()}

@@ -12,6 +12,7 @@ import numpy as np
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.evaluation.comparison_table import (
     ALPHA,
+    BASELINES,
     FLOORS,
     Cell,
     ComparisonTable,
@@ -93,7 +94,8 @@ def tables(
         metrics, n = shown[question], len(about.methods)
         own = _best(rows[at * n : (at + 1) * n], metrics, comparable)
         ordered = sorted(own, key=lambda row: row.floor)  # floors last
-        notes = (*about.notes, *floor_notes(own, metrics), *_fit_notes(results), *hopeless)
+        beaten = (*floor_notes(own, metrics), *baseline_notes(own, metrics))
+        notes = (*about.notes, *beaten, *_fit_notes(results), *hopeless)
         made.append(
             ComparisonTable(
                 about.corpus,
@@ -259,38 +261,50 @@ def _figures(results: Results, question: str, metrics: Sequence[str]) -> list[Ro
     return [Row(name, cells, floor=True) for name, cells in floors.items()]
 
 
-def strongest_floors(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, Row]:
-    """The floor with the best mean for each metric; the first of equal ones."""
-    strongest = {}
+def strongest(rows: Sequence[Row], metrics: Sequence[str]) -> dict[str, Row]:
+    """The row with the best mean for each metric; the first of equal ones."""
+    best = {}
     for metric in metrics:
-        floors = [row for row in rows if row.floor and metric in row.cells]
-        if floors:
-            sign = 1 if higher_is_better(metric) else -1
-            strongest[metric] = max(floors, key=lambda row: sign * row.cells[metric].mean)
-    return strongest
+        sign = 1 if higher_is_better(metric) else -1
+        scored = [row for row in rows if metric in row.cells]
+        if scored:
+            best[metric] = max(scored, key=lambda row: sign * row.cells[metric].mean)
+    return best
 
 
 def floor_notes(rows: Sequence[Row], metrics: Sequence[str]) -> list[str]:
     """Notes on the strongest floor for each metric, and on methods that do not beat it."""
-    strongest = strongest_floors(rows, metrics)
-    if len({row.name for row in rows if row.floor}) < 2:
+    floors = [row for row in rows if row.floor]
+    if len(floors) < 2:
         return []
-    by_floor: dict[str, list[str]] = {}
-    not_beaten: dict[str, list[str]] = {}
-    for metric, floor in strongest.items():
-        by_floor.setdefault(floor.name, []).append(metric)
+    methods = [row for row in rows if not row.floor]
+    return _beaten_notes("strongest floor", floors, methods, metrics)
+
+
+def baseline_notes(rows: Sequence[Row], metrics: Sequence[str]) -> list[str]:
+    """The same for the best logistic regression."""
+    baselines = [row for row in rows if row.name in BASELINES]
+    others = [row for row in rows if not row.floor and row not in baselines]
+    return _beaten_notes("best logistic regression", baselines, others, metrics) if others else []
+
+
+def _beaten_notes(
+    what: str, bars: Sequence[Row], methods: Sequence[Row], metrics: Sequence[str]
+) -> list[str]:
+    by_bar: dict[str, list[str]] = {}
+    not_better: dict[str, list[str]] = {}
+    for metric, bar in strongest(bars, metrics).items():
+        by_bar.setdefault(bar.name, []).append(metric)
         sign = 1 if higher_is_better(metric) else -1
-        for row in rows:
-            if not row.floor and metric in row.cells:
-                if sign * (row.cells[metric].mean - floor.cells[metric].mean) <= 0:
-                    not_beaten.setdefault(row.name, []).append(metric)
-    notes = [f"Strongest floor: {_grouped(by_floor)}."]
-    if not_beaten:
-        notes.append(f"Not better than the strongest floor: {_grouped(not_beaten)}.")
-    return notes
+        for row in methods:
+            if metric in row.cells:
+                if sign * (row.cells[metric].mean - bar.cells[metric].mean) <= 0:
+                    not_better.setdefault(row.name, []).append(metric)
+    notes = [f"{what[0].upper()}{what[1:]}: {_grouped(by_bar)}."] if by_bar else []
+    return [*notes, *([f"Not better than the {what}: {_grouped(not_better)}."] * bool(not_better))]
 
 
-def _grouped(names: dict[str, list[str]]) -> str:
+def _grouped(names: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{name} ({', '.join(metrics)})" for name, metrics in names.items())
 
 

@@ -17,6 +17,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 import pyarrow as pa
 
+from dissensus.agreement.summary import or_none
 from dissensus.errors import DataError, counted
 from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, plain
 from dissensus.evaluation.protocols import Fold
@@ -183,7 +184,7 @@ class Results:
         """
         names = ("method", "seed", "fold", "run", "question", "metric", "score")
         rows = [
-            (fit.method, fit.seed, fit.fold, fit.run, question, metric, _known(score))
+            (fit.method, fit.seed, fit.fold, fit.run, question, metric, or_none(score))
             for fit in self.fits
             for question, scores in fit.scores.items()
             for metric, score in scores.items()
@@ -402,8 +403,3 @@ def _with_items(contents: list[dict[str, Any]], seconds: list[float], table: Any
 def _read_groups(folder: Path) -> dict[str, str]:
     table = read_table(folder / "groups.parquet")
     return dict(zip(table["item"].to_pylist(), table["group"].to_pylist(), strict=True))
-
-
-def _known(score: float) -> float | None:
-    """A score; None if it is undefined."""
-    return None if math.isnan(score) else score

@@ -3,7 +3,7 @@ from .annotator_confusions import AnnotatorConfusions as AnnotatorConfusions
 from .annotator_embedding import AnnotatorEmbedding as AnnotatorEmbedding
 from .annotator_heads import AnnotatorHeads as AnnotatorHeads
 from .annotator_majority import AnnotatorMajority as AnnotatorMajority
-from .annotator_median import AnnotatorMedian as AnnotatorMedian
+from .annotator_majority import AnnotatorMedian as AnnotatorMedian
 from .annotator_onehot import AnnotatorOneHot as AnnotatorOneHot
 from .annotator_queries import AnnotatorQueries as AnnotatorQueries
 from .annotator_queries import QueryNet as QueryNet
@@ -31,6 +31,8 @@ from .framework.trained import TrainedMethod as TrainedMethod
 from .grid_density import GridDensity as GridDensity
 from .joint_em import JointEm as JointEm
 from .label_and_uncertainty import LabelAndUncertainty as LabelAndUncertainty
+from .logistic import AnnotatorLogistic as AnnotatorLogistic
+from .logistic import Logistic as Logistic
 from .madl import Madl as Madl
 from .padl import Padl as Padl
 from .prior import Prior as Prior

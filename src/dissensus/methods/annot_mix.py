@@ -17,7 +17,6 @@ from dissensus.methods.framework.truth_method import (
     TruthMethod,
     TruthNet,
     after_pretraining,
-    diagonal_logits,
     seen_through,
 )
 from dissensus.networks.likelihoods import likelihood
@@ -58,13 +57,7 @@ class _MixNet(TruthNet):
         self.annotators = nn.Parameter(table)
         self.item = nn.Linear(self.trunk.width, size)
         self.layers = nn.Sequential(nn.Linear(2 * size, size), nn.LayerNorm(size), nn.ReLU())
-        for number, scale in enumerate(sizes.scales.values()):
-            output = nn.Linear(size, scale.n_columns**2)
-            with torch.no_grad():
-                output.bias.copy_(diagonal_logits(scale.n_columns, method.accuracy).flatten())
-            self.add_module(f"confusion_{number}", output)
-            first = diagonal_logits(scale.n_columns, method.accuracy).log_softmax(dim=-1)
-            self.register_buffer(f"first_{number}", first)
+        self.add_confusions(sizes, size, method.accuracy)
 
     def forward(self, batch: Batch) -> Outputs:
         if not self.training or not self.mixes:

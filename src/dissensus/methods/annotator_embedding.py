@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -218,9 +218,6 @@ class AnnotatorEmbedding(TrainedMethod):
     }
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if self.embeddings not in get_args(Embeddings):
-            choices = ", ".join(get_args(Embeddings))
-            raise ModelError(f"embeddings must be one of {choices}, not {self.embeddings!r}")
         check_spread(self.spread)
         extra = (self.shrink, self.contrast)
         if not 0 <= self.unseen < 1 or min(extra) < 0 or sum(extra) >= 1:

@@ -1,4 +1,4 @@
-"""A floor for annotators: the most frequent answer of each, for every item."""
+"""Floors for annotators: the most frequent answer of each, or the median one, for every item."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.learned import Answers
-from dissensus.scales import Ordinal, Scale, most_probable
+from dissensus.scales import Interval, Ordinal, Scale, most_probable
 
 
 @dataclass(eq=False)
@@ -55,6 +55,50 @@ class AnnotatorMajority(Method):
         self.own_ = {question: weights[question] for question in self.learned_.questions}
 
 
+@dataclass(eq=False)
+class AnnotatorMedian(Method):
+    """Predicts each annotator's own distribution of training answers, and their median.
+
+    Of all predictions that ignore the content, the median has the lowest absolute error, so it is
+    the floor for errors on ordinal and interval scales. On scales without an order it predicts
+    the same as `AnnotatorMajority`.
+
+    Args:
+        smoothing: as in `AnnotatorMajority`.
+    """
+
+    smoothing: float = 1.0
+    name: ClassVar[str] = "annotator-median"
+    individual: ClassVar[bool] = True
+    own_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators, n_columns)
+    median_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators,)
+
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
+        self.own_, self.median_ = {}, {}
+        for question, scale in self.learned_.questions.items():
+            own = annotator_distributions(corpus[question], self.smoothing)
+            exact = isinstance(scale, Interval)
+            self.own_[question] = own
+            self.median_[question] = medians(corpus[question]) if exact else scale.consensus(own)
+
+    def predict_pairs(
+        self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
+    ) -> dict[str, Answers]:
+        return {
+            question: Answers(self.own_[question][annotator], self.median_[question][annotator])
+            for question in self.learned_.questions
+        }
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return {f"own.{q}": own for q, own in self.own_.items()} | {
+            f"median.{q}": median for q, median in self.median_.items()
+        }
+
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.own_ = {q: weights[f"own.{q}"] for q in self.learned_.questions}
+        self.median_ = {q: weights[f"median.{q}"] for q in self.learned_.questions}
+
+
 def most_frequent(scale: Scale, distribution: np.ndarray) -> np.ndarray:
     """The most frequent answer of each row, (n,); the consensus on interval and multi-label scales.
 
@@ -80,3 +124,22 @@ def annotator_distributions(annotations: Annotations, smoothing: float) -> np.nd
     average = np.nanmean(annotations.distribution(), axis=0)
     added = np.where(n == 0, max(smoothing, 1.0), smoothing)
     return (total + added * average) / (n + added)
+
+
+def medians(annotations: Annotations) -> np.ndarray:
+    """The median rating of each annotator, (n_annotators,); of all ratings if they gave none.
+
+    Example:
+        >>> rows = [("t1", "ann", 1), ("t2", "ann", 2), ("t3", "ann", 9), ("t1", "bob", 4)]
+        >>> medians(Annotations.from_rows(rows, Interval(0, 10))).tolist()
+        [2.0, 4.0]
+    """
+    annotator = annotations.annotator_codes("annotator-median")
+    order = np.lexsort((annotations.answer, annotator))
+    ordered = annotations.answer[order].astype(float)
+    n = np.bincount(annotator, minlength=annotations.n_annotators)
+    first = np.cumsum(n) - n
+    last = max(len(ordered) - 1, 0)
+    middle = [np.minimum(first + at, last) for at in (np.maximum(n - 1, 0) // 2, n // 2)]
+    medians_of_answers = (ordered[middle[0]] + ordered[middle[1]]) / 2
+    return np.where(n > 0, medians_of_answers, np.median(ordered))

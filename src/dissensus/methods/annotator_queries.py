@@ -470,8 +470,6 @@ class AnnotatorQueries(TrainedMethod):
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         check_spread(self.spread)
-        if self.reads not in ("focus", "content"):
-            raise ModelError(f"reads must be 'focus' or 'content', not {self.reads!r}")
         shares = {name: getattr(self, name) for name in DROPOUTS}
         wrong = {name: value for name, value in shares.items() if not 0 <= value < 1}
         wrong |= {"positions": self.positions} if self.positions < 0 else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -17,7 +17,6 @@ from dissensus.methods.framework.losses import item_weight
 from dissensus.methods.framework.members import TEMPERED_VOTES, ReadOut, joint_answers
 from dissensus.methods.framework.settings import TRAINING_CHOICES, Choices
 from dissensus.networks.bayesian import (
-    PRIORS,
     BayesianLayer,
     BayesianLayers,
     BayesianLinear,
@@ -147,24 +146,17 @@ class Bayesian(LabelMethod):
             self.learned_.questions[question],
             each.distribution.reshape(n_passes, n_items, -1),
             each.value.reshape(n_passes, n_items),
-            self._read_out(),
+            self.read,
         )
 
-    def _read_out(self) -> ReadOut:
-        if self.read not in get_args(ReadOut):
-            raise ModelError(f"read must be 'mean' or 'votes', not {self.read!r}")
-        return self.read
-
     def _is_tempered(self) -> bool:
-        return self._read_out() == "mean"
+        return self.read == "mean"
 
     # ---- checks ----
 
     def check_question(self, corpus: Corpus, question: str) -> None:
-        if self._read_out() == "votes" and self.temperature:
+        if self.read == "votes" and self.temperature:
             raise ModelError(TEMPERED_VOTES)
-        if self.prior not in PRIORS:
-            raise ModelError(f"prior must be 'normal' or 'mixture', not {self.prior!r}")
         if self.passes < 1 or any(width < 1 for width in self.hidden):
             raise ModelError(
                 f"passes must be 1 or more and hidden layers 1 or wider, found {self.passes} and "

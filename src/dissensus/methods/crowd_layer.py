@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.training import Batch, Network, Sizes, Training
@@ -77,13 +75,6 @@ class CrowdLayer(TruthMethod):
     training: Training = Training(epochs=20, least_steps=1000, learning_rate=1e-2)
     name: ClassVar[str] = "crowd-layer"
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "layer": get_args(Layer)}
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if self.layer not in get_args(Layer):
-            raise ModelError(
-                f"layer must be one of {', '.join(get_args(Layer))}, not {self.layer!r}"
-            )
-        return super().check(corpus, questions)
 
     def network(self, sizes: Sizes) -> Network:
         return _CrowdNet(sizes, self)

@@ -186,8 +186,6 @@ class LabelAndUncertainty(LabelMethod):
     def check_question(self, corpus: Corpus, question: str) -> None:
         TrainedMethod.check_question(self, corpus, question)  # with gold labels too
         super().check_question(corpus, question)
-        if self.measure not in ("entropy", "minority"):
-            raise ModelError(f"measure must be 'entropy' or 'minority', not {self.measure!r}")
         if not self.uncertainty_weight >= 0:
             raise ModelError(
                 f"uncertainty_weight must be 0 or more, not {self.uncertainty_weight:g}"

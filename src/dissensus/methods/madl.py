@@ -17,7 +17,6 @@ from dissensus.methods.framework.truth_method import (
     TruthMethod,
     TruthNet,
     after_pretraining,
-    diagonal_logits,
     seen_through,
 )
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
@@ -44,13 +43,7 @@ class _MadlNet(TruthNet):
             nn.Linear(method.confusion_hidden, size),
             nn.LayerNorm(size),
         )
-        for number, scale in enumerate(sizes.scales.values()):
-            output = nn.Linear(size, scale.n_columns**2)
-            with torch.no_grad():
-                output.bias.copy_(diagonal_logits(scale.n_columns, method.accuracy).flatten())
-            self.add_module(f"confusion_{number}", output)
-            first = diagonal_logits(scale.n_columns, method.accuracy).log_softmax(dim=-1)
-            self.register_buffer(f"first_{number}", first)
+        self.add_confusions(sizes, size, method.accuracy)
         self.bandwidth = nn.Parameter(torch.tensor([(SHAPE - 1) / RATE]))  # the mode
 
     def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *rest: Any) -> None:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 METHODS: dict[str, tuple[str, str]] = {
     "prior": ("prior", "Prior"),
     "annotator-majority": ("annotator_majority", "AnnotatorMajority"),
-    "annotator-median": ("annotator_median", "AnnotatorMedian"),
+    "annotator-median": ("annotator_majority", "AnnotatorMedian"),
+    "logistic": ("logistic", "Logistic"),
+    "logistic-votes": ("logistic", "Logistic"),
+    "annotator-logistic": ("logistic", "AnnotatorLogistic"),
     "single": ("single", "Single"),
     "seed-ensemble": ("seed_ensemble", "SeedEnsemble"),
     "bayesian": ("bayesian", "Bayesian"),
@@ -39,6 +42,7 @@ METHODS: dict[str, tuple[str, str]] = {
 }
 PRESETS: dict[str, dict[str, Any]] = {  # settings of methods that are another one with these:
     "base-heads": {"common": False, "hidden": (256,)},  # Base of QuMATL (Zhang et al. 2025)
+    "logistic-votes": {"target": "soft-vote"},
     "sim-label": {"similar": 1.0},  # SimLabel (AAAI 2026), by the authors of QuMATL
 }
 ON_REQUEST = (  # `dissensus compare` fits these only if they are named:

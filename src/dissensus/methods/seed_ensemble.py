@@ -8,17 +8,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dissensus.annotations import Ties
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.attribution import PositionWeights, position_weights
-from dissensus.methods.framework.labels import (
-    check_held_out,
-    temperature_notes,
-    temperatures,
-    tempered,
-    without_held_out,
-)
+from dissensus.methods.framework.labels import LabelMethod, tempered
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import (
     TEMPERED_VOTES,
@@ -31,7 +24,7 @@ from dissensus.methods.framework.pairs import Pairs
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import redraw_last_layer
 from dissensus.methods.framework.stacked_fits import worth_stacking
-from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.single import Single
 from dissensus.prediction import JointDensity, MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
@@ -48,7 +41,7 @@ ITEMS_TO_COMPARE = 256  # training items on which the members' answers are compa
 
 
 @dataclass(eq=False)
-class SeedEnsemble(TrainedMethod):
+class SeedEnsemble(LabelMethod):
     """Learns one label per item with several networks that start from different last layers.
 
     SeedBERT: the members see the same items in the same order with the same dropout, and start
@@ -73,17 +66,9 @@ class SeedEnsemble(TrainedMethod):
         read: the distribution is the "mean" of the members' probabilities, or the share of their
             "votes", as in the paper. Five votes cannot express a share below one fifth, so the mean
             is closer to the answers; the votes are always in `Prediction.members`.
-        label: "consensus" of the annotators (majority, median or mean, by scale), "gold", or an
-            aggregator such as "dawid-skene" or "mace".
-        ties: which of several majority labels is the label; "drop" leaves such items out.
         label_smoothing: the share of each label that is spread evenly over all values.
         hidden: widths of hidden layers before the last layer.
         pool: "mean" over positions, "attention", or "auto": attention if the encoder is frozen.
-        temperature: whether to rescale the mean by one number, chosen so that the labels of
-            held-out items are most likely, as in `Single`.
-        held_out: the share of items that is held out for it, without a validation corpus.
-        base_rates: whether the biases of the output layer start at the label frequencies, or at
-            0, as in the paper.
         init_seed: of the first weights, and of the first member's last layer. The seeds of other
             members are derived from it, so ensembles with different init_seeds have no member in
             common. Order and dropout come from training.seed; if they vary, likewise.
@@ -95,20 +80,14 @@ class SeedEnsemble(TrainedMethod):
     n_members: int = 5
     vary: str = "last-layer"
     read: ReadOut = "mean"
-    label: str = "consensus"
-    ties: Ties = "first"
     label_smoothing: float = 0.0
     hidden: tuple[int, ...] = ()
     pool: Literal["auto", "mean", "attention"] = "auto"
     dropout: float = 0.5
-    base_rates: bool = True
-    temperature: bool = False
-    held_out: float = 0.1
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "seed-ensemble"
     choices: ClassVar[Choices] = PROBE_CHOICES
     members_: list[Single] = field(init=False, repr=False)
-    temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def pools(self) -> bool:
@@ -138,6 +117,7 @@ class SeedEnsemble(TrainedMethod):
             tune=self.tune,
             training=self.training,
             base_rates=self.base_rates,
+            held_out=self.held_out,
             init_seed=member_seed(self.init_seed, number * ("init" in self.varied)),
         )
         if hasattr(self, "learned_"):
@@ -158,7 +138,7 @@ class SeedEnsemble(TrainedMethod):
             dropout_seed=member_seed(self.training.noise_seed, number * ("dropout" in varied)),
         )
         if self.temperature:
-            run = without_held_out(run, corpus, validation, self)
+            run = self.without_held_out(run, corpus, validation)
         learned = run.learned
         if "bag" in varied:
             learned = bag(learned, self.training.seed, number)
@@ -169,15 +149,6 @@ class SeedEnsemble(TrainedMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return self._member(0).losses(sizes)
-
-    def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
-        return self._member(0).targets(corpus)
-
-    def learns(self, corpus: Corpus) -> np.ndarray:
-        return self._member(0).learns(corpus)
-
-    def start(self, corpus: Corpus, question: str) -> np.ndarray:
-        return self._member(0).start(corpus, question)
 
     # ---- fit ----
 
@@ -215,9 +186,7 @@ class SeedEnsemble(TrainedMethod):
         self.log_ = runs[0].log  # of the first member
         self.notes_ += runs[0].notes
         if self.temperature:
-            labels = self._member(0).labels
-            self.temperature_ = temperatures(self, labels, corpus, validation)
-            self.notes_ += temperature_notes(self.temperature_)
+            self.choose_temperatures(corpus, validation)
         some = np.unique(runs[0].learned)[:ITEMS_TO_COMPARE]
         notes = list(self.notes_)
         answers = self.predict_items(corpus.select(items=some))
@@ -310,9 +279,6 @@ class SeedEnsemble(TrainedMethod):
         of_members = [member.weights() for member in self.members_]
         return {name: np.stack([weights[name] for weights in of_members]) for name in of_members[0]}
 
-    def config(self) -> dict[str, Any]:
-        return super().config() | {"temperature": self.temperature_}
-
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.temperature_, self._identities = config["temperature"], config["encoders"]
         for stacked in weights.values():
@@ -335,13 +301,8 @@ class SeedEnsemble(TrainedMethod):
             )
         if self.n_members < 1:
             raise ModelError(f"n_members must be 1 or more, found {self.n_members}")
-        if self.read not in ("mean", "votes"):
-            raise ModelError(f"read must be 'mean' or 'votes', not {self.read!r}")
-        if self.pool not in ("auto", "mean", "attention"):
-            raise ModelError(f"pool must be 'auto', 'mean' or 'attention', not {self.pool!r}")
         if self.temperature and self.read == "votes":
             raise ModelError(TEMPERED_VOTES)
-        check_held_out(self.held_out)
         self._member(0).check_question(corpus, question)
 
 

@@ -74,8 +74,6 @@ class Single(LabelMethod):
         return targets
 
     def check_question(self, corpus: Corpus, question: str) -> None:
-        if self.pool not in ("mean", "attention"):
-            raise ModelError(f"pool must be 'mean' or 'attention', not {self.pool!r}")
         if not self.pools and self.branch == "attention":
             raise ModelError("pool='attention' needs branch='output'")
         rated = isinstance(corpus[question].scale, Interval)

@@ -15,7 +15,7 @@ from dissensus.methods.framework.labels import LabelMethod, first_biases
 from dissensus.methods.framework.losses import soft_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
-from dissensus.networks.likelihoods import DIVERGENCES, Divergence
+from dissensus.networks.likelihoods import Divergence
 from dissensus.training import Loss, Network, Sizes, Training
 
 
@@ -86,7 +86,5 @@ class SoftLabel(LabelMethod):
 
     def check_question(self, corpus: Corpus, question: str) -> None:
         super().check_question(corpus, question)
-        if self.loss not in DIVERGENCES:
-            raise ModelError(f"no loss {self.loss!r}; there are {listed(DIVERGENCES)}")
         if self.target not in AGGREGATORS:
             raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")

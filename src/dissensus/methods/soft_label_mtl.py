@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
@@ -115,8 +115,6 @@ class SoftLabelMtl(TrainedMethod):
         return likelihood(labels.scale).start(labels.answer, labels.weight)
 
     def output(self, question: str) -> str:
-        if self.answer not in get_args(Answer):
-            raise ModelError(f"answer must be 'label' or 'soft', not {self.answer!r}")
         if self.answer == "label":
             return question
         if self.soft_loss == "none":
@@ -124,10 +122,6 @@ class SoftLabelMtl(TrainedMethod):
         return _soft(question)
 
     def check_question(self, corpus: Corpus, question: str) -> None:
-        if self.soft_loss not in get_args(SoftLoss):
-            raise ModelError(
-                f"no soft_loss {self.soft_loss!r}; there are {listed(get_args(SoftLoss))}"
-            )
         if self.target not in AGGREGATORS:
             raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
         if self.label != "gold" or self.soft_loss != "none":

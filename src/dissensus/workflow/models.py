@@ -25,14 +25,14 @@ from dissensus.evaluation.best_method import (
     best_of_annotators,
     comparison_tables,
 )
-from dissensus.evaluation.comparison_table import FLOORS, higher_is_better
+from dissensus.evaluation.comparison_table import BASELINES, FLOORS, higher_is_better
 from dissensus.evaluation.execution.schedule import duration
 from dissensus.evaluation.result_tables import comparable_methods
 from dissensus.files.folders import writing
 from dissensus.methods import build
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.model_folder import save_trained_items
-from dissensus.methods.framework.settings import configured
+from dissensus.methods.framework.settings import common_settings
 from dissensus.prediction import Predictions
 from dissensus.prediction.answer_files import answers_table, write_answers
 from dissensus.report.sections.predictions import is_rating
@@ -98,10 +98,15 @@ def train_best(steps: Steps, learned: Corpus, results: Results, methods: Sequenc
         methods: as the user chose them.
     """
     best, note = to_save(results, steps.budget, methods)
+    if best is not None and best.method in BASELINES and not note:
+        if any(name not in BASELINES for name in comparable_methods(results)):
+            note = "no network is better than logistic regression"
     if best is not None and best.method not in FLOORS:
-        if note:
+        chosen = best_method(results)
+        if note and chosen != best:
             steps.leave_out(note)
-        steps.message(f"training {best.method}" + ", the best of the comparison" * (not note))
+        line = ", the best of the comparison" * (chosen == best)
+        steps.message(f"training {best.method}{line}")
         missing = f"training {best.method} is not finished"
         method = steps.in_time(missing, _saved, steps, best, learned, results, "model")
         if method is None:
@@ -239,11 +244,7 @@ def files_line(paths: Sequence[Path], path: Path, what: str) -> str:
 
 def seeded_method(name: str, encoder: str | None) -> Method:
     """A method with a seed and an encoder, if it has any."""
-    common = {"init_seed": "0", "training.seed": "0", "encoder": encoder}
-    default = build(name)
-    known = default.get_params()
-    typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
-    return configured(default, typed)
+    return common_settings(build(name), 0, encoder)
 
 
 def _add_figures_to_card(folder: Path, results: Results, method: str, n_items: int) -> None:

@@ -21,13 +21,13 @@ LARGE = 20_000  # answers from which one seed is enough
 FLOORS = ("prior", "annotator-majority")
 FLOOR_OF_LEVELS = "annotator-median"  # on ordinal and interval scales
 LEARNED = {  # what they learn from -> methods, from the fastest to the slowest
-    "one label for each item": ("single",),
-    "shares of answers": ("soft-label", "soft-label-mtl"),
-    "each annotator's answers": ("annotator-heads",),
+    "one label for each item": ("logistic", "single"),
+    "shares of answers": ("logistic-votes", "soft-label", "soft-label-mtl"),
+    "each annotator's answers": ("annotator-logistic", "annotator-heads"),
     "one label, by several networks": ("seed-ensemble",),
     "each annotator's answers, with attention": ("annotator-queries",),
 }
-FASTEST = "single"  # the first of them
+FASTEST = "single"  # of those that are trained
 MOST_NAMED = 3  # columns that a message names
 FEWEST_WORDS = 3  # of a text, on average
 FEWEST_LETTERS = 3  # likewise, so that items called a, b, c are not taken for texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.agreement import common_items, correlation_matrix, kappa_matrix
+from dissensus.agreement.summary import without_nan
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.attention.deletion import FRACTIONS, deletion_confidence
@@ -78,7 +78,7 @@ class AttentionEvaluation:
 
     def to_table(self) -> Any:
         """An Arrow table with a row for each score; undefined is null."""
-        rows = [_without_nan(asdict(score)) for score in self.scores]
+        rows = [without_nan(asdict(score)) for score in self.scores]
         texts = [(name, pa.string()) for name in ("question", "role", "score")]
         numbers = [("value", pa.float64()), ("baseline", pa.float64()), ("against", pa.string())]
         rest = [("n", pa.int64()), ("unit", pa.string()), ("p", pa.float64())]
@@ -86,16 +86,9 @@ class AttentionEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON; undefined is null."""
-        scores = [_without_nan(asdict(score)) for score in self.scores]
+        scores = [without_nan(asdict(score)) for score in self.scores]
         notes = list(self.notes)
         return {"corpus": self.corpus, "method": self.method, "scores": scores, "notes": notes}
-
-
-def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value
-        for name, value in row.items()
-    }
 
 
 def evaluate_attention(

@@ -129,7 +129,7 @@ def _is_estimated(method: Method) -> bool:
     from dissensus.methods.framework.trained import TrainedMethod
 
     frozen = isinstance(method, TrainedMethod) and method.tune == "nothing"
-    return frozen or method.name in FLOORS
+    return frozen or method.item_passes is not None or method.name in FLOORS
 
 
 @dataclass
@@ -244,11 +244,11 @@ def _passes(task: Task, corpus: Corpus, key: Key) -> float:
 
 def _passes_over(method: Method, corpus: Corpus, n_items: int) -> float:
     """How many items and answers a training on so many items of a corpus sees over all epochs; 0
-    without training."""
+    for floors."""
     from dissensus.methods.framework.trained import TrainedMethod
 
     if not isinstance(method, TrainedMethod):
-        return 0.0
+        return (method.item_passes or 0.0) * n_items
     n_rows = sum(answers.n_rows for answers in corpus.questions.values())
     n_rows_train = n_items / max(corpus.n_items, 1) * n_rows
     training = method.training

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import torch
@@ -180,12 +180,6 @@ class AnnotatorMethod(TrainedMethod):
     most_: int = field(init=False, repr=False, default=1)  # annotators of an item
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        for setting, kinds in (("loss", RatingLoss), ("objective", Objective)):
-            if getattr(self, setting) not in get_args(kinds):
-                raise ModelError(
-                    f"{setting} must be one of {', '.join(get_args(kinds))}, "
-                    f"not {getattr(self, setting)!r}"
-                )
         if self.aggregate and self.objective == "density":
             raise ModelError(
                 "an aggregate annotator learns from answers; set objective to answers or both"

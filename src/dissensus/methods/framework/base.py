@@ -39,7 +39,13 @@ from dissensus.methods.framework.predicted_densities import (
     density_of_items,
 )
 from dissensus.methods.framework.raw_contents import ItemSource, corpus_of, index_of
-from dissensus.methods.framework.settings import Choices, changed, completed, settings_of
+from dissensus.methods.framework.settings import (
+    Choices,
+    changed,
+    completed,
+    literals,
+    settings_of,
+)
 from dissensus.prediction import ByAnnotator, JointDensity, Prediction, Predictions
 from dissensus.scales import SCALES
 
@@ -62,6 +68,7 @@ class Method(ABC):
     individual: ClassVar[bool] = False
     scales: ClassVar[tuple[str, ...]] = tuple(SCALES)  # kinds of answers that it learns
     instead: ClassVar[str] = ""  # a similar method that learns all kinds
+    item_passes: ClassVar[float | None] = None  # of a fit without a training, about
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
     retired: ClassVar[dict[str, Any]] = {}  # settings of earlier versions, at their defaults
     learned_: Learned = dataclasses.field(init=False, repr=False)
@@ -423,7 +430,12 @@ class Method(ABC):
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """A setting that is a dataclass of settings, such as `training`, is completed."""
+        """A setting that is a dataclass of settings, such as `training`, is completed; one with
+        few possible values is checked."""
+        known = literals(type(self)).get(name)
+        if known and value not in known:
+            *others, last = map(repr, known)
+            raise ModelError(f"{name} must be {', '.join(others)} or {last}, not {value!r}")
         default = getattr(type(self), name, None)
         if dataclasses.is_dataclass(default) and not isinstance(default, type):
             value = completed(f"{self.name}: {name}", value, default)

@@ -1,13 +1,13 @@
 """LabelMethod: one label per item, and a temperature that makes distributions more even.
 
 The temperature is chosen on held-out items, by the label of each item alone, so that methods with
-and without annotators are calibrated in the same way. `SeedEnsemble` calls the functions.
+and without annotators are calibrated in the same way.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,16 +23,9 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 from dissensus.training.loop import Trainer
 
-Labels = Callable[[Corpus, str], Annotations]
 LOWEST, HIGHEST = 0.05, 20.0  # temperatures that are considered
 HALVINGS = 60  # of that range: to the precision of floating point
 ROUNDING = 4 * float(np.finfo(float).eps)  # relative error of sums
-
-
-def check_held_out(share: float) -> None:
-    """Refuse a share that leaves no items, or holds none out."""
-    if not 0 < share < 1:
-        raise ModelError(f"held_out must be a share between 0 and 1, found {share:g}")
 
 
 def held_out_items(corpus: Corpus, share: float, seed: int) -> np.ndarray:
@@ -42,63 +35,6 @@ def held_out_items(corpus: Corpus, share: float, seed: int) -> np.ndarray:
     before = np.cumsum(np.bincount(units)[order]) - np.bincount(units)[order]  # items before each
     chosen = order[before < share * corpus.n_items]
     return np.flatnonzero(np.isin(units, chosen))
-
-
-def _answered(validation: Corpus | None, method: TrainedMethod) -> Corpus | None:
-    """The validation corpus if it has answers; with gold labels only, it chooses epochs alone."""
-    if validation is None or not has_answers(validation, method.learned_.questions):
-        return None
-    return validation
-
-
-def without_held_out(
-    run: Trainer, corpus: Corpus, validation: Corpus | None, method: TrainedMethod
-) -> Trainer:
-    """The training without the held-out items; unchanged with a validation corpus."""
-    if _answered(validation, method) is not None:
-        return run
-    kept = np.setdiff1d(run.learned, _held_out(corpus, method))
-    if not len(kept) or len(kept) == len(run.learned):
-        raise DataError(
-            f"{corpus.name}: {len(run.learned)} labelled items cannot be split to choose a "
-            "temperature; pass a validation corpus, or set temperature=False"
-        )
-    return replace(run, learned=kept)
-
-
-def temperatures(
-    method: TrainedMethod, labels: Labels, corpus: Corpus, validation: Corpus | None
-) -> dict[str, float]:
-    """The best temperature of each question, by the labels of held-out items.
-
-    Args:
-        labels: the label of each item of a corpus that has one.
-        validation: used instead of held-out items, if there is one.
-    """
-    validation = _answered(validation, method)
-    source = corpus if validation is None else validation
-    items = np.arange(source.n_items) if validation is not None else _held_out(source, method)
-    notes = method.notes_
-    predictions = method.predict(source.select(items=items))
-    method.notes_ = notes
-    by_question = {}
-    for question, scale in method.learned_.questions.items():
-        of_items = labels(source, question)
-        known = np.isin(of_items.item, items)
-        if known.any():
-            at = np.searchsorted(items, of_items.item[known])
-            masses = predictions[question].distribution[at]
-            by_question[question] = best_temperature(scale, masses, of_items.answer[known])
-    return by_question
-
-
-def temperature_notes(by_question: dict[str, float]) -> list[str]:
-    return [f"temperature of {question!r}: {value:.3g}" for question, value in by_question.items()]
-
-
-def _held_out(corpus: Corpus, method: TrainedMethod) -> np.ndarray:
-    share: float = method.get_params()["held_out"]
-    return held_out_items(corpus, share, method.training.seed)
 
 
 @dataclass(eq=False)
@@ -141,7 +77,8 @@ class LabelMethod(TrainedMethod):
     def check_question(self, corpus: Corpus, question: str) -> None:
         if self.label != "gold":
             super().check_question(corpus, question)
-        check_held_out(self.held_out)
+        if not 0 < self.held_out < 1:
+            raise ModelError(f"held_out must be a share between 0 and 1, found {self.held_out:g}")
         check_labels(corpus, question, self.labels(corpus, question))
 
     def trainers(
@@ -151,13 +88,48 @@ class LabelMethod(TrainedMethod):
         runs = super().trainers(corpus, validation, cache)
         if not self.temperature:
             return runs
-        return [without_held_out(run, corpus, validation, self) for run in runs]
+        return [self.without_held_out(run, corpus, validation) for run in runs]
 
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
         super().end_fit(runs, corpus, validation)
         if self.temperature:
-            self.temperature_ = temperatures(self, self.labels, corpus, validation)
-            self.notes_ += temperature_notes(self.temperature_)
+            self.choose_temperatures(corpus, validation)
+
+    def _held_out(self, corpus: Corpus, validation: Corpus | None) -> tuple[Corpus, np.ndarray]:
+        """The corpus and its items that temperatures are chosen on: the validation corpus if it has
+        answers (with gold labels only, it chooses epochs alone), else held-out items."""
+        if validation is not None and has_answers(validation, self.learned_.questions):
+            return validation, np.arange(validation.n_items)
+        return corpus, held_out_items(corpus, self.held_out, self.training.seed)
+
+    def without_held_out(self, run: Trainer, corpus: Corpus, validation: Corpus | None) -> Trainer:
+        """The training without the held-out items; unchanged with a validation corpus."""
+        source, items = self._held_out(corpus, validation)
+        if source is not corpus:
+            return run
+        kept = np.setdiff1d(run.learned, items)
+        if not len(kept) or len(kept) == len(run.learned):
+            raise DataError(
+                f"{corpus.name}: {len(run.learned)} labelled items cannot be split to choose a "
+                "temperature; pass a validation corpus, or set temperature=False"
+            )
+        return replace(run, learned=kept)
+
+    def choose_temperatures(self, corpus: Corpus, validation: Corpus | None) -> None:
+        """Choose the best temperature of each question, by the labels of held-out items."""
+        source, items = self._held_out(corpus, validation)
+        notes, chosen = self.notes_, {}
+        predictions = self.predict(source.select(items=items))
+        for question, scale in self.learned_.questions.items():
+            of_items = self.labels(source, question)
+            known = np.isin(of_items.item, items)
+            if known.any():
+                at = np.searchsorted(items, of_items.item[known])
+                masses = predictions[question].distribution[at]
+                chosen[question] = best_temperature(scale, masses, of_items.answer[known])
+        self.temperature_ = chosen
+        lines = (f"temperature of {question!r}: {value:.3g}" for question, value in chosen.items())
+        self.notes_ = [*notes, *lines]
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
         answers = super().predict_items(corpus)

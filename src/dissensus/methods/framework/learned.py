@@ -12,7 +12,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
-from dissensus.scales import Scale, scale_from_dict
+from dissensus.scales import Interval, Ordinal, Scale, scale_from_dict
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,14 @@ class Answers:
 
     def take(self, rows: np.ndarray) -> Answers:
         return Answers(self.distribution[rows], self.value[rows])
+
+    def positions(self, scale: Scale) -> np.ndarray:
+        """Ratings on [-1, 1], the expected level of ordinal ones, (n,); of other scales, values."""
+        if isinstance(scale, Interval):
+            return scale.to_unit(self.value)
+        if isinstance(scale, Ordinal):
+            return np.asarray(self.distribution @ np.linspace(-1, 1, scale.n_columns))
+        return self.value
 
     def extra_fields(self) -> dict[str, Any]:
         """Additional fields of the `Prediction` of these items, by name."""

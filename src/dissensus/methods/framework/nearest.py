@@ -6,7 +6,6 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
-from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.pairs import PairPredictor, StandIns, crossed
 from dissensus.scales import Interval, Ordinal, Scale
 
@@ -170,17 +169,9 @@ def _predicted(
     learned = predictor.learned
     pairs = crossed(items, annotators, learned.annotators)
     return {
-        question: _positions(learned.questions[question], answers).reshape(len(items), -1)
+        question: answers.positions(learned.questions[question]).reshape(len(items), -1)
         for question, answers in predictor.own_answers(pairs, pairs.annotator).items()
     }
-
-
-def _positions(scale: Scale, answers: Answers) -> np.ndarray:
-    if isinstance(scale, Interval):
-        return scale.to_unit(answers.value)
-    if isinstance(scale, Ordinal):
-        return answers.distribution @ np.linspace(-1, 1, scale.n_columns)
-    return answers.value
 
 
 def _rows(enrolment: Corpus, question: str, newcomers: np.ndarray) -> Rows:

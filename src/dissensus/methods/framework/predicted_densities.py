@@ -66,7 +66,7 @@ class PredictedRatings:
         present = np.zeros((len(items), most), dtype=bool)
         present[item, nth] = True
         for axis, (question, scale) in enumerate(scales.items()):
-            positions = _positions(scale, answers[question])
+            positions = answers[question].positions(scale)
             ratings[item, nth, axis] = positions
             if deviations is not None:
                 masses, levels = answers[question].distribution, isinstance(scale, Ordinal)
@@ -147,13 +147,6 @@ def _draws(n: int, most: int, n_questions: int) -> np.ndarray:
     first = np.random.default_rng(0).random((n, 1 + n_questions))
     of_annotators = np.random.default_rng(1).random((most, n)).T
     return np.concatenate([first, of_annotators], axis=1)
-
-
-def _positions(scale: Scale, answers: Answers) -> np.ndarray:
-    """Predicted ratings on [-1, 1]: the value, or the expected level."""
-    if isinstance(scale, Interval):
-        return scale.to_unit(answers.value)
-    return answers.distribution @ np.linspace(-1, 1, scale.n_columns)
 
 
 def _rebinned(distribution: np.ndarray, bins: int) -> np.ndarray:

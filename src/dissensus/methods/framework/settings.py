@@ -3,14 +3,25 @@ values that are tried when settings are chosen on training data."""
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from dissensus.errors import ModelError, cut, did_you_mean, listed
 from dissensus.training.settings import Training
+
+
+@functools.cache
+def literals(cls: type) -> dict[str, tuple[Any, ...]]:
+    """The settings of a class that have few possible values, and these."""
+    try:
+        hints = get_type_hints(cls)
+    except NameError:  # types of a class outside of dissensus that are imported for checks only
+        return {}
+    return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
 
 
 class Configurable(Protocol):
@@ -130,6 +141,16 @@ def configured(method: M | type[M], settings: Iterable[tuple[str, str]]) -> M:
     if EPOCHS in values:
         values = {LEAST_STEPS: 0} | values  # exactly these epochs, unless it is given too
     return changed(method, values)
+
+
+def common_settings(
+    method: M, seed: int, encoder: str | None, settings: Iterable[tuple[str, str]] = ()
+) -> M:
+    """As `configured`, with a seed and an encoder too, if the method has any (floors do not)."""
+    common = {"init_seed": str(seed), "training.seed": str(seed), "encoder": encoder}
+    known = method.get_params(deep=False)
+    typed = [(k, v) for k, v in common.items() if v is not None and k.split(".")[0] in known]
+    return configured(method, [*typed, *settings])
 
 
 def encoder_setting(text: str) -> str | dict[str, str]:

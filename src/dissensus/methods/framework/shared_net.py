@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -124,10 +124,6 @@ class _AttentiveTrunk(nn.Module):
 def _trunk(
     sizes: Sizes, hidden: tuple[int, ...], dropout: float, branch: Branch
 ) -> Trunk | _AttentiveTrunk:
-    if branch not in get_args(Branch):
-        raise ModelError(
-            f"branch must be {' or '.join(map(repr, get_args(Branch)))}, not {branch!r}"
-        )
     plain = Trunk.over(sizes.widths, hidden, dropout)
     if branch == "output":
         return plain

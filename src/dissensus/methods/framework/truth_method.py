@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.losses import answer_losses
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import TrainedMethod
@@ -34,6 +32,17 @@ class TruthNet(Network):
         for number, (question, scale) in enumerate(sizes.scales.items()):
             head = Head(self.trunk.width, likelihood(scale), sizes.start.get(question))
             self.add_module(f"truth_{number}", head)
+
+    def add_confusions(self, sizes: Sizes, width: int, accuracy: float) -> None:
+        """Layers from embeddings to the confusion matrix of each question, and the first matrix,
+        in which answers are right with this probability."""
+        for number, scale in enumerate(sizes.scales.values()):
+            first = diagonal_logits(scale.n_columns, accuracy)
+            output = nn.Linear(width, scale.n_columns**2)
+            with torch.no_grad():
+                output.bias.copy_(first.flatten())
+            self.add_module(f"confusion_{number}", output)
+            self.register_buffer(f"first_{number}", first.log_softmax(dim=-1))
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
         self.trunk.standardise(pooled)
@@ -77,11 +86,6 @@ class TruthMethod(TrainedMethod):
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
     instead: ClassVar[str] = "annotator-heads"
     choices: ClassVar[Choices] = TRUNK_CHOICES
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if self.read not in get_args(ReadOut):
-            raise ModelError(f"read must be 'truth' or 'annotators', not {self.read!r}")
-        return super().check(corpus, questions)
 
     @property
     def predicts_truth(self) -> bool:

@@ -1,0 +1,286 @@
+"""Which method for which situation: real corpora and simulated crowds, each by cross-validation.
+
+    make gpu-kit RUN=defaults                                the corpora, as one vector per item
+    python benchmarks/gpu/defaults.py run OUT --seconds 500
+    python benchmarks/gpu/defaults.py keep OUT               into benchmarks/results
+    python benchmarks/gpu/defaults.py show
+
+A cell is a method on a corpus: three folds, with two seeds if the method has any; all fits are one
+stack. It keeps the scores of every fit and, of the first seed, what is predicted for test items and
+their annotators, so that ensembles can be scored without another run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+KIT = Path("gpu-kit") / "defaults"
+NAME = "defaults"
+ARCHIVE = f"{NAME}.tar.gz"
+SEEDS, FOLDS = range(2), 3
+MOST_ITEMS, MOST_ANNOTATORS = 1200, 500
+TEXTS = {  # name -> dataset, corpus
+    "hs-brexit": ("lewidi2023", "HS-Brexit"),
+    "armis": ("lewidi2023", "ArMIS"),
+    "convabuse": ("lewidi2023", "ConvAbuse"),
+    "md-agreement": ("lewidi2023", "MD-Agreement"),
+    "mp": ("lewidi2025", "MP"),
+    "csc": ("lewidi2025", "CSC"),
+    "paraphrase": ("lewidi2025", "Paraphrase"),
+    "varierr-nli": ("lewidi2025", "VariErrNLI"),
+    "rte": ("snow2008", "rte"),
+    "affect": ("snow2008", "affect"),
+    "labelme": ("labelme_crowds", None),
+    "pos-tweets": ("pos_tweets", "crowd"),
+    "jester": ("jester5k", None),
+    "nli-variation": ("nli_variation", None),
+    "patterns": ("ca_patterns216", None),
+    "cue-conflict": ("cue_conflict16", "conflict"),
+    "pronunciation": ("speechocean762", "sentences"),
+}
+SIMULATED = {
+    f"{share}-spammers-{n_answers}-answers": (share / 100, n_answers)
+    for n_answers in (3, 30)
+    for share in (0, 30, 60)
+}
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {  # name -> method and settings
+    "logistic": ("logistic", {}),
+    "logistic-votes": ("logistic-votes", {}),
+    "logistic-ds": ("logistic", {"target": "dawid-skene"}),
+    "logistic-mace": ("logistic", {"target": "mace"}),
+    "annotator-logistic": ("annotator-logistic", {}),
+    "soft-label": ("soft-label", {}),
+    "repeated-label": ("repeated-label", {}),
+    "annotator-heads": ("annotator-heads", {}),
+    "heads-linear": ("annotator-heads", {"hidden": ()}),
+    "heads-ccc": ("annotator-heads", {"loss": "ccc"}),
+    "heads-mse": ("annotator-heads", {"loss": "mse"}),
+    "annotator-onehot": ("annotator-onehot", {}),
+    "onehot-ccc": ("annotator-onehot", {"loss": "ccc"}),
+    "annotator-embedding": ("annotator-embedding", {}),
+    "annotator-confusions": ("annotator-confusions", {}),
+    "crowd-layer": ("crowd-layer", {}),
+    "joint-em": ("joint-em", {}),
+    "joint-em-linear": ("joint-em", {"hidden": (), "training.weight_decay": 0.1}),
+    "annot-mix": ("annot-mix", {}),
+}
+
+
+def pack(folder: Path, data: Path) -> None:
+    """The corpora with one vector for each item and role, so that no encoder is needed there."""
+    from crowds import by_item, simulated
+    from dissensus.datasets import dataset
+
+    for name, (of, corpus_name) in TEXTS.items():
+        try:
+            corpus = dataset(of).load(data / of, *([corpus_name] if corpus_name else []))
+            small(by_item(some(corpus))).save(folder / "corpora" / name)
+            print(name, flush=True)
+        except Exception as error:
+            print(f"{name} left out: {error}", flush=True)
+    for name, crowd in SIMULATED.items():
+        simulated(*crowd).save(folder / "corpora" / name)
+
+
+def some(corpus: Any) -> Any:
+    """The first question, with some of the items that have answers, and some annotators."""
+    question = next(iter(corpus.questions))
+    corpus = corpus.select(questions=(question,))
+    generator = np.random.default_rng(0)
+    items = np.flatnonzero(corpus[question].per_item() > 0)
+    corpus = corpus.select(items=np.sort(generator.permutation(items)[:MOST_ITEMS]))
+    if corpus.n_annotators > MOST_ANNOTATORS and corpus[question].per_item().mean() > 50:
+        codes = np.sort(generator.permutation(corpus.n_annotators)[:MOST_ANNOTATORS])
+        corpus = corpus.select(annotators=[corpus.annotators[code] for code in codes])
+    return corpus
+
+
+def small(corpus: Any) -> Any:
+    """Without what methods do not learn from."""
+    from dataclasses import replace
+
+    return replace(corpus, item_attributes={}, annotator_attributes={}, splits={}, group=None)
+
+
+# ---- a cell ----
+
+
+@cache
+def folds_of(name: str, items: int | None) -> list[tuple[Any, Any]]:
+    """The training and the test part of each fold."""
+    from dissensus import Corpus
+    from dissensus.evaluation import k_fold
+
+    corpus = Corpus.load(KIT / "corpora" / name)
+    if items:
+        corpus = corpus.select(items=np.arange(min(items, corpus.n_items)))
+    return [fold.parts(corpus)[:2] for fold in k_fold(corpus, FOLDS, seed=0)]
+
+
+def cell(name: str, method: str, items: int | None, path: Path) -> None:
+    """The scores of all fits of a method on a corpus, and what the first seed predicts."""
+    from dissensus.methods import build
+    from dissensus.methods.framework.settings import changed, draws, seeded
+    from dissensus.methods.framework.stacked_fits import Job, try_many
+
+    known, settings = METHODS[method]
+    few = {"training.epochs": 1} if items and hasattr(build(known), "training") else {}
+    parts = folds_of(name, items)
+    model = changed(build(known), settings | few)
+    seeds = SEEDS if draws(model) else SEEDS[:1]
+    pairs = [(seed, fold) for seed in seeds for fold in range(FOLDS)]
+    jobs = [Job(seeded(model, seed), parts[fold][0]) for seed, fold in pairs]
+    errors = try_many(jobs)
+    for error in errors:
+        if error is not None:
+            raise error
+    scores: dict[str, list[float]] = {}
+    arrays: dict[str, Any] = {}
+    for (seed, fold), job in zip(pairs, jobs, strict=True):
+        test = parts[fold][1]
+        own = job.method.predict(test, unknown="mean")
+        every = job.method.predict(test, unknown="mean", consensus="all")
+        for metric, score in scores_of(own, every, test).items():
+            scores.setdefault(metric, []).append(score)
+        if seed == 0:
+            arrays |= arrays_of(fold, own, every)
+    with path.open("wb") as file:
+        np.savez_compressed(file, scores=np.array(json.dumps(scores)), **arrays)
+
+
+def scores_of(own: Any, every: Any, test: Any) -> dict[str, float]:
+    """All scores that tables show, with those against gold of the consensus of all."""
+    from dissensus.metrics import gold_scores, scores
+
+    (question,) = test.questions
+    found = scores(own[question], test[question])
+    if question in test.gold:
+        found |= gold_scores(every[question], test.gold[question])
+    return {metric: float(score) for metric, score in found.items()}
+
+
+def arrays_of(fold: int, own: Any, every: Any) -> dict[str, np.ndarray]:
+    """What is predicted for the items of a fold, and for their annotators."""
+    (question,) = own
+    pairs = own[question].by_annotator
+    arrays = {"own": own[question].distribution, "every": every[question].distribution}
+    arrays["value"] = own[question].consensus
+    if pairs is not None:
+        arrays |= {"pairs": pairs.distribution, "pair_value": pairs.value}
+    kinds = {True: np.float16, False: np.int32}
+    return {
+        f"{name}_{fold}": array.astype(kinds[array.dtype.kind == "f"])
+        for name, array in arrays.items()
+    }
+
+
+def applies(name: str, method: str) -> bool:
+    """Whether a method can learn from a corpus of this scale."""
+    from dissensus import Corpus
+    from dissensus.errors import DissensusError
+    from dissensus.methods import build
+    from dissensus.methods.framework.settings import changed
+
+    known, settings = METHODS[method]
+    corpus = Corpus.load(KIT / "corpora" / name)
+    try:
+        changed(build(known), settings).check(corpus)
+    except DissensusError:
+        return False
+    return True
+
+
+# ---- all cells ----
+
+
+def run(given: argparse.Namespace) -> None:
+    from archive import archived, resumed
+    from pieces import Piece, carry_out
+    from sharing import shared_gpu
+
+    began = time.monotonic()
+    done = resumed(given.out / ARCHIVE, KIT / ARCHIVE)
+    corpora = given.corpora.split(",") if given.corpora else [*TEXTS, *SIMULATED]
+    corpora = [name for name in corpora if (KIT / "corpora" / name).is_dir()]
+    methods = given.methods.split(",") if given.methods else list(METHODS)
+    pieces = [
+        Piece(done / name / f"{method}.npz", cell, (name, method, given.items))
+        for method in methods
+        for name in corpora
+        if applies(name, method)
+    ]
+    with archived(done, given.out / ARCHIVE), nullcontext() if given.here else shared_gpu():
+        left = carry_out(pieces, given.processes, given.seconds - 15)
+    print(f"{left} of {len(pieces)} cells left, {time.monotonic() - began:.0f} s")
+
+
+def keep(folder: Path) -> None:
+    """The mean and the standard deviation of the scores of all cells, into benchmarks/results."""
+    from archive import unpack
+
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from keeping import keep as write
+
+    done = unpack(folder / ARCHIVE)
+    write(NAME, "gpu/defaults.py run OUT", {"rows": list(rows_of(done))})
+    show()
+
+
+def rows_of(done: Path) -> Iterator[dict[str, Any]]:
+    for path in sorted(done.glob("*/*.npz")):
+        with np.load(path) as arrays:
+            scores = json.loads(str(arrays["scores"]))
+        means = {m: [round(float(s), 4) for s in each] for m, each in scores.items()}
+        yield {"corpus": path.parent.name, "method": path.stem, "scores": means}
+
+
+def show() -> None:
+    """The mean scores of each metric as Markdown."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from keeping import kept
+
+    rows = kept(NAME)["rows"]
+    for metric in dict.fromkeys(metric for row in rows for metric in row["scores"]):
+        own = [row for row in rows if metric in row["scores"]]
+        corpora = list(dict.fromkeys(row["corpus"] for row in own))
+        cells = {(r["corpus"], r["method"]): np.mean(r["scores"][metric]) for r in own}
+        print(f"| {metric} | {' | '.join(corpora)} |\n|---{'|--:' * len(corpora)}|")
+        for method in (m for m in METHODS if any((c, m) in cells for c in corpora)):
+            texts = [f"{cells[c, method]:.3f}" if (c, method) in cells else "" for c in corpora]
+            print(f"| `{method}` | {' | '.join(texts)} |")
+        print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("stage", choices=("run", "keep", "show"))
+    parser.add_argument("out", type=Path, nargs="?", default=Path(NAME))
+    parser.add_argument("--seconds", type=float, default=500, help="nothing is begun after them")
+    parser.add_argument("--processes", type=int, default=12)
+    parser.add_argument("--corpora", default="", help="with commas between; all if left out")
+    parser.add_argument("--methods", default="", help="likewise")
+    parser.add_argument("--items", type=int, help="only so many, one epoch: to try the script")
+    parser.add_argument("--here", action="store_true", help="without a GPU")
+    given = parser.parse_args()
+    if given.stage == "show":
+        show()
+    else:
+        run(given) if given.stage == "run" else keep(given.out)
+
+
+if __name__ == "__main__":
+    main()
