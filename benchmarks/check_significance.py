@@ -51,20 +51,19 @@ def hierarchical(
 
     Reference: Davison and Hinkley (1997), section 3.8; Owen (2007), doi:10.1214/07-AOAS122.
     """
-    pairs = PairedScores.of(first, second, groups)
-    begun = pairs.begun("seeds and items, bootstrap", 0.95)
-    if (settled := pairs.settled(begun)) is not None:
-        return settled
-    sums, sizes = pairs.sums(), pairs.sizes()
+    pairs = PairedScores.of("seeds and items, bootstrap", first, second, groups, 0.95)
+    if pairs.settled:
+        return pairs.begun
+    sums, sizes, n_runs = pairs.sums, pairs.sizes, pairs.begun.n_runs
     if nested:
-        alone = [sums[:, [run]] for run in range(pairs.n_runs)]
+        alone = [sums[:, [run]] for run in range(n_runs)]
         drawn = [_means(one, sizes, resamples, seed, 1 + run) for run, one in enumerate(alone)]
         of_runs = np.concatenate(drawn, axis=1)  # (resamples, n_runs)
     else:
         of_runs = _means(sums, sizes, resamples, seed, 0)
-    chosen = np.concatenate(list(draws(pairs.n_runs, resamples, seed, key=-1)))
-    values = (of_runs * chosen).sum(axis=1) / pairs.n_runs
-    return begun.answered(*percentiles(values, 0.95), two_sided(values))
+    chosen = np.concatenate(list(draws(n_runs, resamples, seed, key=-1)))
+    values = (of_runs * chosen).sum(axis=1) / n_runs
+    return pairs.begun.answered(*percentiles(values, 0.95), two_sided(values))
 
 
 def _means(sums: np.ndarray, sizes: np.ndarray, resamples: int, seed: int, key: int) -> np.ndarray:

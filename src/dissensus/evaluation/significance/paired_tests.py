@@ -9,7 +9,7 @@ statistics are for scores that are not means over items, such as macro-F1 or CCC
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
@@ -53,14 +53,12 @@ def over_items(
     16.4; Hall (1988), On symmetric bootstrap confidence intervals; p as in Davison and Hinkley
     (1997), Bootstrap Methods and their Application, section 4.2.
     """
-    _check_level(level)
     _check_resamples(resamples)
-    pairs = PairedScores.of(first, second, groups)
-    begun = pairs.begun("items", level)
-    if (settled := pairs.settled(begun)) is not None:
-        return settled
-    sizes = pairs.sizes()
-    columns = _columns(pairs.sums().mean(axis=1) - pairs.effect * sizes, sizes)
+    pairs = PairedScores.of("items", first, second, groups, level)
+    begun, sizes = pairs.begun, pairs.sizes
+    if pairs.settled:
+        return begun
+    columns = _columns(pairs.sums.mean(axis=1) - begun.effect * sizes, sizes)
     error = float(_moved(np.ones((1, len(sizes))), columns)[1][0])
     if not error:
         return begun.undefined("every item differs by the same amount: no variance")
@@ -68,13 +66,13 @@ def over_items(
     moved, errors = (np.concatenate(part) for part in zip(*blocks, strict=True))
     extreme = np.abs(moved) / np.where(errors > 0, errors, 1)
     extreme[(errors == 0) & (moved != 0)] = np.inf
-    beyond = int((extreme >= abs(pairs.effect) / error * (1 - 1e-12)).sum())
+    beyond = int((extreme >= abs(begun.effect) / error * (1 - 1e-12)).sum())
     p = (1 + beyond) / (1 + resamples)
     reach = _quantile(extreme, level) * error
     if math.isfinite(reach):
-        return begun.answered(pairs.effect - reach, pairs.effect + reach, p)
-    low, high = percentiles(pairs.effect + moved, level)
-    few = f"only {pairs.n_items - begun.ties} items differ: the interval is from percentiles"
+        return begun.answered(begun.effect - reach, begun.effect + reach, p)
+    low, high = percentiles(begun.effect + moved, level)
+    few = f"only {begun.n_items - begun.ties} items differ: the interval is from percentiles"
     return begun.answered(low, high, p, few)
 
 
@@ -95,13 +93,14 @@ def over_seeds(first: np.ndarray, second: np.ndarray, *, level: float = 0.95) ->
 
     Reference: Student (1908), doi:10.2307/2331554.
     """
-    _check_level(level)
     a, b = (np.asarray(side, dtype=float).reshape(-1, 1) for side in (first, second))
-    pairs = PairedScores.of(a, b, None)
+    pairs = PairedScores.of("seeds", a, b, None, level)
     runs = pairs.difference.ravel()
     n = len(runs)
     ties = int((runs == 0).sum())
-    begun = Difference("seeds", pairs.effect, level=level, n_runs=n, ties=ties, notes=pairs.notes)
+    begun = Difference(
+        "seeds", pairs.begun.effect, level=level, n_runs=n, ties=ties, notes=pairs.notes
+    )
     if not n:
         return begun.undefined("no run has scores of both methods")
     if ties == n:
@@ -112,8 +111,8 @@ def over_seeds(first: np.ndarray, second: np.ndarray, *, level: float = 0.95) ->
         return begun.undefined("every seed gives the same difference; test over items")
     error = math.sqrt(float(runs.var(ddof=1)) * (1 / n))
     reach = float(stdtrit(n - 1, (1 + level) / 2)) * error
-    p = float(2 * stdtr(n - 1, -abs(pairs.effect) / error))
-    return begun.answered(pairs.effect - reach, pairs.effect + reach, p)
+    p = float(2 * stdtr(n - 1, -abs(begun.effect) / error))
+    return begun.answered(begun.effect - reach, begun.effect + reach, p)
 
 
 def over_both(
@@ -147,17 +146,15 @@ def over_both(
     doi:10.1002/sim.2532, on readers and cases; Fisher (1935), The fiducial argument in statistical
     inference; Tsui and Weerahandi (1989), doi:10.1080/01621459.1989.10478810.
     """
-    _check_level(level)
-    pairs = PairedScores.of(first, second, groups)
-    begun = pairs.begun("seeds and items", level)
-    if (settled := pairs.settled(begun)) is not None:
-        return settled
-    sizes = pairs.sizes()
+    pairs = PairedScores.of("seeds and items", first, second, groups, level)
+    sizes = pairs.sizes
+    if pairs.settled:
+        return pairs.begun
     scores = pairs.difference.mean(axis=1)  # (n_runs,)
-    left = pairs.sums() - sizes[:, None] * scores  # (n_groups, n_runs)
+    left = pairs.sums - sizes[:, None] * scores  # (n_groups, n_runs)
     n = len(sizes)
     covariance = left.T @ left / sizes.sum() ** 2 * n / (n - 1)  # (n_runs, n_runs)
-    return crossed(begun, scores, covariance)
+    return crossed(pairs.begun, scores, covariance)
 
 
 def statistic_over_items(
@@ -454,75 +451,49 @@ class PairedScores:
     """Differences between the scores of two methods, for runs and items where both are defined."""
 
     difference: np.ndarray  # (n_runs, n_items)
-    groups: np.ndarray  # (n_items,) codes without gaps
-    notes: tuple[str, ...] = ()
-    effect: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        effect = float(self.difference.mean()) if self.difference.size else NAN
-        object.__setattr__(self, "effect", effect)
+    sums: np.ndarray  # (n_groups, n_runs) of the differences in each group
+    sizes: np.ndarray  # (n_groups,) items in each group
+    notes: tuple[str, ...]
+    begun: Difference  # with the effect and the counts, and an interval and p only if it is
+    settled: bool  # because no test is needed: no pairs, all scores equal, or a single group
 
     @classmethod
-    def of(cls, first: np.ndarray, second: np.ndarray, groups: np.ndarray | None) -> PairedScores:
+    def of(
+        cls,
+        test: str,
+        first: np.ndarray,
+        second: np.ndarray,
+        groups: np.ndarray | None,
+        level: float,
+    ) -> PairedScores:
         """Pair the scores, (n_items,) or (n_runs, n_items).
 
         A run without any score (a fit that failed or diverged) is left out of both methods, then
         an item without a score in some run; notes say how many.
         """
+        _check_level(level)
         a, b = (np.atleast_2d(np.asarray(side, dtype=float)) for side in (first, second))
         _check_alike(a.shape, b.shape)
         codes = _group_codes(groups, a.shape[1])
         apart = np.where(np.isfinite(a) & np.isfinite(b), a, np.nan) - b
         ran = ~np.isnan(apart).all(axis=1) if apart.size else np.ones(len(apart), bool)
         defined = ~np.isnan(apart[ran]).any(axis=0)
-        notes = (
-            *left_out(~ran, "run"),
-            *(left_out(~defined, "item") if ran.any() else ()),
-        )
-        return cls(apart[ran][:, defined], _group_codes(codes[defined], int(defined.sum())), notes)
-
-    @property
-    def n_runs(self) -> int:
-        return len(self.difference)
-
-    @property
-    def n_items(self) -> int:
-        return self.difference.shape[1]
-
-    @property
-    def n_groups(self) -> int:
-        return int(self.groups.max(initial=-1)) + 1
-
-    def sums(self) -> np.ndarray:
-        """The sum of each run's differences in each group, (n_groups, n_runs)."""
-        return sums_by_group(self.difference.T, self.groups, self.n_groups)
-
-    def sizes(self) -> np.ndarray:
-        """Items in each group, (n_groups,)."""
-        return np.bincount(self.groups, minlength=self.n_groups).astype(float)
-
-    def begun(self, test: str, level: float) -> Difference:
-        """A Difference with the effect and the counts, still without interval and p."""
-        return Difference(
-            test,
-            self.effect,
-            level=level,
-            n_items=self.n_items,
-            n_groups=self.n_groups,
-            n_runs=self.n_runs,
-            ties=int((self.difference == 0).all(axis=0).sum()) if self.n_runs else 0,
-            notes=self.notes,
-        )
-
-    def settled(self, begun: Difference) -> Difference | None:
-        """The result if no test is needed: no pairs, all scores equal, or a single group."""
-        if not self.difference.size:
-            return begun.undefined("no item has scores of both methods")
-        if not self.difference.any():
-            return begun.answered(0, 0, 1, f"identical scores on all {self.n_items} items")
-        if self.n_groups == 1:
-            return begun.undefined(_one_group(self.n_items))
-        return None
+        notes = (*left_out(~ran, "run"), *(left_out(~defined, "item") if ran.any() else ()))
+        apart, codes = apart[ran][:, defined], _group_codes(codes[defined], int(defined.sum()))
+        sizes = np.bincount(codes).astype(float)
+        n_runs, n_items = apart.shape
+        ties = int((apart == 0).all(axis=0).sum()) if n_runs else 0
+        effect = float(apart.mean()) if apart.size else NAN
+        counts = {"n_items": n_items, "n_groups": len(sizes), "n_runs": n_runs, "ties": ties}
+        begun = plain = Difference(test, effect, level=level, notes=notes, **counts)
+        if not apart.size:
+            begun = plain.undefined("no item has scores of both methods")
+        elif not apart.any():
+            begun = plain.answered(0, 0, 1, f"identical scores on all {n_items} items")
+        elif len(sizes) == 1:
+            begun = plain.undefined(_one_group(n_items))
+        sums = sums_by_group(apart.T, codes, len(sizes))
+        return cls(apart, sums, sizes, notes, begun, begun is not plain)
 
 
 def _one_group(n_items: int) -> str:
