@@ -36,6 +36,8 @@ from pathlib import Path
 from archive import resumed, unpack, write_archive
 from paper_runs import Script
 
+from dissensus_papers.framework.declared import with_models
+
 SCRIPT = Script("individual", __doc__)
 LEAST_SECONDS = 20  # to begin a condition
 GRACE = 40  # seconds after the time limit, for trainings that have begun
@@ -61,7 +63,8 @@ def run_at_once(given: argparse.Namespace) -> None:
     together.mkdir(parents=True, exist_ok=True)
     corpora = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
     names = [condition.name for condition in SCRIPT.paper.named(given.conditions, corpora)]
-    options = [f"--processes={given.processes}", "--device=here"]
+    options = [f"--models={given.models}"] * (given.models is not None)
+    options += [f"--processes={given.processes}", "--device=here"]
     options += [f"--runs={given.runs}"] * (given.runs is not None)
     options += [f"--items={given.items}"] * (given.items is not None)
     options += [f"--set={text}" for text in given.set]
@@ -103,6 +106,8 @@ def run(given: argparse.Namespace) -> None:
         return run_at_once(given)
     names = [path.name for path in (SCRIPT.kit / "corpora").iterdir()]
     conditions = SCRIPT.paper.named(given.conditions, names)
+    if given.models:
+        conditions = with_models(conditions, given.models.split(","))
     corpora = SCRIPT.corpora({condition.corpus for condition in conditions}, given.items)
     SCRIPT.run(given, corpora=corpora, conditions=conditions)
 
@@ -117,6 +122,7 @@ def gathered(folders: Sequence[Path]) -> Path:
 
 def main() -> None:
     parser = SCRIPT.options(seconds=480, processes=4, runs=None)
+    parser.add_argument("--models", help="with commas between; all if left out")
     parser.add_argument("--at-once", type=int, default=0, help="conditions at the same time")
     SCRIPT.main(parser, run, gathered)
 

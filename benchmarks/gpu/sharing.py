@@ -1,4 +1,7 @@
-"""Several processes on one GPU at the same time."""
+"""Several processes on one GPU at the same time.
+
+python benchmarks/gpu/sharing.py "COMMAND" "COMMAND"      these commands, until all have ended
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,9 @@ def shared_gpu() -> Iterator[None]:
     """Within the block processes that are started use the GPU at the same time, if the service
     for it is there and works; without it they take turns."""
     control = shutil.which("nvidia-cuda-mps-control")
+    if FOLDERS[0] in os.environ:  # a process that started this one shares it already
+        yield
+        return
     if control is None:
         print("no nvidia-cuda-mps-control: processes take turns", flush=True)
         yield
@@ -46,3 +52,9 @@ def _stop(control: str) -> None:
             print("MPS did not end within 20 s", flush=True)
     for name in FOLDERS:
         os.environ.pop(name, None)
+
+
+if __name__ == "__main__":
+    with shared_gpu():
+        started = [subprocess.Popen(command, shell=True) for command in sys.argv[1:]]
+        sys.exit(max(abs(process.wait()) for process in started))
