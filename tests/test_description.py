@@ -388,8 +388,10 @@ def test_printed_in_short() -> None:
     corpus = Corpus.build("mine", items, {"rude": Annotations.from_rows(rows)})
     lines = str(describe(corpus)).splitlines()
     assert lines[0] == "mine: 150 items, 5 annotators"
-    assert [line for line in lines if "eve" in line][0].startswith("  at chance: eve: agrees 0.")
-    assert len(lines) == 4
+    both, evidence = (line for line in lines if "eve" in line)
+    assert both.startswith("  krippendorff-alpha 0.36; 0.65 without eve (at chance); most disputed")
+    assert evidence.startswith("  at chance: eve: agrees 0.")
+    assert len(lines) == 5
 
 
 def test_values_are_counted_without_a_table_of_items_and_values() -> None:
@@ -436,7 +438,7 @@ def test_if_all_answer_at_random_it_is_said_and_nobody_is_named() -> None:
     found = described(generator.integers(0, 3, (8, 200)), Nominal(("a", "b", "c")))
     assert (found.suspicious, found.comparable) == ([], False)
     assert re.fullmatch(
-        r"Agreement is no better than chance \(correlation with the rest -?0\.0\d, at most "
+        r"Nobody agrees more than chance gives \(correlation with the rest -?0\.0\d, at most "
         r"0\.0\d\), so nobody can be judged by comparison with the rest\. Check the task, how the "
         r"columns were read \(items, annotators, answers\), or compare with gold labels\.",
         found.crowd[0],
@@ -484,8 +486,8 @@ def test_annotators_of_very_many_answers_are_compared_on_a_sample(
 ) -> None:
     corpus = simulate.text(n_items=400, n_annotators=6, labels_per_item=5)
     whole = describe(corpus).questions[0]
-    monkeypatch.setitem(describe.__globals__, "MOST_COMPARED", 1000)
-    monkeypatch.setitem(describe.__globals__, "SAMPLE", 500)
+    for name, value in {"MOST_COMPARED": 1000, "SAMPLE": 500}.items():
+        monkeypatch.setattr(f"dissensus.description.suspicious_annotators.{name}", value)
     sampled = describe(corpus).questions[0]
     n_answers = sum(row.answers for row in sampled.by_annotator)
     assert 300 < n_answers < 700 and sampled.agreement == whole.agreement

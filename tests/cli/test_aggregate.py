@@ -72,7 +72,7 @@ def test_columns_say_what_they_hold(run: Run, table: Path, tmp_path: Path, metho
     rows = list(csv.DictReader(io.StringIO(ended.out)))
     prefix = f"{aggregator.gives}."
     known = ["item", "answer", "sd" if ratings else "confidence", "answers"]
-    named = [name for name in rows[0] if name not in known]
+    named = [name for name in rows[0] if name not in (*known, "tied", "tied_values")]
     assert list(rows[0])[:4] == known and all(name.startswith(prefix) for name in named)
     assert len(named) == (20 if ratings else 2)
     for row in rows:
@@ -93,9 +93,9 @@ def test_the_columns_of_the_user_and_a_file_per_question(run: Run, tmp_path: Pat
     one = ("--answer", "label")
     assert run("aggregate", table, *one, "-o", tmp_path / "said.csv").code == 0
     assert (tmp_path / "said.csv").read_text().splitlines() == [
-        "comment_id,comment,source,answer,confidence,answers,share.ok,share.toxic",
-        'c1,"so good, really",forum,ok,1,2,1,0',
-        "c2,so bad,news,ok,0.5,2,0.5,0.5",
+        "comment_id,comment,source,answer,confidence,answers,tied,tied_values,share.ok,share.toxic",
+        'c1,"so good, really",forum,ok,1,2,False,,1,0',
+        'c2,so bad,news,ok,0.5,2,True,"ok, toxic",0.5,0.5',
     ]
     both = ("--answer", "label", "--answer", "rating", "--scale", "nominal")
     ended = run("aggregate", table, *both, "-o", tmp_path / "said.tsv")

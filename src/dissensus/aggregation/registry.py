@@ -28,7 +28,7 @@ from dissensus.aggregation.votes import (
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.scales import Interval, Scale
+from dissensus.scales import Scale
 
 ESTIMATES = (
     "accuracy_",
@@ -148,8 +148,8 @@ def aggregate(
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
     Args:
-        method: a name of `AGGREGATORS`; if left out, the mean of ratings on an interval scale, and
-            otherwise the majority.
+        method: a name of `AGGREGATORS`; if left out, the mean of ratings on an interval scale, the
+            median of levels, and otherwise the majority.
         questions: which ones; all if left out.
         use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
         skills: the weight of each annotator's votes, by name (weighted-vote).
@@ -183,9 +183,17 @@ def aggregate(
     return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
 
 
-def usual_method(corpus: Corpus, question: str) -> str:
-    """The aggregator of a question for which none is named."""
-    return "mean" if isinstance(corpus[question].scale, Interval) else "majority"
+def usual_method(corpus: Corpus, question: str, unreliable: bool = False) -> str:
+    """The aggregator of a question for which none is named.
+
+    Args:
+        unreliable: whether some annotators are known to be at chance, constant or contrary, or to
+            copy: then a model that weighs annotators.
+    """
+    kind = corpus[question].scale.kind
+    if unreliable:
+        return "gaussian" if kind == "interval" else "dawid-skene"
+    return {"interval": "mean", "ordinal": "median"}.get(kind, "majority")
 
 
 def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,10 @@ PER_RANGE = 5  # annotators, at least, if there are enough
 MOST_GROUPS = 50
 
 SMALL = 5  # a group with fewer annotators is called small
+
+FEW_ITEMS = 3  # that are no topic
+
+MOST_TEXTS, MOST_WORDS = 5000, 5  # that are counted, and typical words
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +271,7 @@ class GroupComparison:
     permutations: int
     least_p: float  # that so few annotators can reach
     dividing: list[DividingItem]
+    topic: str  # on how many items groups divide, and how
     notes: list[str]
     conclusion: str  # in a sentence
 
@@ -405,6 +411,7 @@ def _compared(
         permutations=tests.permutations,
         least_p=tests.least,
         dividing=_dividing(corpus, annotations, groups, table, most),
+        topic=_topic(corpus, annotations, groups, table),
         notes=notes,
         conclusion="",
     )
@@ -422,6 +429,7 @@ def _conclusion(result: GroupComparison) -> str:
         who = _listed(names) if len(names) == 2 else "the groups"
         most = ", ".join(item.item for item in result.dividing[:3])
         where = f", most of all {most}" if most else ""
+        where += f" ({result.topic})" if result.topic else ""
         sentences.append(
             f"{who} answer some items differently (p = {p_text(tests[0])}){where}: read them "
             "before you average over groups"
@@ -649,14 +657,21 @@ def _overall(table: _Table) -> dict[str, float]:
 # ---- items ----
 
 
-def _dividing(
-    corpus: Corpus, annotations: Annotations, groups: AnnotatorGroups, table: _Table, most: int
-) -> list[DividingItem]:
-    """The items with most disagreement between and least within groups; few answers count less."""
+def _division(annotations: Annotations, table: _Table) -> tuple[np.ndarray, np.ndarray]:
+    """Disagreement between groups less that within them, at most 1; and the rank of each item, for
+    which few answers count less, (n_items,) each."""
     inside, pairs_inside, across, pairs_across = table.disagreement()
     division = ratio(across, pairs_across) - ratio(inside, pairs_inside)
     division = division / _largest_disagreement(annotations)
     rank = np.where(np.isnan(division), -np.inf, division * pairs_across / (pairs_across + 4))
+    return division, rank
+
+
+def _dividing(
+    corpus: Corpus, annotations: Annotations, groups: AnnotatorGroups, table: _Table, most: int
+) -> list[DividingItem]:
+    """The items with most disagreement between and least within groups; few answers count less."""
+    division, rank = _division(annotations, table)
     order = np.argsort(-np.round(rank, 9), kind="stable")[:most]
     items = []
     for item in order:
@@ -670,6 +685,47 @@ def _dividing(
         text = corpus.text_of(int(item))
         items.append(DividingItem(str(corpus.items[item]), float(division[item]), answers, text))
     return items
+
+
+def _topic(corpus: Corpus, annotations: Annotations, groups: AnnotatorGroups, table: _Table) -> str:
+    """On how many items groups divide, by a quarter or more, what they answer, typical words."""
+    chosen = _division(annotations, table)[0] >= 0.25
+    n, known = int(chosen.sum()), table.size.sum(axis=1) > 0
+    if n < FEW_ITEMS or n > known.sum() / 2:
+        return ""
+    means = table.total[chosen].sum(axis=0) / np.maximum(table.size[chosen].sum(axis=0), 1)[:, None]
+    rare = table.total.sum(axis=(0, 1)) / annotations.n_rows
+    value = int((np.round(np.ptp(means, axis=0), 9) - 1e-6 * rare).argmax())
+    kind, of_groups = annotations.scale.kind, zip(groups.names, means[:, value], strict=True)
+    text = f"on {n:,} of {known.sum():,} items "
+    if kind in ("nominal", "multi-label"):
+        shares = _listed([f"{100 * share:.0f} % of {name}" for name, share in of_groups])
+        text += f"{_value_names(annotations)[value]} is the answer of {shares}"
+    else:
+        order = np.argsort(means[:, 0], kind="stable")
+        text += f"{groups.names[order[-1]]} rates higher than {groups.names[order[0]]}"
+    words = _typical_words(corpus, np.flatnonzero(chosen), np.flatnonzero(known & ~chosen))
+    return text + (f"; typical words: {', '.join(words)}" if words else "")
+
+
+def _typical_words(corpus: Corpus, items: np.ndarray, others: np.ndarray) -> list[str]:
+    """Words that these items have at least three times as often as the others, and often enough
+    that chance does not explain it (binomial test, corrected for all words)."""
+    from scipy.special import bdtrc
+
+    def counts(codes: np.ndarray) -> Counter[str]:
+        texts = (corpus.text_of(int(code)).lower() for code in codes[:MOST_TEXTS])
+        return Counter(word for text in texts for word in {*re.findall(r"[^\W\d_]{3,}", text)})
+
+    inside, outside = counts(items), counts(others)
+    n, m = min(len(items), MOST_TEXTS), min(len(others), MOST_TEXTS)
+    rows = []
+    for word, times in inside.items():
+        share = (outside[word] + 1) / (m + 2)
+        if times >= 3 * share * n:
+            p_value = float(bdtrc(times - 1, n, share)) * len(inside)
+            rows.append((p_value, word))
+    return [word for p_value, word in sorted(rows)[:MOST_WORDS] if p_value < 0.05]
 
 
 def _largest_disagreement(annotations: Annotations) -> float:

@@ -139,11 +139,12 @@ def _expected(own, other, disagreement, pooled):  # type: ignore[no-untyped-def]
     n_values = len(own)
     expected = 0.0
     for a in range(n_values):
+        mine = (own[a] + other[a]) / 2 if pooled else own[a]
+        if mine == 0:  # of many values, two annotators use few
+            continue
         for b in range(n_values):
-            if pooled:
-                expected += disagreement[a, b] * (own[a] + other[a]) * (own[b] + other[b]) / 4
-            else:
-                expected += disagreement[a, b] * own[a] * other[b]
+            theirs = (own[b] + other[b]) / 2 if pooled else other[b]
+            expected += disagreement[a, b] * mine * theirs
     return expected
 
 

@@ -228,15 +228,16 @@ def aggregate(
 ) -> None:
     """Aggregate the answers in FILE to one answer and a distribution per item.
 
-    The table has the columns of FILE that describe items, the answer, its confidence, and the
-    number of answers. Columns share.VALUE hold the share of an item's answers that are VALUE;
-    columns probability.VALUE the probability that VALUE is the true answer, under a model of the
-    annotators such as dawid-skene, for which it is calibrated. Confidence is that of the answer;
-    ratings have the standard deviation sd instead.
+    The table has the columns of FILE that describe items, the answer, its confidence, the number
+    of answers, whether values tie, and which. Columns share.VALUE hold the share of an item's
+    answers that are VALUE; columns probability.VALUE the probability that VALUE is the true answer,
+    under a model of the annotators such as dawid-skene, for which it is calibrated. Confidence is
+    that of the answer; ratings have the standard deviation sd instead.
 
     Args:
         method: Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean
-            (default: mean of interval answers, otherwise majority); all compares every one, against
+            (default: mean of ratings, median of levels, otherwise majority; if annotators are
+            suspicious, gaussian or dawid-skene, which weigh them); all compares every one, against
             gold labels if there are some; bradley-terry ranks what annotators compared; rover and
             closest-text are for free texts.
         output (-o): Table to write (.csv, .tsv, .parquet, .json, .jsonl, .xlsx), one for each
@@ -253,6 +254,7 @@ def aggregate(
         dissensus aggregate labels.csv --method dawid-skene -o consensus.csv
     """
     from dissensus import aggregation
+    from dissensus.description import marks_by_question, marks_text
     from dissensus.prediction.answer_files import consensus_table
 
     options = ModelOptions(skills, warm_start, save_model, history)
@@ -293,13 +295,14 @@ def aggregate(
     if method == "all":
         show_every_aggregator(corpus, question, output, json)
         return
-    fitted = aggregation.aggregate(
-        corpus,
-        method,
-        question or None,
-        use_gold,
-        **options.arguments(corpus, method or "majority", question),
-    )
+    marks = marks_by_question(corpus, names) if method is None else {}
+    methods = {q: method or aggregation.usual_method(corpus, q, q in marks) for q in names}
+    fitted: dict[str, Aggregator] = {}
+    for name, of in methods.items():
+        arguments = options.arguments(corpus, of, question)
+        fitted |= aggregation.aggregate(corpus, of, [name], use_gold, **arguments)
+        if name in marks:
+            console.say(f"{name}: {of}, because of {marks_text(marks[name])}")
     options.report(fitted)
     tables = {q: consensus_table(corpus, q, one.prediction_) for q, one in fitted.items()}
     emit_answers(tables, output, json)
@@ -312,8 +315,7 @@ def aggregate(
     for name, aggregator in fitted.items():
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
-        of = method or aggregation.usual_method(corpus, name)
-        console.say(f"{name}: {of} of {aggregator.consensus_.n_rows} items{accuracy}")
+        console.say(f"{name}: {methods[name]} of {aggregator.consensus_.n_rows} items{accuracy}")
         _say_uneven(corpus, name, aggregator)
 
 

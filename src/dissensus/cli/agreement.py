@@ -73,6 +73,7 @@ def agreement(
         dissensus agreement labels.csv --measure krippendorff-alpha --as latex
     """
     from dissensus.agreement import BREAKDOWNS, SPAN_MEASURES, check_measures, compare_groups
+    from dissensus.description import marks_by_question, marks_text
 
     if by is not None and by not in BREAKDOWNS:
         raise DataError(f"--by must be item, annotator, pair or value, found {by}")
@@ -104,16 +105,25 @@ def agreement(
         raise DataError(f"--groups is not printed as {as_}; write it with -o FILE.csv")
     corpus = source.read()
     if groups:
-        compared = compare_groups(
-            corpus, attribute_names(groups), question or None, 5 if most is None else most
-        )
-        emit(
-            {"corpus": corpus.name, "comparisons": [one.to_dict() for one in compared]},
-            lambda: [one.to_columns() for one in compared],
-            lambda: show_comparisons(corpus.name, compared),
-            output,
-            json,
-        )
+        options = attribute_names(groups), question or None, 5 if most is None else most
+        compared = compare_groups(corpus, *options)
+        marks = marks_by_question(corpus, question or None)
+        fewer = []
+        if marks:
+            everybody = dict(pair for who in marks.values() for pair in who.items())
+            fewer = compare_groups(corpus.without(annotators=list(everybody)), *options)
+
+        def show_groups() -> None:
+            show_comparisons(corpus.name, compared)
+            for one in fewer:
+                conclusion = f"{one.question} by {one.attribute}: {one.conclusion}"
+                console.say_wrapped(f"without {marks_text(everybody)}: {conclusion}")
+
+        content = {"corpus": corpus.name, "comparisons": [one.to_dict() for one in compared]}
+        if fewer:
+            content["without"] = {"annotators": everybody}
+            content["without"]["comparisons"] = [one.to_dict() for one in fewer]
+        emit(content, lambda: [one.to_columns() for one in compared], show_groups, output, json)
         return
     most = 20 if most is None else most
     if by is not None:
@@ -122,6 +132,7 @@ def agreement(
     else:
         options = interval or False, weights, benchmark
         results = _summary(corpus, question, answer_measures, *options)
+        _add_without(corpus, results)
         _add_spans(corpus, results, span_measures, interval == "items")
         if measure and not answer_measures:
             results = [{**result, "measures": []} for result in results if result["spans"]]
@@ -136,7 +147,14 @@ def agreement(
             _show(shown, as_, by is None)
         if by is None and weights is None:
             names = measure or ["krippendorff-alpha"]
-            sentences = (_sentence(corpus, r, names, interval or "items") for r in results)
+            over = interval or "items"
+            sentences = [_sentence(corpus, result, names, over) for result in results]
+            for result in results:
+                if "without" in result:
+                    who = result["without"]["annotators"]
+                    fewer = corpus.without(annotators=list(who))
+                    without = _sentence(fewer, result["without"], names, over)
+                    sentences.append(without and f"without {marks_text(who)}: {without}")
             _say(list(filter(None, sentences)), as_)
         if benchmark is not None:
             from dissensus.agreement import BENCHMARKS
@@ -158,6 +176,18 @@ def _summary(
 
     agreement = summarise(corpus, questions or None, measures or None, *options)
     return [question.to_dict() for question in agreement]
+
+
+def _add_without(corpus: Corpus, results: list[dict[str, Any]]) -> None:
+    """Add the same measures without marked annotators to the result of each question."""
+    from dissensus.description import marks_by_question
+
+    for question, marks in marks_by_question(corpus, [one["question"] for one in results]).items():
+        fewer = corpus.without(annotators=list(marks))
+        (result,) = (one for one in results if one["question"] == question)
+        names = [measure["measure"] for measure in result["measures"]]
+        (without,) = _summary(fewer, [question], names) if names else ({},)
+        result["without"] = {"annotators": marks, **without}
 
 
 def _breakdown(

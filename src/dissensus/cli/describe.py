@@ -24,7 +24,12 @@ from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, DissensusError
 
 if TYPE_CHECKING:
-    from dissensus.description import AnnotatorDescription, Description, QuestionDescription
+    from dissensus.description import (
+        AnnotatorDescription,
+        Description,
+        Disputed,
+        QuestionDescription,
+    )
 
 MOST_VALUES = 20
 MOST_ITEMS = 5
@@ -92,6 +97,7 @@ def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
         for described in description.questions:
             show(*_question(described))
             _show_annotators(described, most)
+            _show_groups(described)
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:
@@ -121,7 +127,11 @@ def _question(described: QuestionDescription) -> list[Any]:
     if described.shares is not None:
         parts += ["", columns(["value", "share"], _shares(described.shares), ["share"])]
     if described.disputed:
-        parts += ["", f"most disputed ({described.disputed_by})", _disputed(described)]
+        heading = f"most disputed ({described.disputed_by})"
+        parts += ["", heading, _disputed(described, described.disputed)]
+    if described.disputed_without:
+        heading = f"most disputed without {', '.join(described.marked)}"
+        parts += ["", heading, _disputed(described, described.disputed_without)]
     return parts
 
 
@@ -136,6 +146,8 @@ def _shares(shares: dict[str, float]) -> list[tuple[str, str]]:
 
 
 def _counts(described: QuestionDescription) -> list[tuple[str, str]]:
+    from dissensus.description.suspicious_annotators import some_names
+
     left = sum(described.left_out.values())
     rows = [("scale", described.scale), ("answers loaded", number(described.loaded))]
     rows += [(f"left out: {reason}", number(n)) for reason, n in described.left_out.items()]
@@ -164,7 +176,15 @@ def _counts(described: QuestionDescription) -> list[tuple[str, str]]:
         mean, sd, *quantiles = (number(value, 2) for value in described.ratings.values())
         rows.append(("ratings", f"mean {mean}, sd {sd}"))
         rows.append(("lowest, quartiles, highest", ", ".join(quantiles)))
-    return rows + [(name, number(value)) for name, value in described.agreement.items()]
+    for name, value in described.agreement.items():
+        rows.append((name, number(value)))
+        if described.marked:
+            without = f"without {some_names(list(described.marked))}"
+            rows[-1] = (
+                name,
+                f"{number(value)}; {number(described.agreement_without[name])} {without}",
+            )
+    return rows
 
 
 def _spread(sizes: dict[str, float]) -> str:
@@ -173,9 +193,9 @@ def _spread(sizes: dict[str, float]) -> str:
     return ", ".join(f"{name} {number(size, 2)}" for name, size in whole.items()) or "-"
 
 
-def _disputed(described: QuestionDescription) -> Any:
+def _disputed(described: QuestionDescription, disputed: list[Disputed]) -> Any:
     rows = []
-    for item in described.disputed:
+    for item in disputed:
         answers = ", ".join(f"{value}: {number(n, 2)}" for value, n in item.answers.items())
         rows.append((item.item, number(item.dispute, 2), answers, item.text))
     return columns(
@@ -185,6 +205,8 @@ def _disputed(described: QuestionDescription) -> Any:
 
 def _show_annotators(described: QuestionDescription, most: int) -> None:
     """The table of annotators, and a line of evidence for each who is suspicious."""
+    from dissensus.description.copied_answers import named_annotator
+
     if not described.by_annotator:
         return
     show("", "annotators, compared with the rest", _annotators(described.by_annotator, most))
@@ -196,14 +218,7 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
     if suspicious:
         of = f"{number(len(suspicious))} of {number(described.checked)}"
         show(f"suspicious annotators: {of} checked")
-        _show_lines(
-            [
-                [f"{kind}: {_called(row)}: {text}"
-                 for kind, text in zip(row.suspicious, row.evidence, strict=True)]
-                for row in suspicious
-            ],
-            most,
-        )  # fmt: skip
+        _show_lines([[line] for line in described.suspicions], most)
         if unchecked:
             print(unchecked)
     else:
@@ -212,13 +227,20 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
     if described.tendencies:
         show("", f"tendencies, no suspicion: {number(len(described.tendencies))} annotators")
         lines = [
-            [f"{_called(row)}: {text}" for text in row.tendencies] for row in described.tendencies
+            [f"{named_annotator(row.annotator)}: {text}" for text in row.tendencies]
+            for row in described.tendencies
         ]
         _show_lines(lines, most)
 
 
-def _called(row: AnnotatorDescription) -> str:
-    return f"annotator {row.annotator}" if row.annotator.isdigit() else row.annotator
+def _show_groups(described: QuestionDescription) -> None:
+    """What each attribute of annotators says about their answers."""
+    if described.groups:
+        without = f", without {', '.join(described.marked)}" if described.marked else ""
+        show("", f"groups of annotators{without}")
+    for group in described.groups:
+        limits = [note for note in group.notes if "p cannot be" in note]
+        say_wrapped("; ".join([f"{group.attribute}: {group.conclusion}", *limits]), indent="  ")
 
 
 def _show_lines(lines: list[list[str]], most: int) -> None:

@@ -265,6 +265,8 @@ class Input:
         layout: File that says how to read FILE, as dissensus layout prints it (default:
             FILE.dissensus.toml, if there is one).
         max_unpacked: Size that a compressed FILE may unpack to, e.g. 8GB (default: 2GB).
+        without: Annotators to leave out, separated by commas; suspicious stands for those at
+            chance, contrary, constant or copying.
         remember: Keep these options next to FILE, in FILE.dissensus.toml; later commands use them.
     """
 
@@ -290,6 +292,7 @@ class Input:
     header: int | None = None
     layout: Path | None = None
     max_unpacked: str | None = None
+    without: str | None = None
     remember: bool = False
 
     def arguments(self) -> list[str]:
@@ -347,6 +350,12 @@ class Input:
                     say(note)
         if self.remember:
             say(self._keep(options))
+        if self.without is not None:
+            from dissensus.description import leave_out
+            from dissensus.names import split_names
+
+            corpus = leave_out(corpus, split_names(self.without))
+            say(corpus.notes[-1])
         return corpus
 
     def options(self) -> dict[str, Any]:
@@ -390,7 +399,7 @@ class Input:
 
     def _typed(self) -> dict[str, Any]:
         """The options for reading that the user typed."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)[1:-1]}
+        values = {field.name: getattr(self, field.name) for field in fields(self)[1:-2]}
         return {name: value for name, value in values.items() if value not in (None, False)}
 
     def _keep(self, options: dict[str, Any]) -> str:

@@ -249,8 +249,12 @@ def _read_answers(
 
 
 def _columns(path: Path) -> dict[str, Any]:
+    """The columns; what Arrow needed to read them goes back to the system."""
     table = read_table(path)
-    return {name: table[name].combine_chunks() for name in table.column_names}
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    del table
+    pa.default_memory_pool().release_unused()
+    return columns
 
 
 def _stripped(columns: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -17,8 +17,7 @@ from dissensus.agreement import (
     masi_kappa_matrix,
 )
 from dissensus.annotations import Annotations
-from dissensus.description.copied_answers import Duplicated
-from dissensus.description.suspicious_annotators import AnnotatorDescription, compare_annotators
+from dissensus.description.marks import marked
 from dissensus.scales import Interval, MultiLabel, Ordinal
 
 if TYPE_CHECKING:
@@ -347,7 +346,6 @@ MEASURES = {"interval": "correlation", "multi-label": "Cohen's kappa (MASI)"}  #
 ENOUGH = 5  # simulated crowds at least as clustered, after which p is above 0.05
 ITERATIONS = 60
 AGAIN = 5  # iterations for a simulated crowd, from what it was simulated with
-UNRELIABLE = {"at chance", "constant", "contrary"}  # are left out
 
 
 @dataclass(frozen=True)
@@ -401,7 +399,7 @@ def cluster_annotators(
 
     Args:
         n_simulated: crowds at most; fewer if it is soon clear that no camps are needed.
-        left_out: names, of `no_members`; found by comparison of the annotators if None.
+        left_out: names; those who are marked (`marks`) if None.
 
     Returns:
         None if fewer than six annotators are left, or most pairs of them share fewer than ten
@@ -414,8 +412,7 @@ def cluster_annotators(
     generator = np.random.default_rng(seed)
     answers = first_answers(annotations)
     if left_out is None:
-        findings = compare_annotators(_chosen(answers, (), generator))
-        left_out = no_members(findings.by_annotator, findings.duplicated)
+        left_out = marked(_chosen(answers, (), generator))
     answers = _chosen(answers, left_out, generator)
     if answers.n_annotators < FEWEST_ANNOTATORS or not answers.n_rows:
         return None
@@ -454,17 +451,6 @@ def cluster_annotators(
         float(p),
         len(by_chance),
     )
-
-
-def no_members(rows: Iterable[AnnotatorDescription], duplicated: Iterable[Duplicated]) -> set[str]:
-    """Who is in no cluster: annotators who are unreliable, and all but one of those who copied."""
-    names = {row.annotator for row in rows if UNRELIABLE & set(row.suspicious)}
-    groups: list[set[str]] = []
-    for pair in duplicated:
-        met = [group for group in groups if group & set(pair.annotators)]
-        groups = [group for group in groups if group not in met]
-        groups.append(set(pair.annotators).union(*met))
-    return names.union(*(sorted(group - names)[1:] for group in groups))
 
 
 def _chosen(

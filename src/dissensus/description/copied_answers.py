@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -46,6 +46,20 @@ class Duplicated:
     items: int  # that both answered
     unusual: int  # of the same answers: unlike those of most others, if there are two or more
     chance: float  # of so much agreement if nobody copied, corrected for all pairs
+
+    @property
+    def text(self) -> str:
+        """The evidence."""
+        first, second = map(named_annotator, self.annotators)
+        return (
+            f"{first} and {second}: the same answer to {self.answers:,} of {self.items:,} items, "
+            f"to {self.unusual:,} of them unlike most others (by chance {self.chance:.1g})"
+        )
+
+
+def named_annotator(name: str) -> str:
+    """A name as it stands in a sentence."""
+    return f"annotator {name}" if name.isdigit() else name
 
 
 def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np.ndarray]:
@@ -203,24 +217,33 @@ class _Answers:
         if not kept.size:
             return kept, kept
         kept = self._sampled(kept)
-        groups, column = np.unique(self.group[kept], return_inverse=True)
-        surprise = np.sqrt(-np.log(probability[kept]))
-        shape = (len(self.begin) - 1, len(groups))
-        matrix = csr_array((surprise, (self.annotator[kept], column.reshape(-1))), shape)
+        annotator, surprise = self.annotator[kept], np.sqrt(-np.log(probability[kept]))
+        group = np.unique(self.group[kept], return_inverse=True)[1].reshape(-1)
+        matrix = csr_array((surprise, (annotator, group)), (len(self.begin) - 1, group.max() + 1))
         other = matrix.T.tocsr()
-        first, second = [], []
-        active = np.unique(self.annotator[kept])
-        for block in _blocks(active, shape[0]):
-            product = (matrix[block] @ other).tocsr()
-            for place, code in enumerate(block.tolist()):
-                cells = slice(product.indptr[place], product.indptr[place + 1])
-                partners, values = product.indices[cells], product.data[cells].copy()
-                values[partners == code] = -1.0
-                if values.size and values.max() > 0:
-                    first.append(code)
-                    second.append(int(partners[values.argmax()]))
-        pairs = np.unique(np.sort(np.array([first, second], dtype=np.int64), axis=0), axis=1)
-        return pairs[0], pairs[1]
+        work = np.bincount(annotator, np.bincount(group)[group], minlength=matrix.shape[0])
+        edges = np.searchsorted(np.cumsum(work), np.arange(0, work.sum(), 1 << 23))
+        pairs = []
+        for begin, stop in itertools.pairwise(np.unique([*edges, matrix.shape[0]]).tolist()):
+            product = (matrix[begin:stop] @ other).tocoo()
+            first, second = product.coords[0] + begin, product.coords[1]
+            order = np.lexsort((second, -product.data, first == second, first))
+            best = order[np.flatnonzero(np.diff(first[order], prepend=-1))]
+            best = best[first[best] != second[best]]
+            pairs.append(np.sort([first[best], second[best]], axis=0))
+        return tuple(self._alike(np.unique(np.hstack(pairs), axis=1), few))
+
+    def _alike(self, pairs: np.ndarray, few: int) -> np.ndarray:
+        """The pairs (2, n) with enough common items and few different answers to them."""
+        from scipy.sparse import csr_array
+
+        def times(column: np.ndarray) -> np.ndarray:
+            there = csr_array((np.ones(len(column)), (self.annotator, column)))
+            return np.asarray(there[pairs[0]].multiply(there[pairs[1]]).sum(axis=1))
+
+        n = times(self.item)
+        alike = (n >= few) & (n - times(self.group) <= DIFFERENT_COPIES * n)
+        return pairs[:, alike]
 
     def _sampled(self, kept: np.ndarray) -> np.ndarray:
         """At most `MOST_ROWS` of an annotator, of the same items for everybody."""
@@ -316,13 +339,6 @@ def _different_by_chance(one: np.ndarray, two: np.ndarray) -> float:
     return (
         1.0 - float(np.bincount(one, minlength=k) @ np.bincount(two, minlength=k)) / len(one) ** 2
     )
-
-
-def _blocks(codes: np.ndarray, width: int) -> Iterator[np.ndarray]:
-    """Blocks of annotators whose rows of a matrix with `width` columns fit into memory."""
-    step = max(1, (1 << 23) // max(width, 1))
-    for begin in range(0, len(codes), step):
-        yield codes[begin : begin + step]
 
 
 # ---- two annotators next to others who answered the same items ----

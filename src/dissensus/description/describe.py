@@ -15,18 +15,21 @@ from dissensus import agreement
 from dissensus.agreement.per_part import answers_per_value
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.description.copied_answers import Duplicated
+from dissensus.description.copied_answers import Duplicated, named_annotator
+from dissensus.description.marks import leave_out, marks_of, marks_text
 from dissensus.description.suspicious_annotators import (
     AnnotatorDescription,
     Constant,
     Fast,
     compare_annotators,
 )
+from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale, answer_text, scale_text
 from dissensus.tables import MOST_ROWS, html_table, to_frame
 
 MOST_TEXT = 100  # characters of an item's text
 QUANTILES = {"lowest": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "highest": 1.0}
+MOST_GROUPED = 300_000  # answers of which groups are compared
 MEASURES = {"entropy": agreement.item_entropy, "variance": agreement.item_variance}
 
 
@@ -59,6 +62,12 @@ class QuestionDescription:
     gold: int = 0  # items with a gold label
     repeated: int = 0  # answers of annotators to items that they had answered already
     with_oneself: float = math.nan  # share of such pairs that are equal; of ratings, how far apart
+    marked: dict[str, str] = field(default_factory=dict)  # annotator -> why (`marks`)
+    # without the answers of marked annotators; empty if nobody is marked
+    agreement_without: dict[str, float] = field(default_factory=dict)
+    disputed_without: list[Disputed] = field(default_factory=list)
+    # of annotators, by each attribute that divides them; without marked annotators
+    groups: list[agreement.GroupComparison] = field(default_factory=list)
 
     @property
     def suspicious(self) -> list[AnnotatorDescription]:
@@ -66,9 +75,29 @@ class QuestionDescription:
         return [row for row in self.by_annotator if row.suspicious]
 
     @property
+    def suspicions(self) -> list[str]:
+        """A line of evidence for each suspicious annotator and kind; one for two who copied."""
+        lines = [
+            f"{kind}: {named_annotator(row.annotator)}: {evidence}"
+            for row in self.suspicious
+            for kind, evidence in zip(row.suspicious, row.evidence, strict=True)
+            if kind != "duplicated"
+        ]
+        return lines + [f"duplicated: {pair.text}" for pair in self.duplicated]
+
+    @property
     def tendencies(self) -> list[AnnotatorDescription]:
         """The annotators with a tendency, such as higher ratings than the rest."""
         return [row for row in self.by_annotator if row.tendencies]
+
+    @property
+    def both_figures(self) -> str:
+        """The last measure of agreement, with and without marked annotators."""
+        if not self.marked:
+            return ""
+        name = list(self.agreement)[-1]
+        value, other = self.agreement[name], self.agreement_without[name]
+        return f"{name} {value:.2f}; {other:.2f} without {marks_text(self.marked)}"
 
     @property
     def nobody_named(self) -> str:
@@ -114,10 +143,12 @@ class Description:
             if question.disputed:
                 names = ", ".join(item.item for item in question.disputed)
                 lines.append(f"  most disputed: {names}")
-            for row in question.suspicious:
-                kinds = zip(row.suspicious, row.evidence, strict=True)
-                lines += [f"  {kind}: {row.annotator}: {evidence}" for kind, evidence in kinds]
+            if question.marked:
+                names = ", ".join(item.item for item in question.disputed_without) or "none"
+                lines.append(f"  {question.both_figures}; most disputed then: {names}")
+            lines += [f"  {line}" for line in question.suspicions]
             lines += [f"  {sentence}" for sentence in question.crowd]
+            lines += [f"  by {group.attribute}: {group.conclusion}" for group in question.groups]
             if question.by_annotator and not question.suspicious:
                 lines.append(f"  {question.nobody_named} ({question.checked:,} checked)")
         return "\n".join(lines)
@@ -198,20 +229,18 @@ def _json(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-MOST_COMPARED = 5_000_000  # answers by which all annotators are compared; of more, a sample
-SAMPLE = 1_000_000
-
-
 def describe(
     corpus: Corpus,
     questions: Sequence[str] | None = None,
     most: int = 5,
+    without: str | Sequence[str] = (),
 ) -> Description:
     """Count what is in a corpus; list disputed items and suspicious annotators.
 
     Args:
         questions: which ones; all if left out.
         most: how many of the most disputed items to show.
+        without: annotators to leave out; "suspicious" stands for those who are marked.
 
     Example:
         >>> from dissensus import Annotations
@@ -221,6 +250,9 @@ def describe(
         >>> rude.loaded, rude.per_item, [item.item for item in rude.disputed]
         (3, {'min': 1, 'mean': 1.5, 'max': 2}, ['t1'])
     """
+
+    if without:
+        corpus = leave_out(corpus, without)
 
     def details(question: str) -> dict[str, Any]:
         answers = corpus[question]
@@ -232,13 +264,14 @@ def describe(
         }
         if answers.annotator is None:
             return facts
-        compared = answers if answers.n_rows <= MOST_COMPARED else _sampled(answers)
-        findings = compare_annotators(compared)
-        if compared is not answers:
-            findings.crowd.append(
-                f"annotators are compared on a random sample of {compared.n_rows:,} answers"
-            )
-        return facts | vars(findings)
+        findings = compare_annotators(answers)
+        marks = marks_of(findings)
+        if marks:
+            others = ~np.isin(answers.annotator, answers.annotators.codes(list(marks)))
+            rest = answers.take(others)
+            facts["agreement_without"] = agreement.at_a_glance(rest)
+            facts["disputed_without"] = most_disputed(corpus, rest, most)
+        return facts | vars(findings) | {"marked": marks}
 
     names = list(corpus.questions if questions is None else questions)
     corpus.check_questions(names)
@@ -254,19 +287,27 @@ def describe(
         annotator_attributes=list(corpus.annotator_attributes),
         splits={scheme: _parts(corpus, scheme) for scheme in corpus.splits},
         left_out=[left._asdict() for left in of_no_question] if questions is None else [],
-        questions=[
-            QuestionDescription(**_counts(corpus, question), **details(question))
-            for question in names
-        ],
+        questions=_with_groups(
+            corpus,
+            [QuestionDescription(**_counts(corpus, name), **details(name)) for name in names],
+        ),
     )
 
 
-def _sampled(answers: Annotations) -> Annotations:
-    """All answers to some random items, SAMPLE in all."""
-    draw = np.random.default_rng(0).random(answers.n_items) < SAMPLE / answers.n_rows
-    sample = answers.take(draw[answers.item])
-    codes = np.flatnonzero(draw)
-    return sample.select_items(codes, answers.items.take(codes))
+def _with_groups(corpus: Corpus, questions: list[QuestionDescription]) -> list[QuestionDescription]:
+    """Each question with its groups of annotators, compared by every attribute that has some."""
+    known = [question for question in questions if question.by_annotator]
+    if not (known and corpus.annotator_attributes and known[0].loaded <= MOST_GROUPED):
+        return questions
+    fewer = corpus.without(annotators=sorted({name for one in known for name in one.marked}))
+    try:
+        results = agreement.compare_groups(fewer, ["all"], [question.name for question in known])
+    except DataError:  # no attribute divides annotators into groups
+        return questions
+    return [
+        dataclasses.replace(one, groups=[row for row in results if row.question == one.name])
+        for one in questions
+    ]
 
 
 def _counts(corpus: Corpus, question: str) -> dict[str, Any]:

@@ -35,12 +35,15 @@ from dissensus.scales import Interval, Nominal, Ordinal, answer_text
 FEW = 10  # annotators with fewer answers are not checked
 LEVEL = 0.05  # of all tests of one kind together
 MOST_ROUNDS = 20
+MOST_COMPARED = 2_000_000  # answers by which all annotators are compared; of more, a sample
+SAMPLE = 1_000_000
+ENOUGH = 50  # answers of an annotator in the sample, on average
 PRIOR = 1 / 3  # odds of being at chance: one annotator in four
 ODDS = 19 / PRIOR  # at chance with 95 % probability
 STEPS = 10
 CLEARLY = 0.2  # a correlation below this is low, not only uncertain
 CHANCE = (
-    "Agreement is no better than chance (correlation with the rest {mean:.2f}, at most "
+    "Nobody agrees more than chance gives (correlation with the rest {mean:.2f}, at most "
     "{most:.2f}), so nobody can be judged by comparison with the rest. Check the task, how the "
     "columns were read (items, annotators, answers), or compare with gold labels."
 )
@@ -410,7 +413,13 @@ class AnnotatorFindings:
 
 
 def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
-    """Compare every annotator with the rest, and say who is suspicious."""
+    """Compare every annotator with the rest, and say who is suspicious; by a sample if large."""
+    n = annotations.n_rows
+    if n > MOST_COMPARED and annotations.n_annotators * ENOUGH < SAMPLE:
+        findings = compare_annotators(_sampled(annotations))
+        size = sum(row.answers for row in findings.by_annotator)
+        sentence = f"annotators are compared on a random sample of {size:,} answers"
+        return replace(findings, crowd=[*findings.crowd, sentence])
     annotations = first_answers(annotations)
     order = np.argsort(annotations.annotator_codes("a table of annotators"), kind="stable")
     annotations = annotations.take(order)  # sorted once, so that no comparison sorts again
@@ -449,6 +458,14 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     return AnnotatorFindings(
         rows, checked, constant, fast, copies, compared.comparable, compared.sentences
     )
+
+
+def _sampled(answers: Annotations) -> Annotations:
+    """All answers to some random items, SAMPLE in all."""
+    draw = np.random.default_rng(0).random(answers.n_items) < SAMPLE / answers.n_rows
+    sample = answers.take(draw[answers.item])
+    codes = np.flatnonzero(draw)
+    return sample.select_items(codes, answers.items.take(codes))
 
 
 def _order(row: AnnotatorDescription) -> tuple[Any, ...]:
@@ -544,10 +561,7 @@ def _kinds(
         kinds.setdefault(quick.annotator, {})["fast"] = text
     for pair in copies:
         for name, other in (pair.annotators, pair.annotators[::-1]):
-            text = (
-                f"the same answer as {other} to {pair.answers:,} of {pair.items:,} items, "
-                f"to {pair.unusual:,} of them unlike most others (by chance {pair.chance:.1g})"
-            )
+            text = pair.text.partition(": ")[2].replace("answer to", f"answer as {other} to", 1)
             kinds.setdefault(name, {}).setdefault("duplicated", text)
     return kinds
 

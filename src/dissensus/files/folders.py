@@ -343,9 +343,13 @@ def reading(folder: Path) -> Iterator[None]:
 
 
 def write_table(path: Path, columns: dict[str, Any]) -> None:
-    """Write named arrays of one length as Parquet; no columns make no file."""
+    """Write named arrays of one length as Parquet; no columns make no file.
+
+    A dictionary of what is distinct anyway (names, contents) would only take memory to read.
+    """
     if columns:
-        pq.write_table(pa.table(columns), path, compression="zstd")
+        repeated = [name for name in columns if name not in ("name", "value")]
+        pq.write_table(pa.table(columns), path, compression="zstd", use_dictionary=repeated)
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> Any:

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
+from dissensus.annotations.annotations import middle
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
 from dissensus.files.folders import staged
 from dissensus.files.tabular import DIGITS, check_table, is_table, save_table
 from dissensus.prediction.prediction import Prediction
+from dissensus.scales import Nominal, Ordinal
 
 
 def answers_table(
@@ -45,9 +48,30 @@ def answers_table(
 
 
 def consensus_table(corpus: Corpus, question: str, prediction: Prediction) -> pa.Table:
-    """The items of a question with their consensus, its confidence and the number of answers."""
-    answers = corpus[question].per_item()[corpus.items.codes(prediction.items, "item")]
-    return answers_table(corpus, prediction, answers=answers)
+    """The items of a question with their consensus, its confidence, the number of answers, and the
+    values that tie: with one, the answer is the first of them on the scale."""
+    annotations = corpus[question]
+    answers = annotations.per_item()[corpus.items.codes(prediction.items, "item")]
+    counts: dict[str, Any] = {"answers": answers}
+    if isinstance(prediction.scale, Nominal | Ordinal):
+        mass = prediction.distribution
+        best = mass >= mass.max(axis=1, keepdims=True) * (1 - 1e-9)
+        if isinstance(prediction.scale, Ordinal) and prediction.gives == "share":
+            if np.array_equal(prediction.consensus, prediction.scale.consensus(mass)):
+                best = middle(np.round(mass, 9))  # it is a median
+        counts |= _ties(best, np.array(prediction.scale.values, dtype=object))
+    return answers_table(corpus, prediction, **counts)
+
+
+def _ties(best: np.ndarray, values: np.ndarray) -> dict[str, Any]:
+    """Whether several values of a row (n, n_values) are best, and which."""
+    tied = np.flatnonzero(best.sum(axis=1) > 1)
+    rows = np.ascontiguousarray(np.packbits(best[tied], axis=1))
+    _, first, at = np.unique(rows.view(f"V{rows.shape[1]}"), return_index=True, return_inverse=True)
+    names = pa.array([*(", ".join(values[best[row]]) for row in tied[first]), ""], pa.string())
+    place = np.full(len(best), len(first))
+    place[tied] = at.reshape(-1)
+    return {"tied": place < len(first), "tied_values": names.take(pa.array(place))}
 
 
 def write_answers(tables: Mapping[str, pa.Table], output: Path) -> list[Path]:

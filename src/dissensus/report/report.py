@@ -18,7 +18,6 @@ from dissensus.description import (
     Description,
     cluster_annotators,
     describe,
-    no_members,
 )
 from dissensus.description.describe import differing_items
 from dissensus.description.suspicious_annotators import FEW
@@ -305,9 +304,7 @@ def make_report(
     if corpus is not None:
         description = describe(corpus, most=MOST_DISPUTED)
         clusters = {
-            about.name: cluster_annotators(
-                corpus[about.name], left_out=no_members(about.by_annotator, about.duplicated)
-            )
+            about.name: cluster_annotators(corpus[about.name], left_out=about.marked)
             for about in description.questions
         }
         sections += [

@@ -358,3 +358,5 @@ class ColumnParts:
         codes = encoded.indices.to_numpy()[len(self._values) :].astype(np.int32)
         self._values = encoded.dictionary
         self._codes.append(np.append(codes, np.int32(-1))[new.codes])
+        del new, both, encoded
+        pa.default_memory_pool().release_unused()
