@@ -341,8 +341,10 @@ def compare_groups(
         >>> result = compare_groups(corpus, ["group"])[0]
         >>> round(result.within, 3), round(result.between, 3), round(result.p_value, 3)
         (1.0, 0.217, 0.029)
-        >>> result.conclusion.split(": ")[0]
+        >>> result.conclusion.split(" (on")[0]
         'a and b answer some items differently (p = 0.029), most of all t1, t3, t5'
+        >>> result.topic
+        'on 3 of 6 items a is the answer of 100 % of a and 0 % of b'
 
     Reference: Wong, Paritosh and Aroyo (2021), Cross-replication reliability,
     doi:10.18653/v1/2021.acl-long.548; groups: Prabhakaran et al. (2024), GRASP,

@@ -105,13 +105,13 @@ def agreement(
         raise DataError(f"--groups is not printed as {as_}; write it with -o FILE.csv")
     corpus = source.read()
     if groups:
-        options = attribute_names(groups), question or None, 5 if most is None else most
-        compared = compare_groups(corpus, *options)
+        compared_by = attribute_names(groups), question or None, 5 if most is None else most
+        compared = compare_groups(corpus, *compared_by)
         marks = marks_by_question(corpus, question or None)
         fewer = []
         if marks:
             everybody = dict(pair for who in marks.values() for pair in who.items())
-            fewer = compare_groups(corpus.without(annotators=list(everybody)), *options)
+            fewer = compare_groups(corpus.without(annotators=list(everybody)), *compared_by)
 
         def show_groups() -> None:
             show_comparisons(corpus.name, compared)
@@ -119,10 +119,11 @@ def agreement(
                 conclusion = f"{one.question} by {one.attribute}: {one.conclusion}"
                 console.say_wrapped(f"without {marks_text(everybody)}: {conclusion}")
 
-        content = {"corpus": corpus.name, "comparisons": [one.to_dict() for one in compared]}
+        content: dict[str, Any] = {"corpus": corpus.name}
+        content["comparisons"] = [one.to_dict() for one in compared]
         if fewer:
-            content["without"] = {"annotators": everybody}
-            content["without"]["comparisons"] = [one.to_dict() for one in fewer]
+            comparisons = [one.to_dict() for one in fewer]
+            content["without"] = {"annotators": everybody, "comparisons": comparisons}
         emit(content, lambda: [one.to_columns() for one in compared], show_groups, output, json)
         return
     most = 20 if most is None else most
@@ -162,8 +163,8 @@ def agreement(
             words = BENCHMARKS[benchmark].source
             console.say(f"{benchmark}: the words of {words}; a convention, not a test")
 
-    content = {"corpus": corpus.name, "questions": results}
-    emit(content, lambda: list(_tables(results, by)), show_tables, output, json)
+    everything = {"corpus": corpus.name, "questions": results}
+    emit(everything, lambda: list(_tables(results, by)), show_tables, output, json)
 
 
 # ---- results ----

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus import agreement
+from dissensus.agreement import GroupComparison
 from dissensus.agreement.per_part import answers_per_value
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
@@ -67,7 +68,7 @@ class QuestionDescription:
     agreement_without: dict[str, float] = field(default_factory=dict)
     disputed_without: list[Disputed] = field(default_factory=list)
     # of annotators, by each attribute that divides them; without marked annotators
-    groups: list[agreement.GroupComparison] = field(default_factory=list)
+    groups: list[GroupComparison] = field(default_factory=list)
 
     @property
     def suspicious(self) -> list[AnnotatorDescription]:
