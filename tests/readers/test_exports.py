@@ -67,6 +67,15 @@ LAYOUTS: dict[str, dict[str, Any]] = {  # of files that are asked about or refus
         "repeats": "set",
     },
     "second/limesurvey_faces_people_rows.csv": {"annotator": "id", "answer": "vr{item}"},
+    "second/ner_conll_per_worker": {
+        "files": "{annotator}/{file}.txt",
+        "header": 0,
+        "delimiter": " ",
+        "quotes": False,
+        "columns": ["token", "label"],
+        "item": ["file", "{row}", "token"],
+        "answer": "label",
+    },
     "second/stars_vote_counts.csv": {"item": "id", "answer": "votes_{value}"},
     "second/lecturers_one_letter_columns.csv": {"item": "d", "annotator": "s", "answer": "y"},
     "second/survey_star_films.csv": {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 
 from dissensus import Layout, read
 from dissensus.errors import DataError
+from dissensus.files.tabular import write_workbook
 from dissensus.readers.layout import file_beside, layouts_taken
 
 from .conftest import Write
@@ -89,6 +93,75 @@ CASES: dict[str, tuple[str, str, str, str]] = {
         "a 1 x|a -Eve y|b 1 y|b -Eve y",
     ),
 }
+
+
+FILES = {
+    "ann/1.conll": 'a  b x\n" y\n\nc x\n',
+    "bob/1.conll": 'a  b x\n" x\n\nc x\n',
+    "about.md": "nothing",
+}
+CONLL = """files = "{annotator}/{file}.conll"
+header = 0
+delimiter = " "
+quotes = false
+columns = ["token", "label"]
+item = ["file", "{row}"]
+text = "token"
+answer = "label"
+"""
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_names_of_files(tmp_path: Path, packed: bool) -> None:
+    folder = tmp_path / "tokens"
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    layout = Layout.from_toml(CONLL)
+    path = Path(shutil.make_archive(str(folder), "zip", folder)) if packed else folder
+    rows = "1 | 1 ann x|1 | 2 ann y|1 | 3 ann x|1 | 1 bob x|1 | 2 bob x|1 | 3 bob x"
+    assert long_rows(path, layout=layout) == rows
+    assert read(path, layout=layout).contents["text"].values.to_pylist() == ["a  b", '"', "c"]
+    with pytest.raises(DataError, match="no file is named like .*; there are 'about.md'"):
+        read(path, layout=layout.with_changes(files="{annotator}.csv"))
+
+
+def test_names_of_sheets(tmp_path: Path) -> None:
+    path = tmp_path / "labels.xlsx"
+    sheets: dict[str, list[list[Any]]] = {"about": [["this"], ["study"]]}
+    sheets |= {
+        f"{who} May": [["id", "rude"], ["a", x], ["b", 1]] for who, x in (("A", 1), ("B", 2))
+    }
+    write_workbook(path, sheets)
+    assert long_rows(path, layout={"files": "{annotator} May"}) == "a A 1|b A 1|a B 2|b B 1"
+
+
+def test_a_list_inside_a_document(write: Write) -> None:
+    answers = [{"item": "a", "annotator": who, "label": n} for who, n in (("x", 1), ("y", 2))]
+    path = write(json.dumps({"about": "this", "data": {"all": answers}}, indent=1), "labels.json")
+    with layouts_taken() as taken:
+        assert long_rows(path, corpus="data.all") == "a x 1|a y 2"
+    assert long_rows(path, layout=taken[-1]) == "a x 1|a y 2"
+    with pytest.raises(DataError, match="no key 'al'; there are 'all'"):
+        read(path, corpus="data.al")
+
+
+def test_a_zip(tmp_path: Path) -> None:
+    path = tmp_path / "labels.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("a.csv", "item,annotator,label\n1,ann,x\n1,bob,y\n")
+        packed.writestr("b.csv", "task,worker,mood\n1,ann,x\n1,bob,y\n1,bob,y,z\n")
+        packed.writestr("__MACOSX/._a.csv", b"\0")
+    assert long_rows(path, corpus="a.csv") == "1 ann x|1 bob y"
+    with pytest.raises(DataError) as refusal:
+        read(path, corpus="b.csv")
+    assert str(refusal.value).startswith(f"{path}/b.csv, line 4: 4 fields")
+
+
+def test_columns_that_are_ignored(write: Write) -> None:
+    path = write("item,worker,label,gold\n1,ann,x,x\n1,bob,y,x\n")
+    corpus = read(path, layout={"ignore": ["worker", "gold"]})
+    assert corpus.n_annotators == 0 and not corpus.gold and corpus["label"].n_answers == 2
 
 
 def long_rows(path: Path, **options: Any) -> str:
@@ -174,7 +247,12 @@ def test_what_is_stated_overrules_a_layout(write: Write) -> None:
     [
         ({"answr": "x"}, "layout: no field 'answr' (did you mean 'answer'?)"),
         ({"header": 3}, "layout: header is one of 0, 1, 2, found 3"),
-        ({"quotes": "no"}, 'layout: quotes cannot be "no"'),
+        ({"quotes": "no"}, 'layout: quotes must be true or false, found "no"'),
+        ({"skip": -1}, "layout: skip must be a number such as 0 or 2, found -1"),
+        ({"answer": [1]}, "layout: answer must be a text or a list of texts, found [1]"),
+        ({"scale": ["x"]}, 'layout: scale must be a text, or a table of texts, found ["x"]'),
+        ({"item": True}, "layout: item must be a text or a list of texts, found true"),
+        ({"ignore": "x"}, "labels.csv: no column 'x'; it has 'a', 'b', 'c'"),
         ({"answer": "Q{k}"}, "labels.csv: no column is named like 'Q{k}'; it has 'a', 'b', 'c'"),
         ({"answer": "b{k}", "annotator": "w{k}"}, "labels.csv: no column is named like 'b{k}'"),
         ({"cells": "lists"}, "labels.csv: cells='lists' says what a cell of an answer contains"),

@@ -44,8 +44,8 @@ def test_every_option_of_read_reaches_the_readers() -> None:
     joined = {"items", "annotator_attributes", "layout"}  # tables of their own
     parameters = set(inspect.signature(datasets.read).parameters) - {"source"} - joined
     internal = {"item_parts", "columns_only"}
-    internal |= {"delimiter", "quotes", "skip", "comment", "columns"}  # in a layout alone
-    options = set(inspect.signature(Layout).parameters) - internal - joined
+    alone = {"delimiter", "quotes", "skip", "comment", "columns", "files", "ignore"}  # in a layout
+    options = set(inspect.signature(Layout).parameters) - internal - alone - joined
     assert parameters == options | {"max_unpacked"}
 
 

@@ -18,7 +18,6 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean
 from dissensus.files.plain import check_plain
-from dissensus.readers.files import read_bytes, refuse_binary
 from dissensus.readers.joins import (
     is_file,
     with_annotator_attributes,
@@ -26,9 +25,9 @@ from dissensus.readers.joins import (
     with_gold,
     with_items,
 )
-from dissensus.readers.layout import Layout, kept_layout, layout_of
+from dissensus.readers.layout import Layout, kept_layout, layout_of, layouts_taken, take
 from dissensus.readers.recognition import READERS as READERS
-from dissensus.readers.recognition import Head
+from dissensus.readers.recognition import recognise as recognise
 from dissensus.readers.tables.shapes import SHAPES
 
 TABLES = ("spreadsheet", "parquet", "arrow", "jsonl", "csv")  # formats that are nothing but a table
@@ -65,14 +64,19 @@ def read(
     if len(laid_out.features) == 1 and is_file(laid_out.features[0]):
         features, laid_out = laid_out.features[0], laid_out.with_changes(features=())
     items = laid_out.items if items is None else items
-    corpus = _read(source, laid_out, None if laid_out.format in SHAPES else laid_out.format)
     if annotator_attributes is None:
         annotator_attributes = laid_out.annotator_attributes
-    if annotator_attributes is not None:
-        columns = _columns(annotator_attributes)
-        corpus = with_annotator_attributes(corpus, annotator_attributes, columns)
-    return _joined(corpus, items, gold if is_file(gold) else None,
-                   features if is_file(features) else None, laid_out.item)  # fmt: skip
+    with layouts_taken() as taken:  # also those of tables to join, which are not the file's own
+        corpus = _read(source, laid_out, None if laid_out.format in SHAPES else laid_out.format)
+        layouts = list(taken)
+        if annotator_attributes is not None:
+            columns = _columns(annotator_attributes)
+            corpus = with_annotator_attributes(corpus, annotator_attributes, columns)
+        corpus = _joined(corpus, items, gold if is_file(gold) else None,
+                         features if is_file(features) else None, laid_out.item)  # fmt: skip
+    for layout_taken in layouts:
+        take(layout_taken.with_changes(corpus=laid_out.corpus))
+    return corpus
 
 
 def _with_layout(source: Any, stated: Layout, layout: Any) -> Layout:
@@ -99,6 +103,8 @@ def _read(source: Any, layout: Layout, file_format: str | None = None) -> Corpus
         return read_table(source, layout)
     path = Path(source)
     check_plain(path)
+    if layout.files is not None and path.is_dir():
+        file_format = file_format or "folder"
     return READERS[file_format or recognise(path)].corpus(path, layout)
 
 
@@ -122,17 +128,3 @@ def _joined(corpus: Corpus, items: Any, gold: Any, features: Any, item: str | No
     if features is not None:
         corpus = with_feature_file(corpus, features, read, item, order)
     return corpus
-
-
-def recognise(path: Path) -> str:
-    """The name of the format of a file or folder; refused if there is none."""
-    if not os.path.exists(path):
-        raise DataError(f"{path}: no such file or folder")
-    head = Head.of(path)
-    for name, one in READERS.items():
-        if one.fits(head):
-            return name
-    if path.is_dir():
-        raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")
-    read_bytes(path)  # refuses one that is empty or may not be read
-    refuse_binary(path)

@@ -42,6 +42,7 @@ DELIMITERS = (",", "\t", ";", "|")
 MOST_HEADER = 8 << 20  # bytes of the first line
 BLOCK = 1 << 20  # bytes that are parsed together
 MOST_RECORD = 64 << 20  # bytes of a row of a file that is read in parts
+UNIT = b"\x1f"  # between fields, where they may contain the delimiter
 NO_NAMES = "no line of column names"  # begins a note
 COMMENT = b"#"  # what lines above the column names may begin with
 LOOKED_AT = 200  # rows below a first line that may be data
@@ -241,6 +242,9 @@ def _as_laid_out(text: _Text, layout: Layout) -> _Text:
     """The text with one line of names above its rows, whatever the file has."""
     text = replace(text, given_delimiter=layout.delimiter, quotes=layout.quotes)
     text = _without_comments(text, layout)
+    if layout.delimiter == " " and layout.columns:  # the first of several may contain spaces
+        parts = (line.rsplit(b" ", len(layout.columns) - 1) for line in text.start.split(b"\n"))
+        text = replace(text.with_data(b"\n".join(map(UNIT.join, parts))), given_delimiter="\x1f")
     if layout.header is None and layout.columns is None and _begins_with_data(text):
         note = f"{NO_NAMES}: the first line is read as data; if not, use header=1 (--header 1)"
         return replace(text, header=0, notes=(*text.notes, note))

@@ -10,9 +10,10 @@ What is left out is recognised. A layout is written as TOML, next to the file th
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -27,7 +28,7 @@ from dissensus.scales import Scale
 IN_MEMORY = "table"  # the path of a table in memory, for messages
 ENDING = ".dissensus.toml"  # of a layout, after the name of its file
 Cells = Literal["values", "lists", "keys", "counts", "records", "digits"]
-_SEVERAL = ("annotators", "answer", "text", "missing", "features", "columns")
+_SEVERAL = ("annotators", "answer", "text", "missing", "features", "ignore", "columns")
 _SINGLE = ("annotator", "question", "gold")
 _OPTIONS = {  # of commands, for the fields that a message may state
     "item": "--item",
@@ -50,9 +51,14 @@ class Layout:
 
     Args:
         format: of the file, or "long", "wide" or "votes".
-        corpus: the sheet, the file in a folder, or the corpus, if there are several.
+        corpus: the sheet, the file in a folder or zip, the keys of a list in JSON
+            ("data.answers"), or the corpus, if there are several.
+        files: a pattern for the names of files in a folder or zip, or of sheets, such as
+            "{annotator}/{document}.txt"; its parts are columns, and "{row}" numbers the rows of
+            each file.
         encoding: of a text file.
-        delimiter: between the fields of a text file; "," or "\\t", for example.
+        delimiter: between the fields of a text file; "," or "\\t", for example; of more fields
+            between spaces than `columns`, the first ones are one.
         quotes: whether fields may stand in double quotes.
         skip: lines above the column names.
         comment: what lines that are no rows begin with, "#" for example.
@@ -71,6 +77,7 @@ class Layout:
         question: the column that names the question.
         gold: the column of gold labels.
         features: columns of numbers, such as "x*".
+        ignore: columns that are left out, as if they were not there.
         scale: of the answers, or by question.
         repeats: what to do with several answers of one annotator to one item: "error", "keep",
             "first", "last", "mean", or "set", which makes one answer of them, a set of values.
@@ -92,6 +99,7 @@ class Layout:
 
     format: str | None = None
     corpus: str | None = None
+    files: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
     quotes: bool = True
@@ -108,6 +116,7 @@ class Layout:
     question: str | None = None
     gold: str | None = None
     features: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
     scale: Scale | str | Mapping[str, Scale | str] | None = None
     repeats: Repeats | Literal["set"] = "error"
     missing: tuple[str, ...] = ()
@@ -122,7 +131,7 @@ class Layout:
         """One name may be given instead of several, and numbers as names."""
         for part in _SEVERAL:
             object.__setattr__(self, part, _names(getattr(self, part)))
-        for part in ("missing", "features"):
+        for part in ("missing", "features", "ignore"):
             object.__setattr__(self, part, getattr(self, part) or ())
         for part in _SINGLE:
             value = getattr(self, part)
@@ -219,7 +228,8 @@ class Layout:
                     f"{listed(known, 30)}"
                 )
             if not _fits(name, value):
-                raise DataError(f"{where}: {name} cannot be {json.dumps(value, default=str)}")
+                found = json.dumps(value, ensure_ascii=False, default=str)
+                raise DataError(f"{where}: {name} must be {_kind(name)}, found {found}")
         try:
             return cls(**content)
         except DataError as error:
@@ -312,16 +322,45 @@ def _names(columns: Any) -> tuple[str, ...] | None:
     return names
 
 
+def _kind(name: str) -> str:
+    """What a field must be in TOML."""
+    if name in ("quotes", "merge_variants"):
+        return "true or false"
+    if name in ("skip", "header"):
+        return "a number such as 0 or 2"
+    more = " or a list of texts" * (name in (*_SEVERAL, "item"))
+    return "a text" + (", or a table of texts" if name == "scale" else more)
+
+
 def _fits(name: str, value: Any) -> bool:
     """Whether a value of TOML has the type of a field."""
-    if name in ("quotes", "merge_variants"):
-        return isinstance(value, bool)
-    if name in ("skip", "header"):
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    if name == "scale" and isinstance(value, dict):
-        return all(isinstance(one, str) for one in value.values())
-    several = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return isinstance(value, str) or (several and name in (*_SEVERAL, "item"))
+    kind = _kind(name)
+    if isinstance(value, bool | int):
+        return kind.startswith("true" if isinstance(value, bool) else "a number") and value >= 0
+    if isinstance(value, dict | list) and kind.endswith("texts"):
+        texts = value.values() if isinstance(value, dict) else value
+        right = isinstance(value, dict) == (name == "scale")
+        return right and all(isinstance(one, str) for one in texts)
+    return isinstance(value, str) and kind.startswith("a text")
+
+
+_PART = re.compile(r"\{(\w+)\}")
+
+
+def matching(pattern: str, names: Iterable[str], where: str) -> dict[str, dict[str, str]]:
+    """The names that fit a pattern, and what stands for its parts.
+
+    Example:
+        >>> matching("{annotator}/{doc}.txt", ["ann/1.txt", "about.md"], "folder")
+        {'ann/1.txt': {'annotator': 'ann', 'doc': '1'}}
+    """
+    texts, parts = _PART.split(pattern)[::2], _PART.findall(pattern)
+    if len(set(parts)) != len(parts):
+        raise DataError(f"{where}: {pattern!r} has the same part twice")
+    groups = [*(f"(?P<{part}>.+?)" for part in parts), ""]
+    whole = "".join(re.escape(text) + group for text, group in zip(texts, groups, strict=True))
+    found = {name: re.fullmatch(whole, name) for name in names}
+    return {name: match.groupdict() for name, match in found.items() if match}
 
 
 def _toml(value: Any) -> str:

@@ -10,6 +10,7 @@ DissensusError. The order of `READERS` is the order in which formats are tried.
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import zipfile
 from collections import Counter
@@ -21,10 +22,9 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.files.plain import zip_members
 from dissensus.readers.delimited import names_of
 from dissensus.readers.exports import folders
-from dissensus.readers.files import ending, first_bytes, is_text
+from dissensus.readers.files import ending, first_bytes, is_text, read_bytes, refuse_binary
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import NAMES, plain
 
@@ -172,15 +172,8 @@ def _is_peerannot(head: Head) -> bool:
 
 
 def _is_doccano(head: Head) -> bool:
-    """One file whose texts have spans, or a zip of files whose texts have labels."""
-    if not (head.start.startswith(b"PK") and zipfile.is_zipfile(head.path)):
-        return head.opens_with('"text"', _DOCCANO_SPANS.pattern) and head.text.lstrip()[0] == "{"
-    try:
-        starts = dict(zip_members(head.path, folders.BEGINNING))
-    except (DataError, OSError):
-        return False
-    starts = {name: start for name, start in starts.items() if folders.is_own(name)}
-    return all(map(folders.is_lines, starts)) and _are_doccano(list(starts.values()))
+    """Whether the texts of a file have spans."""
+    return head.opens_with('"text"', _DOCCANO_SPANS.pattern) and head.text.lstrip()[0] == "{"
 
 
 def _are_doccano(starts: Sequence[bytes]) -> bool:
@@ -262,6 +255,10 @@ def _is_spreadsheet(head: Head) -> bool:
     return packed or head.start.startswith(b"\xd0\xcf\x11\xe0")
 
 
+def _is_zip(head: Head) -> bool:
+    return head.start.startswith(b"PK\x03\x04") and zipfile.is_zipfile(head.path)
+
+
 def _is_arrow(head: Head) -> bool:
     """By the first bytes of a file, of a stream, or of an old Feather file; or by its ending."""
     magic = head.start.startswith((b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"))
@@ -323,6 +320,7 @@ _FORMATS = (
     Format("sagemaker", _is_manifest, folders.sagemaker_files),
     Format("doccano", _is_doccano, _has_doccano),
     Format("spreadsheet", _is_spreadsheet),
+    Format("zip", _is_zip, read="folder.read_zip"),
     Format("parquet", _is_parquet),
     Format("arrow", _is_arrow, read="parquet.read_arrow"),
     Format("lewidi2023", lambda head: _is_lewidi(head, '"'), read="lewidi.read_2023"),
@@ -342,3 +340,17 @@ _FORMATS = (
     Format("csv", lambda head: head.is_text),  # any text can be a table, so it is tried last
 )
 READERS = {one.name: one for one in _FORMATS}
+
+
+def recognise(path: Path) -> str:
+    """The name of the format of a file or folder; refused if there is none."""
+    if not os.path.exists(path):
+        raise DataError(f"{path}: no such file or folder")
+    head = Head.of(path)
+    for name, one in READERS.items():
+        if one.fits(head):
+            return name
+    if path.is_dir():
+        raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")
+    read_bytes(path)  # refuses one that is empty or may not be read
+    refuse_binary(path)

@@ -23,13 +23,17 @@ STEM, PARENT, WORDS = "stem", "parent", "words"  # where the annotator's name is
 
 
 def files_in(path: Path, *endings: str) -> list[Path]:
-    """The files with these endings in a folder and the folders in it, or a file itself, in order;
-    those that a system put there are left out."""
+    """The files with these endings, or all, in a folder and the folders in it, or a file itself, in
+    order; those that a system put there are left out."""
     if not path.is_dir():
         return [path] if path.is_file() and ending(path) in endings else []
     files: list[Path] = []
     for file in path.rglob("*"):
-        if ending(file) in endings and is_own(file.relative_to(path)) and file.is_file():
+        if (
+            (not endings or ending(file) in endings)
+            and is_own(file.relative_to(path))
+            and file.is_file()
+        ):
             files.append(file)
         if len(files) > MOST_FILES:
             raise DataError(f"{path}: more than {MOST_FILES} files; name a folder with fewer")

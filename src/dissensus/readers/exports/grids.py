@@ -7,7 +7,7 @@ others that are not about answers. `grids_corpus` sees which.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,15 +19,16 @@ from dissensus.errors import DataError, DissensusError, counted, listed
 from dissensus.readers.exports.folders import short_names
 from dissensus.readers.exports.responses import are_free
 from dissensus.readers.formats.survey import survey_corpus
-from dissensus.readers.layout import Layout
+from dissensus.readers.layout import Layout, matching
 from dissensus.readers.recognition import is_survey
 from dissensus.readers.tables.annotator_columns import propose_annotators
 from dissensus.readers.tables.cleaning import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
-from dissensus.readers.tables.rows import Rows, free_name, make_rows
+from dissensus.readers.tables.rows import Rows, free_name, make_rows, numbered
 from dissensus.readers.tables.shapes import table_corpus
 from dissensus.scales import as_numbers
 
+ROW = "{row}"  # stands for the number of a row in its file
 MOST_BEFORE = 30  # rows that may stand above the column names
 FULL = 0.7  # share of the usual number of cells that a row of column names has
 FEW_ROWS = 10  # in which ratings may all be different, as items are
@@ -148,6 +149,11 @@ def looks_named(grids: Sequence[Grid]) -> bool:
     return True
 
 
+def grid_rows(path: Path, one: Grid) -> Rows:
+    """A table as `Rows`."""
+    return rows_of(path, one.header, one.cells, one.places)
+
+
 def rows_of(
     path: Path, header: Sequence[str], cells: Sequence[Cells], places: list[str] | None = None
 ) -> Rows:
@@ -161,6 +167,55 @@ def rows_of(
 # ---- several tables ----
 
 
+def matched_corpus(
+    path: Path, names: Iterable[str], table: Callable[[str], Rows], options: Layout, unit: str
+) -> Corpus:
+    """The rows of all tables whose names fit the pattern `files`, with its parts as columns."""
+    names = list(names)
+    matches = matching(str(options.files), names, str(path))
+    if not matches:
+        raise DataError(
+            f"{path}: no {unit} is named like {options.files!r}; there are {listed(names, 5)}"
+        )
+    parts = [(table(name), texts) for name, texts in matches.items()]
+    header = dict.fromkeys(name for rows, texts in parts for name in (*rows.columns, *texts))
+    arrays = {
+        name: [
+            pa.array([texts[name]] * rows.n_rows)
+            if name in texts
+            else rows.columns[name].array()
+            if name in rows.columns
+            else pa.nulls(rows.n_rows, pa.string())
+            for rows, texts in parts
+        ]
+        for name in header
+    }
+    sizes = [rows.n_rows for rows, _ in parts]
+    if ROW in options.item_parts:
+        arrays[ROW] = [numbered(size, first=1).array() for size in sizes]
+    starts = np.cumsum([0, *sizes])
+    files = list(matches)
+
+    def place(row: int) -> str:
+        at = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"{files[at]}, {parts[at][0].place(row - int(starts[at]))}"
+
+    columns = [pa.chunked_array(chunks, pa.string()) for chunks in arrays.values()]
+    rows = make_rows(
+        list(arrays),
+        columns,
+        str(path),
+        name=path.name,
+        place=place,
+        folder=path.resolve(),
+        sets=frozenset().union(*(one.sets for one, _ in parts)),
+        notes=tuple(dict.fromkeys(note for one, _ in parts for note in one.notes)),
+    )
+    item, annotator = (role if role in header else None for role in ("item", "annotator"))
+    layout = Layout(item=item, annotator=annotator)
+    return table_corpus(rows, layout.with_changes(**options.stated()))
+
+
 def grids_corpus(path: Path, grids: Sequence[Grid], options: Layout, unit: str) -> Corpus:
     """The corpus in one or several tables.
 
@@ -170,6 +225,9 @@ def grids_corpus(path: Path, grids: Sequence[Grid], options: Layout, unit: str) 
     grids = [one for one in grids if one.cells]
     if not grids:
         raise DataError(f"{path}: no {unit} contains a table")
+    if options.files is not None:
+        named = {one.name: one for one in grids}
+        return matched_corpus(path, named, lambda name: grid_rows(path, named[name]), options, unit)
     if options.corpus is not None:
         names = [one.name for one in grids]
         if options.corpus not in names:
@@ -207,8 +265,7 @@ def _one(path: Path, one: Grid, options: Layout, notes: Sequence[str] = ()) -> C
         notes = [*notes, f"{one.name}: the column names are in row {one.first_row - 1}"]
     if options.format is None and is_survey(one.header):
         return _noted(survey_corpus(path, one.header, one.cells, options), path, notes)
-    corpus = table_corpus(rows_of(path, one.header, one.cells, one.places), options)
-    return _noted(corpus, path, notes)
+    return _noted(table_corpus(grid_rows(path, one), options), path, notes)
 
 
 def _readable(

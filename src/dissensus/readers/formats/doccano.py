@@ -2,7 +2,7 @@
 
     ann.jsonl: {"id": 1, "text": "so good!", "label": ["joy"]}
 
-The files are in a zip, as doccano exports them, or in a folder. An item is a text, the name of a
+The files are in a folder, or in a zip, as doccano exports them. An item is a text, the name of a
 file is the annotator, and the question is `label`: a set if an annotator chose several labels.
 Texts without a label were not annotated. Spans ([start, end, label]) are rationales, and the labels
 of a text's spans the answer. If the members of a project share their work, doccano does not record
@@ -11,15 +11,13 @@ the annotators: one file with spans is read without them, and one without spans 
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, listed
-from dissensus.files.plain import zip_members
-from dissensus.readers.exports.folders import doccano_files, is_lines, is_own
+from dissensus.errors import DataError, counted
+from dissensus.readers.exports.folders import doccano_files
 from dissensus.readers.exports.responses import Response, Span, responses_corpus
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import objects, value_text
@@ -33,7 +31,7 @@ def read(path: Path, options: Layout) -> Corpus:
     """Read the labels of all annotators; a scale may be declared."""
     notes: list[str] = []
     responses: list[Response] = []
-    for annotator, text in _files(path, notes):
+    for annotator, text in _files(path):
         file = path if annotator is None else path / f"{annotator}.jsonl"
         for number, entry in objects(text, file):
             place = f"line {number}" if annotator is None else f"{annotator}, line {number}"
@@ -48,24 +46,10 @@ def read(path: Path, options: Layout) -> Corpus:
     return responses_corpus(path, responses, options, "doccano", notes, fields=["text"])
 
 
-def _files(path: Path, notes: list[str]) -> Iterator[tuple[str | None, str]]:
+def _files(path: Path) -> Iterator[tuple[str | None, str]]:
     """The name of each annotator, if there is one, and the content of the file."""
-    if path.is_dir():
-        for file in doccano_files(path):
-            yield file.stem, read_utf8(file).decode("utf-8")
-    elif not zipfile.is_zipfile(path):
-        yield None, read_utf8(path).decode("utf-8")
-    else:
-        skipped = []
-        for name, data in zip_members(path):
-            if not is_own(name) or not is_lines(name):
-                skipped.append(name)
-                continue
-            try:
-                yield Path(name).stem, data.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                raise DataError(f"{path}, {name}: cannot be read ({error})") from None
-        notes += [f"entries of the zip left out: {listed(skipped, 3)}"] if skipped else []
+    for file in doccano_files(path) if path.is_dir() else [path]:
+        yield file.stem if path.is_dir() else None, read_utf8(file).decode("utf-8")
 
 
 def _response(entry: dict[str, Any], place: str, annotator: str | None, where: str) -> Response:

@@ -11,22 +11,43 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.readers.delimited import delimited_cells
-from dissensus.readers.exports.folders import COLUMNS, LINES, SPREADSHEETS, TEXTS, table_files
-from dissensus.readers.exports.grids import Cells, Grid, grid, grids_corpus, looks_named, rows_of
+from dissensus.files.plain import zip_members
+from dissensus.readers.delimited import delimited_cells, delimited_rows
+from dissensus.readers.exports.folders import (
+    COLUMNS,
+    LINES,
+    SPREADSHEETS,
+    TEXTS,
+    files_in,
+    is_own,
+    table_files,
+)
+from dissensus.readers.exports.grids import (
+    Cells,
+    Grid,
+    grid,
+    grid_rows,
+    grids_corpus,
+    looks_named,
+    matched_corpus,
+    rows_of,
+)
 from dissensus.readers.files import ending, read_bytes, read_utf8, stem
 from dissensus.readers.formats import spreadsheet
+from dissensus.readers.formats.jsonl import object_rows
 from dissensus.readers.formats.parquet import column_table
 from dissensus.readers.json_text import objects, value_text
 from dissensus.readers.layout import Layout
+from dissensus.readers.recognition import READERS, recognise
 from dissensus.readers.tables.arrow_columns import file_rows
-from dissensus.readers.tables.rows import free_name
+from dissensus.readers.tables.rows import Rows, free_name
 from dissensus.readers.tables.shapes import table_corpus
 
 _SHARD = re.compile(r"(?P<split>.+?)[-_]\d{3,}([-_]of[-_]\d+)?([-_]\w+)?")
@@ -36,6 +57,11 @@ def read(path: Path, options: Layout) -> Corpus:
     """Read the tables of all files as one corpus; `corpus` names one file."""
     if not path.is_dir():
         raise DataError(f"{path}: not a folder")
+    if options.files is not None:
+        names = [file.relative_to(path).as_posix() for file in files_in(path)]
+        return matched_corpus(
+            path, names, lambda name: _rows(path / name, options), options, "file"
+        )
     files = table_files(path)
     if not files:
         raise DataError(f"{path}: a folder without tables; name a file (CSV, TSV, XLSX, JSONL)")
@@ -48,7 +74,40 @@ def read(path: Path, options: Layout) -> Corpus:
     return grids_corpus(path, grids, options, "file")
 
 
+def read_zip(path: Path, options: Layout) -> Corpus:
+    """Read a zip as the folder that it unpacks to; `corpus` names one file."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / path.name
+        for name, data in zip_members(path):
+            if is_own(name):
+                file = folder / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(data)
+        if options.corpus is not None and (folder / options.corpus).is_file():
+            folder, options = folder / options.corpus, options.with_changes(corpus=None)
+        elif folder.is_dir() and len(files := [*folder.rglob("*.*")]) == 1:
+            folder = files[0]
+        try:
+            file_format = "folder" if options.files is not None else recognise(folder)
+            return READERS[file_format].corpus(folder, options)
+        except DataError as error:
+            error.args = (str(error).replace(place, str(path.parent)),)
+            raise
+
+
 # ---- a table in each file ----
+
+
+def _rows(file: Path, options: Layout) -> Rows:
+    """The table in a file, whatever its format."""
+    if ending(file) in SPREADSHEETS:
+        one = max(spreadsheet.sheets(file), key=lambda one: len(one.cells))
+        return grid_rows(file, one)
+    if ending(file) in LINES:
+        return object_rows(file, options)
+    if ending(file) in COLUMNS:
+        return file_rows(file, lambda: _table(file))
+    return delimited_rows(file, options)
 
 
 def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:

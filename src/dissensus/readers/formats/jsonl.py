@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
+from dissensus.errors import DataError, listed
 from dissensus.readers.files import check_width, read_utf8
 from dissensus.readers.json_text import (
     DECODER,
@@ -24,7 +25,7 @@ from dissensus.readers.json_text import (
     value_text,
 )
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.rows import free_name, make_rows
+from dissensus.readers.tables.rows import Rows, free_name, make_rows
 from dissensus.readers.tables.shapes import table_corpus
 
 MOST_BLANK = 20_000_000  # cells of a table of which nearly all are blank
@@ -33,7 +34,14 @@ SPARSE = 20  # columns for each key that an object has, above which a table is s
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read a table of objects; a list as an answer is a set of values."""
+    return table_corpus(object_rows(path, options), replace(options, corpus=None))
+
+
+def object_rows(path: Path, options: Layout) -> Rows:
+    """A table of objects."""
     text = read_utf8(path, options.encoding).decode("utf-8")
+    if options.corpus is not None:
+        text = _inside(text, options.corpus.split("."), path)
     by_item = _by_item(text, path)
     if by_item is None:
         _check_lines(text, path)
@@ -50,8 +58,18 @@ def read(path: Path, options: Layout) -> Corpus:
     sets: set[str] = set()
     arrays = [_text_array(name, column, sets, path, place) for name, column in columns.items()]
     facts = {"place": place, "folder": path.resolve().parent, "sets": frozenset(sets)}
-    rows = make_rows(list(columns), arrays, str(path), name=path.name, **facts)
-    return table_corpus(rows, options)
+    return make_rows(list(columns), arrays, str(path), name=path.name, **facts)
+
+
+def _inside(text: str, keys: list[str], path: Path) -> str:
+    """The part of a JSON document under these keys."""
+    value = parsed(text, path)
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            there = f"there are {listed(value, 5)}" if isinstance(value, dict) else "no keys there"
+            raise DataError(f"{path}: no key {key!r}; {there}")
+        value = value[key]
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _by_item(text: str, path: Path) -> list[tuple[int, dict[str, Any]]] | None:
@@ -83,8 +101,11 @@ def _check_lines(text: str, path: Path) -> None:
         or not _is_object(text.strip())
     ):
         return
+    lists = [key for key, value in DECODER.decode(text).items() if isinstance(value, list)]
+    hint = "; or name the list of objects (corpus=, --corpus): " + listed(lists, 5)
     raise DataError(
         f"{path}: one JSON object over many lines; write one object per line and answer"
+        f"{hint if lists else ''}"
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import set_text, value_text
-from dissensus.readers.layout import Layout
+from dissensus.readers.layout import Layout, matching
 from dissensus.readers.tables.annotator_columns import columns_of_annotators
 from dissensus.readers.tables.answer_cells import parsed_cell
 from dissensus.readers.tables.cleaning import without_blank_columns
@@ -106,13 +106,7 @@ def _columns_with_parts(rows: Rows, layout: Layout) -> tuple[dict[str, Parts], V
 
 def matches(rows: Rows, pattern: str) -> dict[str, Parts]:
     """The columns whose names fit a pattern, and what stands for its parts."""
-    texts, names = _PART.split(pattern)[::2], _PART.findall(pattern)
-    if len(set(names)) != len(names):
-        raise DataError(f"{rows.path}: {pattern!r} has the same part twice")
-    groups = [*(f"(?P<{name}>.+?)" for name in names), ""]
-    whole = "".join(re.escape(text) + group for text, group in zip(texts, groups, strict=True))
-    found = {name: re.fullmatch(whole, name) for name in rows.columns}
-    return {name: match.groupdict() for name, match in found.items() if match}
+    return matching(pattern, rows.columns, rows.path)
 
 
 def _name_of(pattern: str) -> str:

@@ -63,7 +63,9 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     """
     if options.columns_only:
         return _columns_only(rows)
-    columns = rows.columns
+    rows.check(options.ignore)
+    columns = {name: column for name, column in rows.columns.items() if name not in options.ignore}
+    rows = replace(rows, columns=columns)
     refuse_known_tools(rows, options)
     rows, notes = cleaned(with_keys_named(rows, options), options)
     rows, left = without_rejected(rows)
