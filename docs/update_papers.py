@@ -1,4 +1,4 @@
-"""Write the figures in papers.md anew from the kept reports."""
+"""Write the figures in papers.md and papers/*.md anew from the kept reports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 from dissensus.evaluation import Difference, p_text
 from dissensus.tables import Table, escaped_markdown
-from dissensus_papers import paper
-from dissensus_papers.framework.claims import COLUMNS
+from dissensus_papers import PAPERS, paper
+from dissensus_papers.framework.claims import COLUMNS, READ
 from dissensus_papers.framework.text import spread
 from dissensus_papers.qumatl import MODELS as QUERY_MODELS
 
-PAGE = Path(__file__).parent / "papers.md"
+PAGES = (Path(__file__).parent / "papers.md", *sorted(Path(__file__).parent.glob("papers/*.md")))
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 BLOCK = re.compile(r"(<!-- ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 QUERY_METRICS = {  # and their digits
@@ -27,52 +27,38 @@ QUERY_METRICS = {  # and their digits
 }
 QUERY_CONDITIONS = (  # a table each
     ("cue-conflict", "speech", "hs-brexit", "convabuse", "paraphrase"),
-    ("cue-conflict-published", "hs-brexit-published"),
-    ("simulated-image", "simulated-text", "simulated-sequence", "followers"),
+    ("hs-brexit-published", "simulated-image", "simulated-text", "simulated-sequence", "followers"),
     ("ablation", "tuned", "cue-texture", "gaze"),
     *(tuple(f"{name}-{share}" for share in (20, 30, 40)) for name in ("hs-brexit", "convabuse")),
 )
 
 
-def _shown(name: str, *titles: str) -> str:
-    """The claims of a paper, and those of its tables whose titles begin like this."""
+def _parts(name: str) -> tuple[dict[str, Any], list[Table | str]]:
+    """The report on a paper that is kept, and its parts."""
     chosen = paper(name)
     report = chosen.report(RESULTS / f"{name.replace('-', '_')}.json")
-    first, *parts = chosen.parts(report)
-    command = f"`{report['command']}`, {report['date'][:10]}."
+    return report, chosen.parts(report)
+
+
+def _claims(name: str) -> str:
+    """The claims of a paper with their tests, and those that nothing was run for."""
+    report, parts = _parts(name)
     lines = []
     for part in parts:
         if isinstance(part, Table) and part.columns == COLUMNS:
-            lines += [*_claims(part), ""]
-        elif isinstance(part, Table) and titles and part.title.startswith(titles):
-            lines += [part.to_markdown(), ""]
+            lines += [Table(part.columns, part.rows, align=part.align).to_markdown(), ""]
         elif isinstance(part, str) and part.startswith("Not run yet"):
             head, *claims = part.splitlines()
-            words = head.removeprefix("Not run yet: ")
-            lines += [f"Not run yet (`{words}`):", ""]
+            lines += [f"Not run yet (`{head.removeprefix('Not run yet: ')}`):", ""]
             lines += [*(f"- {escaped_markdown(claim.strip())}" for claim in claims), ""]
-    return "\n".join([*lines, command, ""])
+    return "\n".join([*lines, f"`{report['command']}`, {report['date'][:10]}.", ""])
 
 
-def _table(name: str, title: str) -> str:
-    """A table of a paper's report."""
-    chosen = paper(name)
-    parts = chosen.parts(chosen.report(RESULTS / f"{name.replace('-', '_')}.json"))
-    (table,) = (p for p in parts if isinstance(p, Table) and p.title.startswith(title))
-    return f"{table.to_markdown()}\n"
-
-
-def _claims(table: Table) -> list[str]:
-    """Claims as a list, with their tests as a table below; those judged in words as they are."""
-    lines: list[str] = []
-    for row in ([escaped_markdown(str(cell)) for cell in row] for row in table.rows):
-        if len(row) == 1:
-            lines += ["", row[0]]
-        else:
-            if "|" not in lines[-1]:
-                lines += ["", f"| {' | '.join(COLUMNS)} |", "|---|---|---|--:|--:|---|"]
-            lines.append(f"| {' | '.join(cell.strip() for cell in row)} |")
-    return [*lines[1:], "", *table.notes]
+def _tables(name: str, *titles: str) -> str:
+    """Those tables of a paper whose titles begin like this."""
+    _, parts = _parts(name)
+    tables = [p for p in parts if isinstance(p, Table) and p.title.startswith(titles)]
+    return "\n".join(f"{table.to_markdown()}\n" for table in tables)
 
 
 def _tweets(kept: dict[str, Any]) -> str:
@@ -133,9 +119,8 @@ def _apart(found: Difference) -> str:
 
 
 def _queries() -> str:
-    """The claims, and the scores of annotators by model and condition."""
-    conditions = paper("qumatl").report(RESULTS / "qumatl.json")["conditions"]
-    lines = [_shown("qumatl")]
+    """The scores of annotators by model and condition."""
+    conditions, lines = _parts("qumatl")[0]["conditions"], []
     for names in QUERY_CONDITIONS:
         of_table = {name: conditions[name] for name in names if name in conditions}
         lines += [*_query_table(of_table), ""] if of_table else []
@@ -203,20 +188,22 @@ def _scores(figures: dict[str, Any]) -> str:
     return " / ".join(cells) if figures else ""
 
 
-def updated(text: str) -> str:
-    """The page with what is kept now."""
+def updated(*texts: str) -> list[str]:
+    """The pages with what is kept now."""
     blocks = {
-        "soft-labels": _shown("soft-labels", "Table 1", "Table 2"),
+        "reading": f"{READ}\n",
+        **{f"{name}-claims": _claims(name) for name in PAPERS},
+        "soft-labels": _tables("soft-labels", "Table 1", "Table 2"),
         "pos-tweets": _tweets(_script("pos_answers").read(RESULTS / "pos_tweets.json")),
-        "seedbert": _shown("seedbert", "Table 4"),
-        "seedbert-members": _table("seedbert", "The effect of the number"),
-        "seedbert-looks": _table("seedbert", "Do members look"),
-        "individual": _shown("individual"),
+        "seedbert": _tables("seedbert", "Table 4"),
+        "seedbert-looks": _tables("seedbert", "Do members look"),
         "qumatl": _queries(),
         "qumatl-simulated": _simulated(json.loads((RESULTS / "queries.json").read_text())),
     }
-    return BLOCK.sub(lambda block: f"{block[1]}{blocks[block[2]]}{block[3]}", text)
+    return [BLOCK.sub(lambda b: f"{b[1]}{blocks[b[2]]}{b[3]}", text) for text in texts]
 
 
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    pages = [page.read_text(encoding="utf-8") for page in PAGES]
+    for page, text in zip(PAGES, updated(*pages), strict=True):
+        page.write_text(text, encoding="utf-8")

@@ -39,16 +39,13 @@ SMALLER = "heads,queries,queries-mid"
 WITH_FLOOR = f"{SMALLER},annotator-majority"
 JOBS = {  # condition and models, in the order in which they begin
     "pictures": (
-        ("cue-conflict-published", "published"),
-        ("simulated-image", "published"),
-        ("cue-conflict", "queries-mid"),
-        ("cue-conflict", "alone"),
-        ("cue-conflict", "unified"),
-        ("simulated-sequence", "published"),
+        ("cue-conflict", "published"),
+        ("cue-conflict", "queries-mid,alone,unified"),
         ("cue-conflict", BASELINES),
+        ("simulated-image", "published"),
         ("simulated-image", SMALLER),
+        ("simulated-sequence", "published"),
         ("simulated-sequence", SMALLER),
-        ("cue-conflict-published", WITH_FLOOR),
         ("cue-texture", ""),
         ("qumatl_looks", ""),
     ),

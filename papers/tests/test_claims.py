@@ -37,16 +37,16 @@ def test_the_difference_that_would_be_found_is_found_in_four_of_five_tests(n_tes
         (evidence(-0.03, 0.005), "the opposite"),
         (evidence(-0.01, 0.001), "the opposite, but less than 0.02"),
         (evidence(0.01, 0.001), "found, but less than 0.02"),
-        (evidence(0.0, 0.005), "less than 0.02"),
-        (evidence(0.005, 0.02), "cannot decide: up to 0.044"),
-        (evidence(0.005, 0.02, sign=-1), "cannot decide: up to 0.034"),
+        (evidence(0.0, 0.005), "no gain of 0.02"),
+        (evidence(0.005, 0.02), "cannot decide: a gain of up to 0.044 is possible"),
+        (evidence(0.005, 0.02, sign=-1), "cannot decide: a gain of up to 0.034 is possible"),
         (evidence(0.0, 0.005, sign=0), "found: less than 0.02 apart"),
         (evidence(-0.05, 0.005, sign=0), "the opposite: they differ"),
-        (evidence(0.01, 0.02, sign=0), "cannot decide: up to 0.049"),
+        (evidence(0.01, 0.02, sign=0), "cannot decide: a difference of up to 0.049 is possible"),
         (replace(evidence(-0.03, 0.005), perfect=0.01), "the opposite"),
         (
             replace(evidence(-0.03, 0.005), perfect=-0.004),
-            "cannot decide: nor would perfect predictions",
+            "cannot decide: perfect predictions would be no better",
         ),
     ],
 )
@@ -68,10 +68,11 @@ def test_holms_correction_is_over_the_tests_of_one_claim() -> None:
     assert [[str(cell) for cell in row] for row in table.rows] == [
         ["alone"],
         ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.021", "0.036", "found"],
-        ["with another: found in 1, no difference that matters in 1, not tested in 1 of 3"],
+        ["with another: found in 1, no gain that matters in 1, not tested in 1 of 3; differences "
+         "of 0.031 to 0.040 would have been found"],
         ["  corpus, 100 items", "score", "+0.030 [+0.005, +0.055]", "0.042", "0.040", "found"],
         ["  corpus, 100 items", "score", "+0.000 [-0.020, +0.020]", "1.000", "0.031",
-         "less than 0.02 (perfect: +0.010)"],
+         "no gain of 0.02 (perfect: +0.010)"],
         ["  few", "F1", "+0.100", "", "", "not tested: one seed"],
         ["in words: as printed"],
     ]  # fmt: skip

@@ -27,14 +27,14 @@ READ = (
     "encoder named here, with an interval over items and seeds; losses and distances are better "
     "below 0. p is corrected (Holm) over the "
     'tests of a claim. A difference as large as in "would be found" is found with a probability of '
-    '80 %. "found": p is at most 0.05; "the opposite": the same in the other direction; "less '
-    'than": the whole interval lies below the smallest difference that matters; "cannot decide": '
-    'none of these, and the interval ends there. "perfect": what perfect predictions would come to.'
+    '80 %. "found": p is at most 0.05; "the opposite": the same in the other direction; "no gain '
+    'of": the whole interval lies below the smallest gain that matters; "cannot decide": none of '
+    'these, and the interval ends there. "perfect": what perfect predictions would come to.'
 )
 SUMMARY = {  # how a verdict begins, and what is said of several
     "found": "found in",
     "the opposite": "the opposite in",
-    "less": "no difference that matters in",
+    "no gain": "no gain that matters in",
     "cannot": "cannot decide in",
     "not": "not tested in",
 }
@@ -98,7 +98,7 @@ class Evidence:
         if math.isnan(self.p):
             return f"not tested: {self.test.get('reason') or 'no value for single items'}"
         if self.perfect is not None and self.sign * self.perfect <= 0:
-            return "cannot decide: nor would perfect predictions"
+            return "cannot decide: perfect predictions would be no better"
         small = self.largest < self.matters
         if self.sign == 0 and small:
             return f"found: less than {self.matters:g} apart"
@@ -109,8 +109,9 @@ class Evidence:
             words = "found" if self.sign * self.effect > 0 else "the opposite"
             return f"{words}, but less than {self.matters:g}" * (farthest < self.matters) or words
         if small:
-            return f"less than {self.matters:g}"
-        return f"cannot decide: up to {self.largest:.3f}"
+            return f"no gain of {self.matters:g}"
+        largest = "a difference" if self.sign == 0 else "a gain"
+        return f"cannot decide: {largest} of up to {self.largest:.3f} is possible"
 
 
 class Claim(NamedTuple):
@@ -162,6 +163,10 @@ def _tested(claim: Claim, tests: Sequence[Evidence], digits: int) -> list[list[s
     begun = [next(begin for begin in SUMMARY if row[-1].startswith(begin)) for row in rows]
     counts = [f"{SUMMARY[kind]} {begun.count(kind)}" for kind in SUMMARY if kind in begun]
     summary = f"{', '.join(counts)} of {len(rows)}" if len(rows) > 1 else ""
+    least = [test.would_be_found(n_tests) for test in tests if not math.isnan(test.p)]
+    if summary and least:
+        ends = " to ".join(dict.fromkeys(f"{end(least):.{digits}f}" for end in (min, max)))
+        summary += f"; differences of {ends} would have been found"
     return [[": ".join(filter(None, (claim.text, claim.difference, summary)))], *rows]
 
 

@@ -39,7 +39,7 @@ _OTHERS = {
     "annotator-majority": "each annotator's most frequent answer",
 }
 _COMPARED = (
-    (PUBLISHED, "As published, queries", ("cue-conflict-published", *_STREET)),
+    (PUBLISHED, "As published, queries", ("cue-conflict", *_STREET)),
     (VIDEO, "As published for clips, queries", ("amer",)),
     (QUERIES, "Queries in several layers", (*_PANELS, *_STREET, "amer")),
     (ONE_LAYER, "Queries in one layer", (*_PANELS, *_STREET, "amer")),

@@ -1,7 +1,7 @@
 """The models: queries of three sizes, their parts left out, and what they are compared with.
 
 Each model has eight settings that it may choose from, its architecture among them; a condition
-tries all eight, or four where the published model takes part, which has four.
+tries all eight, or two where the published model takes part, which has four.
 """
 
 from __future__ import annotations
