@@ -482,10 +482,17 @@ class PairedScores:
         apart, codes = apart[ran][:, defined], _group_codes(codes[defined], int(defined.sum()))
         sizes = np.bincount(codes).astype(float)
         n_runs, n_items = apart.shape
-        ties = int((apart == 0).all(axis=0).sum()) if n_runs else 0
-        effect = float(apart.mean()) if apart.size else NAN
-        counts = {"n_items": n_items, "n_groups": len(sizes), "n_runs": n_runs, "ties": ties}
-        begun = plain = Difference(test, effect, level=level, notes=notes, **counts)
+        plain = Difference(
+            test,
+            effect=float(apart.mean()) if apart.size else NAN,
+            level=level,
+            n_items=n_items,
+            n_groups=len(sizes),
+            n_runs=n_runs,
+            ties=int((apart == 0).all(axis=0).sum()) if n_runs else 0,
+            notes=notes,
+        )
+        begun = plain
         if not apart.size:
             begun = plain.undefined("no item has scores of both methods")
         elif not apart.any():
