@@ -26,7 +26,7 @@ FEW_WITH_PRIOR = 5  # the same for methods that predict annotators with few answ
 def train(
     source: Input,
     output: Path,
-    method: str = "annotator-heads",
+    method: str | None = None,
     encoder: str | None = None,
     epochs: int | None = None,
     learning_rate: float | None = None,
@@ -49,7 +49,8 @@ def train(
 
     Args:
         output (-o): Folder to write the model to.
-        method: Method to train, e.g. single, soft-label or annotator-heads; README.md lists all.
+        method: Method to train, e.g. single, soft-label or annotator-heads; README.md lists all
+            (default: by what FILE has, mostly annotator-heads).
         encoder: Encoder of the contents: minilm, a model folder or a Hugging Face name; or one per
             role, e.g. text=minilm,speech=whisper-tiny.
         split: Part of the official split to train on, or 'all' (default: train).
@@ -65,6 +66,7 @@ def train(
     """
     from dissensus.files.folders import writing
     from dissensus.methods import build
+    from dissensus.methods.choice import chosen_method
     from dissensus.methods.framework.model_folder import save_trained_items
     from dissensus.methods.framework.settings import common_settings
 
@@ -74,8 +76,12 @@ def train(
     with _among_others() as leads:
         reserve(output if leads else None)
         settings = typed_settings(epochs, learning_rate, fine_tune, set_)
-        fitted = common_settings(build(method), seed, encoder, map(_setting, settings))
         whole = source.read()
+        if method is None:
+            choice = chosen_method(whole, question)
+            method, settings = choice.method, [*choice.settings, *settings]
+            console.say(f"method: {method}, because {choice.reason}")
+        fitted = common_settings(build(method), seed, encoder, map(_setting, settings))
         part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)
         validation_part = None if validation is None else whole.part(validation)

@@ -11,11 +11,13 @@ from dissensus.corpus import Corpus
 from dissensus.description.describe import differing_items
 from dissensus.evaluation.comparison_table import FLOORS, ComparisonTable, higher_is_better
 from dissensus.evaluation.result_tables import comparable_methods, default_reference, tables
-from dissensus.evaluation.results import Results
+from dissensus.evaluation.results import TRUTHS, Results
 from dissensus.methods import METHODS
 from dissensus.methods import method as method_class
+from dissensus.metrics import GOLD
 
 OF_ANNOTATORS = "annotator "  # how metrics on annotators begin
+GOLD_ACCURACY = f"accuracy{GOLD}"
 SAME = 1e-9  # difference of two scores that are the same
 
 
@@ -41,7 +43,8 @@ def comparison_tables(results: Results) -> list[ComparisonTable]:
 
 
 def best_method(results: Results, among: Collection[str] | None = None) -> Best | None:
-    """The best method on the first metric of the first question that any has a score on.
+    """The best method on the first metric of the first question that any has a score on: accuracy
+    against gold labels if the question has a truth.
 
     Only methods that are no floors and were fitted on the most folds count, so that all are
     comparable.
@@ -104,8 +107,10 @@ def never_disagree(corpus: Corpus) -> bool:
 def _best(
     results: Results, methods: Collection[str], counts: Callable[[str, str], bool]
 ) -> Best | None:
+    truths = results.about.protocol.get(TRUTHS, ())
     for table in comparison_tables(results):
-        for metric in table.metrics:
+        first = GOLD_ACCURACY if table.question in truths else ""
+        for metric in sorted(table.metrics, key=lambda name: name != first):
             sign = -1 if higher_is_better(metric) else 1
             scores = {
                 row.name: sign * row.cells[metric].mean

@@ -39,8 +39,9 @@ from dissensus.evaluation.protocols import (
     answers_and_gold,
     choose_protocol,
 )
-from dissensus.evaluation.results import FRONT, About, Results, code_commit
+from dissensus.evaluation.results import FRONT, TRUTHS, About, Results, code_commit
 from dissensus.methods import METHODS, ON_REQUEST, build
+from dissensus.methods.choice import has_truth
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import (
     EPOCHS,
@@ -189,7 +190,7 @@ def compare(
             task.seeds,
             command,
             commit,
-            dict(protocol or {}) | _search(task),
+            dict(protocol or {}) | _search(task) | _truths(corpus, task),
             left_out,
             floors(corpus, task.questions, task.metrics, task.folds)
             | density_floors(task.densities, tested_items(corpus, folds), task.questions),
@@ -419,6 +420,11 @@ def _groups(corpus: Corpus, folds: Sequence[Fold], by: str | None) -> dict[str, 
     grouped = tested[size[code.reshape(-1)] > 1]
     names = corpus.items.take(grouped)
     return dict(zip(names, (str(unit) for unit in units[grouped]), strict=True))
+
+
+def _truths(corpus: Corpus, task: Task) -> dict[str, Any]:
+    truths = [question for question in task.questions if has_truth(corpus, question)]
+    return {TRUTHS: truths} if truths else {}
 
 
 def _search(task: Task) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from dissensus.files.folders import read_json, read_table, reading, staged, writ
 from dissensus.tables import html_table, to_frame
 
 FRONT = "results"  # the name of the JSON file
+TRUTHS = "truths"  # in `About.protocol`: the questions that have one, as gold labels show
 OWN_FILES = {f"{FRONT}.json", "items.parquet", "groups.parquet"}
 
 

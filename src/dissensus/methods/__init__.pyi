@@ -9,6 +9,9 @@ from .annotator_queries import AnnotatorQueries as AnnotatorQueries
 from .annotator_queries import QueryNet as QueryNet
 from .annotator_queries import ReadContents as ReadContents
 from .bayesian import Bayesian as Bayesian
+from .choice import Choice as Choice
+from .choice import chosen_method as chosen_method
+from .choice import has_truth as has_truth
 from .crowd_layer import CrowdLayer as CrowdLayer
 from .d_lema import DLema as DLema
 from .framework.annotator_method import AnnotatorMethod as AnnotatorMethod

@@ -51,8 +51,9 @@ class Weights(NamedTuple):
     start: np.ndarray  # (1, n_outputs)
     annotators: np.ndarray  # (n_annotators, n_outputs); zeros where annotators are ignored
 
-    def outputs(self, vectors: np.ndarray, annotator: np.ndarray) -> np.ndarray:
-        return np.asarray(vectors @ self.items + self.start + self.annotators[annotator])
+    def outputs(self, vectors: np.ndarray, item: np.ndarray, annotator: np.ndarray) -> np.ndarray:
+        """Of pairs of item and annotator, (n_pairs, n_outputs)."""
+        return np.asarray((vectors @ self.items + self.start)[item] + self.annotators[annotator])
 
 
 @dataclass(eq=False)
@@ -84,8 +85,7 @@ class LinearMethod(Method):
         raw = self._vectors(corpus, by_role)
         every = {question: self.rows(corpus[question]) for question in self.learned_.questions}
         learned = np.unique(np.concatenate([rows.item for rows in every.values()]))
-        spread = raw[learned].std(axis=0)
-        mean = raw[learned].mean(axis=0)
+        mean, spread = raw[learned].mean(axis=0), raw[learned].std(axis=0)
         self.standard_ = np.stack([mean, np.where(spread > 1e-6, spread, 1.0)])
         vectors = (raw - self.standard_[0]) / self.standard_[1]
         self.weights_, self.penalty_, self.spread_ = {}, {}, {}
@@ -93,9 +93,7 @@ class LinearMethod(Method):
             scale = self.learned_.questions[question]
             n = corpus.n_annotators if self.individual else 1
             penalty, error = chosen_penalty(scale, vectors, rows, n, corpus.units())
-            self.weights_[question] = minimised(
-                scale, vectors, rows, penalty, _zeros(vectors, rows, n)
-            )
+            self.weights_[question] = minimised(scale, vectors, rows, penalty, n)
             self.penalty_[question] = penalty
             self.spread_[question] = max(float(np.sqrt(2 * error)), SMALLEST_SPREAD)
             self.notes_.append(f"penalty of {question!r}: {penalty:g}")
@@ -122,13 +120,11 @@ class LinearMethod(Method):
     ) -> dict[str, Answers]:
         """The answers of pairs of item and annotator, by question."""
         raw = self._vectors(corpus, self.encodings(corpus))
-        vectors = ((raw - self.standard_[0]) / self.standard_[1])[item]
-        return {
-            question: _answers(
-                scale, self.weights_[question].outputs(vectors, annotator), self.spread_[question]
-            )
-            for question, scale in self.learned_.questions.items()
-        }
+        vectors, answers = (raw - self.standard_[0]) / self.standard_[1], {}
+        for question, scale in self.learned_.questions.items():
+            outputs = self.weights_[question].outputs(vectors, item, annotator)
+            answers[question] = _answers(scale, outputs, self.spread_[question])
+        return answers
 
     # ---- save and load ----
 
@@ -227,11 +223,8 @@ def _answers(scale: Scale, outputs: np.ndarray, spread: float) -> Answers:
     if isinstance(scale, Interval):
         edges = np.linspace(-1, 1, scale.n_bins + 1)[1:-1]
         below = ndtr((edges - outputs) / spread)
-        ends = np.zeros((len(below), 1)), np.ones((len(below), 1))
         value = scale.from_unit(outputs[:, 0].clip(-1, 1)).clip(scale.low, scale.high)
-        return Answers(
-            np.diff(np.hstack([ends[0], below, ends[1]]), axis=1), value.astype(scale.dtype)
-        )
+        return Answers(np.diff(below, axis=1, prepend=0.0, append=1.0), value)
     shares = np.exp(log_softmax(outputs, axis=1))
     distribution = expit(outputs) if isinstance(scale, MultiLabel) else shares
     return Answers(distribution, scale.consensus(distribution).astype(scale.dtype))
@@ -254,45 +247,48 @@ def losses(scale: Scale, outputs: np.ndarray, target: np.ndarray) -> tuple[np.nd
 
 
 def minimised(
-    scale: Scale, vectors: np.ndarray, rows: Rows, penalty: float, first: Weights
+    scale: Scale,
+    vectors: np.ndarray,
+    rows: Rows,
+    penalty: float,
+    n_annotators: int,
+    first: Weights | None = None,
 ) -> Weights:
     """The weights with the least mean loss plus half the penalty of squared weights (but `start`).
 
     The same as scikit-learn's, whose C is 1 / (penalty * number of rows).
 
     Args:
-        first: to start from.
+        n_annotators: 1 where annotators are ignored.
+        first: to start from; zeros if left out.
     """
-    shapes = [part.shape for part in first]
-    edges = np.cumsum([part.size for part in first])[:-1]
+    n_outputs, sizes = rows.target.shape[1], (vectors.shape[1], 1, n_annotators)
+    edges = n_outputs * np.cumsum(sizes)
     share = rows.weight / rows.weight.sum()
     places = np.arange(len(rows.item))
     by_item, by_annotator = (
         csr_array((share, (codes, places)), shape=(n, len(places)))
-        for codes, n in ((rows.item, len(vectors)), (rows.annotator, len(first.annotators)))
+        for codes, n in ((rows.item, len(vectors)), (rows.annotator, n_annotators))
     )
-    shifts = first.annotators.shape[0] > 1  # without annotators, `start` is enough
 
     def shaped(flat: np.ndarray) -> Weights:
-        parts = zip(np.split(flat, edges), shapes, strict=True)
-        return Weights(*(part.reshape(shape) for part, shape in parts))
+        return Weights(*(p.reshape(-1, n_outputs) for p in np.split(flat, edges[:-1])))
 
     def function(flat: np.ndarray) -> tuple[float, np.ndarray]:
         weights = shaped(flat)
-        outputs = (vectors @ weights.items + weights.start)[rows.item]
-        outputs = outputs + weights.annotators[rows.annotator]
+        outputs = weights.outputs(vectors, rows.item, rows.annotator)
         loss, slope = losses(scale, outputs, rows.target)
         of_annotators = by_annotator @ slope + penalty * weights.annotators
         of_items = by_item @ slope
         gradient = [
             vectors.T @ of_items + penalty * weights.items,
             of_items.sum(axis=0, keepdims=True),
-            of_annotators * shifts,
+            of_annotators * (n_annotators > 1),  # `start` is enough for one
         ]
         squares = np.sum(weights.items**2) + np.sum(weights.annotators**2)
         return share @ loss + 0.5 * penalty * squares, np.concatenate([g.ravel() for g in gradient])
 
-    begin = np.concatenate([part.ravel() for part in first])
+    begin = np.zeros(edges[-1]) if first is None else np.concatenate([p.ravel() for p in first])
     options = {"maxiter": STEPS, "ftol": 1e-10, "gtol": 1e-6}
     return shaped(minimize(function, begin, jac=True, method="L-BFGS-B", options=options).x)
 
@@ -320,23 +316,18 @@ def chosen_penalty(
         loss, _ = losses(scale, np.zeros_like(rows.target), rows.target)
         return USUAL, float(loss.mean())
     best, least = USUAL, np.inf
-    fitted = [_zeros(vectors, rows, n_annotators)] * FOLDS
+    fitted: list[Weights] | list[None] = [None] * FOLDS
     for penalty in PENALTIES:
         fitted = [
-            minimised(scale, vectors, train, penalty, first)
+            minimised(scale, vectors, train, penalty, n_annotators, first)
             for (train, _), first in zip(parts, fitted, strict=True)
         ]
         total = weight = 0.0
         for (_, test), weights in zip(parts, fitted, strict=True):
-            outputs = weights.outputs(vectors[test.item], test.annotator)
+            outputs = weights.outputs(vectors, test.item, test.annotator)
             total += float(test.weight @ losses(scale, outputs, test.target)[0])
             weight += float(test.weight.sum())
         if total / weight >= least:
             break
         best, least = penalty, total / weight
     return best, least
-
-
-def _zeros(vectors: np.ndarray, rows: Rows, n_annotators: int) -> Weights:
-    n = rows.target.shape[1]
-    return Weights(*(np.zeros((size, n)) for size in (vectors.shape[1], 1, n_annotators)))

@@ -14,6 +14,7 @@ from dissensus.errors import counted
 from dissensus.evaluation import EvaluationProtocol, choose_protocol
 from dissensus.evaluation.best_method import predicts_annotators
 from dissensus.methods import build
+from dissensus.methods.choice import has_truth
 
 FEWEST_ITEMS = 30  # with answers, below which no method is compared
 MANY_ITEMS = 200  # from which five folds are used
@@ -27,6 +28,7 @@ LEARNED = {  # what they learn from -> methods, from the fastest to the slowest
     "one label, by several networks": ("seed-ensemble",),
     "each annotator's answers, with attention": ("annotator-queries",),
 }
+OF_TRUTH = {"a truth and how annotators err": ("joint-em", "annot-mix")}  # with gold labels
 FASTEST = "single"  # of those that are trained
 MOST_NAMED = 3  # columns that a message names
 FEWEST_WORDS = 3  # of a text, on average
@@ -88,9 +90,10 @@ def _methods(corpus: Corpus) -> tuple[tuple[str, ...], list[str]]:
     """The methods that the answers allow, and a line on what each learns from."""
     floors = floors_for(corpus)
     known = _annotators_are_known(corpus)
+    truth = any(has_truth(corpus, question) for question in corpus.questions)
     groups = {
         source: [name for name in names if known or not predicts_annotators(name)]
-        for source, names in LEARNED.items()
+        for source, names in (LEARNED | (OF_TRUTH if truth else {})).items()
     }
     named = [f"{', '.join(names)} ({source})" for source, names in groups.items() if names]
     lines = [f"methods: {', '.join(floors)} (ignoring the content); {'; '.join(named)}"]

@@ -1,0 +1,69 @@
+"""Which method fits a corpus: a rule that was found on other corpora (docs/methods.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dissensus.corpus import Corpus
+
+MANY_ANSWERS = 10  # of the median annotator, from which confusions can be learned
+DERIVED = 0.99  # share of gold labels that are the majority's, from which they are derived from it
+
+
+class Choice(NamedTuple):
+    """A method with its settings, and why."""
+
+    method: str
+    settings: tuple[str, ...]  # as typed, such as "loss=ccc"
+    reason: str
+
+
+def chosen_method(corpus: Corpus, questions: Sequence[str] | None = None) -> Choice:
+    """The method that is trained where none is named, by what the corpus has.
+
+    Example:
+        >>> from dissensus.testing import example_corpus
+        >>> chosen_method(example_corpus("nominal")).method
+        'annotator-heads'
+    """
+    answers = {question: corpus[question] for question in questions or corpus.questions}
+    kinds = {each.scale.kind for each in answers.values()}
+    if any(each.annotator is None for each in answers.values()):
+        return Choice("soft-label", (), "the annotators are not known")
+    if kinds <= {"nominal", "ordinal"} and all(has_truth(corpus, name) for name in answers):
+        counts = np.concatenate([each.per_annotator() for each in answers.values()])
+        middle = np.median(counts[counts > 0])
+        if middle >= MANY_ANSWERS:
+            return Choice(
+                "annot-mix",
+                (),
+                f"gold labels differ from the majority, and the median annotator gave {middle:g} "
+                "answers",
+            )
+    return Choice("annotator-heads", (), "the annotators are known")
+
+
+def has_truth(corpus: Corpus, question: str) -> bool:
+    """Whether there are gold labels that are more than the majority of the answers.
+
+    Example:
+        >>> from dissensus.testing import example_corpus
+        >>> has_truth(example_corpus("nominal"), "q")
+        False
+    """
+    gold = corpus.gold.get(question)
+    if gold is None or not gold.n_rows:
+        return False
+    answers = corpus[question]
+    majority = answers.consensus(ties="drop")
+    label = np.full(corpus.n_items, -1, dtype=float)
+    label[majority.item] = majority.answer
+    answered = answers.per_item()[gold.item] > 0
+    decided = label[gold.item] >= 0
+    if not answered.all():
+        return True
+    same = label[gold.item[decided]] == gold.to(answers.scale).answer[decided]
+    return bool(decided.any()) and float(same.mean()) < DERIVED
