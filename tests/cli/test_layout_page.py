@@ -11,7 +11,7 @@ from dissensus.cli.layout_page import LayoutPage
 from dissensus.errors import DataError
 from dissensus.readers.layout import Layout
 
-TITLED = """Survey of comments,,,,
+TITLED = """Survey of comments,May 2024,,,
 id,comment,anna,ben,cleo
 1,"Nice, thanks",ok,ok,ok
 2,go away,toxic,ok,toxic
@@ -31,11 +31,34 @@ def test_a_title_above_the_names_is_shown_as_a_row(page: LayoutPage) -> None:
     state = page.state(Layout())
     assert "no name" in state["error"] and state["header"] == 0
     assert state["rows"][:2] == [
-        ["Survey of comments", "", "", "", ""],
+        ["Survey of comments", "May 2024", "", "", ""],
         ["id", "comment", "anna", "ben", "cleo"],
     ]
     html = page.html()
     assert "survey &lt;1&gt;.csv" in html and "<1>" not in html
+
+
+def test_an_unclear_table_is_shown_with_the_ways_to_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "study.csv"
+    rows = "".join(f"{i},{'ab'[i % 2]},{'ba'[i // 2 % 2]},{'ab'[i % 3 > 0]}\n" for i in range(12))
+    path.write_text(f"Our study, wave 2\nid,red one,blue one,green one\n{rows}")
+    state = LayoutPage(path).state(Layout())
+    assert state["error"].startswith("study.csv: no column of answers") and state["header"] == 1
+    assert [way["words"] for way in state["ways"]][:2] == [
+        "Each is an annotator",
+        "Each is a question",
+    ]
+    state = LayoutPage(path).read({"layout": state["ways"][0]["layout"]})
+    assert state["words"][0] == "12 items, 3 annotators" and not state["ways"]
+    state = LayoutPage(path).read({"layout": {**state["layout"], "ignore": ["id"]}})
+    assert state["roles"]["id"] == "ignore" and state["words"][0] == "12 items, 3 annotators"
+
+
+def test_lines_of_different_widths_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "study.csv"
+    path.write_text("id,ann,bob\n1,x,y\n2,x\n")
+    state = LayoutPage(path).state(Layout())
+    assert state["columns"] == [] and "study.csv, line 3: 2 fields" in state["error"]
 
 
 def test_roles_are_changed_and_kept(page: LayoutPage) -> None:

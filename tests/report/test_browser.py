@@ -265,10 +265,13 @@ def test_a_spreadsheet_with_a_title_row_is_corrected_on_a_page(
         assert use.is_disabled() and "no name" in reading.text_content()
         page.get_by_role("button", name="names").nth(1).click()
         reading.get_by_text("4 items, 3 annotators").wait_for()
+        for column in ("id", "anna", "ben", "cleo"):
+            page.get_by_label(f"What {column} is").select_option("")
         page.get_by_label("What id is").select_option("item")
-        for annotator in ("anna", "ben"):
-            page.get_by_label(f"What {annotator} is").select_option("annotators")
-        page.get_by_label("What cleo is").select_option("not used")
+        page.get_by_label("What anna is").select_option("annotators")
+        page.get_by_role("button", name="one annotator: also ben, cleo").click()
+        reading.get_by_text("4 items, 3 annotators").wait_for()
+        page.get_by_label("What cleo is").select_option("ignore")
         reading.get_by_text("4 items, 2 annotators").wait_for()
         assert "alpha of" in reading.text_content()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

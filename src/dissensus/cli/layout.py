@@ -30,7 +30,7 @@ def layout(source: Input, browser: bool = False, port: int = 0) -> None:
     from dissensus.readers.layout import Layout, file_beside, layouts_taken
 
     if browser:
-        _serve(source.file, port)
+        serve_layout(source.file, port)
         return
     with layouts_taken() as taken:
         corpus = source.read()
@@ -39,7 +39,7 @@ def layout(source: Input, browser: bool = False, port: int = 0) -> None:
     print(f"\n# {file_beside(source.file).name}\n{layout_taken.to_toml()}")
 
 
-def _serve(path: Path, port: int) -> None:
+def serve_layout(path: Path, port: int) -> None:
     """Show the page until Ctrl-C."""
     from dissensus.cli.layout_page import LayoutPage
     from dissensus.web import listen, web_app

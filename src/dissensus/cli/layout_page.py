@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 ROLES = {  # fields of a layout that name columns, as the menus call them
     "item": "item",
-    "text": "text shown",
+    "text": "text",
     "annotator": "annotator's name",
     "answer": "answers",
-    "annotators": "one annotator's answers",
-    "question": "name of the question",
+    "annotators": "one annotator",
+    "question": "question's name",
     "gold": "gold label",
+    "ignore": "left out",
 }
 SINGLE = ("annotator", "question", "gold")  # roles that one column has
 OF_FILE = (
-    "corpus", "encoding", "delimiter", "quotes", "skip", "comment", "header", "columns",
+    "corpus", "files", "encoding", "delimiter", "quotes", "skip", "comment", "header", "columns",
 )  # fmt: skip
 SHAPES = ("long", "wide", "votes")  # formats that follow from the roles
-MOST_ROWS, MOST_LETTERS = 12, 120  # that are shown
+MOST_ROWS, MOST_LETTERS = 10, 120  # that are shown
 MOST_VALUES = 8  # of a question that are named
 TABLES_ONLY = "the page is for tables; this file is read as what its tool wrote"
 
@@ -65,7 +66,7 @@ class LayoutPage:
     def state(self, layout: Layout) -> dict[str, Any]:
         """The first rows, the role of each column, and what the table says; or what is wrong."""
         columns, rows, names_in = self._cells(layout)
-        error, words, notes = "", [], []
+        error, words, notes, ways = "", [], [], []
         with layouts_taken() as taken:
             try:
                 corpus = self._corpus(layout)
@@ -73,7 +74,13 @@ class LayoutPage:
                 notes = list(corpus.notes)
                 layout = taken[-1] if taken else layout
             except DissensusError as refused:
-                error = str(refused)
+                error = (getattr(refused, "about", "") or str(refused)).replace(
+                    str(self.path), self.path.name
+                )
+                ways = [
+                    {"words": _capital(when), "layout": {**layout.stated(), **way.stated()}}
+                    for when, way in getattr(refused, "ways", {}).items()
+                ]
         stated = {name: value for name, value in layout.stated().items() if name != "columns_only"}
         if stated.get("format") in SHAPES:
             del stated["format"]
@@ -81,7 +88,7 @@ class LayoutPage:
         return {
             "columns": columns, "rows": rows, "header": names_in, "roles": _roles(layout, columns),
             "layout": json.loads(json.dumps(stated, default=str)), "toml": layout.to_toml(),
-            "words": words, "notes": notes, "error": error,
+            "words": words, "notes": notes, "error": error, "ways": ways,
         }  # fmt: skip
 
     def _cells(self, layout: Layout) -> tuple[list[str], list[list[str]], int]:
@@ -92,7 +99,10 @@ class LayoutPage:
             table = self._corpus(Layout(**stated, columns_only=True))
         except DissensusError:  # such as a title instead of names
             names_in = 0
-            table = self._corpus(Layout(**{**stated, "header": 0, "columns_only": True}))
+            try:
+                table = self._corpus(Layout(**{**stated, "header": 0, "columns_only": True}))
+            except DissensusError:  # lines of different widths, which the message names
+                return [], [], 0
         if table.questions:
             raise DataError(f"{self.path.name}: {TABLES_ONLY}")
         columns = table.item_attributes
@@ -140,7 +150,7 @@ def _requested(request: dict[str, Any]) -> Layout:
 def _roles(layout: Layout, columns: list[str]) -> dict[str, str]:
     """The role of each column that has one; patterns may name many."""
     roles: dict[str, str] = {}
-    parts = dict(layout.columns_named)
+    parts = {**layout.columns_named, "ignore": layout.ignore}
     if layout.item_parts:
         parts["item"] = layout.item_parts
     for role, names in parts.items():
@@ -163,6 +173,11 @@ def _agreement(corpus: Corpus) -> list[str]:
         if not math.isnan(alpha):
             lines.append(f"{question}: annotators agree with an alpha of {alpha:.2f}")
     return lines
+
+
+def _capital(text: str) -> str:
+    text = text.removeprefix("if ")
+    return text[:1].upper() + text[1:]
 
 
 def _short(value: Any) -> str:

@@ -57,7 +57,8 @@ def serve(
 ) -> None:
     """Show a report in the browser; type a text and see what each annotator would say.
 
-    FILE is the folder that `dissensus run` or `dissensus compare` wrote, or any file to report on.
+    FILE is the folder that `dissensus run` or `dissensus compare` wrote, or any file to report on;
+    if it is unclear what the columns of a table are, the page asks that instead.
     Only this computer can open the page, and only with the token in its address. Ctrl-C ends it.
 
     Args:
@@ -71,9 +72,11 @@ def serve(
     """
     from pathlib import Path
 
+    from dissensus.cli.layout import serve_layout
     from dissensus.corpus import Corpus
     from dissensus.evaluation import Results
     from dissensus.methods import load
+    from dissensus.readers.layout import UnclearError
     from dissensus.report import make_report
     from dissensus.report.server import reads_one_text, web_app
     from dissensus.web import listen
@@ -93,7 +96,12 @@ def serve(
         if (folder / "comparison").exists():
             results = Results.load(folder / "comparison", unfinished=True)
     else:
-        corpus = source.read()
+        try:
+            corpus = source.read()
+        except UnclearError as error:
+            console.say(f"{error.about}; say on the page what each column is")
+            serve_layout(folder, port)
+            return
     kept = [folder / name for name in ("annotator-model", "model") if of_run]
     path = Path(model) if model else next((path for path in kept if path.exists()), None)
     fitted = None if path is None else load(path)

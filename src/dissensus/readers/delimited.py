@@ -45,6 +45,7 @@ MOST_RECORD = 64 << 20  # bytes of a row of a file that is read in parts
 UNIT = b"\x1f"  # between fields, where they may contain the delimiter
 NO_NAMES = "no line of column names"  # begins a note
 COMMENT = b"#"  # what lines above the column names may begin with
+BEGINNING = 1 << 16  # bytes that show whether lines stand above the names
 LOOKED_AT = 200  # rows below a first line that may be data
 FEWEST_UNNAMED = 3  # columns, as under two lines of names
 _ABOUT_TEXT = frozenset(("delimiter", "quotes", "skip", "comment", "header", "columns"))
@@ -242,6 +243,8 @@ def _as_laid_out(text: _Text, layout: Layout) -> _Text:
     """The text with one line of names above its rows, whatever the file has."""
     text = replace(text, given_delimiter=layout.delimiter, quotes=layout.quotes)
     text = _without_comments(text, layout)
+    if layout.header is None and not layout.skip:
+        text = _without_title(text)
     if layout.delimiter == " " and layout.columns:  # the first of several may contain spaces
         parts = (line.rsplit(b" ", len(layout.columns) - 1) for line in text.start.split(b"\n"))
         text = replace(text.with_data(b"\n".join(map(UNIT.join, parts))), given_delimiter="\x1f")
@@ -275,6 +278,27 @@ def _without_comments(text: _Text, layout: Layout) -> _Text:
         return text  # a line of names that begins so
     what = counted(above, "line")
     return text.with_data(below, above, f"{what} of comments above the column names left out")
+
+
+def _without_title(text: _Text) -> _Text:
+    """The text without lines above the names that have one cell, or few, where others have many."""
+    rows = _records(text.start[:BEGINNING], text.delimiter, text.quotes)
+    cells: list[list[str]] = []
+    ends: list[int] = []  # the number of lines up to the end of each row
+    with suppress(csv.Error):
+        for row in islice(rows, LOOKED_AT):
+            cells.append(row)
+            ends.append(rows.line_num)
+    filled = [sum(map(bool, map(str.strip, row))) for row in cells]
+    width, usual = (sorted(n)[len(n) // 2] if n else 0 for n in ([*map(len, cells)], filled))
+    above = 0
+    while above < len(cells) and (filled[above] < 2 or 2 * len(cells[above]) <= width):
+        above += 1
+    if usual < 3 or above == len(cells) or filled[above] < usual or not any(filled[:above]):
+        return text
+    below = b"\n".join(text.start.split(b"\n")[ends[above - 1] :])
+    note = f"{counted(ends[above - 1], 'line')} above the column names left out"
+    return text.with_data(below, ends[above - 1], note)
 
 
 def _is_comment(line: bytes, text: _Text) -> bool:
@@ -314,11 +338,11 @@ def _names(text: _Text, records: list[list[str]]) -> list[str]:
     if text.names is not None:
         return list(text.names)
     if text.header == 2:
-        return _of_two_rows(*records)
+        return of_two_rows(*records)
     return records[0] if records else [f"column {at}" for at in range(1, text.width + 1)]
 
 
-def _of_two_rows(first: list[str], second: list[str]) -> list[str]:
+def of_two_rows(first: list[str], second: list[str]) -> list[str]:
     """The names in two rows: a blank cell of the first is that before it."""
     names: list[str] = []
     group = ""
@@ -378,15 +402,16 @@ def _fit(data: bytes, delimiter: str) -> tuple[int, float, int]:
         records = [record for record in islice(_records(data, delimiter), 50) if record]
     except csv.Error:
         return 0, 0.0, 0
-    if not records or len(records[0]) < 2:
+    names = next((record for record in records if len(record) > 1), None)  # below a title
+    if names is None:
         return 0, 0.0, 0
-    even = sum(len(record) == len(records[0]) for record in records) / len(records)
-    return n_recognised(records[0]), even, len(records[0])
+    even = sum(len(record) == len(names) for record in records) / len(records)
+    return n_recognised(names), even, len(names)
 
 
 def _records(data: bytes, delimiter: str, quotes: bool = True) -> Any:
     """Python's own reader: slow, but it reads no more of the file than is needed."""
-    lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="")
+    lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="", errors="replace")
     return csv.reader(lines, delimiter=delimiter, quoting=_quoting(quotes))
 
 

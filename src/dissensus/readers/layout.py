@@ -337,7 +337,7 @@ def _fits(name: str, value: Any) -> bool:
     kind = _kind(name)
     if isinstance(value, bool | int):
         return kind.startswith("true" if isinstance(value, bool) else "a number") and value >= 0
-    if isinstance(value, dict | list) and kind.endswith("texts"):
+    if isinstance(value, dict | list | tuple) and kind.endswith("texts"):
         texts = value.values() if isinstance(value, dict) else value
         right = isinstance(value, dict) == (name == "scale")
         return right and all(isinstance(one, str) for one in texts)

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, counted, listed
+from dissensus.readers.delimited import of_two_rows
 from dissensus.readers.exports.folders import short_names
 from dissensus.readers.exports.responses import are_free
 from dissensus.readers.formats.survey import survey_corpus
@@ -29,6 +30,7 @@ from dissensus.readers.tables.shapes import table_corpus
 from dissensus.scales import as_numbers
 
 ROW = "{row}"  # stands for the number of a row in its file
+AS_IT_IS = Layout()
 MOST_BEFORE = 30  # rows that may stand above the column names
 FULL = 0.7  # share of the usual number of cells that a row of column names has
 FEW_ROWS = 10  # in which ratings may all be different, as items are
@@ -63,7 +65,9 @@ class Grid:
 # ---- from cells ----
 
 
-def grid(name: str, rows: Iterable[Cells], named: bool = True) -> Grid | None:
+def grid(
+    name: str, rows: Iterable[Cells], named: bool = True, layout: Layout = AS_IT_IS
+) -> Grid | None:
     """A table from all cells of a sheet; None if there are none.
 
     Blank rows and columns around it are left out. The column names are in the first row that is
@@ -71,19 +75,27 @@ def grid(name: str, rows: Iterable[Cells], named: bool = True) -> Grid | None:
 
     Args:
         named: whether the table has column names; they are numbers otherwise.
+        layout: may say in which rows they are, or give others.
     """
-    numbered = [(n, row) for n, row in enumerate(rows, start=1) if any(row)]
+    numbered = [(n, row) for n, row in enumerate(rows, start=1) if any(row) and n > layout.skip]
+    named = named and layout.header != 0
     if not numbered:
         return None
     width = max(len(row) for _, row in numbered)
     padded = [(n, [*row, *[None] * (width - len(row))]) for n, row in numbered]
     if not named:
         kept = [at for at in range(width) if any(row[at] for _, row in padded)]
-        header = tuple(f"column {number}" for number in range(1, len(kept) + 1))
+        header = layout.columns or tuple(f"column {number}" for number, _ in enumerate(kept, 1))
+        if len(header) != len(kept):
+            raise DataError(f"{name}: {len(kept)} columns, but {len(header)} names")
         return Grid(name, header, [[row[at] for at in kept] for _, row in padded], padded[0][0])
-    start = _header_row([row for _, row in padded])
+    start = 0 if layout.header or layout.skip else _header_row([row for _, row in padded])
     names = padded[start][1]
-    for upper in (start, start - 1):  # the row of names may be the upper or the lower of two
+    if layout.header == 2 and len(padded) > 1:
+        names, start = [*of_two_rows(*([c or "" for c in row] for _, row in padded[:2]))], 1
+    for upper in (
+        (start, start - 1) if layout.header is None else ()
+    ):  # the row of names may be the upper or the lower of two
         both = _two_rows_of_names([row for _, row in padded[max(upper, 0) :]])
         if upper >= 0 and both is not None:
             names, start = both, upper + 1

@@ -101,7 +101,7 @@ def read_zip(path: Path, options: Layout) -> Corpus:
 def _rows(file: Path, options: Layout) -> Rows:
     """The table in a file, whatever its format."""
     if ending(file) in SPREADSHEETS:
-        one = max(spreadsheet.sheets(file), key=lambda one: len(one.cells))
+        one = max(spreadsheet.sheets(file, options), key=lambda one: len(one.cells))
         return grid_rows(file, one)
     if ending(file) in LINES:
         return object_rows(file, options)
@@ -120,7 +120,7 @@ def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
     tables = [file for file in cells if ending(file) in TEXTS]
     if known and tables and not looks_named(known):
         grids |= {file: grid(names[file], cells[file], named=False) for file in tables}
-    sheets = {file: spreadsheet.sheets(file) for file in files if file not in cells}
+    sheets = {file: spreadsheet.sheets(file, options) for file in files if file not in cells}
     for file, grids_of_file in sheets.items():
         largest = max(grids_of_file, key=lambda one: len(one.cells), default=None)
         grids[file] = None if largest is None else replace(largest, name=names[file])

@@ -26,10 +26,10 @@ ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read the sheet or sheets of answers; `corpus` names one sheet."""
-    return grids_corpus(path, sheets(path), options, "sheet")
+    return grids_corpus(path, sheets(path, options), options, "sheet")
 
 
-def sheets(path: Path) -> list[Grid]:
+def sheets(path: Path, layout: Layout) -> list[Grid]:
     """Every sheet that is not empty, as a table."""
     start = first_bytes(path, 4)
     if not start:
@@ -54,7 +54,7 @@ def sheets(path: Path) -> list[Grid]:
         what = "protected by a password, or damaged" if encrypted else "damaged"
         reason = result.get("reason") or error
         raise DataError(f"{path}: {what}; save a copy without a password ({reason})")
-    grids = [grid(name, rows) for name, rows in result["sheets"]]
+    grids = [grid(name, rows, layout=layout) for name, rows in result["sheets"]]
     return [one for one in grids if one is not None]
 
 
