@@ -1,7 +1,7 @@
 """Zhang et al. (2025) on panels of annotators and on simulated ones, on a GPU.
 
     make gpu-kit RUN=qumatl                          needs ./dinov2-small, see benchmarks/dinov2.py
-    python benchmarks/gpu/kit.py qumatl:pictures      or texts: a part of the kit
+    python benchmarks/gpu/kit.py qumatl:pictures      or panel, texts: a part of the kit
     python benchmarks/gpu/qumatl.py run OUT --seconds 540 --jobs pictures
     python benchmarks/gpu/qumatl.py keep OUT OTHER   archives in folders, into benchmarks/results
     python benchmarks/gpu/qumatl.py show
@@ -38,10 +38,14 @@ BASELINES = "base,d-lema,padl,madl,embedding,heads,queries,prior,annotator-major
 SMALLER = "heads,queries,queries-mid"
 WITH_FLOOR = f"{SMALLER},annotator-majority"
 JOBS = {  # condition and models, in the order in which they begin
-    "pictures": (
+    "panel": (
         ("cue-conflict", "published"),
-        ("cue-conflict", "queries-mid,alone,unified"),
-        ("cue-conflict", BASELINES),
+        ("cue-conflict", "queries-mid"),
+        ("cue-conflict", "heads,queries,annotator-majority"),
+        ("cue-conflict", "alone,unified"),
+        ("cue-conflict", "base,d-lema,padl,madl,embedding,prior"),
+    ),
+    "pictures": (
         ("simulated-image", "published"),
         ("simulated-image", SMALLER),
         ("simulated-sequence", "published"),
@@ -75,7 +79,7 @@ def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
     vectors of speech in half precision."""
     names = names or list(JOBS)
     (folder / DATA).mkdir(parents=True)
-    if "pictures" in names:
+    if {"panel", "pictures"} & {*names}:
         shutil.copytree(data / "cue_conflict16", folder / DATA / "cue_conflict16")
         _pack_dinov2(folder)
     if "texts" in names:
@@ -239,7 +243,7 @@ def keep(given: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = SCRIPT.options(seconds=540, processes=1, runs=None)
-    parser.add_argument("--jobs", default=",".join(JOBS), help="pictures, texts, or both")
+    parser.add_argument("--jobs", default=",".join(JOBS), help="some, with commas between")
     parser.add_argument("--at-once", type=int, default=8, help="jobs at the same time")
     given: Any = parser.parse_args()
     if given.stage == "show":
