@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from dissensus import simulate
+from dissensus.agreement import at_a_glance
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import MOST_CELLS
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
-from dissensus.description import QuestionDescription, describe, one_line
+from dissensus.description import QuestionDescription, describe, leave_out, one_line
 from dissensus.description.describe import shares_of
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -493,3 +494,72 @@ def test_annotators_of_very_many_answers_are_compared_on_a_sample(
     assert 300 < n_answers < 700 and sampled.agreement == whole.agreement
     sentence = f"annotators are compared on a random sample of {n_answers} answers"
     assert sampled.crowd == [*whole.crowd, sentence]
+
+
+def planted_corpus() -> Corpus:
+    """Seven annotators who know, one at random, one constant, one who copies."""
+    draw = np.random.default_rng(0)
+    truth = draw.integers(0, 2, 300)
+    answers = {f"w{n}": np.where(draw.random(300) < 0.15, 1 - truth, truth) for n in range(7)}
+    answers |= {"rand": draw.integers(0, 2, 300), "same": np.zeros(300, int)}
+    answers["w0 copy"] = answers["w0"]
+    rows = [(f"t{n}", who, "ny"[a]) for who, given in answers.items() for n, a in enumerate(given)]
+    items = [f"t{n}" for n in range(300)]
+    return Corpus.build("planted", items, {"q": Annotations.from_rows(rows)})
+
+
+def test_marked_annotators_have_figures_with_and_without() -> None:
+    corpus = planted_corpus()
+    question = describe(corpus).questions[0]
+    assert question.marked == {
+        "rand": "at chance", "same": "constant", "w0 copy": "same answers as w0",
+    }  # fmt: skip
+    honest = corpus.without(annotators=list(question.marked))
+    assert question.agreement_without == at_a_glance(honest["q"])
+    assert question.disputed_without == describe(honest).questions[0].disputed
+    assert question.both_figures.endswith("(constant), w0 copy (same answers as w0)")
+    assert question.suspicions[-1].startswith("duplicated: w0 and w0 copy: the same answer to 300")
+
+
+def test_marked_annotators_are_left_out_and_recorded() -> None:
+    corpus = planted_corpus()
+    fewer = leave_out(corpus, "suspicious")
+    assert list(fewer.annotators) == [f"w{n}" for n in range(7)]
+    (left,) = fewer.left_out
+    assert left == ("q", fewer.notes[-1], 900)
+    assert left.reason.startswith("annotators left out: rand (at chance), same (constant), w0 copy")
+    described = describe(corpus, without=["w1", "suspicious"])
+    assert described.annotators == 6 and described.questions[0].left_out == {
+        "annotators left out: w1, " + left.reason.removeprefix("annotators left out: "): 1200
+    }
+    assert leave_out(fewer, "suspicious").notes[-1] == "no suspicious annotators to leave out"
+    with pytest.raises(DataError, match="planted: nobody is left without"):
+        leave_out(fewer, list(fewer.annotators))
+    with pytest.raises(DataError, match="no annotator 'nobody'"):
+        leave_out(fewer, "nobody")
+
+
+def test_groups_of_annotators_are_compared() -> None:
+    draw, n = np.random.default_rng(0), 200
+    truth, topic = draw.integers(0, 2, n), np.arange(n) < 40
+    names = [f"{sex}{number}" for sex in "fm" for number in range(5)]
+    answers = {}
+    for name in names:
+        meant = np.where(topic, name[0] == "f", truth)
+        answers[name] = np.where(draw.random(n) < 0.1, 1 - meant, meant)
+    rows = [(f"t{n}", who, "ny"[a]) for who, given in answers.items() for n, a in enumerate(given)]
+    texts = [f"{'kitchen' if one else 'weather'} number {n}" for n, one in enumerate(topic)]
+    corpus = Corpus.build(
+        "groups", [f"t{number}" for number in range(n)], {"q": Annotations.from_rows(rows)},
+        contents={"text": Contents.distinct("text", texts)},
+        annotator_attributes={"sex": [name[0] for name in names]},
+    )  # fmt: skip
+    question = describe(corpus).questions[0]
+    (group,) = question.groups
+    topics = (
+        r"on (\d+) of 200 items n is the answer of (\d+) % of f and (\d+) % of m; typical words: "
+    )
+    found = re.fullmatch(topics + "kitchen", group.topic)
+    assert not question.marked and found is not None
+    np.testing.assert_allclose([int(x) for x in found.groups()], [40, 10, 90], atol=5)
+    assert group.topic in group.conclusion and group.corrected < 0.05

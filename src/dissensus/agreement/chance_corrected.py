@@ -25,6 +25,7 @@ from dissensus.agreement.estimates import (
     equal_pairs,
     groups,
     masi_distance,
+    measure,
     numbers,
     own_disagreement,
     pairs_within,
@@ -42,7 +43,8 @@ from dissensus.scales import Interval, MultiLabel, Nominal, Scale
 Chance = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def percent_agreement(annotations: Annotations) -> float:
+@measure
+def percent_agreement(annotations: Annotations) -> Estimate:
     """The share of pairs of answers about an item that are equal, mean over items.
 
     1 is perfect agreement; what chance gives is not taken off. Every item with two annotators or
@@ -59,17 +61,13 @@ def percent_agreement(annotations: Annotations) -> float:
 
     Reference: Fleiss (1971), doi:10.1037/h0031619, for any number of answers per item.
     """
-    return prepare_percent_agreement(annotations).value()
-
-
-def prepare_percent_agreement(annotations: Annotations) -> Estimate:
-    """`percent_agreement`, prepared to leave out items."""
     if isinstance(annotations.scale, Interval):
         return undefined(annotations)
     return equal_pairs(annotations)
 
 
-def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> float:
+@measure
+def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
     """Agreement beyond chance of any number of annotators, not the same on every item.
 
     1 is perfect agreement, 0 what chance gives if all annotators drew from the same shares.
@@ -90,10 +88,11 @@ def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> float:
     Reference: Fleiss (1971), doi:10.1037/h0031619; Gwet (2014), Handbook of Inter-Rater
     Reliability, 4th edition.
     """
-    return beyond_chance(annotations, weights, chance=fleiss_chance).value()
+    return beyond_chance(annotations, weights, chance=fleiss_chance)
 
 
-def randolph_kappa(annotations: Annotations, weights: Weights = None) -> float:
+@measure
+def randolph_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
     """Agreement beyond chance of any number of annotators; chance picks every value alike.
 
     1 is perfect agreement, 0 what blind choice among the scale's values gives. Unlike Fleiss'
@@ -114,10 +113,11 @@ def randolph_kappa(annotations: Annotations, weights: Weights = None) -> float:
     Reference: Randolph (2005), Free-marginal multirater kappa; Brennan and Prediger (1981),
     doi:10.1177/001316448104100307.
     """
-    return beyond_chance(annotations, weights, chance=randolph_chance).value()
+    return beyond_chance(annotations, weights, chance=randolph_chance)
 
 
-def gwet_ac(annotations: Annotations, weights: Weights = None) -> float:
+@measure
+def gwet_ac(annotations: Annotations, weights: Weights = None) -> Estimate:
     """Agreement beyond chance of any number of annotators; AC1, or AC2 with weights.
 
     1 is perfect agreement, 0 what chance gives if only answers to hard items are guesses. Prefer
@@ -138,7 +138,7 @@ def gwet_ac(annotations: Annotations, weights: Weights = None) -> float:
     Reference: Gwet (2008), doi:10.1348/000711006X126600; AC2: Gwet (2014), Handbook of
     Inter-Rater Reliability, 4th edition.
     """
-    return beyond_chance(annotations, weights, chance=gwet_chance).value()
+    return beyond_chance(annotations, weights, chance=gwet_chance)
 
 
 # ---- Fleiss, Randolph, Gwet ----
@@ -191,7 +191,8 @@ def _kappa(observed: np.ndarray, chance: np.ndarray) -> np.ndarray:
 # ---- Conger ----
 
 
-def conger_kappa(annotations: Annotations, weights: Weights = None) -> float:
+@measure
+def conger_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
     """Cohen's kappa for any number of annotators, not the same on every item.
 
     1 is perfect agreement, 0 what chance gives if every annotator draws from their own shares of
@@ -211,11 +212,6 @@ def conger_kappa(annotations: Annotations, weights: Weights = None) -> float:
     Reference: Conger (1980), doi:10.1037/0033-2909.88.2.322; with gaps: Gwet (2014), Handbook of
     Inter-Rater Reliability, 4th edition.
     """
-    return prepare_conger_kappa(annotations, weights).value()
-
-
-def prepare_conger_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
-    """`conger_kappa`, prepared to leave out items."""
     apart = disagreement(weights, annotations.scale, "Conger's kappa")
     annotators = annotations.annotator_codes("Conger's kappa")
     if not annotations.n_rows:
@@ -305,12 +301,13 @@ Distance = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
 MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance without a shortcut
 
 
+@measure
 def krippendorff_alpha(
     annotations: Annotations,
     distance: Distance | None = None,
     level: Level | None = None,
     weights: Weights = None,
-) -> float:
+) -> Estimate:
     """Chance-corrected agreement of any number of annotators, missing answers allowed.
 
     1 is perfect agreement, 0 what chance gives, below 0 systematic disagreement; nan where
@@ -341,16 +338,6 @@ def krippendorff_alpha(
     Reference: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; for sets,
     Passonneau (2006), Measuring agreement on set-valued items.
     """
-    return prepare_krippendorff_alpha(annotations, distance, level, weights).value()
-
-
-def prepare_krippendorff_alpha(
-    annotations: Annotations,
-    distance: Distance | None = None,
-    level: Level | None = None,
-    weights: Weights = None,
-) -> Estimate:
-    """`krippendorff_alpha`, prepared to leave out items."""
     scale = annotations.scale
     if (distance is not None) + (level is not None) + (weights is not None) > 1:
         raise DataError("a distance, a level or weights: each takes the place of the others")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from functools import cached_property, wraps
+from typing import Literal, NamedTuple, ParamSpec, Protocol, cast
 
 import numpy as np
 
@@ -133,6 +133,29 @@ class Estimate(Protocol):
     def without_each(self) -> np.ndarray:
         """The measure without the first item, without the second, ..., (n_items,)."""
         ...
+
+
+Options = ParamSpec("Options")
+
+
+class Measured(Protocol[Options]):
+    """A function that returns the value of a measure; `prepare` returns its `Estimate`."""
+
+    prepare: Callable[Options, Estimate]
+
+    def __call__(self, *args: Options.args, **kwargs: Options.kwargs) -> float: ...
+
+
+def measure(prepare: Callable[Options, Estimate]) -> Measured[Options]:
+    """The value of a measure that is written as its `Estimate`."""
+
+    @wraps(prepare)
+    def value(*args: Options.args, **kwargs: Options.kwargs) -> float:
+        return prepare(*args, **kwargs).value()
+
+    value.__annotations__ = {**prepare.__annotations__, "return": "float"}
+    value.prepare = prepare  # type: ignore[attr-defined]
+    return cast(Measured[Options], value)
 
 
 class Summable(Estimate, Protocol):
@@ -378,12 +401,7 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
 
     Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
-    p_values = np.asarray(p_values, dtype=float)
-    corrected = np.full(p_values.shape, np.nan)
-    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]
-    factors = np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
-    return corrected
+    return _corrected(p_values, lambda p: np.maximum.accumulate(p * np.arange(len(p), 0, -1)))
 
 
 def false_discovery(p_values: np.ndarray) -> np.ndarray:
@@ -397,10 +415,19 @@ def false_discovery(p_values: np.ndarray) -> np.ndarray:
 
     Reference: Benjamini and Hochberg (1995), doi:10.1111/j.2517-6161.1995.tb02031.x.
     """
+
+    def steps(p: np.ndarray) -> np.ndarray:  # as in scipy.stats, which is slow to import
+        return np.minimum.accumulate((p * (len(p) / np.arange(1, len(p) + 1)))[::-1])[::-1]
+
+    return _corrected(p_values, steps)
+
+
+def _corrected(
+    p_values: Sequence[float] | np.ndarray, steps: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """What `steps` makes of the p-values in rising order, at most 1; nan stays nan."""
     p_values = np.asarray(p_values, dtype=float)
     corrected = np.full(p_values.shape, np.nan)
     order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]
-    factors = len(order) / np.arange(1, len(order) + 1)
-    steps = (p_values[order] * factors)[::-1]  # as in scipy.stats, which is slow to import
-    corrected[order] = np.minimum(np.minimum.accumulate(steps)[::-1], 1.0)
+    corrected[order] = np.minimum(steps(p_values[order]), 1.0)
     return corrected

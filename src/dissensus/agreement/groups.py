@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dissensus.agreement.chance_corrected import prepare_krippendorff_alpha
+from dissensus.agreement.chance_corrected import krippendorff_alpha
 from dissensus.agreement.estimates import (
     Estimate,
     OfSums,
@@ -560,7 +560,7 @@ def _within(
         distance = (rank[:, None] - rank) ** 2
     elif isinstance(scale, MultiLabel):
         distance = _values_apart
-    alpha = partial(prepare_krippendorff_alpha, distance=distance)
+    alpha = partial(krippendorff_alpha.prepare, distance=distance)
     level = zip(_value_names(annotations), tests.levels[code].tolist(), strict=False)
     return GroupAgreement(
         groups.names[code],

@@ -9,6 +9,7 @@ import numpy as np
 from dissensus.agreement.estimates import (
     Estimate,
     OfSums,
+    measure,
     numbers,
     own_disagreement,
     ratio,
@@ -21,7 +22,8 @@ from dissensus.scales import Interval
 Form = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
 
 
-def mean_difference(annotations: Annotations) -> float:
+@measure
+def mean_difference(annotations: Annotations) -> Estimate:
     """How far apart two ratings of an item are on average, mean over items, in own units.
 
     0 is perfect agreement; what chance gives is not taken off. Every item with two annotators
@@ -33,11 +35,6 @@ def mean_difference(annotations: Annotations) -> float:
         >>> mean_difference(Annotations.from_rows(rows, Interval(0, 10)))
         2.0
     """
-    return prepare_mean_difference(annotations).value()
-
-
-def prepare_mean_difference(annotations: Annotations) -> Estimate:
-    """`mean_difference`, prepared to leave out items."""
     if not isinstance(annotations.scale, Interval):
         raise DataError(f"a mean difference needs ratings, not {annotations.scale.kind} answers")
     n = annotations.voters().astype(float)  # (n_items,)
@@ -55,7 +52,8 @@ def prepare_mean_difference(annotations: Annotations) -> Estimate:
     return OfSums.of((mean, several.astype(float)), ratio)
 
 
-def icc(annotations: Annotations, form: Form = "icc2") -> float:
+@measure
+def icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
     """The intraclass correlation of ratings or levels (read at their positions).
 
     1 is perfect agreement; about 0 where items differ no more than one item's ratings do; it may
@@ -84,7 +82,17 @@ def icc(annotations: Annotations, form: Form = "icc2") -> float:
 
     Reference: Shrout and Fleiss (1979), doi:10.1037/0033-2909.86.2.420.
     """
-    return prepare_icc(annotations, form).value()
+    if form not in get_args(Form):
+        raise DataError(f"no form {form!r} of ICC; there are {', '.join(get_args(Form))}")
+    number = numbers(annotations.scale, annotations.answer, "ICC")
+    if form in ("icc1", "icc1k"):
+        if form == "icc1k" and not same_number(annotations):
+            return undefined(annotations)
+        return _one_way(annotations, number, form == "icc1k")
+    annotations.annotator_codes(f"ICC form {form}")
+    if not annotations.n_rows or not crossed(annotations):
+        return undefined(annotations)
+    return _two_way(annotations, number, form)
 
 
 def cronbach_alpha(annotations: Annotations) -> float:
@@ -103,21 +111,6 @@ def cronbach_alpha(annotations: Annotations) -> float:
     Reference: Cronbach (1951), doi:10.1007/BF02310555.
     """
     return icc(annotations, "icc3k")
-
-
-def prepare_icc(annotations: Annotations, form: Form = "icc2") -> Estimate:
-    """`icc`, prepared to leave out items."""
-    if form not in get_args(Form):
-        raise DataError(f"no form {form!r} of ICC; there are {', '.join(get_args(Form))}")
-    number = numbers(annotations.scale, annotations.answer, "ICC")
-    if form in ("icc1", "icc1k"):
-        if form == "icc1k" and not same_number(annotations):
-            return undefined(annotations)
-        return _one_way(annotations, number, form == "icc1k")
-    annotations.annotator_codes(f"ICC form {form}")
-    if not annotations.n_rows or not crossed(annotations):
-        return undefined(annotations)
-    return _two_way(annotations, number, form)
 
 
 def equal_means(annotations: Annotations) -> bool:

@@ -11,13 +11,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from dissensus.agreement.chance_corrected import (
-    beyond_chance,
-    fleiss_chance,
-    gwet_chance,
-    prepare_conger_kappa,
-    prepare_krippendorff_alpha,
-    prepare_percent_agreement,
-    randolph_chance,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+    randolph_kappa,
 )
 from dissensus.agreement.estimates import Estimate, Summable, Weights
 from dissensus.agreement.pair_measures import (
@@ -26,10 +25,10 @@ from dissensus.agreement.pair_measures import (
     kappa_matrix,
     kendall_matrix,
     masi_kappa_matrix,
+    mean_kappa_per_value,
     pi_matrix,
     prepare_correlation,
     prepare_mean_kappa,
-    prepare_mean_kappa_per_value,
     prepare_pair_counts,
     prepare_rank_correlation,
     spearman_matrix,
@@ -50,8 +49,8 @@ from dissensus.agreement.ratings import (
     Form,
     crossed,
     equal_means,
-    prepare_icc,
-    prepare_mean_difference,
+    icc,
+    mean_difference,
     same_number,
 )
 from dissensus.annotations import Annotations
@@ -185,9 +184,8 @@ _VARIES = (*_TOGETHER, NO_PAIR_VARIES)
 _KAPPA: dict[str, Any] = {"takes_weights": True, "is_kappa": True}
 
 
-def _beyond_chance(chance: Any, description: str, reason: Reason) -> Measure:
-    prepare = partial(beyond_chance, chance=chance)
-    return Measure(prepare, _CHOICE, description, (*_PAIRED, reason), **_KAPPA)
+def _beyond_chance(function: Any, description: str, reason: Reason) -> Measure:
+    return Measure(function.prepare, _CHOICE, description, (*_PAIRED, reason), **_KAPPA)
 
 
 def _of_levels(measure: Measure, weights: Literal["linear", "quadratic"]) -> Measure:
@@ -205,7 +203,7 @@ def _icc(form: Form, description: str) -> Measure:
     one_way = {"icc1": (), "icc1k": (OTHER_NUMBERS,)}
     reasons = one_way.get(form, (NOT_ONCE, NOT_CROSSED, ONE_ANNOTATOR))
     return Measure(
-        partial(prepare_icc, form=form),
+        partial(icc.prepare, form=form),
         _NUMBER,
         description,
         (*_PAIRED, ONE_ITEM, *reasons, ALL_EQUAL, SAME_MEANS),
@@ -214,7 +212,7 @@ def _icc(form: Form, description: str) -> Measure:
     )
 
 
-_GWET = _beyond_chance(gwet_chance, "beyond chance, stable where one value is rare", ONE_VALUE)
+_GWET = _beyond_chance(gwet_ac, "beyond chance, stable where one value is rare", ONE_VALUE)
 _COHEN = Measure(
     prepare_mean_kappa,
     _CHOICE,
@@ -227,7 +225,7 @@ _COHEN = Measure(
 
 MEASURES: dict[str, Measure] = {
     "percent": Measure(
-        prepare_percent_agreement,
+        percent_agreement.prepare,
         _VALUES,
         "share of pairs of answers about an item that are equal, mean over items",
         _PAIRED,
@@ -235,7 +233,7 @@ MEASURES: dict[str, Measure] = {
         bounds=(0.0, 1.0),
     ),
     "krippendorff-alpha": Measure(
-        prepare_krippendorff_alpha,
+        krippendorff_alpha.prepare,
         (*_CHOICE, "interval", "multi-label"),
         "agreement beyond chance; 1 is perfect, 0 is chance",
         (*_PAIRED, PAIRED_EQUAL),
@@ -243,12 +241,12 @@ MEASURES: dict[str, Measure] = {
         **_KAPPA,
     ),
     "fleiss-kappa": _beyond_chance(
-        fleiss_chance,
+        fleiss_kappa,
         "beyond chance, if all annotators draw from the same shares of values",
         ALL_EQUAL,
     ),
     "conger-kappa": Measure(
-        prepare_conger_kappa,
+        conger_kappa.prepare,
         _CHOICE,
         "beyond chance, if each annotator draws from their own shares of values",
         (*_PAIRED, ONE_ANNOTATOR, ALL_EQUAL),
@@ -257,7 +255,7 @@ MEASURES: dict[str, Measure] = {
         is_kappa=True,
     ),
     "randolph-kappa": _beyond_chance(
-        randolph_chance, "beyond chance, if chance picks every value of the scale alike", ONE_VALUE
+        randolph_kappa, "beyond chance, if chance picks every value of the scale alike", ONE_VALUE
     ),
     "gwet-ac1": _GWET,
     "gwet-ac2": _of_levels(_GWET, "quadratic"),
@@ -271,7 +269,7 @@ MEASURES: dict[str, Measure] = {
         pair_counts=partial(prepare_pair_counts, pooled=True),
     ),
     "kappa-per-value": Measure(
-        prepare_mean_kappa_per_value,
+        mean_kappa_per_value.prepare,
         _SETS,
         "Cohen's kappa of each value being chosen, mean over pairs and values",
         (*_TOGETHER, NO_VALUE_VARIES),
@@ -279,7 +277,7 @@ MEASURES: dict[str, Measure] = {
         is_kappa=True,
     ),
     "mean-difference": Measure(
-        prepare_mean_difference,
+        mean_difference.prepare,
         ("interval",),
         "how far apart two ratings of an item are, mean over items, in own units",
         _PAIRED,

@@ -149,9 +149,9 @@ class Description:
                 lines.append(f"  {question.both_figures}; most disputed then: {names}")
             lines += [f"  {line}" for line in question.suspicions]
             lines += [f"  {sentence}" for sentence in question.crowd]
-            lines += [f"  by {group.attribute}: {group.conclusion}" for group in question.groups]
             if question.by_annotator and not question.suspicious:
                 lines.append(f"  {question.nobody_named} ({question.checked:,} checked)")
+            lines += [f"  by {group.attribute}: {group.conclusion}" for group in question.groups]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

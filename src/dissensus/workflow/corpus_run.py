@@ -15,6 +15,7 @@ from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.datasets import read
 from dissensus.deadline import TimeIsUp, deadline
+from dissensus.description import leave_out
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import Best, best_method
@@ -74,6 +75,7 @@ def run(
     methods: Sequence[str] = (),
     seeds: int | None = None,
     encoder: str | None = None,
+    without: str | Sequence[str] = (),
     command: str = "",
     start: float | None = None,
     message: Callable[[str], None] = lambda line: None,
@@ -93,6 +95,8 @@ def run(
         methods: to compare; by what the corpus has if left out, as `seeds` are.
         seeds: how many.
         encoder: of the contents, as in `dissensus train`.
+        without: annotators to leave out; "suspicious" stands for those at chance, contrary,
+            constant or copying.
         command: that does the same, for the report.
         start: when the time of the budget began, in seconds of `time.monotonic`; now if left out.
         message: called with a line on each thing that is done.
@@ -109,6 +113,7 @@ def run(
     """
     start = time.monotonic() if start is None else start
     corpus = read(corpus) if isinstance(corpus, str | Path) else corpus_of(corpus)
+    corpus = leave_out(corpus, without) if without else corpus
     answered, out = with_answers(corpus), Path(out)
     if not answered.n_items:
         raise DataError(f"{corpus.name}: no item has an answer; there is nothing to report")
