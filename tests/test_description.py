@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dissensus import simulate
@@ -563,3 +565,33 @@ def test_groups_of_annotators_are_compared() -> None:
     assert not question.marked and found is not None
     np.testing.assert_allclose([int(x) for x in found.groups()], [40, 10, 90], atol=5)
     assert group.topic in group.conclusion and group.corrected < 0.05
+
+
+@pytest.mark.parametrize("columns", ["created_at", "start end", "duration only"])
+def test_columns_of_times_are_evidence(columns: str) -> None:
+    answers = planted_corpus()["q"]
+    who = [answers.annotators[code] for code in answers.annotator_codes("")]
+    begun = 1.8e9 + 30.0 * answers.item + np.array([5.0 * (name == "w0 copy") for name in who])
+    ended = begun + np.where(np.array(who) == "rand", 1.0, 9.0 + answers.item % 3)
+    if columns == "created_at":
+        extra = {"created_at": np.where(np.array(who) == "rand", begun, ended)}
+    elif columns == "start end":
+        extra = {"start": begun, "end": ended}
+    else:
+        extra = {"duration": ended - begun}
+    stamped = replace(answers, extra={name: pa.array(times) for name, times in extra.items()})
+    question = describe(Corpus.build("timed", answers.items, {"q": stamped})).questions[0]
+    (pair,) = question.duplicated
+    assert pair.later == (None if columns == "duration only" else "w0 copy")
+    assert [one.annotator for one in question.fast] == (["rand"] if columns == "start end" else [])
+
+
+def test_who_agrees_less_as_time_goes_on_has_a_tendency() -> None:
+    answers, draw = planted_corpus()["q"], np.random.default_rng(1)
+    late = (answers.annotator == answers.annotators.codes(["w3"])[0]) & (answers.item >= 150)
+    given = np.where(late, draw.integers(0, 2, answers.n_rows), answers.answer)
+    times = pa.array(1.8e9 + 30.0 * answers.item)
+    timed = replace(answers, answer=given, extra={"submitted": times})
+    question = describe(Corpus.build("timed", answers.items, {"q": timed})).questions[0]
+    (row,) = question.tendencies
+    assert row.annotator == "w3" and "in the later half of the answers" in row.tendencies[0]

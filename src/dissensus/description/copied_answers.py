@@ -10,6 +10,7 @@ import numpy as np
 
 from dissensus.agreement import false_discovery
 from dissensus.annotations import Annotations
+from dissensus.description.answer_times import given_later
 from dissensus.scales import Interval, Ordinal
 
 DIFFERENT = 0.09  # share of their answers in which annotators with a common view differ at least
@@ -46,6 +47,7 @@ class Duplicated:
     items: int  # that both answered
     unusual: int  # of the same answers: unlike those of most others, if there are two or more
     chance: float  # of so much agreement if nobody copied, corrected for all pairs
+    later: str | None = None  # who gave nine of ten of these answers after the other
 
     @property
     def text(self) -> str:
@@ -54,6 +56,7 @@ class Duplicated:
         return (
             f"{first} and {second}: the same answer to {self.answers:,} of {self.items:,} items, "
             f"to {self.unusual:,} of them unlike most others (by chance {self.chance:.1g})"
+            + (f"; {named_annotator(self.later)} answered later" if self.later else "")
         )
 
 
@@ -125,16 +128,20 @@ def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np
     named = [(chance, pair) for chance, pair in named if chance < LEVEL]
     for _, pair in named:
         same[same == same[pair.second]] = same[pair.first]
-    return [
-        Duplicated(
-            [str(annotations.annotators[code]) for code in (pair.first, pair.second)],
-            pair.equal,
-            pair.items,
-            rows.n_unusual(pair, same),
-            float(chance),
+    names, copies = annotations.annotators, []
+    for chance, pair in named:
+        later = given_later(annotations, pair.first, pair.second)
+        copies.append(
+            Duplicated(
+                [names[code] for code in (pair.first, pair.second)],
+                pair.equal,
+                pair.items,
+                rows.n_unusual(pair, same),
+                float(chance),
+                None if later is None else names[later],
+            )
         )
-        for chance, pair in named
-    ], same
+    return copies, same
 
 
 @dataclass(frozen=True)

@@ -46,14 +46,20 @@ def marks_of(findings: Findings) -> Marks:
         for row in findings.by_annotator
         if kind in row.suspicious
     }
+    later = {pair.later for pair in findings.duplicated}
     groups: list[set[str]] = []
     for pair in findings.duplicated:
         met = [group for group in groups if group & set(pair.annotators)]
         groups = [group for group in groups if group not in met]
         groups.append(set(pair.annotators).union(*met))
-    for first, *others in (sorted(group - set(marks)) or [""] for group in groups):
+    for first, *others in (_ordered(group - set(marks), later) for group in groups):
         marks |= dict.fromkeys(others, f"same answers as {first}")
     return dict(sorted(marks.items()))
+
+
+def _ordered(group: set[str], later: set[str | None]) -> list[str]:
+    """Those who copied from one another, who answered first in front."""
+    return sorted(group, key=lambda name: (name in later, name)) or [""]
 
 
 def marked(annotations: Annotations) -> Marks:

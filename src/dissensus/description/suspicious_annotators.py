@@ -29,6 +29,7 @@ from dissensus.agreement.rest import (
     share_interval,
 )
 from dissensus.annotations import Annotations
+from dissensus.description.answer_times import drifts, with_seconds
 from dissensus.description.copied_answers import Duplicated, duplicated
 from dissensus.scales import Interval, Nominal, Ordinal, answer_text
 
@@ -420,7 +421,7 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
         size = sum(row.answers for row in findings.by_annotator)
         sentence = f"annotators are compared on a random sample of {size:,} answers"
         return replace(findings, crowd=[*findings.crowd, sentence])
-    annotations = first_answers(annotations)
+    annotations = first_answers(with_seconds(annotations))
     order = np.argsort(annotations.annotator_codes("a table of annotators"), kind="stable")
     annotations = annotations.take(order)  # sorted once, so that no comparison sorts again
     by_annotator = _ByAnnotator.of(annotations)
@@ -513,6 +514,8 @@ def _tendencies(
     from scipy.special import stdtr, stdtrit
 
     texts: dict[int, tuple[str, ...]] = {code: (text,) for code, text in compared.views.items()}
+    for tired, text in drifts(annotations, FEW).items():
+        texts[tired] = (*texts.get(tired, ()), text)
     leniency, error, items = (statistics[name] for name in ("leniency", "leniency_error", "items"))
     if np.isnan(leniency).all():
         return texts
