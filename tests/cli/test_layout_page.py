@@ -50,7 +50,8 @@ def test_an_unclear_table_is_shown_with_the_ways_to_read_it(tmp_path: Path) -> N
     ]
     state = LayoutPage(path).read({"layout": state["ways"][0]["layout"]})
     assert state["words"][0] == "12 items, 3 annotators" and not state["ways"]
-    state = LayoutPage(path).read({"layout": {**state["layout"], "ignore": ["id"]}})
+    fields = {**state["layout"], "item": None, "ignore": ["id"]}
+    state = LayoutPage(path).read({"layout": fields})
     assert state["roles"]["id"] == "ignore" and state["words"][0] == "12 items, 3 annotators"
 
 
