@@ -92,6 +92,7 @@ def export_corpus(
     notes: Iterable[str] = (),
     missing_media: Iterable[str] = (),
     known: Mapping[str, int] | None = None,
+    reasons: Mapping[str, int] | None = None,
 ) -> Corpus:
     """The corpus of a table whose roles are known; its first note says what was recognised.
 
@@ -100,6 +101,7 @@ def export_corpus(
         notes: further notes.
         missing_media: columns that name media files, none of which exists.
         known: question -> how many of its blank cells `left` counts already.
+        reasons: how many annotations, or answers, are not read, by reason.
     """
     plain = replace(options, item=None, annotator=None, answer=None, text=None)
     assembled = assemble(rows, roles, plain)
@@ -113,7 +115,7 @@ def export_corpus(
     scales = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
     lines = [f"{tool}; {scales}; {amounts(corpus)}", *notes]
     lines += [f"{name!r} names no file that exists; it is not read" for name in missing_media]
-    lines += [f"left out: {by_reason(left)}"] if left else []
+    lines += [f"left out: {counts(reasons)}"] if reasons else []
     return with_notes(corpus, rows, [*lines, *remarks(assembled)])
 
 
@@ -198,12 +200,14 @@ def responses_corpus(
         read = [one for one in responses if one.reason is None and one.answers] or responses
         questions = (question for one in read for question in one.answers)
     questions = tuple(dict.fromkeys(questions))
-    left = Left()
+    left, by_reason = Left(), Counter[str]()  # a response that is left out counts once
     for one, reason in zip(responses, reasons, strict=True):
         of_all = dict.fromkeys(questions if verdict is None else one.answers, reason) | one.left
         left.update((question, why) for question, why in of_all.items() if why is not None)
+        whys = one.left.values() if reason is None else {*of_all.values()}
+        by_reason.update(why for why in whys if why is not None)
     if not kept:
-        raise DataError(f"{path}: no answers: {by_reason(left)}")
+        raise DataError(f"{path}: no answers: {counts(by_reason)}")
     if not named:
         notes.append("no annotator is named: answers are anonymous")
     several = {q for one in kept for q, values in one.answers.items() if len(values) > 1}
@@ -242,7 +246,7 @@ def responses_corpus(
         seconds=SECONDS if SECONDS in columns else None,
     )
     known = Counter(question for one in kept for question in one.left)
-    corpus = export_corpus(rows, roles, options, tool, left, notes, missing_media, known)
+    corpus = export_corpus(rows, roles, options, tool, left, notes, missing_media, known, by_reason)
     spans = [(one.item, one.annotator, span) for one in kept for span in one.spans]
     return with_spans(corpus, spans, rows.name)
 
@@ -294,19 +298,6 @@ def are_free(texts: Sequence[str], n_answers: int | None = None, fewest: int = 0
     n_answers = len(texts) if n_answers is None else n_answers
     letters = sum(map(len, texts)) / max(len(texts), 1)
     return n_answers >= fewest and len(set(texts)) > REPEATS * n_answers and letters > LONG
-
-
-def by_reason(left: Left) -> str:
-    """How many answers are not read, by reason.
-
-    Example:
-        >>> by_reason(Counter({("rude", "ignored"): 2, ("odd", "ignored"): 1}))
-        'ignored 3'
-    """
-    reasons = Counter[str]()
-    for (_, reason), n in left.items():
-        reasons[reason] += n
-    return counts(reasons)
 
 
 def counts(numbers: Mapping[str, int]) -> str:

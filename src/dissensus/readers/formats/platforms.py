@@ -112,7 +112,9 @@ def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
         options = replace(options, text=text)
     roles, missing_media = _roles(rows, answers, shown, options, platform)
     left = Left({(question, why): n for question in answers for why, n in n_left.items()})
-    return export_corpus(rows, roles, options, platform.tool, left, notes, missing_media)
+    return export_corpus(
+        rows, roles, options, platform.tool, left, notes, missing_media, reasons=n_left
+    )
 
 
 read_mturk = partial(_read, platform=MTURK)
