@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 import pytest
 
 from dissensus.readers import read
-from dissensus.readers.tables.notes import ordered_words_note
-from dissensus.scales import Nominal
+from dissensus.readers.tables.answers import ordered_values
+from dissensus.scales import Ordinal
+from tests.readers.conftest import Write
 
 
 @pytest.mark.parametrize("name", ["class", "topic_category", "Klasse"])
@@ -34,19 +33,30 @@ def test_free_text_is_read_as_names_with_a_note() -> None:
     assert not any("free text" in note for note in read(pa.table(cells), scale="nominal").notes)
 
 
-def test_ordered_words_are_pointed_out_with_the_option_that_orders_them(tmp_path: Path) -> None:
-    words = ["Agree", "strongly disagree", "neutral", "Disagree"]
-    lines = [f"t{i},{who},{words[i % 4]}" for i in range(12) for who in ("ann", "bob")]
-    path = tmp_path / "labels.csv"
-    path.write_text("item,annotator,answer\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    (note,) = [note for note in read(path).notes if "look ordered" in note]
-    scale = "answer=ordinal:strongly disagree,Disagree,neutral,Agree"
-    assert note.endswith(f"if they are, use --scale '{scale}'")
-    ordered = read(path, scale={"answer": scale.removeprefix("answer=")})
-    assert ordered["answer"].scale.kind == "ordinal"
-    assert not any("look ordered" in note for note in ordered.notes)
+@pytest.mark.parametrize(
+    ("words", "levels"),
+    [
+        ("Agree,strongly disagree,Disagree,neutral", "strongly disagree,Disagree,neutral,Agree"),
+        ("always,NEVER,Sometimes,Sometimes", "NEVER,Sometimes,always"),
+    ],
+)
+def test_words_with_an_order_are_levels(write: Write, words: str, levels: str) -> None:
+    given = words.split(",")
+    lines = [f"t{i},{who},{given[i % 4]}" for i in range(12) for who in ("ann", "bob")]
+    path = write("item,annotator,answer\n" + "\n".join(lines) + "\n")
+    assert read(path)["answer"].scale == Ordinal(tuple(levels.split(",")))
+    assert any("words with an order are read as ordinal" in note for note in read(path).notes)
+    assert read(path, scale="nominal")["answer"].scale.kind == "nominal"
 
 
 def test_words_without_an_order_are_not() -> None:
-    assert ordered_words_note("q", Nominal(("joy", "fear", "neutral"))) == ""
-    assert ordered_words_note("q", Nominal(("agree", "disagree"))) == ""  # as in stance
+    assert ordered_values(("joy", "fear", "neutral")) == []
+    assert ordered_values(("agree", "disagree")) == []  # as in stance
+
+
+def test_sentiment_is_nominal_with_the_option_that_orders_it(write: Write) -> None:
+    words = ["positive", "negative", "neutral"]
+    lines = [f"t{i},{who},{words[i % 3]}" for i in range(12) for who in ("ann", "bob")]
+    path = write("item,annotator,answer\n" + "\n".join(lines) + "\n")
+    (note,) = [note for note in read(path).notes if "look ordered" in note]
+    assert note.endswith("use --scale answer=ordinal:negative,neutral,positive")

@@ -330,8 +330,8 @@ def test_large_whole_numbers_and_accents(write: Write) -> None:
     assert len(corpus.notes) == 2 and "only annotator" in corpus.notes[1]
     path = write(HEADER + "t1,a,\u00e9t\u00e9\nt2,b,e\u0301te\u0301\nt3,b,no\n")
     assert read(path).notes[1] == (
-        "labels.csv: label: spelled in several ways and kept apart: '\u00e9t\u00e9' (1), "
-        "'e\u0301te\u0301' (1); merge_variants=True (--merge-variants) makes them one"
+        "labels.csv: label: spelled in several ways and merged: '\u00e9t\u00e9' (1), "
+        "'e\u0301te\u0301' (1); declare the scale to keep them apart"
     )
 
 
@@ -431,16 +431,14 @@ def test_a_messy_spreadsheet_is_read_without_options(write: Write) -> None:
     lines = ["ID;Comment;Annotator;Label;Rating", "c1;café;ann;ok;1,5", ";;;;", "c1;café;bob;-;N/A"]
     lines += ["c1;café;ann;ok;1,5", "c2;no!;ann;bad;4,0", "c2;no!;bob;bad;?", "Total;;;6;"]
     corpus = read(write("\ufeff" + "\n".join(lines)), answer=["Label", "Rating"])
-    assert corpus["Label"].answers() == ["ok", "-", "bad", "bad"]
+    assert corpus["Label"].answers() == ["ok", "bad", "bad"]
     assert corpus["Rating"].answers() == [1.5, 4.0]
     assert [tuple(row) for row in corpus.left_out if row.reason == "repeated row"] == [
         ("Label", "repeated row", 1),
         ("Rating", "repeated row", 1),
     ]
     notes = " ".join(corpus.notes)
-    assert (
-        "'-' (1) read as answers; if they mean no answer, use missing=['-'] (--missing -)" in notes
-    )
+    assert "Label: '-' (1) read as no answer" in notes
     assert "'N/A' (1), '?' (1) read as no answer" in notes
     assert "1 row left out that repeat another row in every column, the first in line 5" in notes
     assert "1 blank row skipped, the first in line 3" in notes

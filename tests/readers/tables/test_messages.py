@@ -183,6 +183,7 @@ def test_what_is_refused(write: Write, text: str, options: dict[str, Any], messa
 
 
 VARIANTS = LONG + "t1,a,yes\nt2,b,no\nt2,a,Yes\nt3,a,yes \nt4,a,yes\n"
+APART = "declare the scale to keep them apart"
 SPELLED = "label: spelled in several ways and"
 SAME = "outer space, how accents are encoded or a number's '.0'; are they the same?"
 UNUSED = "every row is one answer; correct it if rows are votes"
@@ -194,19 +195,23 @@ NOTED: list[tuple[str, dict[str, Any], list[str]]] = [
         ["label: 4 rows without an answer left out, the first in line 3",
          "label: 'NaN' (1), 'null' (1) read as no answer"],
     ),
-    (VARIANTS, {}, [f"{SPELLED} kept apart: 'yes' (2), 'Yes' (1), 'yes ' (1); {MERGE}"]),
+    (VARIANTS, {}, [f"{SPELLED} merged: 'yes' (2), 'Yes' (1), 'yes ' (1); {APART}"]),
+    (
+        VARIANTS, {"scale": "nominal"},
+        [f"{SPELLED} kept apart: 'yes' (2), 'Yes' (1), 'yes ' (1); {MERGE}"],
+    ),
     (VARIANTS, {"merge_variants": True}, [f"{SPELLED} merged: 'yes' (2), 'Yes' (1), 'yes ' (1)"]),
     (
         LONG + "t1,a,\u00e9t\u00e9\nt2,b,e\u0301te\u0301\nt3,b,no\n", {},
-        [f"{SPELLED} kept apart: '\u00e9t\u00e9' (1), 'e\u0301te\u0301' (1); {MERGE}"],
+        [f"{SPELLED} merged: '\u00e9t\u00e9' (1), 'e\u0301te\u0301' (1); {APART}"],
     ),
     (
         LONG + "t1,a,1\nt2,a,1.0\nt3,b,0\n", {},
-        [f"{SPELLED} kept apart: '1' (1), '1.0' (1); {MERGE}"],
+        [f"{SPELLED} merged: '1' (1), '1.0' (1); {APART}"],
     ),
     (
         LONG + "t1,a,1\nt2,a,1.0\nt3,b,2\nt4,b,3\n", {},
-        [f"{SPELLED} read as numbers: '1' (1), '1.0' (1); {MERGE}"],
+        [f"{SPELLED} merged: '1' (1), '1.0' (1); {APART}"],
     ),
     (LONG + "t1,a,1\nt2,a,1.0\nt3,b,2\nt4,b,3\n", {"scale": "interval:0:5"}, []),
     (
@@ -245,8 +250,13 @@ NOTED: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         LONG + "t1,ann,yes\nt1,bob,-\nt2,ann,no\nt2,bob,N/A\n", {},
-        ["label: '-' (1), 'N/A' (1) read as answers; if they mean no answer, use missing=['-', "
-         "'N/A'] (--missing - --missing N/A)"],
+        ["label: 2 rows without an answer left out, the first in line 3",
+         "label: '-' (1), 'N/A' (1) read as no answer"],
+    ),
+    (
+        LONG + "t1,ann,yes\nt1,bob,?\nt2,ann,no\nt2,bob,skipped\n", {},
+        ["label: '?' (1), 'skipped' (1) read as answers; if they mean no answer, use missing=['?', "
+         "'skipped'] (--missing '?' --missing skipped)"],
     ),
     (
         LONG + "t1,ann,yes\n,,\nt1,bob,no\n , ,\n", {},

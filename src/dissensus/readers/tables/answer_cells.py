@@ -15,9 +15,11 @@ from dissensus.readers.tables.rows import Rows
 from dissensus.scales import Scale, as_numbers
 
 MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans and objects
-SEPARATORS = ("\n", "|", ";")
+SEPARATORS = ("\n", "|", ";", ", ", ",")
 KNOWN = 0.8  # share of the parts that occur in several cells or alone
-MOST_LETTERS = 60  # of an answer, on average
+MOST_LETTERS = {"\n": 60, "|": 60, ";": 60}  # of an answer, on average
+MOST_LETTERS_OF_WORDS = 25  # the same, where sentences have the separator, too
+CHOICES = '{"choices"'  # what several choices begin with in the tables of Label Studio
 
 
 def parsed_cell(text: str) -> Any:
@@ -54,37 +56,34 @@ def cell_values(
     used = np.flatnonzero(counts).tolist()
     cells = {code: _deeply_parsed(texts[code]) for code in used[:MOST_LOOKED_AT]}
     cells = {code: cell for code, cell in cells.items() if cell is not None}
-    is_set, values = column in rows.sets, texts
-    notes: tuple[str, ...] = ()
-    _check_spans(rows, column, question, cells, len(used))
+    is_set, notes = column in rows.sets, ()
     kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
     of_sets = kind.startswith(("multi-label", "multilabel"))
     lists = None if is_set else _written_lists(texts) or _written_choices(texts)
-    if lists is None:
-        _check_objects(rows, column, question, cells)
+    wrong = _wrong_cell(cells, len(used), lists is not None)
+    if wrong is not None:
+        code, what, advice = wrong
+        text = texts[code] if len(texts[code]) <= 60 else f"{texts[code][:60]}..."
+        place = rows.at(int((rows.columns[column].codes == code).argmax()))
+        raise DataError(f"{place}: the answer to {question!r} is {what}, found {text}; {advice}")
     if lists is None and not is_set and of_sets:
         separator = separator_of([texts[code] for code in used if texts[code].strip() != "[]"])
         if separator is not None:
             lists = [[] if text.strip() == "[]" else split_cell(text, separator) for text in texts]
             notes = (f"cells split at {separator_name(separator)} into sets of values",)
     if lists is not None:
-        is_set, values = True, [json.dumps(one, ensure_ascii=False) for one in lists]
-    if is_set and not of_sets:
-        values, is_set = _single_values(rows, column, values, kind), False
-    return values, is_set, notes
-
-
-def _single_values(rows: Rows, column: str, values: list[str], kind: str) -> list[str]:
-    """Lists of at most one value as that value."""
-    lists = [json.loads(value) for value in values]
-    for code, members in enumerate(lists):
-        if len(members) > 1:
-            row = int((rows.columns[column].codes == code).argmax())
-            raise DataError(
-                f"{rows.at(row)}: {listed(members)} are several values; "
-                f"declare a multi-label scale instead of {kind}"
-            )
-    return [members[0] if members else "nan" for members in lists]
+        is_set, texts = True, [json.dumps(one, ensure_ascii=False) for one in lists]
+    if not is_set or of_sets:
+        return texts, is_set, notes
+    members = [json.loads(text) for text in texts]
+    several = next((code for code, one in enumerate(members) if len(one) > 1), None)
+    if several is not None:
+        raise DataError(
+            f"{rows.at(int((rows.columns[column].codes == several).argmax()))}: "
+            f"{listed(members[several])} are several values; declare a multi-label scale instead "
+            f"of {kind}"
+        )
+    return [one[0] if one else "nan" for one in members], False, notes
 
 
 def _written_lists(texts: list[str]) -> list[list[str]] | None:
@@ -94,9 +93,7 @@ def _written_lists(texts: list[str]) -> list[list[str]] | None:
         members = parsed_cell(text)
         if not isinstance(members, list):
             return None
-        if not all(isinstance(member, str | int | float) for member in members):
-            return None
-        if any(str(member).startswith("{") for member in members):
+        if any(not isinstance(one, str | int | float) or str(one)[:1] == "{" for one in members):
             return None
         lists.append([str(member) for member in members])
     return lists or None
@@ -108,16 +105,17 @@ def _written_choices(texts: list[str]) -> list[list[str]] | None:
     Several choices are `{"choices": ["joy", "fear"]}`, one is plain text. None if no cell has
     several.
     """
-    lists = []
-    for text in texts:
-        cell = parsed_cell(text) if text.lstrip().startswith('{"choices"') else None
-        choices = [text] if cell is None else cell.get("choices")
-        if not isinstance(choices, list) or not all(isinstance(one, str) for one in choices):
-            return None
-        if cell is not None and len(cell) > 1:
-            return None
-        lists.append(choices)
-    return lists if any(text.lstrip().startswith('{"choices"') for text in texts) else None
+    several = [text.lstrip().startswith(CHOICES) for text in texts]
+    cells = [
+        parsed_cell(text) if is_object else {"choices": [text]}
+        for text, is_object in zip(texts, several, strict=True)
+    ]
+    if not any(several) or any(not isinstance(one, dict) or len(one) > 1 for one in cells):
+        return None
+    lists = [one["choices"] for one in cells]
+    if any(not isinstance(one, list) or any(type(v) is not str for v in one) for one in lists):
+        return None
+    return lists
 
 
 # ---- what is refused ----
@@ -133,31 +131,20 @@ def _deeply_parsed(value: Any) -> Any:
     return [one if cell is None else cell for one, cell in zip(value, inner, strict=True)]
 
 
-def _check_objects(rows: Rows, column: str, question: str, cells: dict[int, Any]) -> None:
-    """Refuse answers that are JSON objects, as exports of annotation tools contain them."""
-    for code, cell in cells.items():
-        if isinstance(cell, dict) or any(isinstance(one, dict) for one in cell):
-            place, text = _place_and_text(rows, column, code)
-            raise DataError(
-                f"{place}: the answer to {question!r} is a JSON object, found {text}; write a row "
-                "for each annotator, with the answer alone in a column"
-            )
-
-
-def _check_spans(
-    rows: Rows, column: str, question: str, cells: dict[int, Any], n_used: int
-) -> None:
-    """Refuse answers that are spans: lists of lists such as [10, 28, "Subject"]."""
+def _wrong_cell(cells: dict[int, Any], n_used: int, are_lists: bool) -> tuple[int, str, str] | None:
+    """The first cell with spans, or with another JSON object: what it is, and what to do."""
     lists = {code: cell for code, cell in cells.items() if isinstance(cell, list) and cell}
     spans = [code for code, members in lists.items() if any(map(_is_span, members))]
     if not spans and len(cells) == n_used:  # a single span in each cell
         spans = list(lists) if all(_is_span(one, labelled=True) for one in lists.values()) else []
     if spans:
-        place, text = _place_and_text(rows, column, spans[0])
-        raise DataError(
-            f"{place}: the answer to {question!r} is a list of spans (start, end), found {text}; "
-            "spans are not read: name a column of values (answer=, --answer)"
-        )
+        advice = "spans are not read: name a column of values (answer=, --answer)"
+        return spans[0], "a list of spans (start, end)", advice
+    for code, cell in {} if are_lists else cells.items():
+        if isinstance(cell, dict) or any(isinstance(one, dict) for one in cell):
+            advice = "write a row for each annotator, with the answer alone in a column"
+            return code, "a JSON object", advice
+    return None
 
 
 def _is_span(members: Any, labelled: bool = False) -> bool:
@@ -175,36 +162,36 @@ def _is_span(members: Any, labelled: bool = False) -> bool:
     return int(ends[0]) <= int(ends[1]) and (labels or not labelled)
 
 
-def _place_and_text(rows: Rows, column: str, code: int) -> tuple[str, str]:
-    """Where a value is first, and the value, shortened."""
-    cells = rows.columns[column]
-    text = cells.values[code].as_py()
-    row = int((cells.codes == code).argmax())
-    return rows.at(row), text if len(text) <= 60 else f"{text[:60]}..."
-
-
 # ---- several answers in a cell: "joy|fear", "joy; fear", lines ----
 
 
 def separator_of(texts: Sequence[str]) -> str | None:
     """What separates the answers in a column's distinct cells; None if each is one answer.
 
+    A comma also stands within answers: it separates only words that are answers alone, too.
+
     Example:
         >>> separator_of(["joy|fear", "joy", "fear"]), separator_of(["yes", "no"])
         ('|', None)
+        >>> separator_of(["joy, fear", "joy", "fear"]), separator_of(["yes, mostly", "yes", "no"])
+        (', ', None)
     """
     cells = [text.strip() for text in texts if text.strip()]
     for separator in SEPARATORS:
-        joined = [cell for cell in cells if separator in cell]
-        if not joined:
+        if not any(separator in cell for cell in cells):
             continue
         parts = [split_cell(cell, separator) for cell in cells]
         n_cells = Counter(part for cell in parts for part in set(cell))
         alone = {cell[0] for cell in parts if len(cell) == 1}
         inside = {part for cell in parts if len(cell) > 1 for part in cell}
-        known = [part for part in inside if n_cells[part] > 1 or part in alone]
+        known = inside & alone
+        if separator[0] != ",":
+            known |= {part for part in inside if n_cells[part] > 1}
+        elif len(known) < len(inside) or len(inside) < 2 or as_numbers([*inside]) is not None:
+            continue
         letters = sum(map(len, inside)) / max(len(inside), 1)
-        if inside and len(known) >= KNOWN * len(inside) and letters <= MOST_LETTERS:
+        most = MOST_LETTERS.get(separator, MOST_LETTERS_OF_WORDS)
+        if inside and len(known) >= KNOWN * len(inside) and letters <= most:
             return separator
     return None
 

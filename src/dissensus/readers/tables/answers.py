@@ -7,7 +7,7 @@ import re
 import shlex
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from dissensus.errors import DataError, listed
 from dissensus.names import split_names
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import cell_values
-from dissensus.readers.tables.column_names import WORDS, plain
+from dissensus.readers.tables.column_names import ORDERED, WORDS, plain
 from dissensus.readers.tables.rows import Rows, at_rows, taken, value_counts
 from dissensus.scales import (
     Interval,
@@ -33,16 +33,20 @@ from dissensus.scales import (
 )
 
 Declared = Scale | str | None
-MISSING = frozenset(("nan", "<na>", "null"))  # as programs write a missing value
 LONGEST_SHOWN = 40  # letters of a value
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 FREE = 0.5  # different values, as a share of the answers: more are free text
 LONG = 60  # letters of a value, on average: longer ones are free text
+FEWEST_ORDERED = 3  # words with an order that are in a column
+SENTIMENT = {"negative", "neutral", "positive"}  # three words that have an order, but are classes
 MERGE = "merge_variants=True (--merge-variants) makes them one"
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
-SUSPECTED = frozenset("na n/a n.a. missing unanswered skipped skip #n/a #ref!".split())
-MISSING_AMONG_NUMBERS = frozenset(("na", "n/a", "none"))  # values like any other among words
-SIGNS = frozenset("- -- – — ? ?? . / n.a. #n/a".split())  # the same, among two numbers or more
+# Words for a missing answer: as programs write it, as people do, in signs; and what may mean it.
+MISSING = frozenset(("nan", "<na>", "null"))
+NOT_AVAILABLE = frozenset("na n/a n.a. #n/a #ref!".split())
+DASHES = frozenset("- -- – —".split())
+AMONG_NUMBERS = NOT_AVAILABLE | DASHES | {"none", "?", "??", ".", "/"}
+SUSPECTED = frozenset("missing unanswered skipped skip".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,6 @@ class Answers:
     scale: Scale
     blank: np.ndarray  # positions of the rows without an answer
     notes: tuple[str, ...]
-    inferred: bool = False  # whether the scale is inferred from the answers
 
 
 def answers_of(
@@ -68,7 +71,7 @@ def answers_of(
     """Read the answers in these rows of a column.
 
     Blank cells are left out, and so are words for a missing value (see `_missing`), which a note
-    counts. Spellings of one value are kept apart with a note, unless `merge_variants` is set.
+    counts. Spellings of one value are the same answer, with a note, unless a scale is declared.
 
     Args:
         gold: whether the column contains gold labels, where "NA" and "none" are missing values
@@ -79,11 +82,11 @@ def answers_of(
         raise DataError(f"{rows.path}: column {column!r} contains bytes, not answers")
     codes = at_rows(cells.codes, chosen)
     counts = value_counts(codes, len(cells.values))
-    declared = declared_scale(question, options)
+    declared = options.scale.get(question) if isinstance(options.scale, Mapping) else options.scale
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
     values, is_set, cell_notes = cell_values(rows, column, question, counts, declared)
-    notes = [*cell_notes]
+    notes = list(cell_notes)
     if not is_set:
         values, comma_notes = _decimal_points(values, declared, rows, options)
         missing = _missing(values, counts, declared, options, gold)
@@ -98,30 +101,37 @@ def answers_of(
             f"{rows.path}: no answers to {question!r}: {column!r} is blank in every row"
         )
     groups = [] if is_set else variants(values, counts)
+    merged = options.merge_variants or (declared is None and not is_set)
     spelled = values
-    if options.merge_variants:  # as the scale lists it, or as it is spelled most often
+    if merged:  # as the scale lists it, or as it is spelled most often
         spelling = {spelling_key(values[group[0]]): values[group[0]] for group in groups}
-        spelling |= {spelling_key(value): value for value in _listed(declared)}
-        spelled = [spelling.get(spelling_key(value), value) for value in values]
-    texts = [spelled[code] for code in used]
+        spelling |= {spelling_key(value): value for value in listed_values(declared)}
+        spelled = [spelling.get(spelling_key(v), v) for v in values] if spelling else values
+    texts = list(dict.fromkeys(spelled[code] for code in used))
     scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
-    inferred = declared is None and not is_set and not gold
     scale_notes: list[str] = []
-    if inferred:
+    if declared is None and not is_set and not gold:
         scale, scale_notes = _checked(scale, question, texts, int(counts.sum()))
-    stored = _encoded(texts, scale, is_set)
+    stored = _encoded([spelled[code] for code in used], scale, is_set)
     if stored is None:
         off = [code for code in used.tolist() if _encoded([spelled[code]], scale, is_set) is None]
-        raise _outside(rows, question, scale, chosen[np.isin(codes, off)], column, values, off)
+        at = chosen[np.isin(codes, off)]
+        raise _outside(rows.at(int(at[0])), question, scale, len(at), [values[c] for c in off])
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
     answered = taken(np.r_[counts > 0, False], codes)
-    notes += _spelling_notes(values, counts, groups, declared, scale, options) + scale_notes
-    notes += _stray(texts, scale) if declared is None else []
+    if groups and not (isinstance(scale, Interval) and not options.merge_variants):
+        shown = "; ".join(_counted(values, counts, group) for group in groups[:3])
+        more = f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
+        apart = "declare the scale to keep them apart" if merged else MERGE
+        advice = "" if options.merge_variants else f"; {apart}"
+        became = "merged" if merged else "kept apart"
+        notes.append(f"spelled in several ways and {became}: {shown}{more}{advice}")
+    notes += scale_notes
     kept, blank = chosen, chosen[:0]
     if not answered.all():
         kept, blank, codes = chosen[answered], chosen[~answered], codes[answered]
-    return Answers(kept, taken(lookup, codes), scale, blank, tuple(notes), inferred)
+    return Answers(kept, taken(lookup, codes), scale, blank, tuple(notes))
 
 
 # ---- values ----
@@ -133,10 +143,11 @@ def _decimal_points(
     """Numbers with a decimal comma with a point instead, and a note; others as they are.
 
     "1,5" may be a set of two values. So it is a number only on an interval scale, in a table whose
-    delimiter is no comma, or if it cannot be a set: "0,25", "3,0".
+    delimiter is no comma, or if no set is written so: a first value that is not smaller, or more
+    digits than one.
     """
     commas = [value for value in values if _COMMA.fullmatch(value.strip())]
-    words = MISSING | MISSING_AMONG_NUMBERS | SIGNS | _missing_words(options)
+    words = MISSING | AMONG_NUMBERS | _missing_words(options)
     others = [v for v in values if v not in commas and v.strip().casefold() not in words]
     if not commas or (others and as_numbers(others) is None) or any("." in one for one in others):
         return values, []
@@ -154,24 +165,24 @@ def _missing(
     """Which values mean a missing answer, (n_values,).
 
     A value that the declared scale lists never does, one that the layout names always. "nan",
-    "null" and "<NA>", which programs write, do. "NA", "N/A" and "none" do among numbers, "-" and
-    "?" among two numbers or more; among words they are values like any other, so a declared scale
-    has to list them.
+    "null" and "<NA>", which programs write, do. "NA", "N/A", "none" and signs do among numbers;
+    "NA", "N/A" and "-" also do among words, if no scale is declared and no other answer is a sign.
     """
-    plain = [value.strip().casefold() for value in values]
-    doubtful = MISSING | MISSING_AMONG_NUMBERS | SIGNS
-    on_scale = _listed(declared)
-    numeric = several = _is_interval(declared)
-    if not numeric:
-        used = np.flatnonzero(counts).tolist()
-        others = list(on_scale) or [values[code] for code in used if plain[code] not in doubtful]
-        numeric = bool(others) and as_numbers(others) is not None
-        several = numeric and len(others) > 1
+    low = [value.strip().casefold() for value in values]
+    on_scale = listed_values(declared)
+    used = [low[code] for code in np.flatnonzero(counts).tolist()]
+    others = list(on_scale) or [v for v in used if v not in MISSING | AMONG_NUMBERS]
+    numeric = _is_interval(declared) or (bool(others) and as_numbers(others) is not None)
     words = set(MISSING)
-    words |= MISSING_AMONG_NUMBERS if numeric or gold else set()
-    words |= SIGNS if several else set()
+    if numeric:
+        several = _is_interval(declared) or len(others) > 1
+        words |= AMONG_NUMBERS if several else {"na", "n/a", "none"}
+    elif gold:
+        words |= {"na", "n/a", "none"}
+    elif declared is None and len(others) > 1 and all(any(map(str.isalpha, v)) for v in others):
+        words |= NOT_AVAILABLE | DASHES
     stated = _missing_words(options)
-    pairs = zip(values, plain, strict=True)
+    pairs = zip(values, low, strict=True)
     return np.array([t in stated or (t in words and v not in on_scale) for v, t in pairs], bool)
 
 
@@ -185,7 +196,8 @@ def _suspects(values: list[str], counts: np.ndarray) -> list[str]:
     words = {
         code: word
         for code, word in used.items()
-        if word.casefold() in SUSPECTED or not (any(map(str.isalnum, word)) or word in ("+", "="))
+        if word.casefold() in SUSPECTED | NOT_AVAILABLE
+        or not (any(map(str.isalnum, word)) or word in ("+", "="))
     }
     if not words or len(words) == len(used):
         return []
@@ -230,38 +242,7 @@ def variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
     return [sorted(group, key=lambda code: -counts[code]) for group in several]
 
 
-def _spelling_notes(
-    values: list[str],
-    counts: np.ndarray,
-    groups: list[list[int]],
-    declared: Declared,
-    scale: Scale,
-    options: Layout,
-) -> list[str]:
-    """A note about values that are spelled in several ways."""
-    merged = options.merge_variants
-    if not groups or (isinstance(scale, Interval) and declared and not merged):
-        return []
-    apart = "read as numbers" if isinstance(scale, Interval) else "kept apart"
-    shown = "; ".join(_counted(values, counts, group) for group in groups[:3])
-    more = f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
-    became, advice = ("merged", "") if merged else (apart, f"; {MERGE}")
-    return [f"spelled in several ways and {became}: {shown}{more}{advice}"]
-
-
 # ---- scales ----
-
-
-def declared_scale(question: str, options: Layout) -> Declared:
-    """The scale that the user declared for this question."""
-    if isinstance(options.scale, Mapping):
-        return options.scale.get(question)
-    return options.scale
-
-
-def declared_values(options: Layout) -> tuple[str, ...]:
-    """The values that the declared scale lists, if one is declared for all questions."""
-    return () if isinstance(options.scale, Mapping) else _listed(options.scale)
 
 
 def described(scale: Scale) -> str:
@@ -273,52 +254,40 @@ def described(scale: Scale) -> str:
     """
     if isinstance(scale, Interval):
         return f"{scale.kind}: {scale.low:g} to {scale.high:g}"
-    values = [_one_line(value) for value in getattr(scale, "values", ())]
+    texts = [value.strip().replace("\n", "\\n") for value in getattr(scale, "values", ())]
+    values = [t if len(t) <= LONGEST_SHOWN else f"{t[:LONGEST_SHOWN]}..." for t in texts]
     more = f", ... ({len(values)} in total)" if len(values) > 8 else ""
     return f"{scale.kind}: {', '.join(values[:8])}{more}"
 
 
-def _one_line(value: str) -> str:
-    text = value.strip().replace("\n", "\\n")
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+def listed_values(declared: Any) -> tuple[str, ...]:
+    """The values that a declared scale lists; none for an interval, or scales by question."""
+    if isinstance(declared, str) and not _is_interval(declared):
+        values = declared.partition(":")[2]
+        return tuple(split_names(values)) if values else ()
+    return tuple(getattr(declared, "values", ())) if isinstance(declared, Scale) else ()
 
 
-def _stray(texts: list[str], scale: Scale) -> list[str]:
-    """A note if a few words among many numbers turn all answers into names."""
-    if not isinstance(scale, Nominal):
-        return []
-    strange = sorted({text for text in texts if as_numbers([text]) is None})
-    if strange and all(_COMMA.fullmatch(text.strip()) for text in strange):
-        return [
-            f'{listed(strange, 3)}: read as names because of the comma; use scale="interval" '
-            '(--scale interval) if these are numbers, or scale="multi-label" (--scale '
-            "multi-label) if they are sets"
-        ]
-    if not strange or 2 * len(strange) >= len(set(texts)) - 1:
-        return []
-    are = "is not a number" if len(strange) == 1 else "are not numbers"
-    return [
-        f"{listed(strange)} {are}, so all answers are read as names; if the others are ratings, "
-        "correct these rows or leave them out"
-    ]
+def _is_interval(declared: Declared) -> bool:
+    of_kind = isinstance(declared, str) and declared.startswith("interval")
+    return of_kind or isinstance(declared, Interval)
 
 
 def _scale(texts: list[str], declared: Declared, is_set: bool, about: str) -> Scale:
-    """The scale as declared, completed or inferred from the answers."""
+    """The scale as declared, completed or inferred from the distinct answers."""
     if isinstance(declared, Scale):
         return declared
     try:
         if is_set and (declared is None or ":" not in declared):
             members = {value for text in texts for value in json.loads(text)}
             return MultiLabel(tuple(sorted_values(members)))
-        distinct = list(dict.fromkeys(texts))
-        return infer_scale(distinct) if declared is None else parse_scale(declared, distinct)
+        return infer_scale(texts) if declared is None else parse_scale(declared, texts)
     except DataError as error:
         raise DataError(f"{about}: {error}") from None
 
 
 def _encoded(texts: list[str], scale: Scale, is_set: bool) -> np.ndarray | None:
-    """The distinct texts as stored answers; None if one is not on the scale."""
+    """Texts as stored answers; None if one is not on the scale."""
     answers: Any = texts
     if is_set:
         answers = [json.loads(text) for text in texts]
@@ -330,64 +299,86 @@ def _encoded(texts: list[str], scale: Scale, is_set: bool) -> np.ndarray | None:
         return None
 
 
-def _is_interval(declared: Declared) -> bool:
-    if isinstance(declared, str):
-        return declared.startswith("interval")
-    return isinstance(declared, Interval)
-
-
-def _listed(declared: Declared) -> tuple[str, ...]:
-    """The values that a declared scale lists; none for an interval."""
-    if isinstance(declared, str) and not _is_interval(declared):
-        values = declared.partition(":")[2]
-        return tuple(split_names(values)) if values else ()
-    return tuple(getattr(declared, "values", ()))
-
-
 def _checked(
     scale: Scale, question: str, texts: list[str], n_answers: int
 ) -> tuple[Scale, list[str]]:
-    """The inferred scale, or a likelier one, with a note about free text or classes."""
+    """The inferred scale, or a likelier one, and notes about it.
+
+    Words with an order are levels, numbers of classes are names; free text and single words among
+    many numbers are pointed out.
+    """
     letters = sum(map(len, texts)) / len(texts)
     words = question.replace("_", " ").replace("-", " ").replace(".", " ").casefold().split()
-    free = len(texts) > FREE * n_answers or letters > LONG
-    if isinstance(scale, Nominal) and len(texts) > FEW_VALUES and free:
+    if isinstance(scale, Ordinal) and words and plain(words[-1]) in WORDS["class"]:
+        return Nominal(tuple(sorted_values(scale.values))), [
+            f"numbers of classes, by the name {question!r}, are read as nominal; if their order "
+            'means something, use scale="ordinal" (--scale ordinal)'
+        ]
+    if not isinstance(scale, Nominal):
+        return scale, []
+    if ordered := ordered_values(texts):
+        levels = ", ".join(value.strip() for value in ordered)
+        if {level.casefold() for level in levels.split(", ")} == SENTIMENT:
+            option = shlex.quote(f"{question}=ordinal:{','.join(ordered)}")
+            return scale, [
+                f"values are read as nominal, but look ordered; if they are, use --scale {option}"
+            ]
+        return Ordinal(tuple(ordered)), [
+            f"words with an order are read as ordinal: {levels}; if their order means nothing, use "
+            'scale="nominal" (--scale nominal)'
+        ]
+    if len(texts) > FEW_VALUES and (len(texts) > FREE * n_answers or letters > LONG):
         return scale, [
             f"{len(texts):,} different answers in {n_answers:,} rows look like free text; they are "
             "read as nominal, so two answers agree only if they are the same letter for letter; "
             'name another column (answer=, --answer), or use scale="nominal" (--scale nominal) if '
             "that is meant"
         ]
-    if isinstance(scale, Ordinal) and words and plain(words[-1]) in WORDS["class"]:
-        return Nominal(tuple(sorted_values(scale.values))), [
-            f"numbers of classes, by the name {question!r}, are read as nominal; if their order "
-            'means something, use scale="ordinal" (--scale ordinal)'
+    strange = sorted({text for text in texts if as_numbers([text]) is None})
+    if strange and all(_COMMA.fullmatch(text.strip()) for text in strange):
+        return scale, [
+            f'{listed(strange, 3)}: read as names because of the comma; use scale="interval" '
+            '(--scale interval) if these are numbers, or scale="multi-label" (--scale '
+            "multi-label) if they are sets"
+        ]
+    if strange and 2 * len(strange) < len(texts) - 1:
+        are = "is not a number" if len(strange) == 1 else "are not numbers"
+        return scale, [
+            f"{listed(strange)} {are}, so all answers are read as names; if the others are "
+            "ratings, correct these rows or leave them out"
         ]
     return scale, []
 
 
+def ordered_values(values: Iterable[str]) -> list[str]:
+    """Words with an order, from the lowest to the highest; none if they have no order.
+
+    Example:
+        >>> ordered_values(["Agree", "STRONGLY DISAGREE", "neutral"]), ordered_values(["no", "yes"])
+        (['STRONGLY DISAGREE', 'neutral', 'Agree'], [])
+    """
+    by_words = {" ".join(re.findall(r"\w+", value.casefold())): value for value in values}
+    if len(by_words) < FEWEST_ORDERED:
+        return []
+    for words in ORDERED:
+        if by_words.keys() <= set(words):
+            return [by_words[word] for word in words if word in by_words]
+    return []
+
+
 def _outside(
-    rows: Rows,
-    question: str,
-    scale: Scale,
-    where: np.ndarray,
-    column: str,
-    values: list[str],
-    off: list[int],
+    where: str, question: str, scale: Scale, n_answers: int, off: Sequence[str]
 ) -> DataError:
-    """The error for answers that are not on the scale: their rows, and their codes."""
-    row = int(where[0])
-    answer = values[rows.columns[column].codes[row]]
-    key = spelling_key(answer)
+    """The error for answers that are not on the scale: the place of the first, and their values."""
+    key = spelling_key(off[0])
     near = [value for value in getattr(scale, "values", ()) if spelling_key(value) == key]
     advice = "correct it or declare another scale"
     if near:
         advice = f"{near[0]!r} is; {MERGE}"
-    elif answer.strip().casefold() in MISSING_AMONG_NUMBERS:
+    elif off[0].strip().casefold() in AMONG_NUMBERS:
         advice = "add it to the scale if it is an answer, or empty the cell if it means no answer"
-    others = listed([values[code] for code in off])
-    many = f"; {len(where)} such answers: {others}" if len(where) > 1 else ""
+    many = f"; {n_answers} such answers: {listed(off)}" if n_answers > 1 else ""
     return DataError(
-        f"{rows.at(row)}: answer {answer!r} to {question!r} is not on the scale "
+        f"{where}: answer {off[0]!r} to {question!r} is not on the scale "
         f"({described(scale)}){many}; {advice}"
     )

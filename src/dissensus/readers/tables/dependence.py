@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -34,8 +34,7 @@ def _once(compare: Callable[[Column, Column], T]) -> Callable[[Column, Column], 
         key = (compare.__name__, other)
         if key not in one.comparisons:
             one.comparisons[key] = compare(one, other)
-        result: T = one.comparisons[key]
-        return result
+        return cast(T, one.comparisons[key])
 
     return compared
 
@@ -56,10 +55,17 @@ class Deviation:
     @property
     def is_no_accident(self) -> bool:
         """Whether so few rows are hardly ever wrong by chance (Chernoff's bound, Poisson)."""
-        if not self.n_wrong:
-            return -self.by_chance < math.log(ACCIDENT)
-        more = self.n_wrong * math.log(self.by_chance / self.n_wrong)
+        more = self.n_wrong * math.log(self.by_chance / self.n_wrong) if self.n_wrong else 0.0
         return self.n_wrong - self.by_chance + more < math.log(ACCIDENT)
+
+
+def _filled(column: Column, groups: Column) -> np.ndarray:
+    rows = groups.sample
+    return rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
+
+
+def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.asarray(one.astype(np.int64) * (other.max(initial=0) + 1) + other)
 
 
 # ---- functions ----
@@ -68,10 +74,16 @@ class Deviation:
 @_once
 def from_function(column: Column, groups: Column) -> Deviation:
     """The rows whose cell is not the most frequent of their group; blank cells are not counted."""
+
+    def n_unusual(cells: np.ndarray) -> int:
+        distinct, counts = np.unique(_pairs(of_group, cells), return_counts=True)
+        starts = np.unique(distinct // (cells.max(initial=0) + 1), return_index=True)[1]
+        return len(cells) - int(np.maximum.reduceat(counts, starts).sum() if len(cells) else 0)
+
     rows = _filled(column, groups)
-    cells, of_group = column.codes[rows].astype(np.int64), groups.codes[rows].astype(np.int64)
+    cells, of_group = column.codes[rows], groups.codes[rows]
     shuffled = np.random.default_rng(0).permutation(cells)
-    return Deviation(len(rows), _n_unusual(cells, of_group), float(_n_unusual(shuffled, of_group)))
+    return Deviation(len(rows), n_unusual(cells), float(n_unusual(shuffled)))
 
 
 def is_function(column: Column, groups: Column) -> bool:
@@ -96,38 +108,12 @@ def usual_codes(column: Column, groups: Column) -> np.ndarray:
     usual = column.per_group(groups.codes, len(groups.values))
     if column.conflict(groups.codes, len(groups.values)) is None:
         return usual
-    there = (column.codes >= 0) & (groups.codes >= 0)
-    pairs = _pairs(groups.codes[there].astype(np.int64), column.codes[there].astype(np.int64))
+    there = np.flatnonzero((column.codes >= 0) & (groups.codes >= 0))
+    pairs = _pairs(groups.codes[there], column.codes[there])
     first, counts = np.unique(pairs, return_index=True, return_counts=True)[1:]
-    of_group = groups.codes[there][first]
-    order = np.lexsort((first, -counts, of_group))
-    best = order[np.unique(of_group[order], return_index=True)[1]]
-    usual[of_group[best]] = column.codes[there][first[best]]
+    order = there[first[np.lexsort((-first, counts))]]  # the last one of a group is its usual one
+    usual[groups.codes[order]] = column.codes[order]
     return usual
-
-
-def n_exceptions(column: Column, groups: Column) -> int:
-    """How many rows have a cell that is not the most frequent of their group."""
-    usual = np.append(usual_codes(column, groups), -1)[groups.codes]
-    return int(((column.codes >= 0) & (groups.codes >= 0) & (usual != column.codes)).sum())
-
-
-def _filled(column: Column, groups: Column) -> np.ndarray:
-    rows = groups.sample
-    return rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
-
-
-def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.asarray(one * (other.max(initial=0) + 1) + other)
-
-
-def _n_unusual(cells: np.ndarray, groups: np.ndarray) -> int:
-    if not len(cells):
-        return 0
-    distinct, counts = np.unique(_pairs(groups, cells), return_counts=True)
-    of_group = distinct // (cells.max() + 1)
-    starts = np.flatnonzero(np.r_[True, of_group[1:] != of_group[:-1]])
-    return int(len(cells) - np.maximum.reduceat(counts, starts).sum())
 
 
 # ---- keys ----
@@ -146,7 +132,7 @@ def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> 
         all_columns: rows that are the same in all of these are counted once.
     """
     rows = one.sample
-    groups, cells = one.codes[rows].astype(np.int64), other.codes[rows].astype(np.int64)
+    groups, cells = one.codes[rows], other.codes[rows]
     n_repeated = len(rows) - len(np.unique(_pairs(groups, cells)))
     if n_repeated and (every := list(all_columns)):
         n_repeated -= len(rows) - len(combined(every, rows).values)
@@ -160,8 +146,7 @@ def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> 
 # ---- effects ----
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(NamedTuple):
     """How much of a column the groups explain, by analysis of variance."""
 
     share: float  # of the variance: the intraclass correlation; may be below 0
@@ -174,27 +159,23 @@ def effect(column: Column, groups: Column) -> Effect:
     rows = _filled(column, groups)
     of_group = np.unique(groups.codes[rows], return_inverse=True)[1].reshape(-1)
     n_rows, n_groups = len(rows), int(of_group.max(initial=-1)) + 1
-    cells = _coordinates(column, rows)
-    if cells is None or n_groups < 2 or n_rows <= n_groups:
+    numbers = column.numbers()
+    is_numeric = numbers is not None and bool(np.isfinite(numbers[rows]).all())
+    many = column.is_bytes or len(column.values) > MOST_ONE_HOT
+    if (many and not is_numeric) or n_groups < 2 or n_rows <= n_groups:
         return Effect(0.0, 0.0)
+    if is_numeric and numbers is not None:
+        cells = numbers[rows][:, None]  # (n_rows, n_coordinates)
+    else:
+        cells = np.eye(len(column.values))[column.codes[rows]]
     sizes = np.bincount(of_group)
     means = np.stack([np.bincount(of_group, one) / sizes for one in cells.T], axis=1)
     within = ((cells - means[of_group]) ** 2).sum() / (n_rows - n_groups)
     total = ((cells - cells.mean(axis=0)) ** 2).sum()
-    between = (total - within * (n_rows - n_groups)) / (n_groups - 1)
     if not total or not within:
         return Effect(float(total > 0), np.inf if total else 0.0)
+    between = (total - within * (n_rows - n_groups)) / (n_groups - 1)
     usual_size = (n_rows - (sizes**2).sum() / n_rows) / (n_groups - 1)
     share = (between - within) / (between + (usual_size - 1) * within)
     error = np.sqrt(2 / (n_groups - 1) + 2 / (n_rows - n_groups))
     return Effect(float(share), float((between / within - 1) / error))
-
-
-def _coordinates(column: Column, rows: np.ndarray) -> np.ndarray | None:
-    """Numbers, or 0 and 1 for each value, (n_rows, n_coordinates); None if there are too many."""
-    numbers = column.numbers()
-    if numbers is not None and np.isfinite(numbers[rows]).all():
-        return np.asarray(numbers[rows][:, None])
-    if column.is_bytes or len(column.values) > MOST_ONE_HOT:
-        return None
-    return np.eye(len(column.values))[column.codes[rows]]

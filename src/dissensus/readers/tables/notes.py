@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -24,7 +23,6 @@ from dissensus.readers.tables.answers import MISSING, described
 from dissensus.readers.tables.assembly import Assembled, short_text
 from dissensus.readers.tables.column_names import (
     NAMES,
-    ORDERED,
     first_named,
     is_derived,
     is_named,
@@ -36,13 +34,11 @@ from dissensus.readers.tables.column_roles import BY_NAME, ColumnRoles
 from dissensus.readers.tables.forms import LONG, Form
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.structure import TAKEN_FOR
-from dissensus.scales import Nominal, Scale
 
 NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
 MOST_LISTED = 20  # columns that are taken for the same, in the table of columns
 MOST_ITEMS = 20_000  # that are looked at
-FEWEST_WORDS = 3  # with an order that are in a column
 FEWEST_ITEMS = 10  # with several answers each: fewer may all agree by chance
 
 
@@ -255,13 +251,6 @@ def _of_answers(assembled: Assembled) -> Iterator[str]:
         yield from (f"{name}: {note}" for note in column.notes)
 
 
-def _of_scales(assembled: Assembled) -> Iterator[str]:
-    for name, column in assembled.answers.items():
-        if column.inferred:
-            if note := ordered_words_note(name, column.scale):
-                yield f"{name}: {note}"
-
-
 def _of_gold(assembled: Assembled) -> Iterator[str]:
     yield from assembled.corpus.notes
 
@@ -323,28 +312,12 @@ def _of_names(assembled: Assembled) -> Iterator[str]:
 
 REMARKS: tuple[Callable[[Assembled], Iterable[str]], ...] = (
     _of_answers,
-    _of_scales,
     _of_gold,
     _repeated,
     _without_variation,
     _missing_files,
     _of_names,
 )
-
-
-def ordered_words_note(question: str, scale: Scale) -> str:
-    """A note if the values of an inferred nominal scale are words with an order; else empty."""
-    if not isinstance(scale, Nominal) or len(scale.values) < FEWEST_WORDS:
-        return ""
-    by_word = {value.strip().casefold(): value for value in scale.values}
-    for words in ORDERED:
-        if len(by_word) == len(scale.values) and set(by_word) <= set(words):
-            ordered = ",".join(by_word[word] for word in words if word in by_word)
-            option = shlex.quote(f"{question}=ordinal:{ordered}")
-            return (
-                f"values are read as nominal, but look ordered; if they are, use --scale {option}"
-            )
-    return ""
 
 
 def _similar_names(what: str, names: Names, case: str = "") -> Iterator[str]:

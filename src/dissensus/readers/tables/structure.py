@@ -32,7 +32,6 @@ from dissensus.readers.tables.dependence import (
     is_function,
     is_surely_function,
     n_distinct_pairs,
-    n_exceptions,
 )
 from dissensus.readers.tables.rows import FEATURES, LOOKED_AT, Column, Rows, combined
 
@@ -480,7 +479,7 @@ def _explained(rows: Rows, name: str, items: Column, annotators: Column) -> Expl
     if of_item and of_annotator:  # in an item with one row everything is constant
         of_item = len(items.values) < len(items)
     if of_item or of_annotator:
-        n_wrong = n_exceptions(column, items if of_item else annotators)
+        n_wrong = from_function(column, items if of_item else annotators).n_wrong
         except_in = f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
         if of_item and column.is_text and 2 * len(column.values) >= len(items.values):
             return Explanation("content", f"a text for each item{except_in}")

@@ -16,7 +16,7 @@ import numpy as np
 from dissensus.errors import DataError, NoAnswersError, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.annotator_columns import names_annotators
-from dissensus.readers.tables.answers import declared_values
+from dissensus.readers.tables.answers import listed_values
 from dissensus.readers.tables.column_names import NAMES, WORDS, answer_named, plain
 from dissensus.readers.tables.rows import Column, Rows
 
@@ -95,7 +95,7 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
     total = min(totals, key=lambda name: wrong_sums[name], default=None)
     majority, n_other = _majority(rows, table.take(counts), {*counts, *totals})
     ordered = tuple(name for name in rows.columns if name in counts)
-    values = _values(rows, ordered, declared_values(layout), majority)
+    values = _values(rows, ordered, listed_values(layout.scale), majority)
     return Votes(ordered, values, total, wrong_sums.get(total or "", 0), majority, n_other)
 
 
