@@ -36,6 +36,7 @@ _OPTIONS = {  # of commands, for the fields that a message may state
     "annotators": "--annotator-columns",
     "answer": "--answer",
     "cells": "--answer-cells",
+    "question": "--question-column",
     "format": "--format",
 }
 _INSIDE = ("item_parts", "columns_only", "name")  # not written into a file

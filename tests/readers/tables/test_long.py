@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -471,12 +472,64 @@ def test_repeats_that_are_one_answer(write: Write) -> None:
     path = write(header + "d1,1,ann,a\nd1,1,ann,b\nd1,2,ann,a\nd2,1,ann,c\n" * 2)
     corpus = read(path, item=["doc", "seg"], annotator="rater", answer="category", repeats="set")
     assert corpus["category"].answers() == [("a", "b"), ("a",), ("c",)]
-    path = write(header + "".join(f"d{n % 2},{n % 5},ann,{n % 3}\n" for n in range(12)))
-    with pytest.raises(DataError, match=r"item = doc, annotator = rater: .*--item doc --item seg"):
-        read(path, item="doc", annotator="rater", answer="category")
 
 
-def test_a_column_that_looks_like_answers_is_named(write: Write) -> None:
+def long_rows(n_items: int, cells: Callable[[int, int], str]) -> str:
+    """A line for each of six annotators and each item."""
+    return "".join(f"{cells(i, w)}\n" for i in range(n_items) for w in range(6))
+
+
+def test_a_sentence_in_its_document_is_the_item(write: Write) -> None:
+    rows = long_rows(40, lambda i, w: f"d{i // 5},{i % 5},w{w},{'ab'[(i * w) % 2]}")
+    corpus = read(write("document,sentence,worker,label\n" + rows))
+    assert (corpus.n_items, corpus.n_annotators) == (40, 6)
+    assert "item = document + sentence" in corpus.notes[0]
+
+
+def test_what_may_be_the_question_or_a_part_of_the_item_is_asked(write: Write) -> None:
+    facets = ("fluency", "style")
+    rows = long_rows(40, lambda i, w: f"t{i // 2},w{w},{facets[i % 2]},{(i * w) % 3}")
+    path = write("item,worker,facet,label\n" + rows)
+    with pytest.raises(DataError, match="--question-column facet .*if 'facet' names the question"):
+        read(path)
+    assert sorted(read(path, question="facet").questions) == sorted(facets)
+    assert read(path, item=["item", "facet"]).n_items == 40
+    known = path.read_text().replace("facet", "criterion", 1)
+    assert sorted(read(write(known)).questions) == sorted(facets)
+
+
+@pytest.mark.parametrize(
+    ("names", "boxes", "question", "answers"),
+    [
+        ("mood_joy,mood_fear,mood_rage", ("1", "0"), "mood", ["joy", "fear", "rage"]),
+        ("joy,fear,rage", ("TRUE", "FALSE"), "answer", ["joy", "fear", "rage"]),
+        ("joy,fear,rage", ("x", ""), "answer", ["joy", "fear", "rage"]),
+    ],
+)
+def test_one_box_of_several_is_ticked(
+    write: Write, names: str, boxes: tuple[str, str], question: str, answers: list[str]
+) -> None:
+    marks = [",".join(boxes[at != code] for at in range(3)) for code in range(3)]
+    rows = long_rows(20, lambda i, w: f"t{i},w{w},{marks[(i * i + w) % 3]}")
+    corpus = read(write(f"item,worker,{names}\n" + rows))
+    assert corpus[question].scale == Nominal(tuple(sorted(answers)))
+    assert corpus[question].answers()[:3] == answers
+    assert list(read(write(f"item,worker,{names}\n" + rows), answer=names.split(",")).questions)
+
+
+def test_several_boxes_with_a_name_in_common_are_a_set(write: Write) -> None:
+    rows = long_rows(
+        20, lambda i, w: f"t{i},w{w},{(i * i + w) % 2},{i * w % 3 // 2},{(i + w) % 4 // 3}"
+    )
+    corpus = read(write("item,worker,mood: joy,mood: fear,mood: rage\n" + rows))
+    assert corpus["mood"].scale == MultiLabel(("fear", "joy", "rage"))
+    assert corpus["mood"].answers()[:4] == [(), ("joy",), (), ("joy", "rage")]
+    plain = read(write("item,worker,joy,fear,rage\n" + rows))
+    assert sorted(plain.questions) == ["fear", "joy", "rage"]
+
+
+def test_columns_that_look_like_answers_are_all_read(write: Write) -> None:
     rows = "".join(f"t{n // 4},w{n % 4},{'ab'[n % 2]},{'xyz'[n * 7 % 3]}\n" for n in range(80))
-    notes = read(write("task,worker,label,verdict\n" + rows)).notes
-    assert any("'verdict' looks like answers, too, but only 'label' is read" in n for n in notes)
+    corpus = read(write("task,worker,label,verdict\n" + rows))
+    assert sorted(corpus.questions) == ["label", "verdict"]
+    assert any("2 columns look like answers" in note for note in corpus.notes)

@@ -14,10 +14,6 @@ LONG = "task,worker,label\n"
 PLAIN = "id,domain,anna,ben,mean\n1,news,1,2,1.5\n2,blog,2,1,1.5\n3,blog,3,1,2\n"
 OTHER_SCALE = "correct it or declare another scale"
 MERGE = "merge_variants=True (--merge-variants) makes them one"
-PAIRS = (
-    "it is not clear which columns contain answers; name them (annotators=, --annotator-columns), "
-    "or give every answer a row of its own"
-)
 REPEATS = (
     "keep one row each, or say what to do with repeats (--repeats): keep, first, last; or set, if "
     "they are several values of one answer"
@@ -114,12 +110,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "id,text,category,ann1,ann2\n1,a,news,x,y\n2,b,blog,y,x\n", {},
         ": 'ann1', 'ann2' look like annotators and 'category' like answers; use format=\"wide\" if "
         'they answered (--format wide), format="long" if not (--format long)',
-    ),
-    *(
-        (f"item,annotator_1,annotator_2,{one},{two}\nt1,ann,bob,x,y\nt2,bob,ann,y,y\n", options,
-         f": 'annotator_1', 'annotator_2' and {one!r}, {two!r}: {PAIRS}")
-        for one, two in (("label_1", "label_2"), ("annotator1_label", "annotator2_label"))
-        for options in ({}, {"format": "wide"})
     ),
     (
         "id,text,anna,mean\n1,a,x,1\n2,b,y,2\n", {"format": "wide"},

@@ -22,9 +22,9 @@ from dissensus.readers.exports.responses import are_free
 from dissensus.readers.formats.survey import survey_corpus
 from dissensus.readers.layout import Layout, matching
 from dissensus.readers.recognition import is_survey
-from dissensus.readers.tables.annotator_columns import propose_annotators
 from dissensus.readers.tables.cleaning import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
+from dissensus.readers.tables.proposals import propose_annotators
 from dissensus.readers.tables.rows import Rows, free_name, make_rows, numbered
 from dissensus.readers.tables.shapes import table_corpus
 from dissensus.scales import as_numbers

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError, listed
-from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.rows import Column, Rows
 from dissensus.scales import Scale, as_numbers
 
 MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans and objects
@@ -19,6 +19,9 @@ SEPARATORS = ("\n", "|", ";", ", ", ",")
 KNOWN = 0.8  # share of the parts that occur in several cells or alone
 MOST_LETTERS = {"\n": 60, "|": 60, ";": 60}  # of an answer, on average
 MOST_LETTERS_OF_WORDS = 25  # the same, where sentences have the separator, too
+Entries = list[Any] | None  # of a cell; None: a blank
+TICKED = ("1", "true", "x", "yes", "✓", "✔", "checked")  # of a check box
+UNTICKED = ("0", "false", "no", "unchecked")
 CHOICES = '{"choices"'  # what several choices begin with in the tables of Label Studio
 
 
@@ -41,6 +44,48 @@ def parsed_cell(text: str) -> Any:
         return None
 
 
+def parsed_column(column: Column) -> list[Entries | dict[str, Any]] | None:
+    """The list or object of each row, None for a blank; None unless every value is one."""
+    if column.is_bytes or not len(column.values):
+        return None
+    if not str(column.values[0].as_py()).lstrip().startswith(("[", "{")):
+        return None
+    values = [parsed_cell(text) for text in column.values.to_pylist()]
+    return None if None in values else [(*values, None)[code] for code in column.codes.tolist()]
+
+
+def as_records(value: Any) -> list[Any] | None:
+    """A list, whose entries may be written as texts of objects; an object of lists as a list.
+
+    Example:
+        >>> as_records({"worker": ["ann", "bob"], "label": [1, 0]})
+        [{'worker': 'ann', 'label': 1}, {'worker': 'bob', 'label': 0}]
+    """
+    if isinstance(value, list):
+        parsed = [parsed_cell(one) if isinstance(one, str) else None for one in value]
+        return [one if as_is is None else as_is for one, as_is in zip(value, parsed, strict=True)]
+    lists = list(value.values()) if isinstance(value, dict) else []
+    if not lists or not all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
+        return None
+    return [dict(zip(value, entry, strict=True)) for entry in zip(*lists, strict=True)]
+
+
+def ticks_of(column: Column) -> np.ndarray | None:
+    """Which cells of a column of check boxes are ticked, (n_rows,); None for another column.
+
+    A box is "1" and "0", "TRUE" and "FALSE" and so on, or a mark and a blank.
+    """
+    if column.is_bytes or not 0 < len(column.values) < 3:
+        return None
+    words = [value.strip().casefold() for value in column.values.to_pylist()]
+    pair = [TICKED.index(word) for word in words if word in TICKED]
+    no = [UNTICKED.index(word) for word in words if word in UNTICKED]
+    blank = bool((column.codes < 0).any())
+    if len(pair) != 1 or len(pair) + len(no) < len(words) or blank == bool(no):
+        return None
+    return np.asarray(column.codes == int(words[0] not in TICKED))
+
+
 def cell_values(
     rows: Rows, column: str, question: str, counts: np.ndarray, declared: Scale | str | None
 ) -> tuple[list[str], bool, tuple[str, ...]]:
@@ -56,7 +101,8 @@ def cell_values(
     used = np.flatnonzero(counts).tolist()
     cells = {code: _deeply_parsed(texts[code]) for code in used[:MOST_LOOKED_AT]}
     cells = {code: cell for code, cell in cells.items() if cell is not None}
-    is_set, notes = column in rows.sets, ()
+    is_set = column in rows.sets
+    notes: tuple[str, ...] = ()
     kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
     of_sets = kind.startswith(("multi-label", "multilabel"))
     lists = None if is_set else _written_lists(texts) or _written_choices(texts)

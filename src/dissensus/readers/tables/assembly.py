@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -20,15 +19,11 @@ from dissensus.readers.files import stem
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import Answers, answers_of
-from dissensus.readers.tables.column_names import is_about_answers, kind_of
+from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
 from dissensus.readers.tables.dependence import is_function, usual_codes
 from dissensus.readers.tables.rows import Column, Rows, at_rows, combined, take_rows
 from dissensus.scales import Scale
-
-LONG = 40  # letters of a text, which is no part of an item's name
-MOST_PARTS = 3  # further columns that name an item
-LESS_REPEATED = 1.1  # pairs, as a multiple of those before, that a further column must give
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,38 +195,8 @@ def _annotations(
         taken = f"item = {roles.item or ' + '.join(roles.shown.values())}"
         raise DataError(
             f"{rows.path}: {taken}, annotator = {roles.annotator}: {name}: {error}; or set, if "
-            f"they are several values of one answer{_finer_items(rows, roles, items, annotators)}"
+            "they are several values of one answer"
         ) from None
-
-
-def _finer_items(rows: Rows, roles: ColumnRoles, items: Column, annotators: Column) -> str:
-    """Advice to name the item by several columns, if that leaves many fewer repeated pairs."""
-    if roles.item not in rows.columns:
-        return ""
-    pairs = items.codes.astype(np.int64) * len(annotators.values) + annotators.codes
-    taken = {*roles.used, roles.item}
-    free = {
-        name: column.codes
-        for name, column in rows.columns.items()
-        if name not in taken and not column.is_bytes and column.first_blank is None
-        if 1 < len(column.values) < rows.n_rows and not is_about_answers(name)
-        if float(np.mean([len(text) for text in column.values.slice(0, 200).to_pylist()])) < LONG
-    }
-    chosen: list[str] = []
-    n_pairs = n_first = len(np.unique(pairs))
-    while free and len(chosen) < MOST_PARTS:
-        crossed = {name: pairs * (codes.max() + 1) + codes for name, codes in free.items()}
-        sizes = {name: len(np.unique(codes)) for name, codes in crossed.items()}
-        best = max(sizes, key=lambda name: sizes[name])
-        if sizes[best] < LESS_REPEATED * n_pairs:
-            break
-        pairs, n_pairs = np.unique(crossed[best], return_inverse=True)[1].reshape(-1), sizes[best]
-        chosen.append(best)
-        del free[best]
-    if n_pairs < 2 * n_first or not chosen:
-        return ""
-    named = " ".join(f"--item {shlex.quote(name)}" for name in (str(roles.item), *chosen))
-    return f". But first look at the item: it may be several columns together ({named})"
 
 
 def _responses(rows: Rows, roles: ColumnRoles, items: Column) -> np.ndarray | None:

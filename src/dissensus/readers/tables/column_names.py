@@ -27,6 +27,7 @@ WORDS = {kind: frozenset(words.split()) for kind, words in _FILE["words"].items(
 ORDERED = tuple(" ".join(words.split()).split(", ") for words in _FILE["ordered"].values())
 PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
 WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
+BORDER = re.compile(r"[\s_.:/|-]+")  # between the parts of a name
 MEDIA: tuple[Kind, ...] = ("image", "audio", "video")
 
 _SHORT = {word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]}
@@ -35,7 +36,6 @@ _ANNOTATOR = "|".join(
 )
 _ANSWER = "label|answer|rating|annotation|judgment|judgement|vote"
 _SURE = re.compile(rf"({_ANSWER})?({_ANNOTATOR})(id)?\d+({_ANSWER})?")  # ann_1, worker851_label
-_SLOT = re.compile(rf"({_ANSWER})({_ANNOTATOR})?\d+|({_ANNOTATOR})\d+({_ANSWER})")  # label_1
 _LETTERED = re.compile(rf"(?i:{_ANNOTATOR})([ _.-]+[A-Za-z]|[A-Z])")  # Rater A; not "raters"
 _CALLED = re.compile(rf"(?i:{_ANNOTATOR})[ _.-]+\w+")  # Annot-Peter
 _LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+")  # label_1, w851, 17
@@ -83,6 +83,11 @@ def is_named(name: str, part: str) -> bool:
     return known or (part == "annotator" and ends_in_annotator(singular))
 
 
+def has_word_of_answers(name: str) -> bool:
+    """Whether a word of a name is one for answers: `label_list`."""
+    return any(is_named(word, "answer") for word in words_of(name))
+
+
 def ends_in_annotator(name: str) -> bool:
     """Whether the last words of a longer name are those of an annotator.
 
@@ -110,14 +115,9 @@ def is_one_annotator(name: str, likely: bool = True) -> bool:
     return bool(sure or (likely and weak))
 
 
-def is_slot(name: str) -> bool:
-    """Whether a name is an answer with a number: label_1, rater1_label."""
-    return bool(_SLOT.fullmatch(plain(name)))
-
-
 def is_called_annotator(name: str) -> bool:
-    """Whether a name is a word for annotators and a name: Annot-Peter."""
-    return bool(_CALLED.fullmatch(name))
+    """Whether a name is a word for annotators and a name, not an answer: Annot-Peter."""
+    return bool(_CALLED.fullmatch(name)) and plain(BORDER.split(name)[-1]) not in NAMES["answer"]
 
 
 def is_annotator_part(part: str) -> bool:
@@ -140,6 +140,39 @@ def are_persons(names: Sequence[str]) -> bool:
 def kind_of(column: str) -> Kind:
     """The kind of content that a column of this name shows."""
     return next((kind for kind in MEDIA if plain(column) in NAMES[kind]), "text")
+
+
+def families(names: Iterable[str]) -> list[dict[str, dict[str, str]]]:
+    """Names that differ in one part: pattern -> what stands for its `{}` -> name.
+
+    There is a mapping for each part: what is behind the last border, behind the first one, before
+    the last one, before the first one, and the last number.
+
+    Example:
+        >>> families(["label_ann", "label_bob"])[0]
+        {'label_{}': {'ann': 'label_ann', 'bob': 'label_bob'}}
+        >>> families(["Score1", "Score2"])[-1]
+        {'Score{}': {'1': 'Score1', '2': 'Score2'}}
+    """
+    every: list[dict[str, dict[str, str]]] = [{} for _ in range(5)]
+    for name in names:
+        borders = [one.span() for one in BORDER.finditer(name)]
+        borders = [(start, end) for start, end in borders if 0 < start < end < len(name)]
+        numbers = [one.span() for one in re.finditer(r"\d+", name)]
+        parts: list[tuple[int, int] | None] = [None] * 4
+        if borders:
+            (first, second), (last, behind) = borders[0], borders[-1]
+            parts = [(behind, len(name)), (second, len(name)), (0, last), (0, first)]
+        for groups, part in zip(every, [*parts, numbers[-1] if numbers else None], strict=True):
+            if part is not None:
+                pattern = f"{name[: part[0]]}{{}}{name[part[1] :]}"
+                groups.setdefault(pattern, {})[name[part[0] : part[1]]] = name
+    return every
+
+
+def part_name(pattern: str) -> str:
+    """What is around the `{}` of a pattern, as a name: `label` of `label_{}`."""
+    return pattern.replace("{}", "").strip(" _.:/|-")
 
 
 # ---- which columns of a table have a name ----

@@ -14,15 +14,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.errors import DataError, NoAnswersError, listed
+from dissensus.errors import DataError, NoAnswersError, counted, listed
+from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout, UnclearError
+from dissensus.readers.tables.answer_cells import ticks_of
 from dissensus.readers.tables.column_names import (
     MEDIA,
-    NAMES,
     PAIR,
     WEAK,
     answer_named,
     candidates,
+    families,
     first_named,
     kind_of,
     plain,
@@ -34,10 +36,10 @@ from dissensus.readers.tables.dependence import (
     is_surely_function,
 )
 from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered
-from dissensus.readers.tables.structure import Key, find_key
+from dissensus.readers.tables.structure import BY_NAME, TAKEN_FOR, Key, find_key
 
 MOST_QUESTIONS = 100
-BY_NAME = "by its name"
+FEWEST_BOXES = 3  # columns that are ticked or not, and have their values as names
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,6 @@ class ColumnRoles:
     split: str | None = None
     reasons: dict[str, tuple[str, str]] = field(default_factory=dict)  # column -> (taken for, why)
     choose: str = ""  # the command that reads one of several answers
-    unread: tuple[str, ...] = ()  # columns that look like answers, too
 
     @property
     def used(self) -> set[str]:
@@ -86,8 +87,10 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     if options.annotator is None and annotator is not None and item is not None:
         annotator = _annotator_named(rows, item, taken)
     shown = shown_columns(rows, options, item, {*taken, annotator, item})
-    if options.item is None and item is not None and _numbers_rows(rows, item, shown):
-        item = None
+    if options.item is None and item is not None and plain(item) in WEAK and shown:
+        n_contents = len(_joined(rows, list(shown.values())).values)
+        if rows.columns[item].is_unique and n_contents < rows.n_rows:
+            item = None  # it numbers the rows, not the contents
     key = None
     if answer or options.answer is None:
         key = _key(rows, options, item, annotator, shown, answer)
@@ -97,9 +100,16 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
                 key, answer = other, ()
     if key is not None and not key.why_unclear:
         return _structured(rows, options, key, answer, shown)
-    if not answer and options.answer is None:
-        raise _refusal(rows, key)
+    if (not answer and options.answer is None) or (key is not None and key.ways):
+        raise _refusal(rows, key, answer)
     return rows, _with_other_roles(rows, options, ColumnRoles(item, annotator, answer, shown))
+
+
+def named_columns(options: Layout) -> set[str]:
+    """Every column that the user named."""
+    parts = (options.item, options.annotator, options.question, options.gold)
+    named = {part for part in parts if part is not None}
+    return named | set(options.answer or ()) | set(options.text or ())
 
 
 def _follows_item(rows: Rows, item: str | None, answer: str) -> bool:
@@ -108,13 +118,6 @@ def _follows_item(rows: Rows, item: str | None, answer: str) -> bool:
     if item is None or column.is_bytes or rows.columns[item].is_bytes:
         return False
     return is_surely_function(column, rows.columns[item])
-
-
-def named_columns(options: Layout) -> set[str]:
-    """Every column that the user named."""
-    parts = (options.item, options.annotator, options.question, options.gold)
-    named = {part for part in parts if part is not None}
-    return named | set(options.answer or ()) | set(options.text or ())
 
 
 def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
@@ -163,7 +166,8 @@ def shown_columns(
 ) -> dict[str, str]:
     """Role -> column; a single text has the role "text", a single picture "image"."""
     if options.text is not None:
-        return _roles_of_contents(options.text)
+        one = len(options.text) == 1
+        return {kind_of(name) if one else name: name for name in options.text}
 
     def fits(column: Column) -> bool:
         """Whether an item has one such content: a `comment` may be one by the annotator."""
@@ -176,19 +180,6 @@ def shown_columns(
     return {kind: column for kind, column in columns.items() if column is not None}
 
 
-def _roles_of_contents(names: Sequence[str]) -> dict[str, str]:
-    """Role -> column: the kind of a single content, the names of several."""
-    return {kind_of(names[0]): names[0]} if len(names) == 1 else {name: name for name in names}
-
-
-def _numbers_rows(rows: Rows, item: str, shown: dict[str, str]) -> bool:
-    """Whether this `id` counts rows: it never repeats, while the content does."""
-    if plain(item) not in WEAK or not shown:
-        return False
-    n_contents = len(_joined(rows, list(shown.values())).values)
-    return len(rows.columns[item].values) == rows.n_rows > n_contents
-
-
 def _key(
     rows: Rows,
     options: Layout,
@@ -199,14 +190,19 @@ def _key(
 ) -> Key | None:
     """The item and the annotator, and what the other columns depend on; None if it cannot be told
     or names say all."""
+
+    def cannot_name(name: str) -> bool:
+        return rows.columns[name].is_bytes or rows.columns[name].first_blank is not None
+
     whole = [name for name in shown.values() if rows.columns[name].first_blank is None]
     if item is not None and options.item is None:
-        column = rows.columns[item]
-        numbers_answers = column.is_unique and annotator is not None and not answer
-        item = None if _cannot_name(column) or numbers_answers else item
-    if item is None and len(whole) == 1 and not rows.columns[whole[0]].is_bytes:
-        item = whole[0]
-    if any(_cannot_name(rows.columns[name]) for name in (item, annotator) if name is not None):
+        numbers_answers = rows.columns[item].is_unique and annotator is not None and not answer
+        item = None if cannot_name(item) or numbers_answers else item
+    if item is None:  # the content that says what the others are; a name rather than a text
+        cells = {name: rows.columns[name] for name in whole if not rows.columns[name].is_bytes}
+        names = [n for n, one in cells.items() if all(one_each(o, one) for o in cells.values())]
+        item = min(names, key=lambda name: cells[name].is_text, default=None)
+    if any(cannot_name(name) for name in (item, annotator) if name is not None):
         return None
     blank_texts = bool(shown) and not whole and item is None
     if answer and annotator is None and (candidates("count", rows, answer) or blank_texts):
@@ -216,11 +212,8 @@ def _key(
     roles = ("seconds", "response", "split", "gold", "count")
     others = {name for role in roles for name in candidates(role, rows)}
     taken = {*answer, *shown.values(), *others, *named_columns(options)} - {item, annotator}
-    return find_key(rows, item, annotator, taken)
-
-
-def _cannot_name(column: Column) -> bool:
-    return column.is_bytes or column.first_blank is not None
+    exact = options.item is not None or options.repeats != "error"
+    return find_key(rows, item, annotator, taken, exact)
 
 
 def _structured(
@@ -228,48 +221,88 @@ def _structured(
 ) -> tuple[Rows, ColumnRoles]:
     """The roles once the item and the annotator are known and the other columns are explained."""
     answer_by_name = bool(answer)
-    unread: tuple[str, ...] = ()
+    explained = {
+        name: (TAKEN_FOR.get(one.kind, one.kind), one.why) for name, one in key.explained.items()
+    }
     if options.answer is None:
-        likely = key.of_kind("answer")
-        unread = tuple(n for n in likely if answer_by_name and plain(n) not in NAMES["answer"])
-        answer = tuple(n for n in rows.columns if n in {*answer, *likely} and n not in unread)
+        answer = tuple(n for n in rows.columns if n in {*answer, *key.of_kind("answer")})
         if not answer:
             raise _refusal(rows, key)
         if not answer_by_name:
             _check_others(rows, key, answer)
+        rare = [name for name in key.of_kind("unclear") if ticks_of(rows.columns[name]) is not None]
+        for question, names in _boxes(rows, (*answer, *rare)).items():
+            rows, why = _with_boxes(rows, question, names)
+            answer = (*(name for name in answer if name not in names), question)
+            explained = {n: one for n, one in explained.items() if n not in names}
+            explained[question] = ("answer", why)
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
+        shown = {role: name for role, name in shown.items() if name not in key.item}
     content = [name for name in key.item if rows.columns[name].is_text] + key.of_kind("content")
     shown = {role: name for role, name in shown.items() if rows.columns[name].first_blank is None}
     if not shown and options.text is None and content:
         shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
-    roles = ColumnRoles(" + ".join(key.item), key.annotator, answer, shown, unread=unread)
+    roles = ColumnRoles(" + ".join(key.item), key.annotator, answer, shown)
     roles = _with_other_roles(rows, options, roles)
     by_name = key.why_item == key.why_annotator == BY_NAME and answer_by_name
     if by_name and len(answer) == 1 and not content:
         return rows, roles
-    several = len(answer) > 1 and options.answer is None
-    choose = _layout(key, answer[:1]).command(rows.path) if several else ""
-    return rows, replace(roles, reasons=_reasons(rows, key, roles), choose=choose)
-
-
-def _reasons(rows: Rows, key: Key, roles: ColumnRoles) -> dict[str, tuple[str, str]]:
-    """Column -> what it is taken for, and why."""
-    by_name = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
-    by_name |= {name: "gold" for name in roles.gold.values()}
-    taken_for = dict.fromkeys(roles.answer, "answer")
-    taken_for |= dict.fromkeys(roles.shown.values(), "content")
+    known = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
+    known |= dict.fromkeys(roles.gold.values(), "gold")
+    taken_for = dict.fromkeys(answer, "answer") | dict.fromkeys(roles.shown.values(), "content")
     reasons = {name: ("item", key.why_item) for name in key.item}
     reasons[key.annotator] = ("annotator", key.why_annotator)
     for name in rows.columns:
-        why = key.explained.get(name)
-        if name in reasons or name == roles.item:
-            continue
-        if name in by_name or (why is None and name in taken_for):
-            reasons[name] = (by_name.get(name) or taken_for[name], BY_NAME)
-        elif why is not None:
-            reasons[name] = (taken_for.get(name, why.taken_for), why.why)
-    return reasons
+        part, why = explained.get(name, (taken_for.get(name, ""), BY_NAME))
+        part, why = (known[name], BY_NAME) if name in known else (taken_for.get(name, part), why)
+        if part and name != roles.item:
+            reasons.setdefault(name, (part, why))
+    several = len(answer) > 1 and options.answer is None
+    choose = _layout(key, answer[:1]).command(rows.path) if several else ""
+    return rows, replace(roles, reasons=reasons, choose=choose)
+
+
+# ---- columns that are ticked or not ----
+
+
+def _boxes(rows: Rows, answers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Question -> columns of boxes: those that share a part of their names (`mood_joy`,
+    `mood_fear`), or all, if exactly one is ticked in each row or blanks stand for the others."""
+    ticks = {name: one for name in answers if (one := ticks_of(rows.columns[name])) is not None}
+    if len(ticks) < FEWEST_BOXES:
+        return {}
+    for way in families(ticks)[:4]:
+        groups = {p: tuple(of.values()) for p, of in way.items() if len(of) >= FEWEST_BOXES}
+        if groups and sum(map(len, groups.values())) == len(ticks):
+            names = {
+                pattern.replace("{}", "").strip(" _.:/|-"): of for pattern, of in groups.items()
+            }
+            return {free_name(name or "answer", rows.columns): of for name, of in names.items()}
+    one_each_row = (np.sum(list(ticks.values()), axis=0) == 1).all()
+    marks = all(len(rows.columns[name].values) == 1 for name in ticks)
+    return {free_name("answer", rows.columns): tuple(ticks)} if one_each_row or marks else {}
+
+
+def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> tuple[Rows, str]:
+    """The table with one column instead of boxes, and what it says: the value of the box that is
+    ticked in each row, or the set of those that are."""
+    ticks = np.stack([ticks_of(rows.columns[name]) for name in names], axis=1)
+    shared = [of for way in families(names)[:4] for of in way.values() if len(of) == len(names)]
+    values = [value for of in shared[:1] for value in of] or list(names)
+    sets = (ticks.sum(axis=1) != 1).any()
+    cells = [[value for value, tick in zip(values, row, strict=True) if tick] for row in ticks]
+    texts = pa.array([set_text(cell) if sets else cell[0] for cell in cells], pa.string())
+    columns = {name: one for name, one in rows.columns.items() if name not in names}
+    columns[question] = Column.of(texts)
+    what = "sets of values" if sets else "the value that is ticked"
+    note = (
+        f"{listed(names, 5)}: ticked or not, read as one question, {question!r} ({what}); name "
+        "them to read each as a question (answer=, --answer)"
+    )
+    more = frozenset((question,)) if sets else frozenset()
+    why = f"{counted(len(names), 'column')} that are ticked or not"
+    return replace(rows, columns=columns, sets=rows.sets | more, notes=(*rows.notes, note)), why
 
 
 # ---- further roles, once the item, the annotator and the answers are known ----
@@ -281,12 +314,16 @@ def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> Column
     items = items_of(rows, roles.item, roles.shown)
     question = options.question or _question(rows, taken, items, len(roles.answer))
     taken.add(question or "")
-    gold = gold_columns(rows, options, roles.answer, taken, question_groups(rows, items, question))
+    groups = question_groups(rows, items, question)
+
+    def is_numeric(column: Column) -> bool:
+        return len(column.values) > 0 and column.numbers() is not None
+
     return replace(
         roles,
         question=question,
-        gold=gold,
-        seconds=first_named("seconds", rows, taken, _is_numeric),
+        gold=gold_columns(rows, options, roles.answer, taken, groups),
+        seconds=first_named("seconds", rows, taken, is_numeric),
         count=None if roles.annotator else _count(rows, options, roles.answer, taken, items),
         response=first_named("response", rows, taken),
         split=first_named("split", rows, taken, lambda column: one_each(column, items)),
@@ -371,9 +408,9 @@ def gold_columns(
         own = ("gold" + plain(column), plain(column) + "gold")
         names = [name for name in rows.columns if plain(name) in own and name not in taken]
         names += candidates("gold", rows, taken) if len(answer) == 1 else []
-        names = [name for name in names if len(rows.columns[name].values)]
-        names = [name for name in names if one_each(rows.columns[name], groups)]
-        gold |= {column: names[0]} if names else {}
+        labels = {name: rows.columns[name] for name in names if len(rows.columns[name].values)}
+        name = next((n for n, labelled in labels.items() if one_each(labelled, groups)), None)
+        gold |= {} if name is None else {column: name}
     return gold
 
 
@@ -385,7 +422,12 @@ def _count(
     If every item has one row, all its answers would be the same: then the answer column is the
     majority, or the counts are of something else.
     """
-    name = first_named("count", rows, taken, _is_count)
+
+    def is_count(column: Column) -> bool:
+        numbers = column.numbers()
+        return numbers is not None and bool((numbers >= 0).all() and (numbers % 1 == 0).all())
+
+    name = first_named("count", rows, taken, is_count)
     counts = None if name is None else rows.columns[name].numbers()
     several = counts is not None and bool((counts > 1).any())
     alone = len(items.values) == rows.n_rows > 1
@@ -399,15 +441,6 @@ def _count(
         f'use answer="{answer[0]}" (--answer {answer[0]}) to read one answer for each item, or '
         'format="long" (--format long) to read as many as counted'
     )
-
-
-def _is_numeric(column: Column) -> bool:
-    return len(column.values) > 0 and column.numbers() is not None
-
-
-def _is_count(column: Column) -> bool:
-    numbers = column.numbers()
-    return numbers is not None and bool((numbers >= 0).all() and (numbers % 1 == 0).all())
 
 
 # ---- what is refused ----
@@ -439,16 +472,17 @@ def _layout(key: Key, answers: Sequence[str]) -> Layout:
     return Layout(item=key.item, annotator=key.annotator, answer=tuple(answers))
 
 
-def _refusal(rows: Rows, key: Key | None) -> NoAnswersError:
+def _refusal(rows: Rows, key: Key | None, answer: tuple[str, ...] = ()) -> NoAnswersError:
     """Why no answers are read, with a command that names the columns."""
     likelier = (("either",), ("unclear", "text", "assignment"))
     unclear = [] if key is None else [n for kinds in likelier for n in key.of_kind(*kinds)]
     if key is not None and key.why_unclear:
-        one, other = key.item[0], key.annotator
-        way = _layout(key, key.of_kind("answer") or ["ANSWER"])
-        about = f"{rows.path}: {one!r} and {other!r} look like items and annotators, but "
-        about += key.why_unclear
-        return UnclearError.of(about, rows.path, {f"if {one!r} is the item": way})
+        answers = answer or tuple(key.of_kind("answer")) or ("ANSWER",)
+        about = f"{rows.path}: {key.item[0]!r} and {key.annotator!r} look like items and "
+        about += f"annotators, but {key.why_unclear}"
+        ways = key.ways or {f"if {key.item[0]!r} is the item": _layout(key, ())}
+        layouts = {when: way.with_changes(answer=answers) for when, way in ways.items()}
+        return UnclearError.of(about, rows.path, layouts)
     if key is None or not unclear:
         advice = 'or use format="wide" (--format wide) if every annotator has a column'
         message = f"{_unrecognised(rows, 'answers', 'answer')}, {advice}"

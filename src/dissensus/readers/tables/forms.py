@@ -8,7 +8,7 @@ so do lists, objects and digits in cells.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +18,12 @@ import pyarrow as pa
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import set_text, value_text
 from dissensus.readers.layout import Layout, matching
-from dissensus.readers.tables.annotator_columns import columns_of_annotators
-from dissensus.readers.tables.answer_cells import parsed_cell
+from dissensus.readers.tables.answer_cells import (
+    Entries,
+    as_records,
+    parsed_cell,
+    parsed_column,
+)
 from dissensus.readers.tables.cleaning import without_blank_columns
 from dissensus.readers.tables.column_names import (
     NAMES,
@@ -27,10 +31,10 @@ from dissensus.readers.tables.column_names import (
     candidates,
     first_named,
     is_about_answers,
+    is_named,
     plain,
 )
 from dissensus.readers.tables.column_roles import (
-    BY_NAME,
     ColumnRoles,
     find_roles,
     gold_columns,
@@ -38,13 +42,13 @@ from dissensus.readers.tables.column_roles import (
     one_each,
     shown_columns,
 )
+from dissensus.readers.tables.proposals import columns_of_annotators, is_scale_like
 from dissensus.readers.tables.rows import Column, Rows, cells_of, free_name, numbered
+from dissensus.readers.tables.structure import BY_NAME
 from dissensus.readers.tables.vote_columns import Votes, votes_of
 
-Entries = list[Any] | None  # of a cell; None: a blank
 Slot = tuple[str, ...]
 Parts = dict[str, str]  # what the name of a column contains: annotator, item, question, value, k
-FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 LONG = "long table"
 COUNT = "count"  # a name for numbers of answers that every table recognises
 COLUMN = "{column}"  # an item, if each column of answers is one
@@ -87,13 +91,14 @@ def _columns_with_parts(rows: Rows, layout: Layout) -> tuple[dict[str, Parts], V
     if layout.item == COLUMN:
         rows.check(answers)
         return {name: {"item": name} for name in answers}, None
-    patterns = answers or ("{annotator}",)
     if not any(map(_PART.search, (*answers, layout.annotator or ""))):
         wide = layout.annotators is not None or layout.format == "wide"
-        return columns_of_annotators(rows, layout) if wide else {}, None
+        if not wide:
+            return {}, None
+        return columns_of_annotators(rows, layout), None
     columns: dict[str, Parts] = {}
-    for pattern in patterns:
-        for name, parts in matches(rows, pattern).items():
+    for pattern in answers or ("{annotator}",):
+        for name, parts in matching(pattern, rows.columns, rows.path).items():
             if layout.annotators is None or parts.get("annotator") in layout.annotators:
                 columns[name] = {"question": _name_of(pattern), **parts}
     if not columns:
@@ -102,11 +107,6 @@ def _columns_with_parts(rows: Rows, layout: Layout) -> tuple[dict[str, Parts], V
             f"{listed(rows.columns, 5)}"
         )
     return {name: parts for name, parts in columns.items() if len(rows.columns[name].values)}, None
-
-
-def matches(rows: Rows, pattern: str) -> dict[str, Parts]:
-    """The columns whose names fit a pattern, and what stands for its parts."""
-    return matching(pattern, rows.columns, rows.path)
 
 
 def _name_of(pattern: str) -> str:
@@ -121,7 +121,16 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     questions: dict[str, dict[Slot, str]] = {}
     for name, parts in columns.items():
         questions.setdefault(parts.get("question", "answer"), {})[_slot(parts)] = name
-    people = _people(rows, layout, slots)
+    people: dict[Slot, str] = {}  # the columns that name the annotators of the slots
+    if layout.annotator and _PART.search(layout.annotator):
+        people = {
+            _slot(parts): name
+            for name, parts in matching(layout.annotator, rows.columns, rows.path).items()
+        }
+        if missing := [" ".join(slot) for slot in slots if slot not in people]:
+            raise DataError(
+                f"{rows.path}: {layout.annotator!r} has no column for {listed(missing, 5)}"
+            )
     others = {n: one for n, one in rows.columns.items() if n not in (*columns, *people.values())}
     new = {
         role: _tiled([parts[role] for parts in slots.values()], rows.n_rows)
@@ -153,11 +162,14 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     for question, of in questions.items():
         new[question] = cells_of([rows.columns[of[s]] if s in of else nothing for s in slots])
     (of_slot, *more) = questions.values()
-    long_rows = _spread(rows, others, [" ".join(s) if more else of_slot[s] for s in slots])
+    labels = [" ".join(slot) if more else of_slot[slot] for slot in slots]
+    place, n_each = rows.place, len(labels)
+    spread = {name: Column(c.values, np.repeat(c.codes, n_each)) for name, c in others.items()}
     orders = {q: {rows.orders.get(name) for name in of.values()} for q, of in questions.items()}
     long_rows = replace(
-        long_rows,
-        columns={**long_rows.columns, **{names[name]: column for name, column in new.items()}},
+        rows,
+        columns={**spread, **{names[name]: column for name, column in new.items()}},
+        place=lambda row: f"{place(row // n_each)}, column {labels[row % n_each]!r}",
         sets=frozenset(names[q] for q, of in questions.items() if rows.sets & set(of.values())),
         orders={names[q]: one for q, (one, *two) in orders.items() if one and not two},
     )
@@ -170,33 +182,11 @@ def _slot(parts: Parts) -> Slot:
     return tuple(text for part, text in parts.items() if part != "question")
 
 
-def _people(rows: Rows, layout: Layout, slots: Mapping[Slot, Parts]) -> dict[Slot, str]:
-    """Slot -> the column that names its annotator, if a pattern says so."""
-    if not layout.annotator or not _PART.search(layout.annotator):
-        return {}
-    people = {_slot(parts): name for name, parts in matches(rows, layout.annotator).items()}
-    missing = [" ".join(slot) for slot in slots if slot not in people]
-    if missing:
-        raise DataError(f"{rows.path}: {layout.annotator!r} has no column for {listed(missing, 5)}")
-    return people
-
-
 def _tiled(names: Sequence[str], n_rows: int) -> Column:
     """These names, in this order, for each row."""
     distinct = list(dict.fromkeys(names))
     codes = np.tile(np.array([distinct.index(name) for name in names], np.int32), n_rows)
     return Column(pa.array(distinct, pa.string()), codes)
-
-
-def _spread(rows: Rows, others: Mapping[str, Column], labels: Sequence[str]) -> Rows:
-    """These columns with a row for each label, which messages call a column."""
-    place, n_each = rows.place, len(labels)
-    columns = {name: Column(c.values, np.repeat(c.codes, n_each)) for name, c in others.items()}
-    return replace(
-        rows,
-        columns=columns,
-        place=lambda row: f"{place(row // n_each)}, column {labels[row % n_each]!r}",
-    )
 
 
 def _check_named(rows: Rows, layout: Layout, columns: Mapping[str, Parts]) -> None:
@@ -226,12 +216,8 @@ def _item_roles(
         shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
         why_content = "a text for each item"
     taken = {*taken, *shown.values(), item}
-
-    def fits(column: Column) -> bool:
-        return one_each(column, items)
-
     gold = gold_columns(rows, layout, roles.answer, taken, items)
-    split = first_named("split", rows, {*taken, *gold.values()}, fits)
+    split = first_named("split", rows, {*taken, *gold.values()}, lambda c: one_each(c, items))
     reasons = {} if item is None else {item: ("item", why)}
     reasons |= {name: ("content", why_content) for name in shown.values()}
     reasons |= {name: ("gold", BY_NAME) for name in gold.values()}
@@ -242,36 +228,35 @@ def _item_roles(
 
 def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | None, Column, str]:
     """The column that names the items, its content, and why: one with a known name, the unnamed
-    index, one that never repeats, or row numbers."""
-    known = (name for name in candidates("item", rows, taken) if _names_items(rows, name))
+    index, one that never repeats, or row numbers.
+
+    An `id` must never repeat, a `task` may; a name is a word or a whole number, not a text.
+    """
+
+    def names_items(name: str) -> bool:
+        column = rows.columns[name]
+        if column.is_bytes or column.first_blank is not None:
+            return False
+        several = len(column.values) > 1 or rows.n_rows == 1
+        return column.is_unique if plain(name) in WEAK else several
+
+    def never_repeats(name: str) -> bool:
+        column = rows.columns[name]
+        if not column.is_unique or name in rows.sets or rows.n_rows < 3:
+            return False
+        numbers = column.numbers()
+        return not column.is_text and (numbers is None or bool((numbers % 1 == 0).all()))
+
+    known = filter(names_items, candidates("item", rows, taken))
     name = layout.item or next(known, None)
     if name is not None:
         return name, items_of(rows, name, {}), BY_NAME
     if rows.index is not None and rows.index.is_unique:
         return None, rows.index, ""
-    name = next((n for n in rows.columns if n not in taken and _never_repeats(rows, n)), None)
+    name = next((n for n in rows.columns if n not in taken and never_repeats(n)), None)
     if name is not None:
         return name, items_of(rows, name, {}), "another value in every row"
     return None, numbered(rows.n_rows), ""
-
-
-def _names_items(rows: Rows, name: str) -> bool:
-    """Whether a column distinguishes items: an `id` must never repeat, a `task` may."""
-    column = rows.columns[name]
-    if column.is_bytes or column.first_blank is not None:
-        return False
-    if plain(name) in WEAK:
-        return column.is_unique
-    return len(column.values) > 1 or rows.n_rows == 1
-
-
-def _never_repeats(rows: Rows, name: str) -> bool:
-    """Whether a column has another name in every row: words or whole numbers, not a text."""
-    column = rows.columns[name]
-    if not column.is_unique or name in rows.sets or rows.n_rows < 3:
-        return False
-    numbers = column.numbers()
-    return not column.is_text and (numbers is None or bool((numbers % 1 == 0).all()))
 
 
 def _texts(rows: Rows, taken: set[str | None]) -> list[str]:
@@ -285,22 +270,6 @@ def _texts(rows: Rows, taken: set[str | None]) -> list[str]:
 
 
 # ---- cells that contain several answers ----
-
-
-def as_records(value: Any) -> list[Any] | None:
-    """A list, whose entries may be written as texts of objects; an object of lists as a list.
-
-    Example:
-        >>> as_records({"worker": ["ann", "bob"], "label": [1, 0]})
-        [{'worker': 'ann', 'label': 1}, {'worker': 'bob', 'label': 0}]
-    """
-    if isinstance(value, list):
-        parsed = [parsed_cell(one) if isinstance(one, str) else None for one in value]
-        return [one if as_is is None else as_is for one, as_is in zip(value, parsed, strict=True)]
-    lists = list(value.values()) if isinstance(value, dict) else []
-    if not lists or not all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
-        return None
-    return [dict(zip(value, entry, strict=True)) for entry in zip(*lists, strict=True)]
 
 
 def _exploded_cells(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
@@ -319,7 +288,18 @@ def _exploded_cells(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
         index = rows.index if rows.index is not None and rows.index.is_unique else None
         name = free_name("item", rows.columns)
         rows = replace(rows, columns={name: index or numbered(rows.n_rows), **rows.columns})
-    long_rows, changes = _FORMS[layout.cells](rows, layout)
+    changes: dict[str, Any] = {}
+    if layout.cells == "lists":
+        long_rows = _of_lists(rows, layout)
+    elif layout.cells == "records":
+        long_rows, changes = _of_records(rows, layout)
+    elif layout.cells == "digits":
+        texts = {name: rows.columns[name].array().to_pylist() for name in answers}
+        digits = {n: [list((cell or "").strip()) for cell in cells] for n, cells in texts.items()}
+        note = f"{', '.join(answers)}: each digit is an answer"
+        long_rows = _exploded(rows, digits, set(answers), note)
+    else:
+        long_rows, changes = _of_objects(rows, layout)
     layout = layout.with_changes(cells="values", **changes)
     long_rows, notes = without_blank_columns(long_rows, layout)
     return replace(long_rows, notes=(*long_rows.notes, *notes)), layout
@@ -336,20 +316,19 @@ def _parsed(rows: Rows, name: str, kind: Any, what: str) -> list[Any]:
     return [(*values, None)[code] for code in column.codes.tolist()]
 
 
-def _of_lists(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
+def _of_lists(rows: Rows, layout: Layout) -> Rows:
     """Lists with an entry for each annotator, and all other lists that are as long."""
     stated = [*([layout.annotator] if layout.annotator else []), *(layout.answer or ())]
     rows.check(stated)
     columns = {name: _parsed(rows, name, list, "list") for name in stated}
     for name, column in rows.columns.items():
-        if name not in columns and column.is_like_lists:
-            values = [*map(parsed_cell, column.values.to_pylist()), None]
-            if all(isinstance(value, list | None) for value in values):
-                columns[name] = [values[code] for code in column.codes.tolist()]
+        cells = parsed_column(column) if name not in columns else None
+        if cells is not None and all(isinstance(one, list | None) for one in cells):
+            columns[name] = cells
     sizes = _lengths(columns[stated[0]])
     for name in list(columns):
         different = _lengths(columns[name]) != sizes
-        usual = plain(name) in NAMES["answer"] or plain(name[:-1]) in NAMES["answer"]
+        usual = is_named(name, "answer")
         if different.any() and (name in stated or (usual and different.mean() < 0.5)):
             row = int(different.argmax())
             raise DataError(
@@ -362,38 +341,25 @@ def _of_lists(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
     note = f"{', '.join(together)}: lists with an entry for each annotator, read as rows"
     if layout.annotator is None:
         note = f"{together[0]}: lists of answers of unknown annotators"
-    return exploded(rows, columns, set(columns), note), {}
+    return _exploded(rows, columns, set(columns), note)
 
 
-def _of_keys(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
-    """Objects with an answer for each annotator."""
+def _of_objects(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
+    """Objects with an answer for each annotator, or with a number of answers for each value."""
     (name,) = layout.answer or ("",)
-    person = free_name("annotator", rows.columns)
-    columns = _keys_and_values(rows, name, person, name)
-    keys = dict.fromkeys(key for cell in columns[person] for key in cell or ())
-    note = f"{name}: objects with an answer for each annotator ({listed(keys)}), read as rows; "
-    note += "if these are questions, name them (answer=, --answer)"
-    return exploded(rows, columns, {name}, note), {"annotator": person}
-
-
-def _of_counts(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
-    """Objects with a number of answers for each value."""
-    (name,) = layout.answer or ("",)
-    others = {free_name(n, [COUNT]) if n == COUNT else n: c for n, c in rows.columns.items()}
-    columns = _keys_and_values(rows, name, name, COUNT)
-    note = f"{name}: objects with a number of answers for each value"
-    rows = replace(rows, columns=others)
-    return exploded(rows, columns, {name}, note), {"annotator": None, "format": "long"}
-
-
-def _keys_and_values(rows: Rows, name: str, key: str, value: str) -> dict[str, list[Entries]]:
-    """The keys and the values of the objects in a column, as columns of lists."""
     objects = _parsed(rows, name, dict, "object")
     pairs = [[(k, v) for k, v in (one or {}).items() if v is not None] for one in objects]
-    return {
-        key: [[k for k, _ in one] for one in pairs],
-        value: [[v for _, v in one] for one in pairs],
-    }
+    keys, values = [[k for k, _ in one] for one in pairs], [[v for _, v in one] for one in pairs]
+    if layout.cells == "counts":
+        others = {free_name(n, [COUNT]) if n == COUNT else n: c for n, c in rows.columns.items()}
+        note = f"{name}: objects with a number of answers for each value"
+        rows = _exploded(replace(rows, columns=others), {name: keys, COUNT: values}, {name}, note)
+        return rows, {"annotator": None, "format": "long"}
+    person = free_name("annotator", rows.columns)
+    every = dict.fromkeys(key for one in keys for key in one)
+    note = f"{name}: objects with an answer for each annotator ({listed(every)}), read as rows; "
+    note += "if these are questions, name them (answer=, --answer)"
+    return _exploded(rows, {person: keys, name: values}, {name}, note), {"annotator": person}
 
 
 def _of_records(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
@@ -414,28 +380,16 @@ def _of_records(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
         for key in keys
     }
     note = f"{name}: lists with an entry for each annotator, read as rows"
-    long_rows = exploded(rows, columns, {name}, note)
+    long_rows = _exploded(rows, columns, {name}, note)
     answers = [key for _, _, key in stated if key]
     if not answers and not any(plain(key) in NAMES["annotator"] for key in keys):
-        answers = [key for key in columns if _is_answer(long_rows.columns[key], key)]
+        new = {key: long_rows.columns[key] for key in columns if not is_about_answers(key)}
+        answers = [
+            key
+            for key, one in new.items()
+            if is_scale_like(one) and 1 < len(one.values) <= (one.codes >= 0).sum() / 2
+        ]
     return long_rows, {"answer": tuple(answers) or None}
-
-
-def _is_answer(column: Column, name: str) -> bool:
-    """Whether a key of records has few values, and is not about an answer by its name."""
-    n_filled = int((column.codes >= 0).sum())
-    few = 1 < len(column.values) <= max(FEW_VALUES, n_filled // 10)
-    return few and 2 * len(column.values) <= n_filled and not is_about_answers(name)
-
-
-def _of_digits(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
-    """A cell such as 11213, each digit of which is the answer of somebody."""
-    names = list(layout.answer or ())
-    texts = {name: rows.columns[name].array().to_pylist() for name in names}
-    columns: dict[str, list[Entries]] = {
-        name: [list((cell or "").strip()) for cell in cells] for name, cells in texts.items()
-    }
-    return exploded(rows, columns, set(names), f"{', '.join(names)}: each digit is an answer"), {}
 
 
 def _lengths(cells: list[Entries]) -> np.ndarray:
@@ -443,9 +397,7 @@ def _lengths(cells: list[Entries]) -> np.ndarray:
     return np.array([len(cell or ()) for cell in cells], dtype=np.int64)
 
 
-def exploded(
-    rows: Rows, columns: dict[str, list[Entries]], replaced: set[str], note: str = ""
-) -> Rows:
+def _exploded(rows: Rows, columns: Mapping[str, list[Any]], replaced: set[str], note: str) -> Rows:
     """The table with a row for each entry of these columns, which replace others."""
     source = np.repeat(np.arange(rows.n_rows), _lengths(next(iter(columns.values()))))
     if not len(source):
@@ -466,14 +418,5 @@ def exploded(
         sets=frozenset(sets),
         place=lambda row: place(int(source[row])),
         index=None,
-        notes=(*rows.notes, note) if note else rows.notes,
+        notes=(*rows.notes, note),
     )
-
-
-_FORMS: dict[str, Callable[[Rows, Layout], tuple[Rows, dict[str, Any]]]] = {
-    "lists": _of_lists,
-    "keys": _of_keys,
-    "counts": _of_counts,
-    "records": _of_records,
-    "digits": _of_digits,
-}

@@ -16,24 +16,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.corpus import Corpus
-from dissensus.errors import counted, listed
+from dissensus.errors import counted
 from dissensus.names import Names
-from dissensus.readers.tables.annotator_columns import AlikeColumns
 from dissensus.readers.tables.answers import MISSING, described
 from dissensus.readers.tables.assembly import Assembled, short_text
 from dissensus.readers.tables.column_names import (
     NAMES,
     first_named,
+    has_word_of_answers,
     is_derived,
-    is_named,
     is_one_annotator,
     plain,
-    words_of,
 )
-from dissensus.readers.tables.column_roles import BY_NAME, ColumnRoles
+from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.forms import LONG, Form
+from dissensus.readers.tables.proposals import Proposal
 from dissensus.readers.tables.rows import Rows
-from dissensus.readers.tables.structure import TAKEN_FOR
+from dissensus.readers.tables.structure import BY_NAME, TAKEN_FOR
 
 NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
@@ -50,17 +49,17 @@ def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
 # ---- what was recognised ----
 
 
-def table_notes(rows: Rows, form: Form, assembled: Assembled, alike: AlikeColumns) -> list[str]:
+def table_notes(rows: Rows, form: Form, assembled: Assembled, proposal: Proposal) -> list[str]:
     """What was recognised in a table, and what is to be known about it.
 
     Args:
         rows: the table before it had a row for each answer.
-        alike: the columns that are annotators by their values.
+        proposal: the columns that are annotators by their values.
     """
     roles, is_long, is_wide = form.roles, form.kind == LONG, form.kind == "wide table"
     reasons = roles.reasons if is_long else {}
     if is_wide and form.layout.answer is None:
-        reasons = _wide_reasons(form, assembled, alike)
+        reasons = _wide_reasons(form, assembled, proposal)
     line = [f"{form.kind}; {', '.join(_shape(rows, form, assembled) + _other_roles(form))}"]
     others = {} if reasons else assembled.others  # the table has them
     names = [name for of in others.values() for name in of]
@@ -139,11 +138,11 @@ def amounts(corpus: Corpus) -> str:
 
 
 def _wide_reasons(
-    form: Form, assembled: Assembled, alike: AlikeColumns
+    form: Form, assembled: Assembled, proposal: Proposal
 ) -> dict[str, tuple[str, str]]:
     """Column -> what it is taken for, and why; empty if names say all."""
     named = all(map(is_one_annotator, form.headers))
-    why = alike.why or (BY_NAME if named else "has values of the other columns")
+    why = proposal.why or (BY_NAME if named else "has values of the other columns")
     reasons = form.roles.reasons | {name: ("annotator", why) for name in form.headers}
     if all(why == BY_NAME for _, why in reasons.values()):
         return {}
@@ -153,8 +152,8 @@ def _wide_reasons(
         derived = [name for name in names if is_derived(name)]
         by_name = ("label of the item", "a summary or a model, by its name")
         reasons |= dict.fromkeys(derived, by_name)
-    if alike.majority:
-        reasons[alike.majority] = ("label of the item", "the majority of the annotators")
+    if proposal.majority:
+        reasons[proposal.majority] = ("label of the item", "the majority of the annotators")
     return reasons
 
 
@@ -186,13 +185,6 @@ def _of_long_table(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> Iter
     if roles.choose:
         n_answers = counted(len(roles.answer), "column")
         yield f"{n_answers} look like answers, each is a question; to choose: {roles.choose}"
-    if roles.unread:
-        looks = "looks" if len(roles.unread) == 1 else "look"
-        yield (
-            f"{listed(roles.unread, 5)} {looks} like answers, too, but only "
-            f"{listed(roles.answer, 5)} is read, by its name; name all of them to read them "
-            "(answer=, --answer)"
-        )
     name = first_named("count", rows, roles.used)
     counts = None if name is None else rows.columns[name].numbers()
     if counts is not None and roles.annotator is None and roles.count is None:
@@ -235,7 +227,7 @@ def _of_other_columns(rows: Rows, is_wide: bool, assembled: Assembled) -> Iterat
 
 
 def _contains_answers(rows: Rows, name: str) -> bool:
-    return rows.columns[name].is_like_lists and any(is_named(w, "answer") for w in words_of(name))
+    return rows.columns[name].is_like_lists and has_word_of_answers(name)
 
 
 # ---- checks of what was read ----

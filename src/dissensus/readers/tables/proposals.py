@@ -1,107 +1,485 @@
-"""Proposals: the layouts of tables that have more than one answer in a row, with reasons.
+"""Proposals: layouts of tables whose rows have more than one answer, from names and values.
 
+    id,ann_1,ann_2                                                            annotators
+    id,label_anna,label_ben,rating_anna,rating_ben                            questions of each
+    rater,img1.jpg,img2.jpg                                                   items
+    id,Score1,Score2,TurkId1,TurkId2                                          slots
     {"id": "t1", "annotators": ["ann", "bob"], "labels": ["yes", "no"]}       lists
     {"id": "t1", "annotations": [{"annotator": "ann", "label": "yes"}, ...]}  records
     {"id": "t1", "annotations": {"ann": "yes", "bob": "no"}}                  keys
     {"id": "t1", "label_counter": {"yes": 70, "no": 30}}                      counts
-    id,Score1,Score2,TurkId1,TurkId2                                          slots
 
-A proposal is taken if names say what it is; otherwise the table is refused, with a command for
-each way to read it.
+A proposal is taken if names, or something else in the table, say what it is. Columns of different
+questions ("toxic", "insult") look the same as columns of different annotators: what may be either
+is refused, with a command for each way to read it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
 from dissensus.readers.layout import Layout, UnclearError
-from dissensus.readers.tables.answer_cells import parsed_cell
+from dissensus.readers.tables.answer_cells import as_records, parsed_column
+from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import (
+    MEDIA,
     NAMES,
+    PAIR,
     WORDS,
+    answer_named,
+    are_persons,
+    candidates,
+    families,
+    first_named,
+    has_word_of_answers,
     is_about_answers,
+    is_annotator_part,
+    is_called_annotator,
+    is_derived,
     is_named,
     is_one_annotator,
+    part_name,
     plain,
     words_of,
 )
-from dissensus.readers.tables.forms import as_records
-from dissensus.readers.tables.rows import Column, Rows, free_name
+from dissensus.readers.tables.dependence import effect
+from dissensus.readers.tables.rows import Column, Rows, cells_of, numbered
+from dissensus.readers.tables.structure import FEW_VALUES, MOST, SURE
+from dissensus.readers.tables.vote_columns import propose_votes
 from dissensus.scales import as_numbers
 
 Cells = dict[str, list[Any]]  # column -> the list or object of each row, None for a blank
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
-PLACES = frozenset(("start", "end", "startoffset", "endoffset"))  # keys of spans
+SHARE = 0.1  # of the filled cells: so many distinct answers are values of a scale, too
+SAME_RATINGS = 0.1  # of the variance of ratings: so much is between items
+COMPLETE = 0.8  # of the pairs of question and annotator: so many have a column
+FEWEST = 3  # annotators whose names say little
+MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
+MOST_COMPARED = 200  # columns, or different sets of values, that are compared with one another
+MAJORITY, OTHERS = 0.99, 0.97  # of the rows with a majority: how often its column is it
 FEWEST_SUMS = 5  # rows in which numbers with the same sum are counts
-MOST_NAMED = 30  # keys that a command in a message names
-ZOONIVERSE = frozenset(("classificationid", "subjectids", "annotations"))
-LIMESURVEY = frozenset(("submitdate", "lastpage", "startlanguage"))
-_NUMBERED = re.compile(r"(?P<before>.*?)(?P<k>\d+)(?P<after>\D*)")
+MOST_NAMED = 30  # columns or keys that a command in a message names
+CONTENTS = ("item", "text", *MEDIA)
+PLACES = frozenset(("start", "end", "startoffset", "endoffset"))  # keys of spans
+_QUESTION = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
+_ITEM = re.compile(
+    r"(?i)(item|task|doc|document|stimulus|stim|image|img|clip|trial|example|sample)[\W_]*\d+|"
+    r".+\.(jpe?g|png|gif|wav|mp3|mp4|txt|flac)"
+)
 
 
-# ---- columns in numbered pairs ----
+@dataclass(frozen=True)
+class Proposal:
+    """A layout, and why its columns are annotators if their names do not say it."""
+
+    layout: Layout
+    why: str = ""
+    majority: str | None = None  # the column that is always their majority
 
 
-def _numbered(rows: Rows, part: str) -> dict[str, dict[str, str]]:
-    """Pattern -> number -> column, of columns whose names differ in a number."""
-    groups: dict[str, dict[str, str]] = {}
-    for name, column in rows.columns.items():
-        match = _NUMBERED.fullmatch(name)
-        if match is not None and len(column.values) and not column.is_bytes:
-            pattern = f"{match['before']}{{{part}}}{match['after']}"
-            groups.setdefault(pattern, {})[match["k"]] = name
-    return {pattern: group for pattern, group in groups.items() if len(group) > 1}
-
-
-def propose_slots(rows: Rows, layout: Layout) -> Layout | None:
-    """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
-    if layout.states_answers or layout.format is not None:
-        return None
-    groups = _numbered(rows, "k")
-    for people, named in groups.items():
-        word = plain(people.replace("{k}", ""))
-        if word not in NAMES["annotator"] or not _are_names(rows, list(named.values())):
-            continue
-        answers = [
-            pattern
-            for pattern, group in groups.items()
-            if group.keys() == named.keys() and pattern != people and not is_about_answers(pattern)
-        ]
-        if answers:
-            return Layout(annotator=people, answer=tuple(answers))
+def propose(rows: Rows, stated: Layout) -> Proposal | None:
+    """The layout of a table that names or lists of answers show; None if it is a long table."""
+    for proposer in PROPOSERS if stated.cells == "values" else ():
+        layout = proposer(rows, stated)
+        if layout is not None:
+            return Proposal(layout)
     return None
 
 
-def _are_names(rows: Rows, columns: Sequence[str]) -> bool:
-    """Whether cells are names: different in each row, and more of them than a scale has."""
-    values = {value for name in columns for value in rows.columns[name].words}
-    cells = [rows.columns[name].array().slice(0, 200).to_pylist() for name in columns]
-    filled = [[cell for cell in row if cell] for row in zip(*cells, strict=True)]
-    return all(len(set(row)) == len(row) for row in filled) and len(values) > len(columns)
+# ---- columns and their values ----
+
+
+def _free(rows: Rows, layout: Layout) -> list[str]:
+    """The columns that may belong to an annotator."""
+    named = {layout.item, layout.gold, *(layout.text or ())}
+    return [name for name in rows.columns if name not in named and not is_derived(name)]
+
+
+def _without_role(rows: Rows, names: list[str]) -> list[str]:
+    """The columns that are not named as something else."""
+    roles = (*CONTENTS, "gold", "seconds", "count", "split")
+    known = {name for role in roles for name in candidates(role, rows)}
+    known |= {name for name in names if plain(name) in PAIR or "unnamed" in plain(name)}
+    return [name for name in names if name not in known and not rows.columns[name].is_bytes]
+
+
+def _values(rows: Rows, *names: str) -> set[str]:
+    """The values of columns, without words for a missing value."""
+    values = {value for name in names for value in rows.columns[name].words}
+    return {value for value in values if value.casefold() not in MISSING}
+
+
+def is_scale_like(column: Column) -> bool:
+    """Whether a column has few values, as answers do."""
+    few = max(FEW_VALUES, int((column.codes >= 0).sum()) // 10)
+    return not column.is_bytes and 0 < len(column.values) <= few
+
+
+def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
+    """Whether a value of this column occurs in other columns too."""
+    own = _values(rows, name)
+    return any(not own.isdisjoint(rows.columns[other].words) for other in others if other != name)
+
+
+def _is_scale(rows: Rows, names: list[str]) -> bool:
+    """Whether columns have few values, or few for so many cells, most of them in common."""
+    n_columns = Counter(value for name in names for value in _values(rows, name))
+    if len(n_columns) <= FEW_VALUES:
+        return True
+    n_filled = 0
+    for column in (rows.columns[name] for name in names):
+        shared = np.array([n_columns[v.strip()] > 1 for v in column.values.to_pylist()])
+        filled = column.codes[column.codes >= 0]
+        n_filled += len(filled)
+        if len(filled) and shared[filled].mean() < MOST:
+            return False
+    return len(n_columns) <= SHARE * n_filled
+
+
+def _rate_the_same(rows: Rows, names: list[str]) -> bool:
+    """Whether columns contain many numbers, which agree within rows."""
+    columns = [rows.columns[name] for name in names]
+    if any(column.numbers() is None for column in columns):
+        return False
+    each = numbered(rows.n_rows)
+    by_row = effect(cells_of(columns), Column(each.values, np.repeat(each.codes, len(columns))))
+    return by_row.share > SAME_RATINGS and by_row.z > SURE
+
+
+# ---- annotators by their names ----
+
+
+def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str]]:
+    """The columns of a table that is stated to be wide: annotator, and question if it has one."""
+    roles = ("annotator", "answer", "question")
+    others = [f"{role}=" for role in roles if getattr(layout, role) is not None]
+    if others:
+        raise DataError(
+            f"{rows.path}: in a wide table the columns are the annotators, their cells the "
+            f"answers; leave out {', '.join(others)}"
+        )
+    if layout.annotators == ():
+        raise DataError(
+            f"{rows.path}: no annotator is named; leave annotators= out or name columns"
+        )
+    free = _free(rows, layout)
+    annotators = layout.annotators or ()
+    if not annotators:
+        free = _without_role(rows, free)
+        sure = _surely_annotators(rows, free)
+        annotators = tuple(
+            sure if len(sure) > 1 else (name for name in free if _shares(rows, name, free))
+        )
+        if len(annotators) < 2:
+            raise DataError(
+                f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 5)}; "
+                "name them (annotators=, --annotator-columns)"
+            )
+    if not set(annotators) & set(rows.columns):
+        grid = _grid(free, lambda part, _: part in annotators, 1, 1)
+        if grid:
+            return {
+                column: {"question": part_name(pattern), "annotator": annotator}
+                for pattern, columns in grid.items()
+                for annotator, column in columns.items()
+            }
+    rows.check(annotators)
+    _check_kinds(rows, annotators, layout)
+    return {name: {"annotator": name} for name in annotators}
+
+
+def _check_kinds(rows: Rows, annotators: Iterable[str], layout: Layout) -> None:
+    """Refuse annotators of whom some answer in numbers only and some in words only."""
+    first: dict[str, str] = {}
+    for name in annotators:
+        numeric = {as_numbers([value]) is not None for value in _values(rows, name)}
+        kind = "sets" if name in rows.sets else "numbers" if True in numeric else "words"
+        if name in rows.sets or len(numeric) == 1:  # "1", "2", "3+" go with either
+            first.setdefault(kind, name)
+    kinds = [kind for kind in ("numbers", "words", "sets") if kind in first]
+    if len(kinds) < 2 or (layout.scale is not None and "sets" not in kinds):
+        return
+    examples = {kind: str(rows.columns[first[kind]].values[0])[:40] for kind in kinds}
+    clash = [f"{first[kind]!r} answers in {kind} ({examples[kind]!r})" for kind in kinds]
+    raise DataError(
+        f"{rows.path}: {', '.join(clash)}; name the columns that are annotators (annotators=, "
+        "--annotator-columns), or declare a scale that contains both (scale=, --scale)"
+    )
+
+
+def names_annotators(rows: Rows, layout: Layout) -> bool:
+    """Whether columns are annotators by their names, or one column contains their names."""
+    sure = _surely_annotators(rows, _free(rows, layout))
+    return len(sure) > 1 or first_named("annotator", rows, sure) is not None
+
+
+def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
+    """A layout whose annotators are columns, by their names; what may be either is refused."""
+    if layout.format is not None or layout.states_answers:
+        return None
+    free = _free(rows, layout)
+    sure = _surely_annotators(rows, free)
+    annotator = first_named("annotator", rows, sure)
+    if annotator is not None and _shares(rows, annotator, sure):
+        sure.append(annotator)  # a column "expert" with answers, next to those of the crowd
+        annotator = first_named("annotator", rows, sure)
+    if annotator is not None:
+        return None
+    answer = answer_named(rows, sure)
+    if len(sure) < 2:
+        likely = [] if answer is not None else _likely_annotators(rows, free)
+        return Layout(annotators=tuple(likely)) if likely else None
+    if answer is not None and not rows.columns[answer].is_text and not _shares(rows, answer, sure):
+        raise DataError(
+            f"{rows.path}: {listed(sure)} look like annotators and {answer!r} like answers; "
+            'use format="wide" if they answered (--format wide), format="long" if not '
+            "(--format long)"
+        )
+    return Layout(annotators=tuple(name for name in rows.columns if name in sure))
+
+
+def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
+    sure = [name for name in free if is_one_annotator(name, likely=False)]
+    if len(sure) > 1:  # and those that are called like them: Annot1, Annot-Peter
+        values = _values(rows, *sure)
+        called = {name for name in free if is_called_annotator(name) and _values(rows, name)}
+        sure = [n for n in free if n in sure or (n in called and _values(rows, n) <= values)]
+    return sure
+
+
+def _likely_annotators(rows: Rows, free: list[str]) -> list[str]:
+    """Columns that may be annotators by their names, and have the same few answers."""
+    likely = [name for name in free if is_one_annotator(name)]
+    alike = all(_shares(rows, name, likely) for name in likely if _values(rows, name))
+    if len(likely) < 2 or not alike:
+        return []
+    if not _is_scale(rows, likely) and not _rate_the_same(rows, likely):
+        return []
+    gaps = sum(rows.columns[name].first_blank is not None for name in likely)
+    numbers = [str(number) for number in range(len(likely) + 1)]
+    if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
+        return []  # "0,1,2" may be the header of a long table without column names
+    return likely
+
+
+# ---- columns whose names have a part in common ----
+
+
+def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
+    """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
+    if layout.states_answers or layout.format is not None:
+        return None
+    filled = [n for n, one in rows.columns.items() if len(one.values) and not one.is_bytes]
+    numbers = {pattern: of for pattern, of in families(filled)[-1].items() if len(of) > 1}
+    for people, named in numbers.items():
+        if plain(people.replace("{}", "")) not in NAMES["annotator"]:
+            continue
+        answers = [
+            pattern
+            for pattern, of in numbers.items()
+            if of.keys() == named.keys() and pattern != people and not is_about_answers(pattern)
+            if not _values(rows, *of.values()) & _values(rows, *named.values())
+        ]
+        cells = [rows.columns[name].array().slice(0, 200).to_pylist() for name in named.values()]
+        filled_cells = [[cell for cell in row if cell] for row in zip(*cells, strict=True)]
+        different = all(len(set(row)) == len(row) for row in filled_cells)
+        if answers and different and len(_values(rows, *named.values())) >= len(named):
+            patterns = tuple(pattern.replace("{}", "{k}") for pattern in answers)
+            return Layout(annotator=people.replace("{}", "{k}"), answer=patterns)
+    return None
+
+
+def _propose_grid(rows: Rows, layout: Layout, fewest: int = 2) -> Layout | None:
+    """A layout of columns such as `label_ann1`, `rating_ann1`, `label_ann2`, ...
+
+    Args:
+        fewest: questions; with one, its annotators have to be called so, as in rater1_score.
+    """
+    if layout.format is not None or layout.states_answers:
+        return None
+    named = {layout.item, layout.gold, *(layout.text or ())}
+    free = [n for n, column in rows.columns.items() if len(column.values) and n not in named]
+    if fewest == 1:
+        free = [name for name in free if not is_derived(name)]
+        grid = _grid(free, lambda part, _: is_annotator_part(part), fewest)
+    elif first_named("annotator", rows) is not None:
+        return None
+    else:
+        grid = _grid(free, _is_annotator, fewest) or _grid(free, _has_initial, fewest)
+    about = [p for p in grid if is_about_answers(p) or is_derived(p)]
+    grid = {pattern: of for pattern, of in grid.items() if pattern not in about}
+    if not grid:
+        return None
+    annotators = dict.fromkeys(name for columns in grid.values() for name in columns)
+    patterns = tuple(pattern.replace("{}", "{annotator}") for pattern in grid)
+    return Layout(annotators=tuple(annotators), answer=patterns)
+
+
+def possible_annotators(rows: Rows, layout: Layout) -> tuple[str, ...]:
+    """The parts of the names of columns that may be annotators; () if there are none."""
+    few = [name for name in _free(rows, layout) if is_scale_like(rows.columns[name])]
+
+    def may_be(part: str, _: str) -> bool:
+        return plain(part) not in NAMES["answer"] and not _QUESTION.fullmatch(part)
+
+    grid = _grid(few, may_be, 2, FEWEST)
+    return tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
+
+
+def _is_annotator(part: str, pattern: str) -> bool:
+    """Whether a part is an annotator by its name; a number may be one: label_1, but not q_1."""
+    is_number = re.fullmatch(r"\d+|[A-Z]", part) and plain(pattern) in NAMES["answer"]
+    return bool(is_number) or is_annotator_part(part) or are_persons([part])
+
+
+def _has_initial(part: str, _: str) -> bool:
+    """Whether a part may be an annotator by its initial: r1, a2, j3, u4."""
+    return bool(re.fullmatch(r"(?i)[arju]\d+", part))
+
+
+def _grid(
+    names: Iterable[str],
+    is_annotator: Callable[[str, str], bool],
+    fewest: int,
+    fewest_annotators: int = 2,
+) -> dict[str, dict[str, str]]:
+    """Pattern -> annotator -> column, of columns whose names have two parts; empty if none.
+
+    Args:
+        is_annotator: of the part that may be the annotator, and the pattern without it.
+        fewest: questions, which have a column for nearly every annotator.
+    """
+    for every in families(names):
+        sure = {p: {a: n for a, n in of.items() if is_annotator(a, p)} for p, of in every.items()}
+        annotators = {annotator for of in sure.values() for annotator in of}
+        grid = {p: of for p, of in sure.items() if len(of) >= COMPLETE * len(annotators) > 0}
+        if grid and are_persons(list(annotators)):  # and who is called otherwise
+            shared = set.intersection(*(set(every[pattern]) for pattern in grid))
+            known = {name for part in NAMES.values() for name in part}
+            annotators |= {one for one in shared if not is_derived(one) and plain(one) not in known}
+            grid = {p: {a: n for a, n in every[p].items() if a in annotators} for p in grid}
+        enough = len(grid) >= fewest and len(annotators) >= fewest_annotators
+        if enough and not any(is_annotator_part(part_name(pattern)) for pattern in grid):
+            return grid
+    return {}
+
+
+# ---- columns with the same values, which may be annotators or questions ----
+
+
+def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
+    """A layout of columns with the same values; refused if they may be annotators or questions.
+
+    They are items if each row is an annotator. They are annotators if they are called like persons,
+    if another column is always their majority, or if every row has the same number of answers, by a
+    part of the columns.
+    """
+    free = [name for name in _without_role(rows, _free(rows, stated)) if _values(rows, name)]
+    group = _largest_group(rows, free)
+    if len(group) < 2 or not _is_scale(rows, group):
+        return None
+    if (person := _person_of_rows(rows, group)) is not None:
+        return Proposal(Layout(item="{column}", annotator=person, answer=tuple(group)))
+    if are_persons(group):  # also who gave some of the answers only
+        own = [name for name in free if _values(rows, name) <= _values(rows, *group)]
+        persons = [name for name in own if name in group or are_persons([*group, name])]
+        return Proposal(Layout(annotators=tuple(persons)), "the same values, called like a person")
+    majority = _majority_of(rows, group)
+    if majority is not None:
+        others = tuple(name for name in group if name != majority)
+        why = f"the same values, {majority!r} is the majority"
+        return Proposal(Layout(annotators=others), why, majority)
+    counts = np.bincount(np.sum([rows.columns[name].codes >= 0 for name in group], axis=0))
+    usual = int(counts.argmax())
+    if 2 <= usual < len(group) and counts[usual] >= MOST * rows.n_rows >= MOST * MANY:
+        why = f"the same values, {usual} answers in each row"
+        return Proposal(Layout(annotators=tuple(group)), why)
+    few = len(group) <= MOST_NAMED
+    wide = Layout(annotators=tuple(group)) if few else Layout(format="wide")
+    ways = {"if each is an annotator": wide}
+    if few:
+        ways["if each is a question"] = Layout(answer=tuple(group))
+        if parts := possible_annotators(rows, stated):
+            ways["if names have a question and an annotator"] = Layout(annotators=parts)
+    about = (
+        f"{rows.path}: no column of answers recognised: {listed(group)} have the same values, "
+        "but may be annotators or questions"
+    )
+    raise UnclearError.of(about, rows.path, ways)
+
+
+def _largest_group(rows: Rows, names: list[str]) -> list[str]:
+    """The largest group of columns that have most of their values in common with one of them."""
+    with_values: dict[frozenset[str], list[str]] = {}
+    for name in names:
+        with_values.setdefault(frozenset(_values(rows, name)), []).append(name)
+    usual = sorted(with_values, key=lambda values: -len(with_values[values]))[:MOST_COMPARED]
+    groups = [
+        [n for other in usual if 2 * len(own & other) > max(len(own), len(other))
+         for n in with_values[other]]
+        for own in usual
+    ]  # fmt: skip
+    group = max(groups, key=len, default=[])
+    patterns = {re.sub(r"\d+", "#", name) for name in group}  # img003.jpg: all that are called so
+    patterns = patterns if len(patterns) == 1 < len(group) else set()
+    return [name for name in names if name in group or re.sub(r"\d+", "#", name) in patterns]
+
+
+def _majority_of(rows: Rows, group: list[str]) -> str | None:
+    """The column that is the majority of the others in every row that has one."""
+    if not 4 <= len(group) <= MOST_COMPARED or rows.n_rows < FEW_VALUES:
+        return None
+    codes = cells_of([rows.columns[name] for name in group]).codes.reshape(rows.n_rows, -1)
+    counts = np.stack([(codes == code).sum(axis=1) for code in range(codes.max() + 1)])
+    agreeing = []
+    for own in codes.T:
+        others = counts - (own == np.arange(len(counts))[:, None])  # (n_values, n_rows)
+        clear = others.max(axis=0) * 2 > others.sum(axis=0)
+        same = (others.argmax(axis=0) == own)[clear]
+        agreeing.append(float(same.mean()) if len(same) else 0.0)
+    *_, second, best = np.argsort(agreeing)
+    return group[best] if agreeing[best] >= MAJORITY and agreeing[second] < OTHERS else None
+
+
+def _person_of_rows(rows: Rows, columns: list[str]) -> str | None:
+    """The column with an annotator in each row, if it is called so or others are called like items.
+
+    Args:
+        columns: those that have values in common.
+    """
+    first = next(iter(rows.columns))
+    if any(candidates(role, rows, columns) for role in CONTENTS):
+        return None
+    named = first_named("annotator", rows, columns, lambda c: c.is_unique and len(c) > 1)
+    like_items = first not in columns and all(map(_ITEM.fullmatch, columns))
+    return named or (first if like_items and rows.columns[first].is_unique else None)
 
 
 # ---- lists and objects in cells ----
 
 
-def propose_cells(rows: Rows, layout: Layout) -> Layout | None:
+def _propose_cells(rows: Rows, layout: Layout) -> Layout | None:
     """The layout of lists or objects that contain the answers of several annotators."""
-    parsed = {name: _parsed(column) for name, column in rows.columns.items()}
+    parsed = {name: parsed_column(column) for name, column in rows.columns.items()}
     cells: Cells = {name: values for name, values in parsed.items() if values is not None}
     for name, values in cells.items():
         records = [as_records(value) for value in values if value is not None]
         keys = [] if None in records else _keys_of([e for one in records for e in one or ()])
         if PLACES & set(map(plain, keys)):
             continue
-        if any(is_named(key, "annotator") for key in keys) or (
-            len(keys) > 1 and not layout.states_answers and _are_anonymous(rows, name, records)
-        ):
+        others = [one for one in rows.columns if one != name]
+        elsewhere = any(is_named(one, part) for one in others for part in ("annotator", "answer"))
+        several = 3 * sum(len(one or ()) > 1 for one in records) > len(records)
+        anonymous = len(keys) > 1 and not layout.states_answers and several and not elsewhere
+        if anonymous or any(is_named(key, "annotator") for key in keys):
             return Layout(answer=(name,), cells="records")
     lists = {name: v for name, v in cells.items() if all(isinstance(c, list | None) for c in v)}
     for name, values in lists.items():
@@ -109,47 +487,32 @@ def propose_cells(rows: Rows, layout: Layout) -> Layout | None:
         texts = [[value_text(entry) for entry in cell or ()] for cell in values]
         if named and all(len(set(row)) == len(row) for row in texts) and len(lists) > 1:
             return Layout(annotator=name, cells="lists")
-    answer = _anonymous(rows, lists, layout)
-    if answer is not None:
-        return Layout(answer=(answer,), cells="lists")
-    return _of_objects(rows, layout, cells)
-
-
-def _are_anonymous(rows: Rows, name: str, records: list[Any]) -> bool:
-    """Whether lists of records contain answers of unknown people: nothing else can."""
-    others = [one for one in rows.columns if one != name]
-    elsewhere = any(is_named(one, part) for one in others for part in ("annotator", "answer"))
-    return not elsewhere and sum(len(one or ()) > 1 for one in records) > len(records) / 3
-
-
-def _parsed(column: Column) -> list[Any] | None:
-    """The list or object of each row; None unless every value is one."""
-    if column.is_bytes or not len(column.values):
-        return None
-    if not str(column.values[0].as_py()).lstrip().startswith(("[", "{")):
-        return None
-    values = [parsed_cell(text) for text in column.values.to_pylist()]
-    return None if None in values else [(*values, None)[code] for code in column.codes.tolist()]
+    answer = _anonymous_lists(rows, lists, layout, is_answers=lambda name: is_named(name, "answer"))
+    if answer is None and (objects := _of_objects(rows, layout, cells)) is not None:
+        return objects
+    answer = answer or _anonymous_lists(rows, lists, layout, has_word_of_answers)
+    return None if answer is None else Layout(answer=(answer,), cells="lists")
 
 
 def _keys_of(entries: list[Any]) -> list[str]:
     """The keys of all entries; none unless every entry is an object of plain values and lists."""
-    if not entries or not all(isinstance(entry, dict) for entry in entries):
+    if not all(isinstance(entry, dict) for entry in entries):
         return []
-    inner = [
-        v for e in entries for one in e.values() for v in (one if type(one) is list else [one])
-    ]
+    values = [value for entry in entries for value in entry.values()]
+    inner = [v for value in values for v in (value if type(value) is list else [value])]
     if any(isinstance(one, dict | list) for one in inner):
         return []
     return list(dict.fromkeys(str(key) for entry in entries for key in entry))
 
 
-def _anonymous(rows: Rows, lists: Cells, layout: Layout) -> str | None:
+def _anonymous_lists(
+    rows: Rows, lists: Cells, layout: Layout, is_answers: Callable[[str], bool]
+) -> str | None:
     """A column of answers in whose lists a value occurs twice, in a table without annotators."""
     if any(is_named(name, "annotator") for name in rows.columns):
         return None
     for name, cells in lists.items():
-        named = name in layout.answer if layout.answer else is_named(name, "answer")
+        named = name in layout.answer if layout.answer else is_answers(name)
         flat = all(not isinstance(e, dict | list) for cell in cells for e in cell or ())
         if named and flat and any(len(set(cell)) < len(cell) for cell in cells if cell):
             return name
@@ -161,7 +524,7 @@ def _of_objects(rows: Rows, layout: Layout, cells: Cells) -> Layout | None:
     if layout.annotator or layout.annotators or layout.answer:
         return None
     for name in cells:
-        objects = _objects(cells[name])
+        objects = objects_of(cells[name])
         others = {plain(other) for other in rows.columns if other != name}
         if objects is None or others & {*NAMES["annotator"], *NAMES["answer"]}:
             continue
@@ -186,18 +549,15 @@ def _of_objects(rows: Rows, layout: Layout, cells: Cells) -> Layout | None:
     return None
 
 
-def _objects(cells: list[Any]) -> Objects | None:
+def objects_of(cells: list[Any]) -> Objects | None:
     """The object of each row; None unless all are objects of texts, numbers and the like."""
-    objects: Objects = []
-    for cell in cells:
-        entries = {} if cell is None else cell
-        if not isinstance(entries, dict) or any(
-            isinstance(v, dict | list) for v in entries.values()
-        ):
-            return None
-        texts = {key: value_text(value) for key, value in entries.items()}
-        objects.append({key: text for key, text in texts.items() if text is not None})
-    return objects
+    entries = [{} if cell is None else cell for cell in cells]
+    if not all(isinstance(one, dict) for one in entries):
+        return None
+    if any(isinstance(value, dict | list) for one in entries for value in one.values()):
+        return None
+    texts = [{key: value_text(value) for key, value in one.items()} for one in entries]
+    return [{key: text for key, text in one.items() if text is not None} for one in texts]
 
 
 def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
@@ -206,18 +566,14 @@ def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
     Numbers may be counts of the values that the keys are, so they need keys or a column with the
     name of annotators.
     """
-    answers = [(key, value) for one in objects for key, value in one.items()]
-    values_of = {key: {value for one, value in answers if one == key} for key in keys}
-    shared = all(
-        any(not own.isdisjoint(values_of[other]) for other in keys if other != key)
-        for key, own in values_of.items()
-    )
-    if len(answers) < 2 * len(keys) or not shared:
+    values_of = {key: {one[key] for one in objects if key in one} for key in keys}
+    users = Counter(value for values in values_of.values() for value in values)
+    shared = all(any(users[value] > 1 for value in own) for own in values_of.values())
+    if sum(map(len, objects)) < 2 * len(keys) or not shared:
         return False
-    if is_named(name, "annotator"):
-        return True
-    numeric = as_numbers([value for _, value in answers]) is not None
-    if all(is_one_annotator(key) and not (numeric and key.isdigit()) for key in keys):
+    numeric = as_numbers(users) is not None
+    named = all(is_one_annotator(key) and not (numeric and key.isdigit()) for key in keys)
+    if named or is_named(name, "annotator"):
         return True
     different = all(len(one) < len(keys) for one in objects)
     return not numeric and (different or plain(name).startswith("annotation"))
@@ -232,42 +588,15 @@ def _are_counts(name: str, objects: Objects) -> bool:
     return named or (len(sums) == 1 and len(objects) >= FEWEST_SUMS)
 
 
-def with_keys_named(rows: Rows, layout: Layout) -> Rows:
-    """The table with a column for each key of its objects, if the layout names keys as columns."""
-    named = {*(layout.annotators or ()), *(layout.answer or ())} - set(rows.columns)
-    for name, column in rows.columns.items() if named else ():
-        cells = _parsed(column)
-        objects = None if cells is None else _objects(cells)
-        keys = list(dict.fromkeys(key for one in objects or () for key in one))
-        if objects is not None and named <= set(keys):
-            columns = {other: one for other, one in rows.columns.items() if other != name}
-            for key in keys:
-                texts = pa.array([one.get(key) for one in objects], pa.string())
-                columns[free_name(key, columns)] = Column.of(texts)
-            return replace(rows, columns=columns)
-    return rows
+def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
+    return None if names_annotators(rows, layout) else propose_votes(rows, layout)
 
 
-# ---- tools whose tables are known, but not read by themselves ----
-
-
-def refuse_known_tools(rows: Rows, layout: Layout) -> None:
-    """Refuse a table of a tool in which nothing names items and answers."""
-    if layout.columns_named or layout.format is not None:
-        return
-    names = {plain(name): name for name in rows.columns}
-    if ZOONIVERSE <= names.keys():
-        raise DataError(
-            f"{rows.path}: classifications of Zooniverse: {names['annotations']!r} contains JSON "
-            f"with the answers to all tasks; write a table with {names['subjectids']!r} as item, "
-            "the user as annotator and a column of answers for each task"
-        )
-    if LIMESURVEY <= names.keys():
-        numbered = _numbered(rows, "item")
-        pattern = max(numbered, key=lambda one: len(numbered[one]), default="Q{item}")
-        person = next(iter(rows.columns))
-        raise UnclearError.of(
-            f"{rows.path}: a survey of LimeSurvey, with a row for each respondent",
-            rows.path,
-            {f"if {pattern!r} are the items": Layout(annotator=person, answer=(pattern,))},
-        )
+PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
+    _propose_cells,
+    _propose_slots,
+    _propose_grid,
+    _propose_votes,
+    propose_annotators,
+    lambda rows, layout: _propose_grid(rows, layout, fewest=1),
+)

@@ -1,28 +1,22 @@
 """Shapes: a table of any shape -> Corpus.
 
 A table is cleaned, a layout of it is proposed where none is stated, and `forms` makes a row for
-each answer of it. The first proposal that names or contents say clearly is taken; where columns may
-be annotators or questions, the table is refused, with a command for each way to read it.
+each answer of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import NoAnswersError, listed
+from dissensus.errors import DataError, NoAnswersError
 from dissensus.names import Names
 from dissensus.readers.layout import Layout, UnclearError, take
-from dissensus.readers.tables.annotator_columns import (
-    AlikeColumns,
-    columns_alike,
-    possible_annotators,
-    propose_annotators,
-    propose_grid,
-    propose_people,
-)
+from dissensus.readers.tables.answer_cells import parsed_column
 from dissensus.readers.tables.assembly import assemble
 from dissensus.readers.tables.cleaning import (
     cleaned,
@@ -30,30 +24,19 @@ from dissensus.readers.tables.cleaning import (
     without_copies,
     without_rejected,
 )
-from dissensus.readers.tables.column_roles import BY_NAME, with_joined
+from dissensus.readers.tables.column_names import families, plain
+from dissensus.readers.tables.column_roles import with_joined
 from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.forms import LONG, Form, in_long_form
 from dissensus.readers.tables.notes import table_notes, with_notes
-from dissensus.readers.tables.proposals import (
-    propose_cells,
-    propose_slots,
-    refuse_known_tools,
-    with_keys_named,
-)
-from dissensus.readers.tables.rows import Column, Rows
-from dissensus.readers.tables.vote_columns import propose_votes
+from dissensus.readers.tables.proposals import Proposal, objects_of, propose, propose_alike
+from dissensus.readers.tables.rows import Column, Rows, free_name
+from dissensus.readers.tables.structure import BY_NAME
 
 UNNAMED = "(index)"  # the first column, if it has no name
-MOST_NAMED = 30  # columns that a command in a message names
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
-PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
-    propose_cells,
-    propose_slots,
-    propose_grid,
-    propose_votes,
-    propose_annotators,
-    lambda rows, layout: propose_grid(rows, layout, fewest=1),
-)
+ZOONIVERSE = frozenset(("classificationid", "subjectids", "annotations"))
+LIMESURVEY = frozenset(("submitdate", "lastpage", "startlanguage"))
 
 
 def table_corpus(rows: Rows, options: Layout) -> Corpus:
@@ -66,13 +49,13 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     rows.check(options.ignore)
     columns = {name: column for name, column in rows.columns.items() if name not in options.ignore}
     rows = replace(rows, columns=columns)
-    refuse_known_tools(rows, options)
-    rows, notes = cleaned(with_keys_named(rows, options), options)
+    _refuse_known_tools(rows, options)
+    rows, notes = cleaned(_with_keys_named(rows, options), options)
     rows, left = without_rejected(rows)
     rows, features = without_features(rows, options)
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
-    form, alike = _form(rows, options)
+    form, proposal = _form(rows, options)
     copies: list[str] = []
     left_out: list[LeftOut] = []
     if form.kind == LONG:
@@ -83,49 +66,29 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     for one in corpus.left_out[::-1]:  # where each annotator has a column, a blank is no answer
         left_out[:0] = [one] if form.kind == LONG or one.reason != "no answer" else []
     corpus = replace(corpus, left_out=tuple(left_out))
-    about = [*table_notes(rows, form, assembled, alike), *copies, *form.rows.notes]
+    about = [*table_notes(rows, form, assembled, proposal), *copies, *form.rows.notes]
     corpus = with_notes(corpus, rows, [*about, *notes])
     corpus = with_features(corpus, features, rows)
     take(_layout(form, options, corpus, columns))
     return with_left_out(corpus, left, rows.name)
 
 
-def _form(rows: Rows, stated: Layout) -> tuple[Form, AlikeColumns]:
-    """The table with a row for each answer, and the columns that only their values show to be
-    annotators."""
-    for propose in PROPOSERS if stated.cells == "values" else ():
-        proposal = propose(rows, stated)
-        if proposal is not None:
-            return in_long_form(rows, proposal.with_changes(**stated.stated())), AlikeColumns()
-    try:
-        by_name = AlikeColumns(why=BY_NAME if stated.annotators else "")
-        return in_long_form(rows, stated), by_name
-    except UnclearError:
-        raise
-    except NoAnswersError:
-        alike = columns_alike(rows, stated)
-        if stated.format is not None or stated.states_answers or not alike.names:
+def _form(rows: Rows, stated: Layout) -> tuple[Form, Proposal]:
+    """The table with a row for each answer, and the layout that it is read with."""
+    proposal = propose(rows, stated)
+    if proposal is None:
+        try:
+            by_name = Proposal(stated, BY_NAME if stated.annotators else "")
+            return in_long_form(rows, stated), by_name
+        except UnclearError:
             raise
-    layout = propose_people(rows, alike.names) or Layout(annotators=alike.names)
-    if layout.annotators and not alike.why:
-        raise _either(rows, stated, alike.names)
-    return in_long_form(rows, layout.with_changes(**stated.stated())), alike
-
-
-def _either(rows: Rows, stated: Layout, columns: tuple[str, ...]) -> UnclearError:
-    """The message about columns that may be annotators or questions, with a command for both."""
-    few = len(columns) <= MOST_NAMED
-    wide = Layout(annotators=columns) if few else Layout(format="wide")
-    ways = {"if each is an annotator": wide}
-    if few:
-        ways["if each is a question"] = Layout(answer=columns)
-        if parts := possible_annotators(rows, stated):
-            ways["if names have a question and an annotator"] = Layout(annotators=parts)
-    about = (
-        f"{rows.path}: no column of answers recognised: {listed(columns)} have the same values, "
-        "but may be annotators or questions"
-    )
-    return UnclearError.of(about, rows.path, ways)
+        except NoAnswersError:
+            if stated.format is not None or stated.states_answers:
+                raise
+            proposal = propose_alike(rows, stated)
+            if proposal is None:
+                raise
+    return in_long_form(rows, proposal.layout.with_changes(**stated.stated())), proposal
 
 
 def _layout(form: Form, stated: Layout, corpus: Corpus, columns: Mapping[str, Column]) -> Layout:
@@ -153,3 +116,41 @@ def _columns_only(rows: Rows) -> Corpus:
     columns |= {name: column for name, column in rows.columns.items() if not column.is_bytes}
     attributes = {name: column.array() for name, column in columns.items()}
     return Corpus.build(rows.name, Names.range(rows.n_rows), {}, item_attributes=attributes)
+
+
+def _with_keys_named(rows: Rows, layout: Layout) -> Rows:
+    """The table with a column for each key of its objects, if the layout names keys as columns."""
+    named = {*(layout.annotators or ()), *(layout.answer or ())} - set(rows.columns)
+    for name, column in rows.columns.items() if named else ():
+        objects = objects_of(parsed_column(column) or [[]])
+        keys = list(dict.fromkeys(key for one in objects or () for key in one))
+        if objects is not None and named <= set(keys):
+            columns = {other: one for other, one in rows.columns.items() if other != name}
+            for key in keys:
+                texts = pa.array([one.get(key) for one in objects], pa.string())
+                columns[free_name(key, columns)] = Column.of(texts)
+            return replace(rows, columns=columns)
+    return rows
+
+
+def _refuse_known_tools(rows: Rows, layout: Layout) -> None:
+    """Refuse a table of a tool in which nothing names items and answers."""
+    if layout.columns_named or layout.format is not None:
+        return
+    names = {plain(name): name for name in rows.columns}
+    if names.keys() >= ZOONIVERSE:
+        raise DataError(
+            f"{rows.path}: classifications of Zooniverse: {names['annotations']!r} contains JSON "
+            f"with the answers to all tasks; write a table with {names['subjectids']!r} as item, "
+            "the user as annotator and a column of answers for each task"
+        )
+    if names.keys() >= LIMESURVEY:
+        numbers = families(name for name, one in rows.columns.items() if len(one.values))[-1]
+        pattern = max(numbers, key=lambda one: len(numbers[one]), default="Q{}")
+        pattern = pattern.replace("{}", "{item}")
+        person = next(iter(rows.columns))
+        raise UnclearError.of(
+            f"{rows.path}: a survey of LimeSurvey, with a row for each respondent",
+            rows.path,
+            {f"if {pattern!r} are the items": Layout(annotator=person, answer=(pattern,))},
+        )

@@ -14,12 +14,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
-from dissensus.errors import counted
+from dissensus.errors import counted, listed
+from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell
 from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import is_about_answers
@@ -37,6 +38,7 @@ from dissensus.readers.tables.rows import FEATURES, LOOKED_AT, Column, Rows, com
 
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 MOST = 0.9  # of the cells, rows or values that a rule is about
+BY_NAME = "by its name"
 
 # ---- keys ----
 MOST_COLUMNS = 200  # above this, columns have to be named
@@ -51,6 +53,7 @@ SURE = 4.0  # standard errors: answers go with items or annotators
 CLEARER = 0.05  # a difference between shares of variance that means something
 STRONG, WEAK = 3, 1  # what signs of the item weigh; together they have to be
 ENOUGH = 2  # and as many times those of the other column as a strong one is a weak one
+MOST_QUESTIONS = 12  # values of a column that may name questions
 SIDES = (("1", "2"), ("_a", "_b"), ("_x", "_y"), ("left", "right"), ("first", "second"))
 _ANNOTATOR = re.compile(
     r"(?i)(annotator|anno|ann|worker|rater|coder|judge|labell?er|user|turker|participant|expert|"
@@ -95,10 +98,6 @@ class Explanation:
     kind: Kind
     why: str
 
-    @property
-    def taken_for(self) -> str:
-        return TAKEN_FOR.get(self.kind, self.kind)
-
 
 @dataclass(frozen=True)
 class Key:
@@ -107,9 +106,10 @@ class Key:
     item: tuple[str, ...]  # together they name it
     annotator: str
     explained: dict[str, Explanation]
-    why_item: str = "by its name"
-    why_annotator: str = "by its name"
+    why_item: str = BY_NAME
+    why_annotator: str = BY_NAME
     why_unclear: str = ""  # why it is not clear which of both is the item
+    ways: Mapping[str, Layout] = field(default_factory=dict)  # when each layout is right
 
     def of_kind(self, *kinds: Kind) -> list[str]:
         """The other columns that are taken for one of these."""
@@ -117,41 +117,67 @@ class Key:
 
 
 def find_key(
-    rows: Rows, item: str | None, annotator: str | None, taken: Iterable[str]
+    rows: Rows, item: str | None, annotator: str | None, taken: Iterable[str], exact: bool = False
 ) -> Key | None:
     """The item and the annotator of each row; None if no two columns can be.
 
     Args:
         item: its column, if it is known; the annotator's likewise.
         taken: columns that are something else.
+        exact: whether the item is what is stated, and no further column names it.
     """
     taken = set(taken)
     if item is not None and annotator is not None:
-        return _with_compared(rows, item, annotator, taken)
+        parts = () if exact else _further_parts(rows, item, annotator, taken)
+        why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
+        together = [name for name in rows.columns if name in (item, *parts)] if parts else [item]
+        key = _explained(rows, together, annotator, taken, why if parts else BY_NAME)
+        if len(parts) == 1 and _may_be_questions(rows, item, parts[0]):
+            ways = {
+                f"if {parts[0]!r} names the question": Layout(
+                    item=item, annotator=annotator, question=parts[0]
+                ),
+                "if both name the item together": Layout(item=key.item, annotator=annotator),
+            }
+            unclear = f"pairs repeat for each {parts[0]!r}"
+            return replace(key, why_unclear=unclear, ways=ways)
+        return key
     if len(rows.columns) > MOST_COLUMNS:
         return None
-    alike = _candidates(rows, {*taken, item, annotator})
-    if item is None and annotator is None:
-        return _unnamed(rows, alike, taken)
-    known = str(item or annotator)
-    free = [_best_name(rows, names) for names in alike]
-    others = [name for name in free if _fits(rows, known, name, EXPECTED_OF_NAMED)]
-    others = others or [name for name in free if _fits_by_attributes(rows, known, name)]
-    others = _without_relatives(rows, others, known)
-    if item is not None:
-        others = [name for name in others if not _only_counts(rows, name, item)]
+    free = {
+        _best_name(rows, names): names for names in _candidates(rows, {*taken, item, annotator})
+    }
+    known = item or annotator
+    if known is None:
+        return _of_pair(rows, free, taken)
+    pairs = [(known, name) for name in free if _fits(rows, known, name, EXPECTED_OF_NAMED)]
+    pairs = pairs or [(known, name) for name in free if _fits_by_attributes(rows, known, name)]
+    others = _without_relatives(rows, [name for _, name in pairs], known)
+    numbering = [name for name in others if _only_counts(rows, name, known)]
+    if item is not None or len(numbering) < len(others):
+        others = [name for name in others if name not in numbering]
     if len(others) == 1:
         why = f"pairs with {known!r} are {_how_unique(rows, known, others[0])}"
         if item is None:
-            return replace(_explained_key(rows, others, known, taken), why_item=why)
-        return replace(_explained_key(rows, [known], others[0], taken), why_annotator=why)
-    return _of_two_columns(rows, known, free, taken) if item is None and not others else None
+            return _explained(rows, others, known, taken, why)
+        return _explained(rows, [known], others[0], taken, why_annotator=why)
+    return _of_two_columns(rows, known, list(free), taken) if not (item or others) else None
 
 
-def _explained_key(rows: Rows, item: Sequence[str], annotator: str, taken: Iterable[str]) -> Key:
+def _explained(
+    rows: Rows,
+    item: Sequence[str],
+    annotator: str,
+    taken: Iterable[str],
+    why_item: str = BY_NAME,
+    why_annotator: str = BY_NAME,
+) -> Key:
+    """The key of these columns, and what the others are."""
     items = combined([rows.columns[n] for n in item]) if len(item) > 1 else rows.columns[item[0]]
     others = [name for name in rows.columns if name not in (*item, annotator, *taken)]
-    return Key(tuple(item), annotator, explain(rows, others, items, rows.columns[annotator]))
+    annotators = rows.columns[annotator]
+    explained = {name: _explanation(rows, name, items, annotators) for name in others}
+    return Key(tuple(item), annotator, explained, why_item, why_annotator)
 
 
 # ---- columns that can name something ----
@@ -195,24 +221,21 @@ def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
         column = rows.columns[name]
         numbers = column.numbers()
         fractions = numbers is not None and bool((numbers % 1 != 0).any())
-        bare = not (column.is_text or fractions)
         n_wrong = 0
         if len(alike) > 1:
             others = _dependents(rows, alike[0]) | set(alike)
             n_wrong = sum(from_function(rows.columns[other], column).n_wrong for other in others)
             n_wrong += 0 if partner is None else _repeated(rows, name, partner).n_wrong
-        return bare, -n_wrong, _is_spelled_like_names(column), numbers is None
+        bare = not (column.is_text or fractions)
+        return bare, -n_wrong, _is_spelled(column, _ITEM, _ANNOTATOR), numbers is None
 
     return max(alike, key=quality)
 
 
-def _is_spelled_like_names(column: Column) -> bool:
-    return _is_spelled(column, _ITEM) or _is_spelled(column, _ANNOTATOR)
-
-
-def _is_spelled(column: Column, pattern: re.Pattern[str]) -> bool:
-    sample = column.values.slice(0, LOOKED_AT).to_pylist()
-    return float(np.mean([bool(pattern.fullmatch(value.strip())) for value in sample])) > 0.8
+def _is_spelled(column: Column, *patterns: re.Pattern[str]) -> bool:
+    """Whether nearly all values are spelled as names of items or annotators are."""
+    values = [value.strip() for value in column.values.slice(0, LOOKED_AT).to_pylist()]
+    return any(np.mean([bool(one.fullmatch(v)) for v in values]) > 0.8 for one in patterns)
 
 
 def _dependents(rows: Rows, name: str) -> set[str]:
@@ -226,10 +249,13 @@ def _dependents(rows: Rows, name: str) -> set[str]:
     }
 
 
-def _has_attributes(rows: Rows, name: str, partner: str) -> bool:
-    """Whether columns are functions of this one, not of its partner; or it is spelled so."""
-    own = _dependents(rows, name) - _dependents(rows, partner)
-    return bool(own) or _is_spelled_like_names(rows.columns[name])
+def _have_attributes(rows: Rows, one: str, other: str) -> bool:
+    """Whether each is spelled as names are, or columns are functions of it, not of the other."""
+    return all(
+        _dependents(rows, name) - _dependents(rows, partner)
+        or _is_spelled(rows.columns[name], _ITEM, _ANNOTATOR)
+        for name, partner in ((one, other), (other, one))
+    )
 
 
 # ---- pairs that are unique ----
@@ -263,9 +289,8 @@ def _fits_by_attributes(rows: Rows, one: str, other: str) -> bool:
     repeated = _repeated(rows, one, other)
     if repeated.n_wrong or repeated.by_chance >= EXPECTED:
         return False
-    if is_function(first, second) or is_function(second, first):
-        return False
-    return _has_attributes(rows, one, other) and _has_attributes(rows, other, one)
+    related = is_function(first, second) or is_function(second, first)
+    return not related and _have_attributes(rows, one, other)
 
 
 def _without_relatives(rows: Rows, names: list[str], partner: str) -> list[str]:
@@ -289,20 +314,33 @@ def _without_relatives(rows: Rows, names: list[str], partner: str) -> list[str]:
 def _only_counts(rows: Rows, name: str, other: str) -> bool:
     """Whether a column only numbers the rows of each `other`: no further column goes with it."""
     column, groups = rows.columns[name], rows.columns[other]
-    return counts_within(column, groups) and not any(
+    return _counts_within(column, groups) and not any(
         is_surely_function(cells, column) or effect(cells, column).z > SURE
         for further, cells in rows.columns.items()
         if further not in (name, other) and not cells.is_bytes and not is_function(cells, groups)
     )
 
 
+def _counts_within(column: Column, groups: Column) -> bool:
+    """Whether a column counts the rows of each group, from 0 or from 1, in any order."""
+    numbers = column.numbers()
+    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
+        return False
+    largest = np.zeros(len(groups.values))
+    np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
+    return bool((largest <= np.bincount(groups.codes)).all())
+
+
 # ---- items and annotators that no name tells ----
 
 
-def _unnamed(rows: Rows, alike: list[list[str]], taken: Iterable[str]) -> Key | None:
-    """The pair of columns that repeats least often compared with chance, and which is which."""
-    free = {_best_name(rows, names): names for names in alike}
-    every = list(itertools.combinations(free, 2))
+def _of_pair(rows: Rows, free: dict[str, list[str]], taken: Iterable[str]) -> Key | None:
+    """The pair of columns that repeats least often compared with chance, and which is which.
+
+    Args:
+        free: the columns that can be either, and those that divide the rows as they do.
+    """
+    every = itertools.combinations(free, 2)
     pairs = [pair for pair in every if _fits(rows, *pair) or _fits_by_attributes(rows, *pair)]
     kept = {}
     for name in free:
@@ -311,37 +349,28 @@ def _unnamed(rows: Rows, alike: list[list[str]], taken: Iterable[str]) -> Key | 
     pairs = [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
     counts = [p for p in pairs if _only_counts(rows, *p) or _only_counts(rows, *p[::-1])]
     chosen = [pair for pair in pairs if pair not in counts] or counts
-    if not chosen:
-        return None
-    attributed = [
-        p for p in chosen if _has_attributes(rows, *p) and _has_attributes(rows, *p[::-1])
-    ]
-    chosen = chosen if len(chosen) == 1 else attributed or chosen
-    if len(chosen) != 1:
+    if len(chosen) > 1:
+        chosen = [pair for pair in chosen if _have_attributes(rows, *pair)] or chosen
+    if len(chosen) > 1:
         names = dict.fromkeys(name for pair in chosen for name in pair)
         why = f"several pairs of columns may be both: {', '.join(map(repr, names))}"
         return Key(chosen[0][:1], chosen[0][1], {}, why_unclear=why)
-    one, other = (_best_name(rows, free[name], partner) for name, partner in _both(*chosen[0]))
-    one, other = sorted((one, other), key=lambda name: -len(rows.columns[name].values))
-    likely = _explained_key(rows, [one], other, taken)
+    if not chosen:
+        return None
+    first, second = chosen[0]
+    pair = [_best_name(rows, free[first], second), _best_name(rows, free[second], first)]
+    item, annotator = sorted(pair, key=lambda name: -len(rows.columns[name].values))
+    likely = _explained(rows, [item], annotator, taken)
     if counts == chosen:
         why = "one of them may only number the rows of the other"
         return replace(likely, why_unclear=why)
-    is_item, why = _which_is_the_item(rows, one, other, likely.explained)
+    is_item, why = _which_is_the_item(rows, item, annotator, likely.explained)
     if is_item is None:
         return replace(likely, why_unclear=why)
-    item, annotator = (one, other) if is_item else (other, one)
-    key = likely if is_item else _explained_key(rows, [item], annotator, taken)
+    item, annotator = (item, annotator) if is_item else (annotator, item)
     how = _how_unique(rows, item, annotator)
-    return replace(
-        key,
-        why_item=f"pairs with {annotator!r} are {how}; {why}",
-        why_annotator=f"pairs with {item!r} are {how}",
-    )
-
-
-def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (one, other), (other, one)
+    why = f"pairs with {annotator!r} are {how}; {why}"
+    return _explained(rows, [item], annotator, taken, why, f"pairs with {item!r} are {how}")
 
 
 def _which_is_the_item(
@@ -353,7 +382,7 @@ def _which_is_the_item(
     """
     signs: list[tuple[bool, int, str]] = []  # whether the first is the item, weight, why
     answers = [rows.columns[name] for name, why in explained.items() if why.kind == "answer"]
-    for name, partner in _both(one, other):
+    for name, partner in ((one, other), (other, one)):
         column, groups = rows.columns[name], rows.columns[partner]
         first = name == one
         if column.is_text:
@@ -419,54 +448,62 @@ def _of_two_columns(
         repeated = from_key(both, rows.columns[annotator], rows.columns.values())
         if _is_key(repeated, EXPECTED_OF_NAMED):
             pairs.append((one, other))
-    if len(pairs) != 1:
-        return None
     why = f"both together with {annotator!r} are unique"
-    return replace(_explained_key(rows, pairs[0], annotator, taken), why_item=why)
+    return _explained(rows, pairs[0], annotator, taken, why) if len(pairs) == 1 else None
 
 
-def _with_compared(rows: Rows, item: str, annotator: str, taken: set[str]) -> Key:
-    """A known item and annotator; where their pairs repeat, what is compared names the item, too.
+def _further_parts(rows: Rows, item: str, annotator: str, taken: set[str]) -> tuple[str, ...]:
+    """The columns that name the item together with this one, as an annotator has it repeatedly.
 
-    That are two columns whose names differ in a number, a letter or a side: model_a, model_b.
+    They are two that are compared, such as model_a and model_b, or one without which pairs repeat,
+    which no other could be: a sentence in its document. What counts the rows, or is about an
+    answer, is none.
     """
     items, people = rows.columns[item], rows.columns[annotator]
-    if n_distinct_pairs(items, people) < (1 - 2 * MOST_REPEATED) * rows.n_rows:
-        for pair in _compared_columns(rows, {item, annotator, *taken}):
-            both = combined([items, *(rows.columns[name] for name in pair)])
-            if _is_key(from_key(both, people), EXPECTED_OF_NAMED):
-                why = f"pairs with {annotator!r} repeat, with what is compared they do not"
-                return replace(_explained_key(rows, (item, *pair), annotator, taken), why_item=why)
-    return _explained_key(rows, [item], annotator, taken)
-
-
-def _compared_columns(rows: Rows, taken: set[str]) -> list[tuple[str, str]]:
-    """Pairs of columns whose names differ in 1 and 2, a and b, x and y, left and right."""
-    names = {
-        name.casefold(): name
+    if n_distinct_pairs(items, people) >= (1 - 2 * MOST_REPEATED) * rows.n_rows:
+        return ()
+    free = {
+        name: column
         for name, column in rows.columns.items()
-        if name not in taken and not column.is_bytes and column.first_blank is None
+        if name not in (item, annotator, FEATURES, *taken) and name not in rows.sets
+        if not column.is_bytes and column.first_blank is None and not is_about_answers(name)
     }
-    return [
-        (name, names[head + other_side + tail])
-        for low, name in names.items()
+    low = {name.casefold(): name for name in free}
+    compared = [
+        (name, low[head + other_side + tail])
+        for lower, name in low.items()
         for side, other_side in SIDES
-        for head, there, tail in (low.rpartition(side),)
-        if there and head + other_side + tail in names
+        for head, there, tail in (lower.rpartition(side),)
+        if there and head + other_side + tail in low
     ]
+    every: list[tuple[str, ...]] = [*compared, *((name,) for name in free)]
+    fitting = [names for names in every if _names_items(rows, (item, *names), people)]
+    fitting = [names for names in fitting if names in compared] or fitting
+    return fitting[0] if len(fitting) == 1 else ()
+
+
+def _may_be_questions(rows: Rows, item: str, part: str) -> bool:
+    """Whether a column has the same few words for nearly every item, as questions are."""
+    column, items = rows.columns[part], rows.columns[item]
+    n_values = len(column.values)
+    words = not any(re.search(r"\d", value) for value in column.values.slice(0, 20).to_pylist())
+    n_pairs = n_distinct_pairs(items, column)
+    return words and n_values <= MOST_QUESTIONS and n_pairs >= MOST * n_values * len(items.values)
+
+
+def _names_items(rows: Rows, names: Sequence[str], people: Column) -> bool:
+    """Whether columns name an item together: it repeats, but hardly ever for one annotator."""
+    both = combined([rows.columns[name] for name in names])
+    if rows.n_rows < ROWS_EACH * len(both.values):
+        return False
+    return _is_key(from_key(both, people, rows.columns.values()), EXPECTED_OF_NAMED)
 
 
 # ---- what every other column is ----
 
 
-def explain(
-    rows: Rows, names: Iterable[str], items: Column, annotators: Column
-) -> dict[str, Explanation]:
-    """What each of these columns is taken for."""
-    return {name: _explained(rows, name, items, annotators) for name in names}
-
-
-def _explained(rows: Rows, name: str, items: Column, annotators: Column) -> Explanation:
+def _explanation(rows: Rows, name: str, items: Column, annotators: Column) -> Explanation:
+    """What a column is taken for."""
     column = rows.columns[name]
     n_filled = int((column.codes >= 0).sum())
     if not n_filled:
@@ -533,7 +570,7 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
         if repeated.n_wrong and repeated.share < 0.5:  # worth looking for copies of rows
             repeated = from_key(groups, column, rows.columns.values())
         if repeated.by_chance >= FEW and repeated.share <= KEY:
-            sure = repeated.is_no_accident or counts_within(column, groups)
+            sure = repeated.is_no_accident or _counts_within(column, groups)
             why = f"never the same twice for one {kind}"
             return Explanation("assignment" if sure else "either", why)
     divided = from_function(groups, column)
@@ -541,16 +578,6 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
         why = f"each value belongs to one {kind}"
         return Explanation("assignment" if divided.is_no_accident else "either", why)
     return None
-
-
-def counts_within(column: Column, groups: Column) -> bool:
-    """Whether a column counts the rows of each group, from 0 or from 1, in any order."""
-    numbers = column.numbers()
-    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
-        return False
-    largest = np.zeros(len(groups.values))
-    np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
-    return bool((largest <= np.bincount(groups.codes)).all())
 
 
 # ---- what values say ----

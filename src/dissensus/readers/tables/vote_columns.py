@@ -1,4 +1,4 @@
-"""Vote columns: which columns of a table count answers, recognised by their content.
+"""Vote columns: counts of answers, a column for each value, recognised by their content.
 
 The sum of counts is another column, or is the same in every row. A column that names the value with
 the largest count is the majority, not the answer of an annotator.
@@ -7,18 +7,23 @@ the largest count is the majority, not the answer of an annotator.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from dissensus.errors import DataError, NoAnswersError, listed
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.annotator_columns import names_annotators
 from dissensus.readers.tables.answers import listed_values
-from dissensus.readers.tables.column_names import NAMES, WORDS, answer_named, plain
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.tables.column_names import (
+    BORDER,
+    NAMES,
+    WORDS,
+    answer_named,
+    families,
+    plain,
+)
+from dissensus.readers.tables.rows import Rows
 
 MOST_ROWS = 20_000  # that are looked through for distinct ones
 SAMPLE = 500  # distinct rows that the search for a sum looks at; the result is checked on all
@@ -26,7 +31,6 @@ FEW_ROWS = 5  # below this, a constant sum or an unnamed majority may be chance
 NEARLY_ALL = 0.9  # of the rows: so many have to fit a total or a majority
 SAME_SUM = 0.95  # of the rows, where something else shows that columns are counts
 SAME_SUM_ALONE = 0.99
-WHOLE = (1.0, 100.0)  # what shares and percentages sum to
 ROUNDED = 0.011  # how far shares may miss their sum
 MOST_COUNTS = 500  # columns of numbers: more are not the counts of values
 MOST_VALUES = 200  # of a majority, which may join those that tie: "A:D"
@@ -35,8 +39,7 @@ _NUMBER_OF = re.compile(
     "(n|no|num|number|numberof|total|count)(of)?"
     "(answers?|responses?|annotators?|annotations?|votes?|raters?|ratings?|judge?ments?|labels?)"
 )
-_DIGITS = re.compile(r"([^\W\d]+)(\d+)")
-_SEPARATORS = re.compile(r"[\s_.:/-]+")
+Numbers = dict[str, np.ndarray]  # columns of numbers that are 0 or more, blanks as 0
 
 
 @dataclass(frozen=True)
@@ -56,17 +59,15 @@ def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
 
     Shares with a majority column are refused: they do not say how many answers there are.
     """
-    if layout.format is not None or layout.states_answers or names_annotators(rows, layout):
+    if layout.format is not None or layout.states_answers:
         return None
-    table = _Numbers.of(rows, layout)
-    if not 0 < len(table.names) <= MOST_COUNTS:
+    numbers = _numbers(rows, layout)
+    if not 0 < len(numbers) <= MOST_COUNTS:
         return None
-    counts = (
-        _by_total(rows, table.whole) or _by_constant(rows, table.whole) or _by_constant(rows, table)
-    )
-    if counts is None:
-        return None
-    return Layout(format="votes", answer=tuple(name for name in rows.columns if name in counts))
+    whole = _whole(numbers)
+    counts = _by_total(rows, whole) or _by_constant(rows, whole) or _by_constant(rows, numbers)
+    ordered = tuple(name for name in rows.columns if name in counts)
+    return Layout(format="votes", answer=ordered) if counts else None
 
 
 def votes_of(rows: Rows, layout: Layout) -> Votes:
@@ -76,71 +77,62 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
             f"{rows.path}: a vote table has no annotators; leave out annotator=, "
             "annotators= and question="
         )
-    table = _Numbers.of(rows, layout).whole
+    numbers = _whole(_numbers(rows, layout))
     if layout.answer:
         rows.check(layout.answer)
-        wrong = [name for name in layout.answer if name not in table.names]
-        if wrong:
+        if wrong := [name for name in layout.answer if name not in numbers]:
             raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
         counts = list(layout.answer)
     else:
-        counts = _by_total(rows, table) or _summands(table.sample)
-        if not _are_votes(table.take(counts).cells):
+        counts = _by_total(rows, numbers) or _summands(_sample(numbers))
+        if not _are_votes(_cells(numbers, counts)):
             raise DataError(
                 f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 5)}; name "
                 "them (answer=, --answer)"
             )
-    wrong_sums = {name: table.n_other_sums(name, counts) for name in table.names}
-    totals = [n for n in wrong_sums if n not in counts and _is_total(n, wrong_sums[n], rows)]
+    sums = _cells(numbers, counts).sum(axis=1)
+    wrong_sums = {n: int((sums != one).sum()) for n, one in numbers.items() if n not in counts}
+    totals = [name for name, n_wrong in wrong_sums.items() if _is_total(name, n_wrong, rows)]
     total = min(totals, key=lambda name: wrong_sums[name], default=None)
-    majority, n_other = _majority(rows, table.take(counts), {*counts, *totals})
+    majority, n_other = _majority(rows, numbers, counts, totals)
     ordered = tuple(name for name in rows.columns if name in counts)
-    values = _values(rows, ordered, listed_values(layout.scale), majority)
+    named = [] if majority is None else rows.columns[majority].values.to_pylist()
+    values = _counted_values(ordered, (*listed_values(layout.scale), *named))
     return Votes(ordered, values, total, wrong_sums.get(total or "", 0), majority, n_other)
 
 
-@dataclass(frozen=True, eq=False)
-class _Numbers:
-    """Columns of numbers that are 0 or more, blanks as 0."""
+# ---- numbers ----
 
-    names: list[str]  # sorted, so that the order of columns does not matter
-    cells: np.ndarray  # (n_rows, n_names)
 
-    @classmethod
-    def of(cls, rows: Rows, layout: Layout) -> _Numbers:
-        kept = {}
-        for name in sorted(set(rows.columns) - {layout.item, layout.gold, *(layout.text or ())}):
-            n_values = len(rows.columns[name].values)
-            numbers = rows.columns[name].numbers() if n_values else None
-            if numbers is None or n_values == rows.n_rows > MOST_DIFFERENT:  # numbers rows
-                continue
-            if np.nanmin(numbers) >= 0 and np.isfinite(np.nanmax(numbers)):
-                kept[name] = np.nan_to_num(numbers)
-        cells = np.stack(list(kept.values()), axis=1) if kept else np.zeros((rows.n_rows, 0))
-        return cls(list(kept), cells)
+def _numbers(rows: Rows, layout: Layout) -> Numbers:
+    """The columns of numbers, sorted, so that the order of columns does not matter."""
+    kept = {}
+    for name in sorted(set(rows.columns) - {layout.item, layout.gold, *(layout.text or ())}):
+        n_values = len(rows.columns[name].values)
+        numbers = rows.columns[name].numbers() if n_values else None
+        if numbers is None or n_values == rows.n_rows > MOST_DIFFERENT:  # numbers rows
+            continue
+        if np.nanmin(numbers) >= 0 and np.isfinite(np.nanmax(numbers)):
+            kept[name] = np.nan_to_num(numbers)
+    return kept
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        return np.asarray(self.cells[:, self.names.index(name)])
 
-    def take(self, names: Sequence[str]) -> _Numbers:
-        return _Numbers(list(names), self.cells[:, [self.names.index(name) for name in names]])
+def _whole(numbers: Numbers) -> Numbers:
+    return {name: one for name, one in numbers.items() if (one % 1 == 0).all()}
 
-    def n_other_sums(self, name: str, counts: Sequence[str]) -> int:
-        """The rows in which a column is not the sum of these."""
-        return int((self.take(counts).cells.sum(axis=1) != self[name]).sum())
 
-    @cached_property
-    def whole(self) -> _Numbers:
-        """The columns of whole numbers."""
-        return self.take([name for name in self.names if (self[name] % 1 == 0).all()])
+def _cells(numbers: Numbers, names: Iterable[str]) -> np.ndarray:
+    """Columns side by side, (n_rows, n_names)."""
+    columns = [numbers[name] for name in names]
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
-    @cached_property
-    def sample(self) -> _Numbers:
-        """Distinct rows, some of many, whatever their order is."""
-        every = max(1, len(self.cells) // MOST_ROWS)
-        distinct = np.unique(self.cells[::every], axis=0)
-        chosen = np.linspace(0, len(distinct) - 1, min(SAMPLE, len(distinct))).astype(int)
-        return _Numbers(self.names, distinct[chosen])
+
+def _sample(numbers: Numbers) -> Numbers:
+    """Distinct rows, some of many, whatever their order is."""
+    cells = _cells(numbers, numbers)
+    distinct = np.unique(cells[:: max(1, len(cells) // MOST_ROWS)], axis=0)
+    chosen = np.linspace(0, len(distinct) - 1, min(SAMPLE, len(distinct))).astype(int)
+    return dict(zip(numbers, distinct[chosen].T, strict=True))
 
 
 def _are_votes(cells: np.ndarray) -> bool:
@@ -155,19 +147,20 @@ def _are_votes(cells: np.ndarray) -> bool:
 # ---- columns whose sum is known ----
 
 
-def _summands(table: _Numbers, total: str | None = None) -> list[str]:
+def _summands(numbers: Numbers, total: str | None = None) -> list[str]:
     """The columns whose sum is another one, by least squares; without it, those with one sum."""
-    sums = np.ones(len(table.cells)) if total is None else table[total]
-    fits = [n for n in table.names if n != total and np.ptp(table[n])]
+    fits = [name for name, one in numbers.items() if name != total and np.ptp(one)]
     if total is not None:
-        below = {name: (table[name] <= sums).mean() for name in fits}
-        fits = [n for n in fits if below[n] > NEARLY_ALL and not (table[n] == sums).all()]
+        sums = numbers[total]
+        fits = [n for n in fits if (numbers[n] <= sums).mean() > NEARLY_ALL]
+        fits = [n for n in fits if not (numbers[n] == sums).all()]
     if len(fits) < 2:
         return []
     from scipy.optimize import nnls
 
-    columns = table.take(fits).cells
+    columns = _cells(numbers, fits)
     largest = columns.max(axis=0)
+    sums = np.ones(len(columns)) if total is None else numbers[total]
     try:
         weights = nnls(columns / largest, sums)[0] / largest
     except RuntimeError:  # it does not converge
@@ -177,49 +170,57 @@ def _summands(table: _Numbers, total: str | None = None) -> list[str]:
     return chosen if len(chosen) > 1 else []
 
 
+def _is_number_of_answers(name: str) -> bool:
+    """Whether a column counts the answers to an item, by its name: `count`, `numResponses`."""
+    return plain(name) in NAMES["count"] or bool(_NUMBER_OF.fullmatch(plain(name)))
+
+
 def _is_total(name: str, n_wrong: int, rows: Rows) -> bool:
     """Whether a column is the sum of counts; a few rows may be wrong if it is called so."""
     few = rows.n_rows >= FEW_ROWS and n_wrong <= (1 - NEARLY_ALL) * rows.n_rows
     return n_wrong == 0 or (few and _is_number_of_answers(name))
 
 
-def _by_total(rows: Rows, table: _Numbers) -> list[str] | None:
+def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
     """Votes next to a column of their sum, which something shows to be one."""
-    candidates = []
-    for name in table.names:
-        total = table[name]
-        counts = _summands(table.sample, name) if total.max() > 1 else []
-        fits = _is_total(name, table.n_other_sums(name, counts), rows)
-        if not fits or not _are_votes(table.take(counts).cells):
+    best: tuple[tuple[bool, bool, float, int], list[str]] | None = None
+    sample = _sample(numbers)
+    for name, total in numbers.items():
+        counts = _summands(sample, name) if total.max() > 1 else []
+        cells = _cells(numbers, counts)
+        if not _are_votes(cells) or not _is_total(
+            name, int((cells.sum(axis=1) != total).sum()), rows
+        ):
             continue
-        majority, _ = _majority(rows, table.take(counts), {*counts, name})
+        majority, _ = _majority(rows, numbers, counts, [name])
         named = _is_number_of_answers(name)
         alike = total.min() == total.max() and rows.n_rows >= FEW_ROWS
         if majority or named or (alike and answer_named(rows, {*counts, name}) is None):
-            rank = (majority is not None, named, float(total.sum()), -len(counts))
-            candidates.append((rank, counts))
-    return max(candidates)[1] if candidates else None
+            one = (majority is not None, named, float(total.sum()), -len(counts)), counts
+            best = one if best is None else max(best, one)
+    return best[1] if best else []
 
 
-def _by_constant(rows: Rows, table: _Numbers) -> list[str] | None:
+def _by_constant(rows: Rows, numbers: Numbers) -> list[str]:
     """Votes whose sum is the same in every row, up to a few; percentages are refused."""
-    names = _summands(table.sample)
-    cells = table.take(names).cells
+    names = _summands(_sample(numbers)) if numbers else []
+    if rows.n_rows < FEW_ROWS or not names:
+        return []
+    cells = _cells(numbers, names)
     sums = cells.sum(axis=1)
     usual, whole = float(np.median(sums)), bool((cells % 1 == 0).all())
     same = float((np.abs(sums - usual) <= (0 if whole else 2 * ROUNDED * usual)).mean())
-    if rows.n_rows < FEW_ROWS or not names or same < SAME_SUM:
-        return None
-    majority, _ = _majority(rows, table.take(names), set(names))
+    majority, _ = _majority(rows, numbers, names)
     named = answer_named(rows, names)
-    of_whole = next((one for one in WHOLE if abs(usual - one) <= ROUNDED * one), None)
+    is_share = any(abs(usual - one) <= ROUNDED * one for one in (1, 100))
     if whole:
         alone = same > SAME_SUM_ALONE and named is None
-        if usual < 2 or not _are_votes(cells) or not (majority or alone):
-            return None
-    elif of_whole is None or majority is None or majority != named:
-        return None
-    if of_whole is None:
+        fits = usual >= 2 and _are_votes(cells) and bool(majority or alone)
+    else:
+        fits = is_share and majority is not None and majority == named
+    if same < SAME_SUM or not fits:
+        return []
+    if not is_share:
         return names
     which = otherwise = ""
     if majority is not None:
@@ -232,92 +233,63 @@ def _by_constant(rows: Rows, table: _Numbers) -> list[str] | None:
     )
 
 
-def _is_number_of_answers(name: str) -> bool:
-    """Whether a column counts the answers to an item, by its name.
-
-    Example:
-        >>> [_is_number_of_answers(name) for name in ("count", "numResponses", "total", "name")]
-        [True, True, False, False]
-    """
-    return plain(name) in NAMES["count"] or bool(_NUMBER_OF.fullmatch(plain(name)))
-
-
 # ---- the majority, and what is counted ----
 
 
-def _majority(rows: Rows, counts: _Numbers, taken: set[str]) -> tuple[str | None, int]:
+def _majority(
+    rows: Rows, numbers: Numbers, counts: Sequence[str], totals: Sequence[str] = ()
+) -> tuple[str | None, int]:
     """The column that names the largest count of nearly every row, by whatever names or codes;
     and the number of rows where it does not.
 
     Any of several largest counts will do. A value that occurs only at ties may mean a tie.
     """
-    cells = counts.cells
+    cells = _cells(numbers, counts)
     largest = (cells == cells.max(axis=1, keepdims=True)) & (cells.max(axis=1) > 0)[:, None]
     majorities = []
-    for name in sorted(set(rows.columns) - taken):
+    for name in sorted(set(rows.columns) - {*counts, *totals}):
         column = rows.columns[name]
         if column.is_bytes or not 2 <= len(column.values) <= MOST_VALUES:
             continue
-        used, n_wrong, n_rows = _largest_counts(column, largest, counts.names)
+        used: list[int] = []  # the count that each value stands for
+        n_wrong = n_rows = 0
         values = column.values.to_pylist()
-        all_named = all(any(_is_named(v, one) for one in counts.names) for v in values)
-        enough = rows.n_rows >= FEW_ROWS or all_named
+        named = [[n for n, one in enumerate(counts) if _is_named(v, one)] for v in values]
+        for code, same in enumerate(named):
+            at = largest[(column.codes == code) & largest.any(axis=1)]
+            if not len(at) or ((at.sum(axis=1) > 1).all() and not same):
+                continue  # "tie", or one of those that tie
+            right = at.sum(axis=0)
+            best = same[0] if same and right[same[0]] == right.max() else int(right.argmax())
+            used.append(best)
+            n_wrong += len(at) - int(right[best])
+            n_rows += len(at)
+        enough = rows.n_rows >= FEW_ROWS or all(named)
         if len(set(used)) == len(used) > 1 and n_wrong <= (1 - NEARLY_ALL) * n_rows and enough:
             majorities.append((n_wrong, name))
     return min(majorities)[::-1] if majorities else (None, 0)
 
 
-def _largest_counts(
-    column: Column, largest: np.ndarray, names: Sequence[str]
-) -> tuple[list[int], int, int]:
-    """The count that each value of a column stands for; how many rows are wrong, and in all."""
-    used: list[int] = []
-    n_wrong = n_rows = 0
-    for code, value in enumerate(column.values.to_pylist()):
-        at = largest[(column.codes == code) & largest.any(axis=1)]
-        same = [n for n, one in enumerate(names) if _is_named(value, one)]
-        if not len(at) or ((at.sum(axis=1) > 1).all() and not same):
-            continue  # "tie", or one of those that tie
-        right = at.sum(axis=0)
-        best = same[0] if same and right[same[0]] == right.max() else int(right.argmax())
-        used.append(best)
-        n_wrong += len(at) - int(right[best])
-        n_rows += len(at)
-    return used, n_wrong, n_rows
-
-
 def _is_named(value: str, column: str) -> bool:
     """Whether a column is called as the value, alone or among its words."""
-    words = [plain(word) for word in _SEPARATORS.split(column)]
+    words = [plain(word) for word in BORDER.split(column)]
     return plain(value) != "" and plain(value) in (plain(column), words[0], words[-1])
 
 
-def _values(
-    rows: Rows, counts: Sequence[str], declared: Sequence[str], majority: str | None
-) -> tuple[str, ...]:
-    """What each column counts: its name, or what differs between the names."""
-    named = [] if majority is None else rows.columns[majority].values.to_pylist()
-    known = {plain(str(value)) for value in (*declared, *named)}
-    for short in _spellings(counts):
-        values = {plain(value) for value in short.values()}
-        shared = " ".join(name.replace(value, " ", 1) for name, value in short.items())
-        around = {word.casefold() for word in _SEPARATORS.split(shared) if word}
-        counted = around and around <= WORDS["count"]
-        if len(values) == len(counts) and (counted or len(values & known) > 1):
-            return tuple(short[name] for name in counts)
+def _counted_values(counts: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
+    """What each column counts: its name, or what differs between the names.
+
+    That is so if the rest is about counts (`n_hate`, `vote1`), or if values are known by it.
+    """
+    known = {plain(str(value)) for value in known}
+    ways = [[(pattern, of) for pattern, of in one.items() if len(of) == len(counts)]
+            for one in families(counts)]  # fmt: skip
+    if len({plain(name) for name in counts} & known) > 1:
+        return tuple(counts)
+    for pattern, of in (found for way in ways for found in way):
+        around = {word.casefold() for word in BORDER.split(pattern.replace("{}", " ")) if word}
+        values = {plain(value) for value in of}
+        if len(values) == len(counts) and (around <= WORDS["count"] or len(values & known) > 1):
+            value_of = {name: value for value, name in of.items()}
+            return tuple(value_of[name] for name in counts)
     return tuple(counts)
-
-
-def _spellings(names: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Column -> the value that it counts: as it is called, or without what all names share."""
-    yield {name: name for name in names}
-    groups: dict[tuple[str, str], dict[str, str]] = {}
-    for name in names:
-        words = [word for word in _SEPARATORS.split(name) if word]
-        if len(words) > 1:
-            rest = name.split(words[0], 1)[1], name.rsplit(words[-1], 1)[0]
-            for side, shared, value in zip("<>", (words[0], words[-1]), rest, strict=True):
-                groups.setdefault((side, shared), {})[name] = value.strip(" \t_.:/-") or name
-        if match := _DIGITS.fullmatch(name):  # vote0, vote1
-            groups.setdefault(("#", match[1]), {})[name] = match[2]
-    yield from (group for _, group in sorted(groups.items()) if len(group) > 1)
