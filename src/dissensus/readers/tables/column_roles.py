@@ -27,6 +27,7 @@ from dissensus.readers.tables.column_names import (
     families,
     first_named,
     kind_of,
+    part_name,
     plain,
 )
 from dissensus.readers.tables.dependence import (
@@ -275,9 +276,7 @@ def _boxes(rows: Rows, answers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     for way in families(ticks)[:4]:
         groups = {p: tuple(of.values()) for p, of in way.items() if len(of) >= FEWEST_BOXES}
         if groups and sum(map(len, groups.values())) == len(ticks):
-            names = {
-                pattern.replace("{}", "").strip(" _.:/|-"): of for pattern, of in groups.items()
-            }
+            names = {part_name(pattern): of for pattern, of in groups.items()}
             return {free_name(name or "answer", rows.columns): of for name, of in names.items()}
     one_each_row = (np.sum(list(ticks.values()), axis=0) == 1).all()
     marks = all(len(rows.columns[name].values) == 1 for name in ticks)
@@ -287,7 +286,8 @@ def _boxes(rows: Rows, answers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> tuple[Rows, str]:
     """The table with one column instead of boxes, and what it says: the value of the box that is
     ticked in each row, or the set of those that are."""
-    ticks = np.stack([ticks_of(rows.columns[name]) for name in names], axis=1)
+    every = [ticks_of(rows.columns[name]) for name in names]
+    ticks = np.stack([one for one in every if one is not None], axis=1)  # (n_rows, n_names)
     shared = [of for way in families(names)[:4] for of in way.values() if len(of) == len(names)]
     values = [value for of in shared[:1] for value in of] or list(names)
     sets = (ticks.sum(axis=1) != 1).any()
