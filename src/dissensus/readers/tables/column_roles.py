@@ -202,7 +202,8 @@ def _key(
     if item is None:  # the content that says what the others are; a name rather than a text
         cells = {name: rows.columns[name] for name in whole if not rows.columns[name].is_bytes}
         names = [n for n, one in cells.items() if all(one_each(o, one) for o in cells.values())]
-        item = min(names, key=lambda name: cells[name].is_text, default=None)
+        several = options.text is not None and len(whole) > 1
+        item = min([] if several else names, key=lambda n: cells[n].is_text, default=None)
     if any(cannot_name(name) for name in (item, annotator) if name is not None):
         return None
     blank_texts = bool(shown) and not whole and item is None
