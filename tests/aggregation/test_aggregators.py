@@ -762,3 +762,9 @@ def test_gaussian_likelihood_against_a_multivariate_normal() -> None:
     model = Ratings.of(_rated(np.zeros((4, 3))), unit.ravel(), "a test")
     model.bias, model.noise, model.middle, model.spread = bias, noise, 0.2, 0.7
     assert model.log_likelihood() == pytest.approx(expected)
+
+
+def test_an_aggregator_is_a_table() -> None:
+    fitted = Majority().fit(Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")]))
+    assert fitted.to_table().equals(fitted.prediction_.to_table())
+    assert list(fitted.to_pandas().columns[:3]) == ["item", "answer", "confidence"]

@@ -132,6 +132,14 @@ class Aggregator(ABC):
         items = consensus.items.take(consensus.item)
         return Prediction(scale, items, distribution, answer, gives=self.gives)
 
+    def to_table(self) -> Any:
+        """One row per item with answers, as an Arrow table: `prediction_.to_table()`."""
+        return self.prediction_.to_table()
+
+    def to_pandas(self) -> Any:
+        """One row per item with answers, as a pandas DataFrame."""
+        return self.prediction_.to_pandas()
+
     def _check(self, annotations: Annotations) -> None:
         kind = annotations.scale.kind
         if kind not in self.scales:

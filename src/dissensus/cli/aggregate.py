@@ -254,7 +254,7 @@ def aggregate(
         dissensus aggregate labels.csv --method dawid-skene -o consensus.csv
     """
     from dissensus import aggregation
-    from dissensus.description import marks_by_question, marks_text
+    from dissensus.description import marks_text, usual_aggregators
     from dissensus.prediction.answer_files import consensus_table
 
     options = ModelOptions(skills, warm_start, save_model, history)
@@ -295,14 +295,15 @@ def aggregate(
     if method == "all":
         show_every_aggregator(corpus, question, output, json)
         return
-    marks = marks_by_question(corpus, names) if method is None else {}
-    methods = {q: method or aggregation.usual_method(corpus, q, q in marks) for q in names}
+    methods: dict[str, tuple[str, dict[str, str]]] = {name: (method or "", {}) for name in names}
+    if method is None:
+        methods = usual_aggregators(corpus, names)
     fitted: dict[str, Aggregator] = {}
-    for name, of in methods.items():
+    for name, (of, marks) in methods.items():
         arguments = options.arguments(corpus, of, question)
         fitted |= aggregation.aggregate(corpus, of, [name], use_gold, **arguments)
-        if name in marks:
-            console.say(f"{name}: {of}, because of {marks_text(marks[name])}")
+        if marks:
+            console.say(f"{name}: {of}, because of {marks_text(marks)}")
     options.report(fitted)
     tables = {q: consensus_table(corpus, q, one.prediction_) for q, one in fitted.items()}
     emit_answers(tables, output, json)
@@ -315,7 +316,7 @@ def aggregate(
     for name, aggregator in fitted.items():
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
-        console.say(f"{name}: {methods[name]} of {aggregator.consensus_.n_rows} items{accuracy}")
+        console.say(f"{name}: {methods[name][0]} of {aggregator.consensus_.n_rows} items{accuracy}")
         _say_uneven(corpus, name, aggregator)
 
 

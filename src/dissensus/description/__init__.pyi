@@ -12,6 +12,7 @@ from .marks import marked as marked
 from .marks import marks_by_question as marks_by_question
 from .marks import marks_of as marks_of
 from .marks import marks_text as marks_text
+from .marks import usual_aggregators as usual_aggregators
 from .suspicious_annotators import AnnotatorDescription as AnnotatorDescription
 from .suspicious_annotators import Constant as Constant
 from .suspicious_annotators import Fast as Fast

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dissensus.aggregation import usual_method
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.fields import LeftOut
@@ -131,3 +132,9 @@ def marks_by_question(corpus: Corpus, questions: Sequence[str] | None = None) ->
     names = list(corpus.questions if questions is None else questions)
     marks = {name: marked(corpus[name]) for name in names}
     return {name: who for name, who in marks.items() if who}
+
+
+def usual_aggregators(corpus: Corpus, questions: Iterable[str]) -> dict[str, tuple[str, Marks]]:
+    """The aggregator of each question if none is named, and the marked annotators it must weigh."""
+    marks = {name: marked(corpus[name]) for name in questions}
+    return {name: (usual_method(corpus, name, bool(who)), who) for name, who in marks.items()}

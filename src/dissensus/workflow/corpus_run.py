@@ -15,7 +15,7 @@ from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.datasets import read
 from dissensus.deadline import TimeIsUp, deadline
-from dissensus.description import leave_out
+from dissensus.description import leave_out, marks_text, usual_aggregators
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import Best, best_method
@@ -236,8 +236,9 @@ def _n_fits(folder: Path) -> int:
 def _write_consensus(steps: Steps, corpus: Corpus) -> None:
     """One answer for each item, with its confidence, as `dissensus aggregate` gives it."""
     tables = {}
-    for question, answers in corpus.questions.items():
-        name = "mean" if answers.scale.kind == "interval" else "majority"
+    for question, (name, marks) in usual_aggregators(corpus, corpus.questions).items():
+        if marks:
+            steps.message(f"{question}: consensus by {name}, because of {marks_text(marks)}")
         try:
             fitted = aggregation.aggregate(corpus, name, [question])
         except DataError as error:
