@@ -81,9 +81,9 @@ def _by_item(text: str, path: Path) -> list[tuple[int, dict[str, Any]]] | None:
     if len(entries) < 2 or not all(isinstance(entry, dict) for entry in entries):
         return None
     shared = set.intersection(*map(set, entries))
-    if len(shared) < 2:
-        return None
     known = {name for entry in entries for name in entry}
+    if len(shared) < 2 and sum(map(len, entries)) < 2 * len(known):
+        return None
     column = free_name("item", known)
     parsed(text, path)  # refuses an item that is there twice
     return [

@@ -53,8 +53,9 @@ SURE = 4.0  # standard errors: answers go with items or annotators
 CLEARER = 0.05  # a difference between shares of variance that means something
 STRONG, WEAK = 3, 1  # what signs of the item weigh; together they have to be
 ENOUGH = 2  # and as many times those of the other column as a strong one is a weak one
+FEWEST_PARTS = 3  # values of a column that may number sessions, not parts of the item
 MOST_QUESTIONS = 12  # values of a column that may name questions
-SIDES = (("1", "2"), ("_a", "_b"), ("_x", "_y"), ("left", "right"), ("first", "second"))
+MOST_COMBINED = 8  # columns that are tried as parts of an item
 _ANNOTATOR = re.compile(
     r"(?i)(annotator|anno|ann|worker|rater|coder|judge|labell?er|user|turker|participant|expert|"
     r"reviewer|student|subject|person|crowd)[\W_]*(id[\W_]*)?[0-9a-f]+|\S+@\S+\.\S+|A[0-9A-Z]{11,}"
@@ -161,7 +162,10 @@ def find_key(
         if item is None:
             return _explained(rows, others, known, taken, why)
         return _explained(rows, [known], others[0], taken, why_annotator=why)
-    return _of_two_columns(rows, known, list(free), taken) if not (item or others) else None
+    parts = _parts(rows, (), known, list(free)) if not (item or others) else ()
+    together = [name for name in rows.columns if name in parts]
+    why = f"together with {known!r} they are unique"
+    return _explained(rows, together, known, taken, why) if parts else None
 
 
 def _explained(
@@ -432,71 +436,46 @@ def _unevenness(column: Column) -> float:
 # ---- items of several columns ----
 
 
-def _of_two_columns(
-    rows: Rows, annotator: str, free: list[str], taken: Iterable[str]
-) -> Key | None:
-    """An item that two columns name together, next to a known annotator."""
-    pairs = []
-    for one, other in itertools.combinations(free, 2):
-        a, b = rows.columns[one], rows.columns[other]
-        if is_function(a, b) or is_function(b, a):
-            continue
-        both = combined([a, b])
-        n_both = 1.2 * len(both.values)
-        if rows.n_rows < n_both or len(both.values) < 1.2 * len(a.values):
-            continue
-        repeated = from_key(both, rows.columns[annotator], rows.columns.values())
-        if _is_key(repeated, EXPECTED_OF_NAMED):
-            pairs.append((one, other))
-    why = f"both together with {annotator!r} are unique"
-    return _explained(rows, pairs[0], annotator, taken, why) if len(pairs) == 1 else None
-
-
 def _further_parts(rows: Rows, item: str, annotator: str, taken: set[str]) -> tuple[str, ...]:
-    """The columns that name the item together with this one, as an annotator has it repeatedly.
-
-    They are two that are compared, such as model_a and model_b, or one without which pairs repeat,
-    which no other could be: a sentence in its document. What counts the rows, or is about an
-    answer, is none.
-    """
+    """The columns that name the item together with this one, as an annotator has it repeatedly: a
+    sentence in its document, two models that are compared."""
     items, people = rows.columns[item], rows.columns[annotator]
     if n_distinct_pairs(items, people) >= (1 - 2 * MOST_REPEATED) * rows.n_rows:
         return ()
-    free = {
-        name: column
-        for name, column in rows.columns.items()
-        if name not in (item, annotator, FEATURES, *taken) and name not in rows.sets
-        if not column.is_bytes and column.first_blank is None and not is_about_answers(name)
-    }
-    low = {name.casefold(): name for name in free}
-    compared = [
-        (name, low[head + other_side + tail])
-        for lower, name in low.items()
-        for side, other_side in SIDES
-        for head, there, tail in (lower.rpartition(side),)
-        if there and head + other_side + tail in low
-    ]
-    every: list[tuple[str, ...]] = [*compared, *((name,) for name in free)]
-    fitting = [names for names in every if _names_items(rows, (item, *names), people)]
-    fitting = [names for names in fitting if names in compared] or fitting
-    return fitting[0] if len(fitting) == 1 else ()
+    free = [names[0] for names in _candidates(rows, {item, annotator, *taken})]
+    return _parts(rows, (item,), annotator, free)
+
+
+def _parts(
+    rows: Rows, known: tuple[str, ...], annotator: str, free: Sequence[str]
+) -> tuple[str, ...]:
+    """The fewest columns that name an item together, with those that are known, so that hardly any
+    annotator has one repeatedly; none if others do as well."""
+    free = [name for name in free if not is_about_answers(name)][:MOST_COMBINED]
+    people = rows.columns[annotator]
+    for n_parts in range(2 - len(known), 4 - len(known)):
+        fitting = []
+        for names in itertools.combinations(free, n_parts):
+            columns = [rows.columns[name] for name in (*known, *names)]
+            both = combined(columns)
+            related = any(is_function(a, b) for a, b in itertools.permutations(columns, 2))
+            if related or rows.n_rows < ROWS_EACH * len(both.values):
+                continue
+            if _is_key(from_key(both, people, rows.columns.values()), EXPECTED_OF_NAMED):
+                fitting.append(names)
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else ()
+    return ()
 
 
 def _may_be_questions(rows: Rows, item: str, part: str) -> bool:
-    """Whether a column has the same few words for nearly every item, as questions are."""
+    """Whether a column has the same few words, or very few numbers, for nearly every item."""
     column, items = rows.columns[part], rows.columns[item]
     n_values = len(column.values)
-    words = not any(re.search(r"\d", value) for value in column.values.slice(0, 20).to_pylist())
-    n_pairs = n_distinct_pairs(items, column)
-    return words and n_values <= MOST_QUESTIONS and n_pairs >= MOST * n_values * len(items.values)
-
-
-def _names_items(rows: Rows, names: Sequence[str], people: Column) -> bool:
-    """Whether columns name an item together: it repeats, but hardly ever for one annotator."""
-    both = combined([rows.columns[name] for name in names])
-    if rows.n_rows < ROWS_EACH * len(both.values):
+    numbered = any(re.search(r"\d", value) for value in column.values.slice(0, 20).to_pylist())
+    if n_values > (FEWEST_PARTS if numbered else MOST_QUESTIONS):
         return False
-    return _is_key(from_key(both, people, rows.columns.values()), EXPECTED_OF_NAMED)
+    return n_distinct_pairs(items, column) >= MOST * n_values * len(items.values)
 
 
 # ---- what every other column is ----
