@@ -195,7 +195,8 @@ def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
         majority, _ = _majority(rows, numbers, counts, [name])
         named = _is_number_of_answers(name)
         alike = total.min() == total.max() and rows.n_rows >= FEW_ROWS
-        if majority or named or (alike and answer_named(rows, {*counts, name}) is None):
+        called = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
+        if majority or named or called or (alike and not answer_named(rows, {*counts, name})):
             one = (majority is not None, named, float(total.sum()), -len(counts)), counts
             best = one if best is None else max(best, one)
     return best[1] if best else []
