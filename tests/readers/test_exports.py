@@ -60,6 +60,10 @@ RANKED = (
 )
 LAYOUTS: dict[str, dict[str, Any]] = {  # of files that are asked about or refused
     "second/ibex_judgments_long_headers.csv": {"repeats": "first"},
+    "second/hate_shares_semicolon.csv": {
+        "answer": ["violence", "directed_vs_generalized"],
+        "scale": "interval:0:1",
+    },
     "second/mqm_errors_per_segment.tsv": {
         "item": ["system", "doc", "seg_id"],
         "annotator": "rater",
@@ -159,6 +163,18 @@ def test_a_taxonomy(exports: Path) -> None:
     paths = [path for answer in read(exports / name)["Category"].answers() for path in answer]
     assert len(paths) == known["paths"]
     assert {path.replace(" > ", " / ") for path in paths} == set(known["answers"])
+
+
+@pytest.mark.data
+def test_classifications_of_zooniverse(exports: Path) -> None:
+    name = "second/citizen_science_species.csv"
+    known = truth_of(exports, name)["questions"]["T3 species"]
+    corpus = read(exports / name, layout=Layout(repeats="keep"))
+    answers = corpus["T3"].answers()
+    assert (corpus.n_items, corpus.n_annotators) == (known["items"], known["annotators"])
+    assert (len(answers), answers.count(())) == (known["rows_T3"], known["empty"])
+    assert {value for answer in answers for value in answer} == known["answers"].keys()
+    assert read(exports / name, repeats="first")["T3"].n_rows == known["pairs"]
 
 
 @pytest.mark.data

@@ -112,6 +112,7 @@ EXPORTS: dict[str, tuple[str, tuple[str, ...], str]] = {  # the tool, the option
     "mturk": ("Mechanical Turk", ("answer", "text"), "csv"),
     "toloka": ("Toloka", ("answer", "text"), "csv"),
     "figure-eight": ("Figure Eight", ("answer", "text"), "csv"),
+    "zooniverse": ("Zooniverse", ("text",), "csv"),
     "label-studio": ("Label Studio", ("text",), "jsonl"),
     "label-studio-records": ("Label Studio", ("item", "annotator", "answer", "text"), "csv"),
     "argilla": ("Argilla", ("text",), "jsonl"),
@@ -212,6 +213,10 @@ def _is_toloka(head: Head) -> bool:
 def _is_figure_eight(head: Head) -> bool:
     aggregated = any(name.endswith(":confidence") for name in head.names)
     return "_unit_id" in head.names and ("_worker_id" in head.names or aggregated)
+
+
+def _is_zooniverse(head: Head) -> bool:
+    return {"classification_id", "subject_ids", "annotations"} <= set(head.names)
 
 
 def _is_potato(head: Head) -> bool:
@@ -328,6 +333,7 @@ _FORMATS = (
     Format("mturk", _is_mturk, read="platforms.read_mturk"),
     Format("toloka", _is_toloka, read="platforms.read_toloka"),
     Format("figure-eight", _is_figure_eight, read="platforms.read_figure_eight"),
+    Format("zooniverse", _is_zooniverse),
     Format("matrix", _is_matrix),
     Format("label-studio", _is_label_studio),
     Format("label-studio-records", _is_label_studio_records, read="label_studio.read_records"),

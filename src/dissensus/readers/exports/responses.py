@@ -204,7 +204,7 @@ def responses_corpus(
     for one, reason in zip(responses, reasons, strict=True):
         of_all = dict.fromkeys(questions if verdict is None else one.answers, reason) | one.left
         left.update((question, why) for question, why in of_all.items() if why is not None)
-        whys = one.left.values() if reason is None else {*of_all.values()}
+        whys = one.left.values() if reason is None else dict.fromkeys(of_all.values())
         by_reason.update(why for why in whys if why is not None)
     if not kept:
         raise DataError(f"{path}: no answers: {counts(by_reason)}")

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import DataError, NoAnswersError
+from dissensus.errors import NoAnswersError
 from dissensus.names import Names
 from dissensus.readers.layout import Layout, UnclearError, take
 from dissensus.readers.tables.answer_cells import parsed_column
@@ -35,7 +35,6 @@ from dissensus.readers.tables.structure import BY_NAME
 
 UNNAMED = "(index)"  # the first column, if it has no name
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
-ZOONIVERSE = frozenset(("classificationid", "subjectids", "annotations"))
 LIMESURVEY = frozenset(("submitdate", "lastpage", "startlanguage"))
 
 
@@ -138,12 +137,6 @@ def _refuse_known_tools(rows: Rows, layout: Layout) -> None:
     if layout.columns_named or layout.format is not None:
         return
     names = {plain(name): name for name in rows.columns}
-    if names.keys() >= ZOONIVERSE:
-        raise DataError(
-            f"{rows.path}: classifications of Zooniverse: {names['annotations']!r} contains JSON "
-            f"with the answers to all tasks; write a table with {names['subjectids']!r} as item, "
-            "the user as annotator and a column of answers for each task"
-        )
     if names.keys() >= LIMESURVEY:
         numbers = families(name for name, one in rows.columns.items() if len(one.values))[-1]
         pattern = max(numbers, key=lambda one: len(numbers[one]), default="Q{}")

@@ -1,0 +1,88 @@
+"""Zooniverse's export of classifications: a row for each, with the answers to all tasks as JSON.
+
+    classification_id,user_name,annotations,subject_data,subject_ids
+    1,ann,"[{""task"":""T0"",""value"":[{""choice"":""GIRAFFE""}]}]","{""7"":{""file"":""a.jpg""}}",7
+
+An item is a subject, a question is a task: one value, or the set of those that were chosen. Marks
+in a picture are not read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dissensus.corpus import Corpus
+from dissensus.errors import DataError, counted
+from dissensus.readers.delimited import delimited_rows
+from dissensus.readers.exports.responses import Response, counts, responses_corpus
+from dissensus.readers.json_text import DECODER, value_texts
+from dissensus.readers.layout import Layout
+
+ITEM, USER, TASKS, DATA = "subject_ids", "user_name", "annotations", "subject_data"
+
+
+def read(path: Path, options: Layout) -> Corpus:
+    """Read every classification; `repeats` says which counts if a user classified again."""
+    rows = delimited_rows(path, options)
+    rows.check([ITEM, USER, TASKS])
+    names = [name for name in (ITEM, USER, TASKS, DATA) if name in rows.columns]
+    columns = [rows.columns[name].array().to_pylist() for name in names]
+    responses, marks, labels = [], Counter[str](), dict[str, str]()
+    for row, (item, user, written, *data) in enumerate(zip(*columns, strict=True)):
+        one = Response(rows.place(row), str(item), user, {}, _shown(data, str(item)))
+        for task in _tasks(_parsed(written)):
+            name, value = str(task["task"]), task.get("value")
+            values = value if isinstance(value, list) else [value]
+            chosen = [_choice(each) for each in values]
+            if any(isinstance(value, dict) for value in chosen):
+                marks[name] += 1
+            elif value is not None:
+                one.answers[name] = value_texts(chosen)
+                labels |= {name: str(task["task_label"])} if task.get("task_label") else {}
+        one.reason = "no subject" if item is None else None
+        responses.append(one)
+    again = len(responses) - len({(one.item, one.annotator) for one in responses})
+    if again and options.repeats == "error":
+        raise DataError(
+            f"{path}: {counted(again, 'classification')} of Zooniverse (JSON) of a subject that "
+            "the same user had classified before; say which count (repeats=, --repeats): first, "
+            "last or keep"
+        )
+    answered = {name for one in responses for name, values in one.answers.items() if values}
+    for one in responses:  # tasks in which something is marked, or nothing
+        one.answers = {name: values for name, values in one.answers.items() if name in answered}
+    notes = [f"marks are not read: {counts(marks)}"] if marks else []
+    notes += [f"{name}: {labels[name]}" for name in sorted(answered & labels.keys())]
+    return responses_corpus(path, responses, options, "Zooniverse", notes)
+
+
+def _parsed(cell: str | None) -> Any:
+    try:
+        return DECODER.decode(cell or "[]")
+    except (json.JSONDecodeError, RecursionError):
+        return []
+
+
+def _tasks(written: Any) -> Iterator[dict[str, Any]]:
+    """The tasks, also those that are in one of several parts."""
+    for task in written if isinstance(written, list) else ():
+        if isinstance(task, dict) and "task" in task:
+            inner = [one for one in _tasks(task.get("value")) if one]
+            yield from inner or [task]
+
+
+def _choice(value: Any) -> Any:
+    """What was chosen; a mark as it is."""
+    return value.get("choice", value) if isinstance(value, dict) else value
+
+
+def _shown(data: list[str | None], item: str) -> dict[str, str]:
+    """What is known of the subject."""
+    subjects = _parsed(data[0]) if data else None
+    facts = subjects.get(item) if isinstance(subjects, dict) else None
+    facts = facts if isinstance(facts, dict) else {}
+    return {name: value for name, value in facts.items() if isinstance(value, str)}
