@@ -14,7 +14,7 @@ from dissensus.tables import Table, escaped_markdown
 from dissensus_papers import PAPERS, paper
 from dissensus_papers.framework.claims import COLUMNS, READ
 from dissensus_papers.framework.text import spread
-from dissensus_papers.qumatl import MODELS as QUERY_MODELS
+from dissensus_papers.qumatl.models import MODELS as QUERY_MODELS
 
 PAGES = (Path(__file__).parent / "papers.md", *sorted(Path(__file__).parent.glob("papers/*.md")))
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"

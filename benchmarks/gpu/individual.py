@@ -48,10 +48,10 @@ def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
     from kit import pooled
 
     individual = SCRIPT.paper
-    for name, corpus in individual.PAPER.read(data).items():
+    for name, corpus in individual.read(data).items():
         if names and name not in names:
             continue
-        prepared = individual.SOURCES[name].prepared(corpus)
+        prepared = individual.sources[name].prepared(corpus)
         pooled(prepared).save(folder / "corpora" / name)
     SCRIPT.pack_commit(folder)
 

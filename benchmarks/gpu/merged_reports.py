@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from typing import Any
 
@@ -71,3 +72,44 @@ def origins(kept: Report, new: Report) -> list[str]:
 def _extent(entry: Report) -> str:
     """How many models a condition has, and its seeds."""
     return f"{len(entry['models'])} models, seeds {', '.join(map(str, entry['seeds']))}"
+
+
+# ---- the file of a report ----
+
+LARGEST = 1_000_000  # bytes
+
+
+def to_json(content: Report) -> str:
+    """A report as a text that is the same each time; a dict without further ones is in a line.
+
+    Numbers have ten digits; fewer, but at least four, if the file would be larger than 1 MB.
+    """
+    for digits in (10, 6, 5, 4):
+        text = _text(_rounded(content, digits), "") + "\n"
+        if len(text.encode()) <= LARGEST:
+            break
+    return text
+
+
+def _text(content: Any, indent: str) -> str:
+    entries = content.values() if isinstance(content, dict) else content
+    if not isinstance(content, (dict, list)) or not any(
+        isinstance(entry, (dict, list)) for entry in entries
+    ):
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    names = [f"{json.dumps(key, ensure_ascii=False)}: " for key in content]
+    begin, end = "{}" if isinstance(content, dict) else "[]"
+    names = names if isinstance(content, dict) else [""] * len(content)
+    lines = [
+        f"{indent} {name}{_text(entry, indent + ' ')}"
+        for name, entry in zip(names, entries, strict=True)
+    ]
+    return begin + "\n" + ",\n".join(lines) + f"\n{indent}{end}"
+
+
+def _rounded(content: Any, digits: int) -> Any:
+    if isinstance(content, dict):
+        return {str(key): _rounded(value, digits) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_rounded(value, digits) for value in content]
+    return float(f"{content:.{digits}g}") if isinstance(content, float) else content

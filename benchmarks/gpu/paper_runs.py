@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import time
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from archive import archived, resumed, unpack
 from sharing import shared_gpu
 
 from dissensus.errors import Unfinished
+from dissensus_papers import paper
+from dissensus_papers.framework.comparison import ComparisonPaper
+from dissensus_papers.framework.paper import Paper
 
 BEGAN = time.monotonic()
 COMMIT = "commit.txt"  # in a kit: no clone is on the machine
@@ -47,8 +48,8 @@ class Script:
         return Path(__file__).parents[1] / "results" / f"{self.name}.json"
 
     @property
-    def paper(self) -> ModuleType:
-        return importlib.import_module(f"dissensus_papers.{self.name}")
+    def paper(self) -> Paper:
+        return paper(self.name.replace("_", "-"))
 
     def options(self, seconds: float, processes: int, runs: int | None) -> argparse.ArgumentParser:
         """The options that all scripts have, with these defaults."""
@@ -137,7 +138,7 @@ def typed_settings(given: argparse.Namespace) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (text.partition("=") for text in given.set)]
 
 
-def run(paper: ModuleType, out: Path, kit: Path, archive: str, **given: Any) -> None:
+def run(paper: Paper, out: Path, kit: Path, archive: str, **given: Any) -> None:
     """Train what is missing. OUT's archive is written twice a minute and at the end.
 
     Args:
@@ -155,12 +156,12 @@ def run(paper: ModuleType, out: Path, kit: Path, archive: str, **given: Any) -> 
     print(f"{time.monotonic() - BEGAN:.0f} s")
 
 
-def keep(paper: ModuleType, archive: Path, results: Path) -> None:
+def keep(paper: Paper, archive: Path, results: Path) -> None:
     """Write the report of an archive into benchmarks/results."""
     keep_folder(paper, unpack(archive), results)
 
 
-def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = False) -> None:
+def keep_folder(paper: Paper, done: Path, results: Path, alone: bool = False) -> None:
     """Write the report on a folder of outcomes.
 
     If a report is there already, it is continued: conditions of the folder are added or replace
@@ -172,20 +173,17 @@ def keep_folder(paper: ModuleType, done: Path, results: Path, alone: bool = Fals
     keep_reported(paper, paper.report(done), results, alone)
 
 
-def keep_reported(paper: ModuleType, report: Any, results: Path, alone: bool = False) -> None:
+def keep_reported(paper: Paper, report: Any, results: Path, alone: bool = False) -> None:
     """As `keep_folder`, of a report."""
-    from merged_reports import joined, merged, origins
+    from merged_reports import joined, merged, origins, to_json
 
-    from dissensus_papers.framework.comparison import ComparisonPaper
-
-    comparison = getattr(paper, "PAPER", None)
-    if results.exists() and not alone and isinstance(comparison, ComparisonPaper):
+    if results.exists() and not alone and isinstance(paper, ComparisonPaper):
         kept = paper.report(results)
         print("\n".join([*origins(kept, report), ""]))
-        report = merged(comparison, kept, report)
+        report = merged(paper, kept, report)
     elif results.exists() and not alone:
-        report = joined(paper.PAPER, paper.report(results), report)
-    results.write_text(paper.to_json(report), encoding="utf-8")
+        report = joined(paper, paper.report(results), report)
+    results.write_text(to_json(report), encoding="utf-8")
     print(paper.shown(paper.report(results)), end="")
 
 
@@ -198,7 +196,7 @@ class _Done(NamedTuple):
     seconds: float
 
 
-def count(paper: ModuleType, done: Path) -> None:
+def count(paper: Paper, done: Path) -> None:
     """Print how many outcomes of each condition and model there are, and how long they took."""
     seconds: dict[tuple[str, str], list[float]] = {}
     for outcome in getattr(paper, "outcomes", _comparison_fits)(done) if done.exists() else ():

@@ -34,7 +34,7 @@ def opened(name: str, small: int) -> Any:
     import torch
 
     import dissensus as ds
-    from dissensus_papers.soft_labels.fits import Opened
+    from dissensus_papers.framework.fitted import Opened
     from dissensus_papers.soft_labels.protocol import with_automatic
 
     torch.set_num_threads(1)
@@ -91,7 +91,7 @@ def assemble(group: str, name: str, files: list[Path], path: Path) -> None:
 
 
 def run(out: Path, processes: int, seconds: float, seeds: int = 5, small: int = 0) -> None:
-    from dissensus_papers.soft_labels import SEEDS
+    from dissensus_papers.soft_labels.protocol import SEEDS
 
     rows: list[Piece] = []
     fits: list[Piece] = []

@@ -109,8 +109,9 @@ def _pack_dinov2(folder: Path) -> None:
 def _pack_texts(folder: Path, data: Path) -> None:
     from kit import pack_minilm
 
-    from dissensus_papers.qumatl import PAPER, SPEECH
+    from dissensus_papers.qumatl import PAPER
     from dissensus_papers.qumatl.conditions import CONDITIONS
+    from dissensus_papers.qumatl.corpora import SPEECH
 
     corpora, texts = PAPER.read(data), []
     wanted = {name for name, _ in JOBS["texts"]}
@@ -172,8 +173,7 @@ def _unpack_dinov2(kit: Path) -> None:
 
 def _unpack_speech(kit: Path, data: Path) -> None:
     from dissensus import Corpus
-    from dissensus_papers.qumatl import SPEECH
-    from dissensus_papers.qumatl.corpora import sequences
+    from dissensus_papers.qumatl.corpora import SPEECH, sequences
 
     frames = np.load(kit / FRAMES)
     lengths = frames["lengths"]
@@ -229,7 +229,7 @@ def encoder_of_kit(condition: str) -> list[str]:
     texts = ("hs-brexit", "convabuse", "paraphrase", "simulated-text", "followers", "ablation")
     if not condition.startswith(texts):
         return []
-    roles = SCRIPT.paper.PAPER.conditions[condition].settings.get("encoder", {})
+    roles = SCRIPT.paper.conditions[condition].settings.get("encoder", {})
     return ["encoder=" + (",".join(f"{role}={folder}" for role in roles) or str(folder))]
 
 

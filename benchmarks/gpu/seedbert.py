@@ -52,7 +52,7 @@ def pack(folder: Path, data: Path, names: Sequence[str] = ()) -> None:
     from dissensus_papers.seedbert.protocol import ready
 
     texts: list[str] = []
-    every = SCRIPT.paper.PAPER.read(data)
+    every = SCRIPT.paper.read(data)
     for name in names or wanted():
         corpus = ready(every[name])
         corpus.save(folder / "corpora" / name)
@@ -65,11 +65,9 @@ def pack(folder: Path, data: Path, names: Sequence[str] = ()) -> None:
 def wanted() -> list[str]:
     """The corpora of conditions that the kept report lacks; all if it lacks nothing."""
     seedbert = SCRIPT.paper
-    missing = (
-        seedbert.PAPER.not_run(seedbert.report(SCRIPT.results)) if SCRIPT.results.exists() else ()
-    )
-    lacking = {seedbert.CONDITIONS[name].corpus for name in missing}
-    return [name for name in seedbert.SOURCES if name in lacking or not lacking]
+    missing = seedbert.not_run(seedbert.report(SCRIPT.results)) if SCRIPT.results.exists() else ()
+    lacking = {seedbert.conditions[name].corpus for name in missing}
+    return [name for name in seedbert.sources if name in lacking or not lacking]
 
 
 def run(given: argparse.Namespace) -> None:

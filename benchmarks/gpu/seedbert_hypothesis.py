@@ -117,13 +117,15 @@ def unpack(out: Path, folder: Path) -> None:
 def keep(out: Path) -> None:
     """Judge what was trained, as a part of the kept report on SeedBERT."""
     from attention_study import looks
+    from merged_reports import to_json
 
-    from dissensus_papers import seedbert
+    from dissensus_papers import paper
 
     folder = Path(tempfile.mkdtemp())
     unpack(out, folder)
+    seedbert = paper("seedbert")
     report = seedbert.report(RESULTS) | {"looks": looks(folder)}
-    RESULTS.write_text(seedbert.to_json(report), encoding="utf-8")
+    RESULTS.write_text(to_json(report), encoding="utf-8")
     print(seedbert.shown(report), end="")
 
 

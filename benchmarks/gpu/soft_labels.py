@@ -22,7 +22,7 @@ from pathlib import Path
 
 from paper_runs import Script, typed_settings
 
-from dissensus_papers.soft_labels import CORPORA, TAGS
+from dissensus_papers.soft_labels.protocol import CORPORA, TAGS
 
 SCRIPT = Script("soft_labels", __doc__)
 GLOVE = Path("glove/pos_tweets.txt")

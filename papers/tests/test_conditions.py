@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from dissensus import Corpus, datasets
 from dissensus.errors import DataError
 from dissensus.metrics import excess_kurtosis
-from dissensus_papers.soft_labels import CONDITIONS, named
+from dissensus_papers.soft_labels import CONDITIONS, PAPER
 from dissensus_papers.soft_labels.outcomes import Items
 from dissensus_papers.soft_labels.protocol import folds, labels, tied, with_automatic
 from papers.tests.tiny import stems, tweets
@@ -119,16 +119,16 @@ def test_folds_of_the_papers_data(data_folder: Path) -> None:
 
 
 def test_conditions_by_name() -> None:
-    assert [c.name for c in named(None, ("stemming",))] == ["stemming", "stemming-silver"]
-    assert [c.name for c in named("pos-cv, pos-cv-fresh", ("pos_tweets",))] == [
+    assert [c.name for c in PAPER.named(None, ("stemming",))] == ["stemming", "stemming-silver"]
+    assert [c.name for c in PAPER.named("pos-cv, pos-cv-fresh", ("pos_tweets",))] == [
         "pos-cv",
         "pos-cv-fresh",
     ]
     with pytest.raises(DataError) as caught:
-        named("nlp", ("pos_tweets",))
+        PAPER.named("nlp", ("pos_tweets",))
     assert str(caught.value) == f"no condition 'nlp'; there are {', '.join(CONDITIONS)}"
     with pytest.raises(DataError) as caught:
-        named("stemming", ("pos_tweets",))
+        PAPER.named("stemming", ("pos_tweets",))
     assert str(caught.value) == "stemming needs the corpus 'stemming'; it is not in DATA"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus_papers.soft_labels import CONDITIONS, report, shown, to_json
+from dissensus_papers.soft_labels import CONDITIONS, PAPER
 from dissensus_papers.soft_labels.outcomes import Items, Outcome
 from dissensus_papers.soft_labels.protocol import CELLS, MODELS, folds, with_automatic
 from papers.tests.tiny import stems, tweets, vectors
@@ -52,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole_report(folder: Path) -> dict[str, Any]:
-    return report(folder)
+    return PAPER.report(folder)
 
 
 def answers(folder: Path, condition: str, model: str) -> np.ndarray:
@@ -140,7 +141,7 @@ def test_gaps_are_compared_over_seeds(folder: Path, whole_report: dict[str, Any]
 
 
 def test_what_is_shown(whole_report: dict[str, Any], tmp_path: Path) -> None:
-    text = shown(whole_report)
+    text = PAPER.shown(whole_report)
     assert "5 runs, seeds 1000, 2000, 3000" in text and "commit abc: the command" in text
     claims, _, tables = text.partition("\n\nTable 1")
     inverse = next(line for line in tables.splitlines() if line.startswith("  MTL + KL inverse"))
@@ -152,8 +153,8 @@ def test_what_is_shown(whole_report: dict[str, Any], tmp_path: Path) -> None:
     assert len(tests) == 1 and tests[0].endswith("  found")
     assert "GloVe" not in text  # no tagger was trained
     path = tmp_path / "kept.json"
-    path.write_text(to_json(whole_report))
-    assert shown(report(path)) == text
+    path.write_text(json.dumps(whole_report))
+    assert PAPER.shown(PAPER.report(path)) == text
 
 
 def test_losses_are_compared_over_seeds(folder: Path, whole_report: dict[str, Any]) -> None:
@@ -163,7 +164,7 @@ def test_losses_are_compared_over_seeds(folder: Path, whole_report: dict[str, An
     )
     low, high = ttest_rel(inverse, ce).confidence_interval()
     row = f"{(inverse - ce).mean():+.3f} [{low:+.3f}, {high:+.3f}]"
-    lines = shown(whole_report).splitlines()
+    lines = PAPER.shown(whole_report).splitlines()
     assert (
         sum("KL inverse less Cross-Entropy: pos-cv" in line and row in line for line in lines) == 1
     )
@@ -173,7 +174,7 @@ def test_a_folder_without_outcomes(tmp_path: Path) -> None:
     with locked_folder(tmp_path) as place:
         place.begin({"paper": "soft-labels"}, "the command", "abc")
     with pytest.raises(DataError) as caught:
-        report(tmp_path)
+        PAPER.report(tmp_path)
     assert str(caught.value) == f"{tmp_path}: nothing is trained yet; resume with: the command"
 
 
@@ -182,7 +183,7 @@ def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path
     shutil.copytree(folder, some)
     for name in ("ce@2000@pos-cv", "stl@4000@pos-cv"):
         shutil.rmtree(some / "fits" / name)
-    whole_report = report(some)
+    whole_report = PAPER.report(some)
     of_condition = whole_report["conditions"]["pos-cv"]
     assert of_condition["seeds"] == [1000, 3000, 5000] and whole_report["left_out"] == 6
     assert all(len(of_model["fits"]) == 3 for of_model in of_condition["models"].values())
@@ -191,7 +192,7 @@ def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path
     expected = pytest.approx((predicted == label).mean(), abs=1e-6)
     assert of_condition["models"]["kl"]["pooled"]["gold"]["accuracy"] == expected
     assert of_condition["against"]["kl"]["tests"]["gold"]["ours"]["accuracy"]["n_runs"] == 3
-    text = shown(whole_report)
+    text = PAPER.shown(whole_report)
     assert "POS tag, 5-fold CV (pos-cv), 3 of 5 runs so far" in text
     assert "6 more fits are done, but not with every model; they are not counted." in text
 
@@ -210,14 +211,14 @@ def test_words_with_and_without_a_vector(folder: Path, tmp_path: Path) -> None:
     tea = np.array([word == "tea" for text in _texts(crowd) for word in text.split()])
     tested = np.concatenate([fold.test for fold in folds(crowd, CONDITIONS["pos-cv"])])
     assert items.known.tolist() == (~tea[tested]).astype(int).tolist()
-    of_condition = report(some)["conditions"]["pos-cv"]
+    of_condition = PAPER.report(some)["conditions"]["pos-cv"]
     assert of_condition["with_vector"] == pytest.approx(items.known.mean())
     right = answers(folder, "pos-cv", "ce") == items.gold
     assert of_condition["models"]["ce"]["words"] == {
         "with": pytest.approx(right[:, items.known == 1].mean(), abs=1e-6),
         "without": pytest.approx(right[:, items.known == 0].mean(), abs=1e-6),
     }
-    text = shown(report(some))
+    text = PAPER.shown(PAPER.report(some))
     assert f"{100 * items.known.mean():.1f} % of 250 words have a vector" in text
     assert "words without a vector explain the gap to the paper: if they were tagged" in text
 
@@ -237,7 +238,7 @@ def test_a_file_that_is_no_report(content: str, tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     path.write_text(content)
     with pytest.raises(DataError) as caught:
-        report(path)
+        PAPER.report(path)
     assert str(caught.value) == f"{path}: not a report on soft-labels written by dissensus"
 
 
@@ -245,7 +246,7 @@ def test_the_folder_of_a_comparison(tmp_path: Path) -> None:
     with locked_folder(tmp_path) as place:
         place.begin({"methods": ["single"]}, "the command", "abc")
     with pytest.raises(DataError) as caught:
-        report(tmp_path)
+        PAPER.report(tmp_path)
     assert str(caught.value) == (
         f"{tmp_path}: holds a comparison, not outcomes of soft-labels; show it with: dissensus "
         f"compare --show {tmp_path}"
@@ -261,7 +262,7 @@ def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -
     np.savez(fit / "answers.npz", predicted=predicted[:200])
     without_checksums(fit / "fit.json")
     with pytest.raises(DataError) as caught:
-        report(some)
+        PAPER.report(some)
     assert str(caught.value) == (
         "pos-cv, kl, seed 1000: 200 answers to 250 items; take its folder away and run the paper "
         "again"
@@ -269,9 +270,9 @@ def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -
     items = some / "items" / "pos-cv.npz"
     items.write_bytes(items.read_bytes()[:99])
     with pytest.raises(DataError, match="damaged .*; make the folder again"):
-        report(some)
+        PAPER.report(some)
     content = (fit / "fit.json").read_text()
     (fit / "fit.json").write_text(content.replace('"model": "kl"', '"model": "bert"'))
     with pytest.raises(DataError) as caught:
-        report(some)
+        PAPER.report(some)
     assert str(caught.value) == f"{some / 'fits'}: bert@1000@pos-cv is not of this paper"

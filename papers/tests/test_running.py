@@ -17,9 +17,9 @@ from dissensus import Corpus
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation.fit import Key, plain
 from dissensus.training.loop import Trainer
-from dissensus_papers.framework.paper import Fits
-from dissensus_papers.soft_labels import CONDITIONS, outcomes, report, run, shown, to_json
-from dissensus_papers.soft_labels.fits import Opened, Task
+from dissensus_papers.framework.fitted import Fits, Opened
+from dissensus_papers.soft_labels import CONDITIONS, PAPER
+from dissensus_papers.soft_labels.fits import Task
 from dissensus_papers.soft_labels.outcomes import Outcome
 from dissensus_papers.soft_labels.protocol import (
     MODELS,
@@ -72,7 +72,7 @@ def test_the_papers_settings() -> None:
 
 
 def test_the_kept_outcomes_can_be_gone_on_with() -> None:
-    kept = report(Path(__file__).parents[2] / "benchmarks" / "results" / "soft_labels.json")
+    kept = PAPER.report(Path(__file__).parents[2] / "benchmarks" / "results" / "soft_labels.json")
     for name, condition in CONDITIONS.items():
         models = kept["conditions"].get(name, {"models": {}})["models"]
         if not models:
@@ -180,9 +180,9 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
 ) -> None:
     arguments = [CONDITIONS[name] for name in ("pos-test", "stemming-silver")]
     given: dict[str, Any] = {"runs": 1, "processes": 1, "settings": quick, "command": "this"}
-    run(corpora, arguments, tmp_path / "whole", **given)
+    PAPER.run(corpora, arguments, tmp_path / "whole", **given)
     with pytest.raises(Unfinished) as over:
-        run(corpora, arguments, tmp_path / "parts", **given, time_limit=0)
+        PAPER.run(corpora, arguments, tmp_path / "parts", **given, time_limit=0)
     assert str(over.value) == (
         "Time limit reached: 0 of 8 fits done. Run the same command again to resume."
     )
@@ -198,19 +198,19 @@ def test_what_was_stopped_goes_on_and_ends_the_same(
     with monkeypatch.context() as patch:
         patch.setattr(Task, "fit", killed)
         with pytest.raises(KeyboardInterrupt):
-            run(corpora, arguments, tmp_path / "parts", **given)
-    assert len(outcomes(tmp_path / "parts")) == 3
-    run(corpora, arguments, tmp_path / "parts", **given)
+            PAPER.run(corpora, arguments, tmp_path / "parts", **given)
+    assert len(PAPER.outcomes(tmp_path / "parts")) == 3
+    PAPER.run(corpora, arguments, tmp_path / "parts", **given)
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
-    text = shown(report(tmp_path / "whole"))
+    text = PAPER.shown(PAPER.report(tmp_path / "whole"))
     kept = tmp_path / "kept.json"
-    kept.write_text(to_json(report(tmp_path / "whole")))
-    assert shown(report(kept)) == text
+    kept.write_text(json.dumps(PAPER.report(tmp_path / "whole")))
+    assert PAPER.shown(PAPER.report(kept)) == text
     assert "Table 1" in text and "Table 2" in text and "(stemming-silver), entropy" in text
     assert "tested on the majority, as in its code" in text
     # more conditions in the same folder
-    run(corpora, [CONDITIONS["stemming"]], tmp_path / "parts", **given)
-    assert len(outcomes(tmp_path / "parts")) == 12
+    PAPER.run(corpora, [CONDITIONS["stemming"]], tmp_path / "parts", **given)
+    assert len(PAPER.outcomes(tmp_path / "parts")) == 12
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_processes_end_the_same(
 ) -> None:
     arguments = [CONDITIONS["pos-test"]]
     for n in (1, 2):
-        run(
+        PAPER.run(
             corpora,
             arguments,
             tmp_path / str(n),
@@ -246,20 +246,20 @@ def test_what_fails_is_said_and_the_rest_is_kept(
 
     monkeypatch.setattr(Task, "fit", fragile)
     with pytest.raises(ModelError) as caught:
-        run(corpora, [CONDITIONS["pos-test"]], tmp_path, runs=1, processes=1, settings=quick)
+        PAPER.run(corpora, [CONDITIONS["pos-test"]], tmp_path, runs=1, processes=1, settings=quick)
     assert str(caught.value) == (
         "1 of 4 failed, first kl, seed 1000, pos-test: no luck; what was done is kept"
     )
-    assert {outcome.model for outcome in outcomes(tmp_path)} == {"stl", "inverse-kl", "ce"}
+    assert {outcome.model for outcome in PAPER.outcomes(tmp_path)} == {"stl", "inverse-kl", "ce"}
 
 
 def test_wrong_numbers_are_refused(corpora: dict[str, Corpus], tmp_path: Path) -> None:
     arguments = [CONDITIONS["stemming"]]
     with pytest.raises(DataError) as caught:
-        run(corpora, arguments, tmp_path, runs=11)
+        PAPER.run(corpora, arguments, tmp_path, runs=11)
     assert str(caught.value) == "the paper has 10 runs; ask for 1 to 10, not 11"
     with pytest.raises(DataError) as caught:
-        run(corpora, arguments, tmp_path, processes=0)
+        PAPER.run(corpora, arguments, tmp_path, processes=0)
     assert str(caught.value) == "at least one process is needed, found 0"
 
 
@@ -267,7 +267,7 @@ def test_a_missing_file_of_vectors_is_said_before_anything_is_begun(
     corpora: dict[str, Corpus], tmp_path: Path
 ) -> None:
     with pytest.raises(DataError) as caught:
-        run(corpora, [CONDITIONS["pos-test"]], tmp_path / "out", glove=tmp_path / "none.txt")
+        PAPER.run(corpora, [CONDITIONS["pos-test"]], tmp_path / "out", glove=tmp_path / "none.txt")
     assert str(caught.value) == f"{tmp_path / 'none.txt'}: No such file or directory"
     assert not (tmp_path / "out").exists()
 
@@ -285,7 +285,7 @@ def test_a_corpus_without_gold_is_refused(
     corpus = CONDITIONS[name].corpus
     without = {corpus: replace(corpora[corpus], gold={})}
     with pytest.raises(DataError) as caught:
-        run(without, [CONDITIONS[name]], tmp_path, runs=1, processes=1, settings=quick)
+        PAPER.run(without, [CONDITIONS[name]], tmp_path, runs=1, processes=1, settings=quick)
     assert str(caught.value) == f"{corpus}: no gold label for {question!r}"
 
 

@@ -13,9 +13,8 @@ from sklearn.metrics import f1_score
 
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import over_both
-from dissensus_papers import paper
-from dissensus_papers.seedbert import CONDITIONS, report, shown
-from dissensus_papers.seedbert.analysis import apart, cochran
+from dissensus_papers.seedbert import CONDITIONS, PAPER
+from dissensus_papers.seedbert.analysis import cochran
 from dissensus_papers.seedbert.emotions import evidence, neighbours
 from dissensus_papers.seedbert.outcomes import (
     CAUTIOUS,
@@ -23,7 +22,6 @@ from dissensus_papers.seedbert.outcomes import (
     Outcome,
     chosen,
     distribution,
-    outcomes,
 )
 from dissensus_papers.seedbert.protocol import (
     DEEP,
@@ -56,11 +54,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole_report(folder: Path) -> dict[str, Any]:
-    return report(folder)
+    return PAPER.report(folder)
 
 
 def outcomes_of(folder: Path, model: str, condition: str = FIRST) -> list[Outcome]:
-    return [o for o in outcomes(folder, condition) if o.model == model]
+    return [o for o in PAPER.outcomes(folder, condition) if o.model == model]
 
 
 def test_fits_are_scored_fold_by_fold(folder: Path, whole_report: dict[str, Any]) -> None:
@@ -139,11 +137,9 @@ def test_seeds_beside_a_deep_ensemble(folder: Path, whole_report: dict[str, Any]
 
 
 def test_settings_for_other_items_were_chosen_before() -> None:
-    conditions = paper("seedbert").named(
-        "MD-Agreement-again", ("MD-Agreement", "MD-Agreement-again")
-    )
+    conditions = PAPER.named("MD-Agreement-again", ("MD-Agreement", "MD-Agreement-again"))
     assert [c.name for c in conditions] == ["MD-Agreement-choose", "MD-Agreement-again"]
-    alone = paper("seedbert").named("MD-Agreement-again", ("MD-Agreement-again",))
+    alone = PAPER.named("MD-Agreement-again", ("MD-Agreement-again",))
     assert [c.name for c in alone] == ["MD-Agreement-again"]
 
 
@@ -152,7 +148,7 @@ def test_other_items_are_learned_with_settings_of_before(tmp_path: Path) -> None
     name = "MD-Agreement-again"
     out = write(tmp_path / "out", {"MD-Agreement-choose": TABLE_4})
     tiny_bert(tmp_path / "bert")
-    paper("seedbert").run(
+    PAPER.run(
         {name: corpus(name, 40)},
         [CONDITIONS[name]],
         out,
@@ -160,12 +156,12 @@ def test_other_items_are_learned_with_settings_of_before(tmp_path: Path) -> None
         processes=1,
         encoders={name: str(tmp_path / "bert")},
     )
-    done = {outcome.model: outcome for outcome in outcomes(out, name)}
+    done = {outcome.model: outcome for outcome in PAPER.outcomes(out, name)}
     assert sorted(done) == sorted((SINGLE, SEEDS, DEEP))
     best = chosen(out, "MD-Agreement-choose", SEEDS)
     assert done[DEEP].settings == done[SEEDS].settings == best
     assert done[DEEP].mass.shape == (5, 40, 2)
-    assert list(report(out)["again"]) == [name]
+    assert list(PAPER.report(out)["again"]) == [name]
 
 
 def test_the_number_of_members(folder: Path, whole_report: dict[str, Any]) -> None:
@@ -187,16 +183,13 @@ def test_biases_of_members_and_of_people(folder: Path, whole_report: dict[str, A
 
     assert cochran(yes) == pytest.approx(cochrans_q(yes.T).pvalue)
     assert cochran(np.ones((3, 4), int)) == 1
-    assert np.isnan(apart(yes[:1]))
-    pairs = [np.mean(yes[a] != yes[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
-    assert apart(yes) == pytest.approx(np.mean(pairs))
     annotators = whole_report["people"][FIRST]
     assert annotators["n"] == 6 and 0 < annotators["sd"] < 0.5
     assert whole_report["conditions"][FIRST]["models"]["single"]["biases"] == {}
 
 
 def test_what_is_missing_is_said_and_nothing_made_up(whole_report: dict[str, Any]) -> None:
-    text = shown(whole_report)
+    text = PAPER.shown(whole_report)
     assert "cifar10h, settings chosen" not in text
     not_run = text[text.index("Not run yet: ") :].splitlines()
     assert "  Annotators agree less on what is most present (Table 1)" in not_run
@@ -215,8 +208,8 @@ def test_what_is_missing_is_said_and_nothing_made_up(whole_report: dict[str, Any
 )
 def test_any_part_can_be_shown(wanted: dict[str, tuple[str, ...]], tmp_path: Path) -> None:
     write(tmp_path / "out", wanted, repeats=1)
-    whole_report = report(tmp_path / "out")
-    text = shown(whole_report)
+    whole_report = PAPER.report(tmp_path / "out")
+    text = PAPER.shown(whole_report)
     assert "Not run yet" in text
     assert "nan" not in text.replace("tolerance", "")
 
@@ -236,7 +229,7 @@ def test_trials_that_are_not_all_done_choose_nothing(tmp_path: Path) -> None:
 def test_a_corpus_that_is_kept_by_name_stands_for_itself_alone(tmp_path: Path) -> None:
     for name in ("cifar10h", "MD-Agreement-again"):  # the first is the name of a raw folder, too
         corpus(name, 20).save(tmp_path / name)
-    assert list(paper("seedbert").read(tmp_path)) == ["cifar10h", "MD-Agreement-again"]
+    assert list(PAPER.read(tmp_path)) == ["cifar10h", "MD-Agreement-again"]
 
 
 # ---- again, emotions, running ----
@@ -247,7 +240,7 @@ def test_again_on_other_items(tmp_path: Path) -> None:
     assert names == ["ConvAbuse-again", "MD-Agreement-again", "cifar10h-again"]
     wanted = {name: (SINGLE, SEEDS, DEEP) for name in names[:2]}
     out = write(tmp_path / "out", {"MD-Agreement": (SINGLE, SEEDS), **wanted})
-    whole_report = report(out)
+    whole_report = PAPER.report(out)
     assert list(whole_report["conditions"]) == ["MD-Agreement"]  # in no other table
     items = Items.load(out, names[1])
     sides = []
@@ -257,7 +250,7 @@ def test_again_on_other_items(tmp_path: Path) -> None:
     expected = over_both(*sides, groups=items.groups)
     test = whole_report["again"][names[1]][DEEP]["single"]["TVD"]
     assert test["effect"] == pytest.approx(expected.effect, abs=1e-6)
-    text = shown(whole_report)
+    text = PAPER.shown(whole_report)
     assert "deep ensemble (everything): MD-Agreement-again" in text
     assert list(whole_report["again"]) == names[:2]
 
@@ -312,7 +305,7 @@ def test_marks_of_two_annotators_with_the_same_and_with_different_reasons(tmp_pa
 
 
 def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: Path) -> None:
-    conditions = paper("seedbert").named(FIRST, (FIRST,))
+    conditions = PAPER.named(FIRST, (FIRST,))
     assert [condition.name for condition in conditions] == [f"{FIRST}-choose", FIRST]
     given: dict[str, Any] = {
         "processes": 1,
@@ -321,7 +314,7 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
         "settings": [("encoder", "none")],
     }
     with pytest.raises(Unfinished) as caught:
-        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path, **given)
+        PAPER.run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path, **given)
     assert str(caught.value) == (
         "Time limit reached: 0 of 30 fits done. Run the same command again to resume."
     )
@@ -329,11 +322,11 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
 
 def test_what_failed_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    conditions = paper("seedbert").named(FIRST, (FIRST,))
+    conditions = PAPER.named(FIRST, (FIRST,))
     given: dict[str, Any] = {
         "processes": 1,
         "runs": 1,
         "settings": [("encoder", str(tmp_path / "none"))],
     }
     with pytest.raises(ModelError, match="^30 of 30 failed, first single, seed 0, HS-Brexit-choos"):
-        paper("seedbert").run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path / "out", **given)
+        PAPER.run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path / "out", **given)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus_papers import seedbert, soft_labels
+from dissensus_papers import paper
 from dissensus_papers.seedbert.protocol import FIRST
 from papers.tests.tiny import stems
 from papers.tests.tiny_seedbert import write
@@ -30,7 +30,7 @@ def test_a_run_resumes_from_the_first_archive_that_exists(script: Any, tmp_path:
     folder = write(tmp_path / "out", {f"{FIRST}-paper": ("single", "seeds")}, repeats=2)
     archive.write_archive(folder, tmp_path / "seedbert.tar.gz")
     resumed = archive.resumed(tmp_path / "none.tar.gz", tmp_path / "seedbert.tar.gz")
-    reports = [seedbert.report(path) for path in (folder, resumed)]
+    reports = [paper("seedbert").report(path) for path in (folder, resumed)]
     for one in reports:
         one.pop("date")
     assert json.dumps(reports[0]) == json.dumps(reports[1])
@@ -41,9 +41,10 @@ def test_a_run_resumes_from_the_first_archive_that_exists(script: Any, tmp_path:
 def test_a_run_of_a_paper_resumes_from_its_own_archive(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    soft_labels: Any = paper("soft-labels")
     given = {
         "corpora": {"stemming": stems()},
-        "conditions": [soft_labels.CONDITIONS["stemming"]],
+        "conditions": [soft_labels.conditions["stemming"]],
         "runs": 1,
         "processes": 1,
         "settings": [("training.epochs", "1"), ("training.batch_size", "64")],

@@ -18,7 +18,6 @@ from dissensus_papers.framework.declared import (
     Model,
     Source,
 )
-from dissensus_papers.framework.reports import to_json
 from tests.benchmarks.test_archive import script as script
 from tests.crowds import feature_crowd
 
@@ -75,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def kept(folder: Path) -> dict[str, Any]:
     """The report on a folder as it is read from its file."""
     path = folder.with_suffix(".json")
-    path.write_text(to_json(PAPER.report(folder) | {"date": ""}), encoding="utf-8")
+    path.write_text(json.dumps(PAPER.report(folder) | {"date": ""}), encoding="utf-8")
     return PAPER.report(path)
 
 
@@ -83,7 +82,7 @@ def test_two_halves_are_the_report_on_all(folder: Path, script: Any) -> None:
     merged_reports = script("merged_reports")
     whole, first, second = (kept(folder / name) for name in ("all", "half 0", "half 1"))
     for one, other in ((first, second), (second, first)):
-        merged = json.loads(to_json(merged_reports.merged(PAPER, one, other)))
+        merged = json.loads(merged_reports.to_json(merged_reports.merged(PAPER, one, other)))
         assert _equal(merged, whole)
 
 

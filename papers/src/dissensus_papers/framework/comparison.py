@@ -31,14 +31,13 @@ from dissensus.evaluation import (
 )
 from dissensus.progress import progress
 from dissensus.tables import Table
-from dissensus_papers.framework.claims import Claim, Evidence, judged_claims
+from dissensus_papers.framework.claims import Claim, Evidence
 from dissensus_papers.framework.declared import (
     BetterThan,
     ComparisonCondition,
     Model,
     Source,
     Typed,
-    read_sources,
 )
 from dissensus_papers.framework.paper import Paper, Plan, Request
 from dissensus_papers.framework.reports import (
@@ -98,9 +97,6 @@ class ComparisonPaper(Paper):
     def n_runs(self) -> int:
         return max(len(condition.seeds) for condition in self.blocks)
 
-    def read(self, data: Path) -> dict[str, Corpus]:
-        return read_sources(data, self.sources)
-
     # ---- fits ----
 
     def plan(
@@ -117,13 +113,26 @@ class ComparisonPaper(Paper):
         def run(place: FitFolder, request: Request) -> None:
             for at, condition in enumerate(conditions):
                 corpus = self.sources[condition.corpus].prepared(corpora[condition.corpus])
+                own = _folder(place.folder, condition.name)
+                if condition.figures is not None:
+                    figures = plain(condition.figures(corpus))
+                    write_json(_figures_file(place.folder, condition.name), figures)
+                choices = {name: self.models[name].choices for name in condition.models}
                 left = request.until - time.monotonic()
-                limit = None if left == math.inf else left
-                seeds = condition.seeds[:runs]
+                same = ("questions", "metrics", "densities", "trials", "scoring", "by")
                 try:
-                    own = methods[condition.name]
-                    choices = {name: self.models[name].choices for name in own}
-                    _compare(place.folder, condition, corpus, own, choices, seeds, request, limit)
+                    compare(
+                        corpus,
+                        methods[condition.name],
+                        out=own,
+                        folds=condition.folds and condition.folds(corpus),
+                        seeds=seeds_in(own, condition.seeds[:runs]),
+                        choices={name: some for name, some in choices.items() if some is not None},
+                        processes=request.processes,
+                        budget=None if left == math.inf else left,
+                        command=request.command,
+                        **{name: getattr(condition, name) for name in same},
+                    )
                 except Unfinished as unfinished:
                     later = ", ".join(other.name for other in conditions[at + 1 :])
                     not_begun = f" Not begun: {later}." if later else ""
@@ -135,12 +144,11 @@ class ComparisonPaper(Paper):
         """The methods of a condition; a typed setting that none of them has is refused."""
         from dissensus.methods import settings_of
 
-        models = {name: self.models[name] for name in condition.models}
-        for name, settings in condition.of_model.items():
-            if name in models:
-                own = {**models[name].settings, **settings}
-                models[name] = replace(models[name], settings=own)
-        methods = {name: model.built(condition.settings, typed) for name, model in models.items()}
+        methods = {}
+        for name in condition.models:
+            model, own = self.models[name], condition.of_model.get(name, {})
+            model = replace(model, settings={**model.settings, **own})
+            methods[name] = model.built(condition.settings, typed)
         names = {name for method in methods.values() for name in settings_of(method)}
         unknown = [name for name, _ in typed if name not in names]
         if unknown:
@@ -149,11 +157,8 @@ class ComparisonPaper(Paper):
 
     # ---- report ----
 
-    def judged(self, folder: Path) -> Report:
+    def judged(self, *folders: Path) -> Report:
         """A condition is in the report when all of its fits are done."""
-        return self.judged_together(folder)
-
-    def judged_together(self, *folders: Path) -> Report:
         folder = folders[0]
         front = begun_with(folder, self.name)
         results, unfinished = {}, {}
@@ -164,8 +169,7 @@ class ComparisonPaper(Paper):
                 results[name] = together(done, self.models)
             if len(done) < len(places):
                 unfinished[name] = sum(len(keys_in(own / "fits")) for own in places)
-        machines = [str(comparison.when["machine"]) for comparison in results.values()]
-        about = head(folder, front, machines)
+        about = head(folder, front, (str(each.when["machine"]) for each in results.values()))
         reported = {}
         with progress("testing", len(results)) as advance:
             for name, comparison in results.items():
@@ -192,17 +196,17 @@ class ComparisonPaper(Paper):
 
     # ---- tables ----
 
-    def parts(self, report: Report) -> list[Table | str]:
-        claims = [self._claim(each) if isinstance(each, BetterThan) else each
-                  for each in self.claims]  # fmt: skip
-        parts: list[Table | str] = [front_page(report, self.title, self.notes)]
-        parts += judged_claims(claims, report, self.command, self.digits)
+    def front(self, report: Report) -> str:
+        return front_page(report, self.title, self.notes)
+
+    def tables(self, report: Report) -> Iterable[Table | str]:
         for name, reported in report["conditions"].items():
-            parts += [self._table(name, reported, question) for question in reported["questions"]]
-            parts.append("\n".join(reported["notes"]))
+            for question in reported["questions"]:
+                yield self._table(name, reported, question)
+            yield "\n".join(reported["notes"])
+        yield READ
         lines = [f"- {name}: {n} fits done" for name, n in report["unfinished"].items()]
-        unfinished = ["Not finished, and not in the tables", *lines] if lines else []
-        return [*parts, READ, "\n".join(unfinished)]
+        yield "\n".join(["Not finished, and not in the tables", *lines] if lines else [])
 
     def _table(self, name: str, reported: Report, question: str) -> Table | str:
         """The models of a condition, and below them figures that no model has to be fitted for."""
@@ -238,14 +242,14 @@ class ComparisonPaper(Paper):
         )
         return table(heading, rows[0], rows[1:])
 
-    def _claim(self, claim: BetterThan) -> Claim:
+    def tested(self, claim: BetterThan | Claim) -> Claim:
+        if isinstance(claim, Claim):
+            return claim
         models = tuple(dict.fromkeys((claim.first, claim.second)))
 
         def judge(report: Report) -> list[Evidence]:
-            entries = (entry for entry in report["claims"] if entry["claim"] == claim.claim)
-            tests: Report = next(entries, {"tests": {}})[
-                "tests"
-            ]  # an older report may not have the claim
+            every = {entry["claim"]: entry["tests"] for entry in report["claims"]}
+            tests: Report = every.get(claim.claim, {})  # an older report may not have the claim
             return [
                 Evidence(
                     f"{name}, {report['conditions'][name]['n_items']:,} items",
@@ -257,8 +261,8 @@ class ComparisonPaper(Paper):
                 if name in tests
             ]  # fmt: skip
 
-        public = [name for name in claim.conditions or self.counted
-                  if not self.conditions[name].licensed]  # fmt: skip
+        where = claim.conditions or self.counted
+        public = [name for name in where if not self.conditions[name].licensed]
         less = " less ".join(self.models[model].title for model in models)
         return Claim(claim.claim, judge, public or claim.conditions, models, less)
 
@@ -314,34 +318,6 @@ def _folder(folder: Path, condition: str) -> Path:
 def _figures_file(folder: Path, condition: str) -> Path:
     """Of the figures of a condition that follow from its corpus alone."""
     return folder / "figures" / f"{condition}.json"
-
-
-def _compare(
-    folder: Path,
-    condition: ComparisonCondition,
-    corpus: Corpus,
-    methods: dict[str, Any],
-    choices: dict[str, Any],
-    seeds: tuple[int, ...],
-    request: Request,
-    time_limit: float | None,
-) -> None:
-    own = _folder(folder, condition.name)
-    if condition.figures is not None:
-        write_json(_figures_file(folder, condition.name), plain(condition.figures(corpus)))
-    same = ("questions", "metrics", "densities", "trials", "scoring", "by")
-    compare(
-        corpus,
-        methods,
-        out=own,
-        folds=condition.folds and condition.folds(corpus),
-        seeds=seeds_in(own, seeds),
-        choices={name: own for name, own in choices.items() if own is not None},
-        processes=request.processes,
-        budget=time_limit,
-        command=request.command,
-        **{name: getattr(condition, name) for name in same},
-    )
 
 
 def seeds_in(folder: Path, seeds: tuple[int, ...]) -> tuple[int, ...]:

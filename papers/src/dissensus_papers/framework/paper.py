@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import os
-import platform
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from dissensus import Corpus
-from dissensus.errors import DataError, DissensusError, ModelError, Unfinished, listed
-from dissensus.evaluation import (
-    FitFolder,
-    Key,
-    code_commit,
-    fits_in_processes,
-    fits_in_this_process,
-    locked_folder,
-    plain,
-    processors,
-)
-from dissensus.progress import progress
+from dissensus.errors import DataError, listed
+from dissensus.evaluation import FitFolder, code_commit, locked_folder, plain
 from dissensus.tables import Table
+from dissensus_papers.framework.claims import Claim, judged_claims
+from dissensus_papers.framework.declared import Source, Typed, read_sources
 from dissensus_papers.framework.reports import Report, kept_report
 from dissensus_papers.framework.text import option, written
-
-Fits = tuple[Key, ...]  # that are made at once
 
 
 class Request(NamedTuple):
@@ -42,8 +27,7 @@ class Request(NamedTuple):
     command: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What a run does in its folder.
 
     Args:
@@ -52,7 +36,7 @@ class Plan:
     """
 
     run: Callable[[FitFolder, Request], None]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = {}
 
 
 class Paper(ABC):
@@ -62,8 +46,11 @@ class Paper(ABC):
     """
 
     name: str  # as users type it
+    sources: Mapping[str, Source]
     models: Mapping[str, Any]
+    claims: Sequence[Any]  # of the paper, and our additional questions
     options: Collection[str] = ()  # of `plan`, which users may type
+    digits: int = 3  # of figures
 
     @property
     def command(self) -> str:
@@ -84,9 +71,9 @@ class Paper(ABC):
     def n_runs(self) -> int:
         """How many seeds or repetitions the paper has."""
 
-    @abstractmethod
     def read(self, data: Path) -> dict[str, Corpus]:
         """Those of the paper's corpora that a folder contains, by name."""
+        return read_sources(data, self.sources)
 
     @abstractmethod
     def plan(
@@ -95,7 +82,7 @@ class Paper(ABC):
         conditions: Sequence[Any],
         out: Path,
         runs: int,
-        settings: Sequence[tuple[str, str]],
+        settings: Typed,
         **options: Any,
     ) -> Plan:
         """What is to be run. It refuses what cannot succeed before anything is written.
@@ -106,16 +93,25 @@ class Paper(ABC):
         """
 
     @abstractmethod
-    def judged(self, folder: Path) -> Report:
-        """The report on a folder of fits."""
-
-    def judged_together(self, *folders: Path) -> Report:
-        """The report on folders in which conditions were run in parts."""
-        raise DataError(f"{self.name}: give one folder")
+    def judged(self, *folders: Path) -> Report:
+        """The report on a folder of fits, or on several in which conditions were run in parts."""
 
     @abstractmethod
+    def front(self, report: Report) -> str:
+        """The title of a report, and how it was made."""
+
+    @abstractmethod
+    def tables(self, report: Report) -> Iterable[Table | str]: ...
+
+    def tested(self, claim: Any) -> Claim:
+        """A claim with its tests in a report."""
+        own: Claim = claim
+        return own
+
     def parts(self, report: Report) -> list[Table | str]:
-        """The title, the claims and the tables of a report."""
+        """The title, the claims with the tests that decide them, and the tables of a report."""
+        claims = judged_claims(map(self.tested, self.claims), report, self.command, self.digits)
+        return [self.front(report), *claims, *self.tables(report)]
 
     def shown(self, report: Report, width: int | None = None) -> str:
         """A report as text; `width` of a terminal breaks lines."""
@@ -178,7 +174,7 @@ class Paper(ABC):
         runs: int | None = None,
         processes: int | None = None,
         time_limit: float | None = None,
-        settings: Sequence[tuple[str, str]] = (),
+        settings: Typed = (),
         command: str = "",
         commit: str = "",
         **options: Any,
@@ -206,11 +202,11 @@ class Paper(ABC):
 
     def report(self, path: str | Path, *others: str | Path) -> Report:
         """The report on folders of fits, or the one that a file contains, in the paper's order."""
-        path = Path(path)
-        if others:
-            report = plain(self.judged_together(path, *map(Path, others)))
+        folders = [Path(path), *map(Path, others)]
+        if folders[0].is_file() and not others:
+            report = kept_report(folders[0], self.name)
         else:
-            report = kept_report(path, self.name) if path.is_file() else plain(self.judged(path))
+            report = plain(self.judged(*folders))
         return in_order(report, self.conditions, self.models)
 
 
@@ -225,111 +221,3 @@ def in_order(report: Report, conditions: Collection[str], models: Collection[str
         }
         ordered[name] = kept | sides
     return report | {"conditions": ordered}
-
-
-# ---- fits by a protocol of the paper ----
-
-
-class FitTask(ABC):
-    """Everything that the results of fits depend on, except the corpora.
-
-    An outcome is a `SavedOutcome`.
-    """
-
-    outcome: ClassVar[type[Any]]
-
-    @abstractmethod
-    def open(self, corpora: dict[str, Corpus]) -> Any:
-        """What fits share in a process."""
-
-    @abstractmethod
-    def fit(self, opened: Any, job: Fits) -> Sequence[Any]:
-        """The outcomes of a job."""
-
-    def opened(self, folder: Path) -> Any:
-        return self.open({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
-
-    def done(self, opened: Any, job: Fits) -> Iterator[Any]:
-        """The outcomes of a job; an error of the data or settings is kept in each of them."""
-        began = time.monotonic()
-        try:
-            with quick():
-                outcomes = self.fit(opened, job)
-        except (DissensusError, RuntimeError) as error:
-            outcomes = [self.died(key, str(error).splitlines()[0]) for key in job]
-        seconds = round((time.monotonic() - began) / max(len(job), 1), 2)
-        for each in outcomes:
-            yield replace(each, seconds=seconds, machine=machine())
-
-    def died(self, key: Key, why: str) -> Any:
-        return self.outcome(*key, reason=why)
-
-
-def run_fits(
-    place: FitFolder,
-    jobs: Sequence[Fits],
-    total: int,
-    task: FitTask,
-    corpora: Mapping[str, Corpus],
-    request: Request,
-) -> None:
-    """Make the fits that are missing in a folder, and save each when it ends.
-
-    Args:
-        jobs: in order; no job begins after the time limit.
-        total: number of fits, those that are done included.
-    """
-    missing = sum(map(len, jobs))
-    wanted = processors() if request.processes is None else request.processes
-    n = min(wanted, max(len(jobs), 1))
-    in_time = itertools.takewhile(lambda job: time.monotonic() < request.until, jobs)
-    if n > 1:
-        for name, corpus in corpora.items():
-            corpus.save(place.corpus / name)
-        fits = fits_in_processes(task, place.corpus, in_time, n)
-    else:
-        fits = fits_in_this_process(task, task.open(dict(corpora)), in_time)
-    failed = []
-    with progress("training", total, clock=False) as advance, closing(fits):
-        advance(total - missing)
-        for outcome in fits:
-            if outcome.reason:
-                failed.append(outcome)
-                continue
-            place.keep(outcome)
-            missing -= 1
-            advance(1)
-    place.clean()
-    if failed:
-        first = failed[0]
-        raise ModelError(
-            f"{len(failed)} of {total} failed, first {first.key.method}, seed {first.key.seed}, "
-            f"{first.key.fold}: {first.reason}; what was done is kept"
-        )
-    if missing:
-        raise Unfinished(
-            f"Time limit reached: {total - missing} of {total} fits done. Run the same command "
-            "again to resume."
-        )
-
-
-def machine() -> str:
-    """What trains here, for the record."""
-    import torch
-
-    if torch.cuda.is_available():
-        return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
-    return f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
-
-
-@contextmanager
-def quick() -> Iterator[None]:
-    """Products of matrices in TensorFloat-32, where there is a GPU."""
-    import torch
-
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before

@@ -24,7 +24,6 @@ from dissensus.files import parse_json, plain_bytes, staged
 
 Report = dict[str, Any]  # tables are written from it alone
 RESAMPLES = 1000  # of macro-F1 over the items of a single run
-LARGEST = 1_000_000  # bytes of a report
 
 
 # ---- its head and its file ----
@@ -81,42 +80,6 @@ def write_json(path: Path, content: Report) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with staged(path) as new:
         new.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def to_json(content: Report) -> str:
-    """A report as a text that is the same each time; a dict without further ones is in a line.
-
-    Numbers have ten digits; fewer, but at least four, if the file would be larger than 1 MB.
-    """
-    for digits in (10, 6, 5, 4):
-        text = _text(_rounded(content, digits), "") + "\n"
-        if len(text.encode()) <= LARGEST:
-            break
-    return text
-
-
-def _text(content: Any, indent: str) -> str:
-    entries = content.values() if isinstance(content, dict) else content
-    if not isinstance(content, (dict, list)) or not any(
-        isinstance(entry, (dict, list)) for entry in entries
-    ):
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    names = [f"{json.dumps(key, ensure_ascii=False)}: " for key in content]
-    begin, end = "{}" if isinstance(content, dict) else "[]"
-    names = names if isinstance(content, dict) else [""] * len(content)
-    lines = [
-        f"{indent} {name}{_text(entry, indent + ' ')}"
-        for name, entry in zip(names, entries, strict=True)
-    ]
-    return begin + "\n" + ",\n".join(lines) + f"\n{indent}{end}"
-
-
-def _rounded(content: Any, digits: int) -> Any:
-    if isinstance(content, dict):
-        return {str(key): _rounded(value, digits) for key, value in content.items()}
-    if isinstance(content, (list, tuple)):
-        return [_rounded(value, digits) for value in content]
-    return float(f"{content:.{digits}g}") if isinstance(content, float) else content
 
 
 # ---- tests of differences ----

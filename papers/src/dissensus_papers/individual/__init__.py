@@ -8,7 +8,6 @@ impressions of voices, complexity and beauty of patterns, valence and arousal of
 from __future__ import annotations
 
 from dissensus_papers.framework.comparison import ComparisonPaper
-from dissensus_papers.framework.reports import to_json
 from dissensus_papers.individual.claims import CLAIMS
 from dissensus_papers.individual.conditions import CONDITIONS
 from dissensus_papers.individual.corpora import SOURCES
@@ -35,6 +34,3 @@ PAPER = ComparisonPaper(
         "Oracle rows read true ratings in the same way: no prediction can be better there."
     ),
 )
-named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown
-
-__all__ = ["CONDITIONS", "MODELS", "PAPER", "SOURCES", "named", "report", "run", "shown", "to_json"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dissensus_papers.framework.comparison import ComparisonPaper
 from dissensus_papers.framework.declared import BetterThan
-from dissensus_papers.framework.reports import to_json
 from dissensus_papers.framework.text import BEYOND
 from dissensus_papers.qumatl.conditions import (
     CONDITIONS,
@@ -19,7 +18,7 @@ from dissensus_papers.qumatl.conditions import (
     STREET_PARTS,
     STREET_WITH_LESS,
 )
-from dissensus_papers.qumatl.corpora import SOURCES, SPEECH
+from dissensus_papers.qumatl.corpora import SOURCES
 from dissensus_papers.qumatl.models import BASE, HEADS, MODELS, ONE_LAYER, PUBLISHED, QUERIES, VIDEO
 
 # ---- claims; each condition names the score that decides it ----
@@ -119,9 +118,3 @@ PAPER = ComparisonPaper(
         "nearly as accurate as any model, so cross-entropy decides there."
     ),
 )
-named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown
-
-__all__ = [
-    "CLAIMS", "CONDITIONS", "MODELS", "PAPER", "SOURCES", "SPEECH", "named", "report", "run",
-    "shown", "to_json",
-]  # fmt: skip

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,6 @@ from dissensus_papers.framework.claims import LEVEL
 from dissensus_papers.framework.reports import (
     Report,
     accuracy_and_f1,
-    begun_with,
-    head,
     macro_f1,
     over,
     read_json,
@@ -40,7 +37,6 @@ from dissensus_papers.seedbert.outcomes import (
     Outcome,
     answers,
     distribution,
-    outcomes,
     score_of_items,
 )
 from dissensus_papers.seedbert.protocol import (
@@ -56,7 +52,6 @@ from dissensus_papers.seedbert.protocol import (
     SeedBertCondition,
 )
 
-KIND = "seedbert"
 NUMBERS = (1, 3, 5, 10, 20)  # of members
 EVEN = 1e-12  # entropies that differ by less count as the same
 ANNOTATORS, ANNOTATOR_PRIOR = "people", "prior of people"  # keys in saved reports
@@ -65,16 +60,13 @@ PRIOR = 5  # answers of all annotators that are added to those of one
 Tests = dict[str, Difference]  # by distance
 
 
-def judged(path: Path) -> Report:
-    """The report on a folder of outcomes."""
-    front = begun_with(path, KIND)
-    done = outcomes(path)
-    about = head(path, front, (outcome.machine for outcome in done))
-    figures_of = {}
-    for name, condition in CONDITIONS.items():
-        own = [outcome for outcome in done if outcome.condition == name]
-        if own and condition.kind != "choose":
-            figures_of[name] = Figures.of(condition, Items.load(path, condition.corpus), own)
+def figures(path: Path, outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
+    """What a report says of outcomes, by condition."""
+    figures_of = {
+        name: Figures.of(CONDITIONS[name], Items.load(path, CONDITIONS[name].corpus), own)
+        for name, own in outcomes.items()
+        if CONDITIONS[name].kind != "choose"
+    }
     conditions = {}
     with progress("testing", len(figures_of)) as advance:
         for name, figures in figures_of.items():
@@ -84,14 +76,12 @@ def judged(path: Path) -> Report:
     tuned = {name: figures_of[name] for name in SOURCES if name in figures_of}
     emotions = path / EMOTIONS_FILE
     rated = read_json(emotions) if emotions.exists() else {"kappas": {}}
-    return about | rated | {
-        "settings": front["facts"]["settings"],
-        "done": len(done),
-        "again": _less_one({c: f for c, f in tuned.items() if SOURCES[c].again}),
+    return rated | {
+        "again": {name: _less_one(f) for name, f in tuned.items() if SOURCES[name].again},
         "number": _of_number(figures_of),
-        ANNOTATORS: {c: _biases_of_annotators(f.items) for c, f in tuned.items()},
+        ANNOTATORS: {name: _biases_of_annotators(f.items) for name, f in tuned.items()},
         "conditions": conditions,
-    }  # fmt: skip
+    }
 
 
 # ---- one condition ----
@@ -161,7 +151,6 @@ class Figures:
             "fits": self.fits(predicted, repeats),
             "values": self._of_values(predicted),
             "reads": {read: self._read(model, read) for read in READ_OUTS},
-            "apart": float(np.mean([apart(o.votes) for o in done])),
             "biases": _biases_of_members(done, self.items),
             "seconds": float(np.mean([o.seconds for o in done])),
             "settings": done[0].settings,
@@ -186,7 +175,6 @@ class Figures:
             **{name: _rounded(self.scores(model, read, name).mean(axis=1)) for name in DISTANCES},
             "entropy correlation": _rounded(_pearson(annotators, one) for one in sure),
             "entropy": _rounded(one.mean() for one in sure),
-            "moves": _rounded(np.abs(m - m.mean(axis=0)).sum(axis=1).mean() / 2 for m in each),
         }
 
     def of_members(self, model: str, n_members: int) -> dict[str, Any]:
@@ -331,20 +319,14 @@ def _table_tests(figures: Figures) -> dict[str, Any]:
 # ---- ensembles with temperature ----
 
 
-def _less_one(of_corpus: Mapping[str, Figures]) -> dict[str, Any]:
-    """Corpus -> ensemble -> its distances less those of one network, with a temperature of at
-    least 1, as methods choose it.
-    """
+def _less_one(figures: Figures) -> dict[str, Any]:
+    """Ensemble -> its distances less those of one network, with a temperature of at least 1, as
+    methods choose it."""
     return {
-        corpus: {
-            model: shortened({
-                SINGLE: figures.nearer((model, CAUTIOUS), (SINGLE, CAUTIOUS)),
-            })
-            for model in ENSEMBLES
-            if figures.shared(model, SINGLE)
-        }
-        for corpus, figures in of_corpus.items()
-    }  # fmt: skip
+        model: shortened({SINGLE: figures.nearer((model, CAUTIOUS), (SINGLE, CAUTIOUS))})
+        for model in ENSEMBLES
+        if figures.shared(model, SINGLE)
+    }
 
 
 # ---- the number of members ----
@@ -382,20 +364,6 @@ def _more(figures: Figures, model: str) -> dict[str, Any]:
 
 
 # ---- biases ----
-
-
-def apart(votes: np.ndarray) -> float:
-    """How often two members answer an item differently; nan of fewer than two.
-
-    Args:
-        votes: (n_members, n_items).
-
-    Example:
-        >>> round(apart(np.array([[0, 0], [0, 1], [0, 1]])), 4)
-        0.3333
-    """
-    pairs = [(first != second).mean() for first, second in combinations(votes, 2)]
-    return float(np.mean(pairs)) if pairs else float("nan")
 
 
 def _biases_of_members(outcomes: Sequence[Outcome], items: Items) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from dissensus.evaluation import number
-from dissensus.tables import Table
-from dissensus_papers.framework.claims import Claim, Evidence, judged_claims
+from dissensus_papers.framework.claims import Claim, Evidence
 from dissensus_papers.framework.reports import Report
 from dissensus_papers.framework.text import BEYOND
 from dissensus_papers.seedbert.analysis import ANNOTATORS, ENSEMBLES
@@ -27,43 +27,8 @@ from dissensus_papers.seedbert.protocol import (
 
 POINTS, NATS = 0.02, 0.01  # the smallest differences of F1 and of distances that matter
 CORRELATION = 0.1  # the smallest one that matters
+TUNED = ("chosen", "paper")  # kinds of conditions
 UNIFORM = 0.9  # a mean entropy above this share of the highest
-
-
-def claims(report: Report, command: str) -> list[Table | str]:
-    """The claims of the paper and our additional questions, with the tests that decide them."""
-    kinds = ("chosen", "paper")
-    table_4 = tuple(name for name, each in CONDITIONS.items() if each.kind in kinds)
-    chosen = tuple(name for name in table_4 if CONDITIONS[name].kind == "chosen")
-    with_ids = tuple(name for name, source in SOURCES.items()
-                     if source.folder == "lewidi2023" and not source.again)  # fmt: skip
-    again = tuple(name for name, source in SOURCES.items() if source.again)
-    every = (
-        *(Claim(f"SeedBERT outperforms {MODELS[model].title} (Table 4)",
-                partial(_outperforms, model=model), table_4)
-          for model in TABLE_4 if model != SEEDS),
-        Claim("Its votes are closer to the annotators than one network's distribution (Figure 3)",
-              _recovers, table_4),
-        Claim("A single network predicts near-uniform distributions whatever the input",
-              _near_uniform, table_4),
-        Claim("Members are biased towards certain answers, as annotators are", _biased, table_4),
-        Claim("Annotators agree less on what is most present (Table 1)", _agree_less,
-              ("snow2008-affect",)),
-        Claim("Where they name different emotions, these are neighbours on the circumplex more "
-              "often than by chance (Table 2)", _neighbours, ("snow2008-affect",)),
-        Claim("Annotators with different answers rest on different parts (Table 3): F1 of the "
-              "marks of two with the same type of toxicity less that of two with different ones",
-              _evidence),
-        Claim("Members are apart where annotators are: Spearman's correlation over items",
-              _apart),
-        Claim("What is known of an annotator improves the prediction of their answers", _specific,
-              with_ids),
-        Claim(f"{BEYOND}seeds of the last layer are as close as a deep ensemble of as many", _deep,
-              chosen),
-        Claim(f"{BEYOND}ensembles are closer than one network, all with temperature, on other "
-              "items", _less_one, again),
-    )  # fmt: skip
-    return judged_claims(every, report, command)
 
 
 def _conditions(report: Report, *kinds: str) -> Iterator[tuple[str, str, Report]]:
@@ -75,7 +40,7 @@ def _conditions(report: Report, *kinds: str) -> Iterator[tuple[str, str, Report]
 
 def _outperforms(report: Report, model: str) -> list[Evidence]:
     tests = []
-    for _, where, block in _conditions(report, "chosen", "paper"):
+    for _, where, block in _conditions(report, *TUNED):
         if not {model, SEEDS} <= set(block["models"]):
             continue
         ours, theirs = (float(np.mean(block["models"][name]["fits"]["f1"]))
@@ -88,19 +53,15 @@ def _outperforms(report: Report, model: str) -> list[Evidence]:
     return tests
 
 
-def _recovers(report: Report) -> list[Evidence]:
-    return [
-        Evidence(where, "JSD, nats", block["recovery"][SINGLE]["JSD"], NATS, -1)
-        for _, where, block in _conditions(report, "chosen", "paper")
-        if block["recovery"][SINGLE]
-    ]
-
-
-def _deep(report: Report) -> list[Evidence]:
-    return [
-        Evidence(where, f"{BY}, with temperature", tests[TEMPERED][BY], NATS, 0)
-        for _, where, block in _conditions(report, "chosen")
-        if (tests := block["recovery"][DEEP])
+def _each(
+    score: str, matters: float, sign: int, test: Callable[[Report], Any], *kinds: str
+) -> Callable[[Report], list[Evidence]]:
+    """The test of each condition of these kinds, of chosen and the paper's settings if none is
+    named; `test` returns nothing where there is none."""
+    return lambda report: [
+        Evidence(where, score, found, matters, sign)
+        for _, where, block in _conditions(report, *kinds or TUNED)
+        if (found := test(block))
     ]
 
 
@@ -127,15 +88,6 @@ def _apart(report: Report) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _specific(report: Report) -> list[Evidence]:
-    """SeedBERT's distribution times the annotator's own frequencies, less without these."""
-    return [
-        Evidence(where, f"{BY} of an answer", block["specific"]["test"], NATS, -1)
-        for _, where, block in _conditions(report, "chosen", "paper")
-        if block.get("specific")
-    ]
-
-
 def _less_one(report: Report) -> list[Evidence]:
     return [
         Evidence(f"{MODELS[model].title}: {name}", BY, of_corpus[model][SINGLE][BY], NATS, -1)
@@ -150,7 +102,7 @@ def _less_one(report: Report) -> list[Evidence]:
 
 def _near_uniform(report: Report) -> str:
     entropy, annotators = {}, []
-    for name, _, block in _conditions(report, "chosen", "paper"):
+    for name, _, block in _conditions(report, *TUNED):
         if SINGLE in block["models"]:
             entropy[name] = float(np.mean(block["models"][SINGLE]["reads"][MEAN]["entropy"]))
             annotators.append(number(block["floors"][ANNOTATORS]["entropy"]))
@@ -167,7 +119,7 @@ def _near_uniform(report: Report) -> str:
 
 def _biased(report: Report) -> str:
     biases = [block["models"].get(SEEDS, {}).get("biases")
-              for _, _, block in _conditions(report, "chosen", "paper")]  # fmt: skip
+              for _, _, block in _conditions(report, *TUNED)]  # fmt: skip
     known = [each for each in biases if each]
     annotators = [each["sd"] for each in report[ANNOTATORS].values() if each]
     if not known:
@@ -194,3 +146,41 @@ def _agree_less(report: Report) -> str:
     figures = ", ".join(f"{name} {kappas[name]:.2f}" for name in ("any", "most", "all"))
     printed = ", ".join(f"{KAPPA[name]:.2f}" for name in ("any", "most", "all"))
     return f"{'true' if lower else 'not so'} on snow2008 (kappa: {figures}; the paper: {printed})"
+
+
+# ---- all of them ----
+
+_TABLE_4 = tuple(n for n, each in CONDITIONS.items() if each.kind in TUNED)
+_CHOSEN = tuple(name for name in _TABLE_4 if CONDITIONS[name].kind == "chosen")
+_AGAIN = tuple(name for name, source in SOURCES.items() if source.again)
+_WITH_IDS = tuple(name for name, source in SOURCES.items()
+                  if source.folder == "lewidi2023" and name not in _AGAIN)  # fmt: skip
+CLAIMS = (
+    *(Claim(f"SeedBERT outperforms {MODELS[model].title} (Table 4)",
+            partial(_outperforms, model=model), _TABLE_4)
+      for model in TABLE_4 if model != SEEDS),
+    Claim("Its votes are closer to the annotators than one network's distribution (Figure 3)",
+          _each("JSD, nats", NATS, -1, lambda b: b["recovery"][SINGLE].get("JSD")),
+          _TABLE_4),
+    Claim("A single network predicts near-uniform distributions whatever the input",
+          _near_uniform, _TABLE_4),
+    Claim("Members are biased towards certain answers, as annotators are", _biased, _TABLE_4),
+    Claim("Annotators agree less on what is most present (Table 1)", _agree_less,
+          ("snow2008-affect",)),
+    Claim("Where they name different emotions, these are neighbours on the circumplex more "
+          "often than by chance (Table 2)", _neighbours, ("snow2008-affect",)),
+    Claim("Annotators with different answers rest on different parts (Table 3): F1 of the "
+          "marks of two with the same type of toxicity less that of two with different ones",
+          _evidence),
+    Claim("Members are apart where annotators are: Spearman's correlation over items",
+          _apart),
+    Claim("What is known of an annotator improves the prediction of their answers",
+          _each(f"{BY} of an answer", NATS, -1, lambda b: b.get("specific", {}).get("test")),
+          _WITH_IDS),
+    Claim(f"{BEYOND}seeds of the last layer are as close as a deep ensemble of as many",
+          _each(f"{BY}, with temperature", NATS, 0,
+                lambda b: b["recovery"][DEEP].get(TEMPERED, {}).get(BY), "chosen"),
+          _CHOSEN),
+    Claim(f"{BEYOND}ensembles are closer than one network, all with temperature, on other "
+          "items", _less_one, _AGAIN),
+)  # fmt: skip

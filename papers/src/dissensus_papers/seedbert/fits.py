@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +19,7 @@ from dissensus.methods import (
     seeded,
     worth_stacking,
 )
-from dissensus_papers.framework.paper import Fits, FitTask
+from dissensus_papers.framework.fitted import Fits, FitTask, Opened
 from dissensus_papers.seedbert.outcomes import Outcome, chosen
 from dissensus_papers.seedbert.protocol import (
     AS_PAPER,
@@ -28,7 +27,6 @@ from dissensus_papers.seedbert.protocol import (
     CONDITIONS,
     MODELS,
     N_FOLDS,
-    SOURCES,
     SeedBertCondition,
     built,
     folds,
@@ -70,9 +68,6 @@ class Task(FitTask):
     typed: tuple[tuple[str, str], ...] = ()
     outcome: ClassVar[type[Any]] = Outcome
 
-    def open(self, corpora: dict[str, Corpus]) -> Opened:
-        return Opened(corpora)
-
     def fit(self, opened: Opened, job: Fits) -> list[Outcome]:
         fits = [fit for key in job for fit in self._fits(opened, key)]
         for stack in _parted(fits):
@@ -87,14 +82,14 @@ class Task(FitTask):
         condition, source = CONDITIONS[key.fold], CONDITIONS[key.fold].source
         repeat = CHOOSING if condition.kind == "choose" else key.seed
         method = self.method(key)
-        for number, (fold, train, test) in enumerate(opened.folds(condition, key.seed)):
+        for number, (fold, train, test) in enumerate(_parts(opened, condition, key.seed)):
             own = seeded(method, seed_of(source, repeat, number))
             yield _Fit(key, own, source.question, fold, train, test)
 
     def method(self, key: Key) -> Any:
         """What is trained, without a seed."""
         condition = CONDITIONS[key.fold]
-        encoder = self.encoders.get(condition.corpus, condition.source.readers())
+        encoder = self.encoders.get(condition.corpus, condition.source.encoder)
         tune = "nothing" if condition.frozen else condition.source.tune
         return built(key.method, encoder, self._settings(key), self.typed, tune)
 
@@ -158,25 +153,19 @@ class _Fit:
         return answers.distribution[None] if of_draws else answers.masses, answers.members
 
 
-class Opened:
-    """The corpora; fits of one fold share its parts."""
+def _parts(
+    opened: Opened, condition: SeedBertCondition, repeat: int
+) -> list[tuple[Fold, Corpus, Corpus]]:
+    """The folds of a repetition, with what is learned from and tested on; those in which settings
+    are chosen are always the same."""
+    corpus, choosing = opened.corpora[condition.corpus], condition.kind == "choose"
 
-    def __init__(self, corpora: dict[str, Corpus]) -> None:
-        def parts(name: str, choosing: SeedBertCondition | None) -> list[Any]:
-            corpus = corpora[name]
-            dealt = [to_choose(corpus, choosing)] if choosing else folds(corpus, SOURCES[name])
-            return [[(fold, *fold.parts(corpus)[:2]) for fold in repeat] for repeat in dealt]
+    def dealt() -> list[Any]:
+        every = [to_choose(corpus, condition)] if choosing else folds(corpus, condition.source)
+        return [[(fold, *fold.parts(corpus)[:2]) for fold in each] for each in every]
 
-        self._parts = cache(parts)
-
-    def folds(self, condition: SeedBertCondition, repeat: int) -> list[tuple[Fold, Corpus, Corpus]]:
-        """Of a repetition, with what is learned from and tested on; those in which settings are
-        chosen are always the same."""
-        if condition.kind == "choose":
-            parts: list[Any] = self._parts(condition.corpus, condition)[0]
-        else:
-            parts = self._parts(condition.corpus, None)[repeat]
-        return parts
+    parts: list[Any] = opened.once(condition.name if choosing else corpus.name, dealt)
+    return parts[0 if choosing else repeat]  # type: ignore[no-any-return]
 
 
 def _parted(fits: Sequence[_Fit]) -> Iterator[list[_Fit]]:

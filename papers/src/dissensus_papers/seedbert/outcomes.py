@@ -12,15 +12,8 @@ from dissensus import Corpus, Nominal
 from dissensus.errors import DataError
 from dissensus.evaluation import Key, folder_name
 from dissensus.metrics import smoothed_votes, soft
-from dissensus_papers.framework.outcomes import SavedItems, SavedOutcome
-from dissensus_papers.seedbert.protocol import (
-    CONDITIONS,
-    MODELS,
-    N_MEMBERS,
-    SOURCES,
-    folds,
-    trials,
-)
+from dissensus_papers.framework.fitted import SavedItems, SavedOutcome
+from dissensus_papers.seedbert.protocol import N_MEMBERS, SOURCES, folds, trials
 
 LEAST = 50  # answers of an annotator whose biases are known
 
@@ -177,24 +170,15 @@ def score_of_items(
     return distances
 
 
-# ---- choices: settings by trials on training folds, a variant on the first corpus ----
-
-
-def outcomes(folder: str | Path, condition: str | None = None) -> list[Outcome]:
-    """The outcomes of all fits in a folder, or of one condition."""
-    return Outcome.all(folder, CONDITIONS, MODELS, condition)
-
-
-def tried(folder: str | Path, condition: str, model: str) -> list[Outcome]:
-    """The trials of a model that are done, in their order."""
-    keys = [Key(model, number, condition) for number in range(len(trials(model)))]
-    there = [Path(folder) / "fits" / folder_name(key) for key in keys]
-    return [Outcome.load(path) for path in there if (path / "fit.json").exists()]
+# ---- settings, chosen by trials on training folds ----
 
 
 def chosen(folder: str | Path, condition: str, model: str) -> dict[str, Any]:
-    """The settings under which the labels of held-out training items were likeliest."""
-    done = tried(folder, condition, model)
-    if len(done) < len(trials(model)):
+    """The settings under which the labels of held-out training items were likeliest, of all trials
+    of a model."""
+    keys = [Key(model, number, condition) for number in range(len(trials(model)))]
+    paths = [Path(folder) / "fits" / folder_name(key) for key in keys]
+    if not all((path / "fit.json").exists() for path in paths):
         raise DataError(f"{folder}: {condition} is not done for {model}; run it first")
-    return dict(min(done, key=lambda outcome: float(np.mean(outcome.scores))).settings)
+    best = min(map(Outcome.load, paths), key=lambda outcome: float(np.mean(outcome.scores)))
+    return dict(best.settings)

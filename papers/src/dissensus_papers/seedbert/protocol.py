@@ -19,8 +19,6 @@ from dissensus.evaluation import Fold, Key, nested, repeated
 from dissensus.training import Training
 from dissensus_papers.framework import declared
 
-TITLE = "Sampath, Lin & Morency (2022), SeedBERT"
-
 
 class Printed(NamedTuple):
     """Accuracy and F1 as shares, averaged over five times five folds."""
@@ -153,9 +151,9 @@ TURNS = "prev_agent+prev_user+agent+user"
 TEXT = "minilm:max_length=64"
 
 
-@dataclass(frozen=True)
-class Source:
-    """A corpus: its folder, the question that is learned, and its encoder.
+@dataclass(frozen=True, kw_only=True)
+class Source(declared.Source):
+    """A corpus, the question that is learned, and its encoder.
 
     Args:
         tune: which blocks of the encoder are trained.
@@ -165,34 +163,28 @@ class Source:
             or where there are none by other folds.
     """
 
-    name: str
-    folder: str
-    corpus: str | None
     question: str
-    encoder: str | tuple[tuple[str, str], ...] = TEXT
+    encoder: str | dict[str, str] = TEXT
     tune: str | int = "all"
     sampled: bool = False
     seed: int = 1000
     again: str = ""
 
-    def readers(self) -> str | dict[str, str]:
-        """The encoder, or one for roles."""
-        return self.encoder if isinstance(self.encoder, str) else dict(self.encoder)
-
 
 FIRST = "HS-Brexit"  # where the best variant is chosen
-_ONCE = (
-    Source(FIRST, "lewidi2023", FIRST, "hate", seed=0),
-    Source("ConvAbuse", "lewidi2023", "ConvAbuse", "abusive", ((TURNS, TEXT),)),
-    Source("MD-Agreement", "lewidi2023", "MD-Agreement", "offensive", sampled=True),
-    Source("cifar10h", "cifar10h", None, "class", "efficientnet-lite0", 1, sampled=True),
-    Source("snow2008-affect", "snow2008", "affect", "emotion"),
-)
-_AGAIN = tuple(
-    replace(source, name=f"{source.name}-again", seed=3000, again=source.name)
-    for source in _ONCE[1:4]
-)
-SOURCES: dict[str, Source] = {source.name: source for source in (*_ONCE, *_AGAIN)}
+_ONCE = {
+    FIRST: Source("lewidi2023", FIRST, question="hate", seed=0),
+    "ConvAbuse": Source("lewidi2023", "ConvAbuse", question="abusive", encoder={TURNS: TEXT}),
+    "MD-Agreement": Source("lewidi2023", "MD-Agreement", question="offensive", sampled=True),
+    "cifar10h": Source(
+        "cifar10h", question="class", encoder="efficientnet-lite0", tune=1, sampled=True
+    ),
+    "snow2008-affect": Source("snow2008", "affect", question="emotion"),
+}
+SOURCES: dict[str, Source] = _ONCE | {
+    f"{name}-again": replace(_ONCE[name], seed=3000, again=name)
+    for name in ("ConvAbuse", "MD-Agreement", "cifar10h")
+}
 
 
 def ready(corpus: Corpus) -> Corpus:

@@ -8,17 +8,9 @@ from typing import Any
 import numpy as np
 
 from dissensus.evaluation import number
-from dissensus.tables import Table
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.text import (
-    Section,
-    front_page,
-    interval,
-    spread,
-    whole,
-)
+from dissensus_papers.framework.text import Section, interval, spread, whole
 from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS
-from dissensus_papers.seedbert.claims import claims
 from dissensus_papers.seedbert.emotions import KAPPA, QUESTIONS
 from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
 from dissensus_papers.seedbert.protocol import (
@@ -26,30 +18,12 @@ from dissensus_papers.seedbert.protocol import (
     MODELS,
     SOURCES,
     TABLE,
-    TITLE,
 )
 
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
 READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}
 SCORES = {"accuracy": "accuracy", "f1": "F1"}
-OTHER = (
-    "The paper's corpus (500 clips, six emotions) is not public. Our figures are from other "
-    "corpora, so only the order of methods can be compared. Texts are read by MiniLM, not BERT, "
-    "and the pictures of cifar10h by EfficientNet-Lite0. Conditions whose names end in -paper have "
-    "the paper's rate and epochs, the others settings that were chosen on training data."
-)
 Rows = Iterator[list[str]]
-
-
-def parts(report: Report, command: str) -> list[Table | str]:
-    """The title, the claims and all tables of a report."""
-    return [_about(report), *claims(report, command), *(table(report) for table in TABLES)]
-
-
-def _about(report: Report) -> str:
-    typed = ", ".join(f"{name}={value}" for name, value in report["settings"].items())
-    after = f" ({typed})" if typed else ""
-    return front_page(report, TITLE, OTHER, after=after)
 
 
 def title(name: str, block: Report) -> str:

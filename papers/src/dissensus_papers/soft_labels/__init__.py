@@ -9,45 +9,51 @@ from typing import Any
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation import FitFolder, Key
-from dissensus.tables import Table
-from dissensus_papers.framework.paper import Paper, Plan, Request, run_fits
-from dissensus_papers.framework.reports import Report, to_json
-from dissensus_papers.soft_labels.analysis import KIND, judged
-from dissensus_papers.soft_labels.outcomes import Items, outcomes
+from dissensus_papers.framework.declared import Source, Typed
+from dissensus_papers.framework.fitted import FittedPaper, run_fits
+from dissensus_papers.framework.paper import Plan, Request
+from dissensus_papers.framework.reports import Report
+from dissensus_papers.framework.text import front_page
+from dissensus_papers.soft_labels.analysis import figures, in_every_model
+from dissensus_papers.soft_labels.claims import CLAIMS
+from dissensus_papers.soft_labels.outcomes import Items, Outcome
 from dissensus_papers.soft_labels.protocol import (
     CONDITIONS,
     CORPORA,
     MODELS,
     PRINTED,
     SEEDS,
-    TAGS,
     SoftLabelsCondition,
     methods,
     saved_settings,
     with_automatic,
 )
-from dissensus_papers.soft_labels.report_text import parts
+from dissensus_papers.soft_labels.report_text import TABLES
+
+WORDS = (
+    "Word vectors are GloVe with 100 numbers, not 300, and character vectors start at random: "
+    "the paper's files of both are not public."
+)
 
 
-class SoftLabels(Paper):
+class SoftLabels(FittedPaper):
     """Four models with ten seeds in each condition; a fit is one of them, on all folds."""
 
-    name, models, default, options = KIND, MODELS, PRINTED, ("glove",)
-    conditions, n_runs = CONDITIONS, len(SEEDS)
+    name, conditions, models, default = "soft-labels", CONDITIONS, MODELS, PRINTED
+    sources, n_runs, options = {name: Source(name) for name in CORPORA}, len(SEEDS), ("glove",)
+    outcome, claims, sections = Outcome, CLAIMS, TABLES
     command = "dissensus papers soft-labels DATA --glove glove/pos_tweets.txt -o OUT"
 
     def read(self, data: Path) -> dict[str, Corpus]:
         """The corpora of the paper that a folder contains, or the one corpus that it is."""
         from dissensus import datasets
 
-        there = [data / name for name in CORPORA if (data / name).is_dir()]
-        corpora = {}
-        for path in there or [data]:
-            corpus = datasets.read(path)
-            if corpus.name not in CORPORA:
-                raise DataError(f"{path}: holds {corpus.name!r}, not {' or '.join(CORPORA)}")
-            corpora[corpus.name] = corpus
-        return corpora
+        if any((data / name).is_dir() for name in CORPORA):
+            return super().read(data)
+        corpus = datasets.read(data)
+        if corpus.name not in CORPORA:
+            raise DataError(f"{data}: holds {corpus.name!r}, not {' or '.join(CORPORA)}")
+        return {corpus.name: corpus}
 
     def plan(
         self,
@@ -55,7 +61,7 @@ class SoftLabels(Paper):
         conditions: Sequence[SoftLabelsCondition],
         out: Path,
         runs: int,
-        settings: Sequence[tuple[str, str]],
+        settings: Typed,
         *,
         glove: str | Path | None = None,
         stack: bool = True,
@@ -90,17 +96,25 @@ class SoftLabels(Paper):
 
         return Plan(run)
 
-    def judged(self, folder: Path) -> Report:
-        return judged(folder)
+    def counted(self, outcomes: list[Outcome]) -> list[Outcome]:
+        return in_every_model(outcomes)
 
-    def parts(self, report: Report) -> list[Table | str]:
-        return parts(report, self.command)
+    def figures(
+        self, folder: Path, facts: Report, outcomes: Mapping[str, list[Any]], n_done: int
+    ) -> Report:
+        seeds = {outcome.seed for own in outcomes.values() for outcome in own}
+        left_out = n_done - sum(map(len, outcomes.values()))
+        conditions = figures(folder, outcomes)
+        return {"seeds": sorted(seeds), "left_out": left_out, "conditions": conditions}
+
+    def front(self, report: Report) -> str:
+        n, left_out = len(report["seeds"]), report["left_out"]
+        more = f"{left_out} more fits are done, but not with every model; they are not counted."
+        models = [m for block in report["conditions"].values() for m in block["models"].values()]
+        tagged = any(str(m["settings"].get("encoder")).startswith("tagger:") for m in models)
+        runs = f"{n} run{'s' * (n != 1)}, seeds {', '.join(map(str, report['seeds']))}; "
+        title = "Fornaciari et al. (2021), soft-label multi-task learning"
+        return front_page(report, title, more * bool(left_out), WORDS * tagged, before=runs)
 
 
 PAPER = SoftLabels()
-named, report, run, shown = PAPER.named, PAPER.report, PAPER.run, PAPER.shown
-
-__all__ = [
-    "CONDITIONS", "CORPORA", "PAPER", "PRINTED", "SEEDS", "TAGS", "SoftLabelsCondition", "named",
-    "outcomes", "report", "run", "shown", "to_json",
-]  # fmt: skip

@@ -5,7 +5,7 @@ A report is plain data: the tables are written from it alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from dissensus.errors import DataError
 from dissensus.evaluation import over_seeds, published, resampling
 from dissensus.progress import progress
 from dissensus_papers.framework import reports
-from dissensus_papers.soft_labels.outcomes import Items, Outcome, outcomes
+from dissensus_papers.soft_labels.outcomes import Items, Outcome
 from dissensus_papers.soft_labels.protocol import (
     BASELINE,
     CELLS,
@@ -24,30 +24,19 @@ from dissensus_papers.soft_labels.protocol import (
     SoftLabelsCondition,
 )
 
-KIND = "soft-labels"
 
-
-def judged(path: Path) -> reports.Report:
-    """The report on a folder of outcomes."""
-    front = reports.begun_with(path, KIND)
-    done = outcomes(path)
-    every = {name: _in_every_model([o for o in done if o.condition == name]) for name in CONDITIONS}
-    outcomes_of = {name: of_condition for name, of_condition in every.items() if of_condition}
-    about = reports.head(path, front, (outcome.machine for outcome in done if outcomes_of))
-    items = {name: Items.load(path, name) for name in outcomes_of}
+def figures(path: Path, outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
+    """What a report says of outcomes, by condition."""
+    items = {name: Items.load(path, name) for name in outcomes}
     conditions = {}
     with progress("testing", len(items)) as advance:
-        for name, own in outcomes_of.items():
+        for name, own in outcomes.items():
             conditions[name] = _judged(CONDITIONS[name], items[name], own)
             advance(1)
-    return about | {
-        "seeds": sorted({seed for condition in conditions.values() for seed in condition["seeds"]}),
-        "left_out": len(done) - sum(map(len, outcomes_of.values())),
-        "conditions": conditions,
-    }
+    return conditions
 
 
-def _in_every_model(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def in_every_model(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Outcomes of the seeds that every model is done with, so that all are scored on the same
     runs; a model that is not begun yet does not count."""
     done = {model: {o.seed for o in outcomes if o.model == model} for model in MODELS}

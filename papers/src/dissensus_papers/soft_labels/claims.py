@@ -9,8 +9,7 @@ import numpy as np
 
 from dissensus.agreement import holm
 from dissensus.evaluation import number, over_seeds
-from dissensus.tables import Table
-from dissensus_papers.framework.claims import LEVEL, Claim, Evidence, judged_claims
+from dissensus_papers.framework.claims import LEVEL, Claim, Evidence
 from dissensus_papers.framework.reports import Report, short
 from dissensus_papers.framework.text import BEYOND
 from dissensus_papers.soft_labels.protocol import (
@@ -22,46 +21,12 @@ from dissensus_papers.soft_labels.protocol import (
     N_TAGS,
     NEAR,
     PRINTED,
+    PRINTED_TABLES,
     STEMS,
-    TABLES,
 )
 
 POINTS, NATS = 0.005, 0.02  # the smallest differences of accuracy and of losses that matter
 OUTPUT = 512 + 1  # weights of an output node for tags
-
-
-def claims(report: Report, command: str) -> list[Table | str]:
-    """The claims of the paper and our questions, with the tests that decide them."""
-    gold, silver = (
-        tuple(name for name, condition in CONDITIONS.items() if condition.table == table)
-        for table in (1, 2)
-    )
-    every = (
-        Claim("The accuracies of the paper can be reproduced", _met, PRINTED),
-        Claim("MTL is better than STL with gold labels (Table 1)", partial(_beats, table=1), gold),
-        Claim("MTL is better than STL with the crowd's labels alone (Table 2)",
-              partial(_beats, table=2), silver),
-        Claim("Inverse KL is the best of the losses (over seeds alone)", _between, PRINTED),
-        Claim("Differences between the losses are not significant", _not_significant, PRINTED),
-        Claim("The crowd agrees more where only MTL is right than where only STL is right",
-              _agreement, PRINTED),
-        Claim("The soft-label task mitigates overfitting: the main task's loss on the development "
-              "part less that in training, after the last epoch (over seeds alone)",
-              _overfits_less, PRINTED),
-        Claim("It needs fewer output nodes than a task for each annotator", _nodes),
-        Claim(f"{BEYOND}KL and cross-entropy have the same gradient, so should give the same model",
-              _alike, PRINTED),
-        Claim(f"{BEYOND}words without a vector explain the gap to the paper", _missing_vectors,
-              PRINTED),
-        Claim(f"{BEYOND}folds that split tweets are too optimistic (over seeds alone)",
-              partial(_change, changed="pos-cv-tweets", sign=-1), ("pos-cv-tweets",)),
-        Claim(f"{BEYOND}Adam's state from the previous fold makes no difference (over seeds alone)",
-              partial(_change, changed="pos-cv-fresh", sign=0), ("pos-cv-fresh",)),
-        Claim(f"{BEYOND}the network of stems as the paper describes it is as accurate as that of "
-              "the released code (over seeds alone)",
-              partial(_change, changed="stemming-text", sign=0), ("stemming-text",)),
-    )  # fmt: skip
-    return judged_claims(every, report, command)
 
 
 def of_tables(report: Report, *tables: int) -> Iterator[tuple[str, Report]]:
@@ -158,7 +123,7 @@ def _met(report: Report) -> str:
     for name, block in of_tables(report, 1, 2):
         for model, of_model in block["models"].items():
             best = max(pooled["accuracy"] for pooled in of_model["pooled"].values())
-            printed = TABLES[name][model].accuracy
+            printed = PRINTED_TABLES[name][model].accuracy
             n += 1
             if not near(printed, best):
                 below.append(f"{MODELS[model]} in {name} by {printed - 100 * best:.1f}")
@@ -225,7 +190,7 @@ def _missing_vectors(report: Report) -> str:
         if np.isnan(number(block["with_vector"])):
             continue
         models = block["models"].items()
-        below = _range(TABLES[name][m].accuracy - 100 * accuracy(of) for m, of in models)
+        below = _range(PRINTED_TABLES[name][m].accuracy - 100 * accuracy(of) for m, of in models)
         lost = _range(100 * (number(of["words"]["with"]) - accuracy(of)) for _, of in models)
         parts.append(f"{name} {lost} points (ours is {below} lower)")
     if not parts:
@@ -239,3 +204,36 @@ def _missing_vectors(report: Report) -> str:
 def _range(values: Iterable[float]) -> str:
     least, most = min(listed := list(values)), max(listed)
     return f"{least:.1f} to {most:.1f}"
+
+
+# ---- all of them ----
+
+_GOLD, _SILVER = (
+    tuple(name for name, condition in CONDITIONS.items() if condition.table == table)
+    for table in (1, 2)
+)
+CLAIMS = (
+    Claim("The accuracies of the paper can be reproduced", _met, PRINTED),
+    Claim("MTL is better than STL with gold labels (Table 1)", partial(_beats, table=1), _GOLD),
+    Claim("MTL is better than STL with the crowd's labels alone (Table 2)",
+          partial(_beats, table=2), _SILVER),
+    Claim("Inverse KL is the best of the losses (over seeds alone)", _between, PRINTED),
+    Claim("Differences between the losses are not significant", _not_significant, PRINTED),
+    Claim("The crowd agrees more where only MTL is right than where only STL is right",
+          _agreement, PRINTED),
+    Claim("The soft-label task mitigates overfitting: the main task's loss on the development "
+          "part less that in training, after the last epoch (over seeds alone)",
+          _overfits_less, PRINTED),
+    Claim("It needs fewer output nodes than a task for each annotator", _nodes),
+    Claim(f"{BEYOND}KL and cross-entropy have the same gradient, so should give the same model",
+          _alike, PRINTED),
+    Claim(f"{BEYOND}words without a vector explain the gap to the paper", _missing_vectors,
+          PRINTED),
+    Claim(f"{BEYOND}folds that split tweets are too optimistic (over seeds alone)",
+          partial(_change, changed="pos-cv-tweets", sign=-1), ("pos-cv-tweets",)),
+    Claim(f"{BEYOND}Adam's state from the previous fold makes no difference (over seeds alone)",
+          partial(_change, changed="pos-cv-fresh", sign=0), ("pos-cv-fresh",)),
+    Claim(f"{BEYOND}the network of stems as the paper describes it is as accurate as that of "
+          "the released code (over seeds alone)",
+          partial(_change, changed="stemming-text", sign=0), ("stemming-text",)),
+)  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 
-from dissensus import Corpus
 from dissensus.evaluation import Key
 from dissensus.methods import TrainedMethod, seeded
 from dissensus.training import (
@@ -21,7 +20,7 @@ from dissensus.training import (
     stackable,
     train_all,
 )
-from dissensus_papers.framework.paper import Fits, FitTask
+from dissensus_papers.framework.fitted import Fits, FitTask, Opened
 from dissensus_papers.framework.reports import macro_f1
 from dissensus_papers.soft_labels.outcomes import Outcome
 from dissensus_papers.soft_labels.protocol import CONDITIONS, SoftLabelsCondition, folds, labels
@@ -40,51 +39,42 @@ class Task(FitTask):
     stack: bool = True
     outcome: ClassVar[type[Any]] = Outcome
 
-    def open(self, corpora: dict[str, Corpus]) -> Opened:
-        return Opened(corpora)
-
     def fit(self, opened: Opened, job: Fits) -> list[Outcome]:
         return [
             _trained(self.methods[key.fold][key.method], key, opened, self.stack) for key in job
         ]
 
 
-@dataclass(eq=False)
-class Opened:
-    """The corpora, and the examples of one condition, which all its trainings share."""
+class _Shared(NamedTuple):
+    """What all trainings of a condition share."""
 
-    corpora: dict[str, Corpus]
-    condition: str = ""
-    parts: list[Any] = field(default_factory=list)  # train, test, dev
-    laid_out: dict[Any, Any] = field(default_factory=dict)
-
-    def turn_to(self, condition: SoftLabelsCondition) -> None:
-        """Prepare the examples of another condition; those of the one before are dropped."""
-        if self.condition == condition.name:
-            return
-        corpus = self.corpora[condition.corpus]
-        self.condition, self.laid_out = condition.name, {}
-        self.parts = [fold.parts(corpus) for fold in folds(corpus, condition)]
+    parts: list[Any]  # train, test, dev of each fold
+    laid_out: dict[Any, Any]  # examples
 
 
 def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Outcome:
     """Train every fold: in order if Adam keeps its moments, else stacked where that is faster."""
     condition = CONDITIONS[key.fold]
-    opened.turn_to(condition)
+    corpus = opened.corpora[condition.corpus]
+
+    def dealt() -> _Shared:
+        return _Shared([fold.parts(corpus) for fold in folds(corpus, condition)], {})
+
+    shared = opened.once(condition.name, dealt)
 
     def begun(number: int) -> _Training:
-        return _Training.begun(method, key.seed, condition, opened, number)
+        return _Training.begun(method, key.seed, condition, shared, number)
 
     first = begun(0)
     stack = stack and not condition.carried and first.run.examples.device.type == "cuda"
     if stack and stackable(first.run):
-        together = [first, *map(begun, range(1, len(opened.parts)))]
+        together = [first, *map(begun, range(1, len(shared.parts)))]
         for error in train_all([one.run for one in together]).values():
             raise error
         return _outcome(key, [one.ended() for one in together])
     trainings: list[_Trained] = []
     state: dict[str, Any] = {}
-    for number in range(len(opened.parts)):
+    for number in range(len(shared.parts)):
         one = begun(number) if number else first
         if state:  # the same first weights, but the moments that Adam had after the last fold
             one.run.optimiser.load_state_dict(state)
@@ -128,16 +118,16 @@ class _Training:
         method: TrainedMethod,
         seed: int,
         condition: SoftLabelsCondition,
-        opened: Opened,
+        shared: _Shared,
         number: int,
     ) -> _Training:
-        train, test, development = opened.parts[number]
+        train, test, development = shared.parts[number]
         own = seeded(method, seed)
         assert isinstance(own, TrainedMethod)
         own.begin_fit(train, condition.question, None)
-        run = own.trainer(train, None, opened.laid_out)
+        run = own.trainer(train, None, shared.laid_out)
         tested, judged = (
-            own.shared_examples(part, own.encodings(part), opened.laid_out)
+            own.shared_examples(part, own.encodings(part), shared.laid_out)
             for part in (test, development)
         )
         wanted = labels(development, condition.question, condition.chosen_by)

@@ -13,10 +13,8 @@ from dissensus import Corpus
 from dissensus.aggregation import AGGREGATORS
 from dissensus.evaluation import plain
 from dissensus.metrics import entropy, excess_kurtosis
-from dissensus_papers.framework.outcomes import SavedItems, SavedOutcome
+from dissensus_papers.framework.fitted import SavedItems, SavedOutcome
 from dissensus_papers.soft_labels.protocol import (
-    CONDITIONS,
-    MODELS,
     STEMS,
     SoftLabelsCondition,
     folds,
@@ -41,13 +39,6 @@ class Outcome(SavedOutcome):
     # losses of the main task alone in training and development, at the chosen and the last epoch
     chosen: list[list[float]] = field(default_factory=list)
     last: list[list[float]] = field(default_factory=list)
-
-
-def outcomes(folder: str | Path) -> list[Outcome]:
-    """The outcomes of all fits in a folder, by condition, seed and model."""
-    order = list(MODELS)
-    every = Outcome.all(folder, CONDITIONS, MODELS)
-    return sorted(every, key=lambda o: (o.condition, o.seed, order.index(o.model)))
 
 
 @dataclass(frozen=True, eq=False)

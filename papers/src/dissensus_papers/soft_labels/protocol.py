@@ -22,7 +22,6 @@ from dissensus.training import Training
 if TYPE_CHECKING:
     from dissensus.methods import SoftLabelMtl, TrainedMethod
 
-TITLE = "Fornaciari et al. (2021), soft-label multi-task learning"
 MODELS = {  # as users and files spell them, and as the paper does
     "stl": "STL",
     "kl": "MTL + KL regular",
@@ -48,7 +47,7 @@ def _printed(*rows: tuple[Any, ...]) -> dict[str, Printed]:
 
 
 S = "**"
-TABLES: dict[str, dict[str, Printed]] = {  # condition -> model
+PRINTED_TABLES: dict[str, dict[str, Printed]] = {  # condition -> model
     "pos-cv": _printed(
         (85.73, 85.00), (86.62, 85.90, S, S), (86.55, 85.88, S, S), (86.76, 85.98, S, S)
     ),

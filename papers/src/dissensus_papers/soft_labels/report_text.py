@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from dissensus.evaluation import number, p_text
-from dissensus.tables import Table
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.text import Section, front_page, interval, spread
-from dissensus_papers.soft_labels.claims import claims, near, of_tables
+from dissensus_papers.framework.text import Section, interval, spread
+from dissensus_papers.soft_labels.claims import near, of_tables
 from dissensus_papers.soft_labels.protocol import (
     CELLS,
     CONDITIONS,
@@ -19,32 +18,13 @@ from dissensus_papers.soft_labels.protocol import (
     KURTOSIS_CONDITION,
     KURTOSIS_MODEL,
     MODELS,
+    PRINTED_TABLES,
     STEMS,
-    TABLES,
-    TITLE,
     Printed,
 )
 
 STARS = ((0.01, "**"), (0.05, "*"))
-WORDS = (
-    "Word vectors are GloVe with 100 numbers, not 300, and character vectors start at random: "
-    "the paper's files of both are not public."
-)
 Rows = Iterator[list[str]]
-
-
-def parts(report: Report, command: str) -> list[Table | str]:
-    """The title, the claims and all tables of a report."""
-    return [_about(report), *claims(report, command), *(table(report) for table in TABLES_OF_PAPER)]
-
-
-def _about(report: Report) -> str:
-    n, left_out = len(report["seeds"]), report["left_out"]
-    more = f"{left_out} more fits are done, but not with every model; they are not counted."
-    models = [m for block in report["conditions"].values() for m in block["models"].values()]
-    tagged = any(str(m["settings"].get("encoder")).startswith("tagger:") for m in models)
-    runs = f"{n} run{'s' * (n != 1)}, seeds {', '.join(map(str, report['seeds']))}; "
-    return front_page(report, TITLE, more * bool(left_out), WORDS * tagged, before=runs)
 
 
 def _heading(name: str, after: str = "") -> list[str]:
@@ -73,7 +53,7 @@ def _row(name: str, model: str, block: Report, kind: str) -> list[str]:
     pooled = block["models"][model]["pooled"][kind]
     fits = [fit["scores"][kind] for fit in block["models"][model]["fits"]]
     tests = block["against"].get(model, {}).get("tests", {}).get(kind)
-    printed = TABLES.get(name, {}).get(model)
+    printed = PRINTED_TABLES.get(name, {}).get(model)
     cells = [f"  {MODELS[model]}"]
     for metric in ("accuracy", "f1"):
         ours = 100 * pooled[metric]
@@ -128,7 +108,7 @@ def _words(report: Report) -> Rows:
         for model, of_model in block["models"].items():
             each = [number(of_model["words"][side]) for side in ("with", "without")]
             each.append(of_model["pooled"]["gold"]["accuracy"])
-            paper = _paper(TABLES.get(name, {}).get(model), "accuracy").rstrip("*")
+            paper = _paper(PRINTED_TABLES.get(name, {}).get(model), "accuracy").rstrip("*")
             yield [f"  {MODELS[model]}", *(f"{100 * figure:.2f}" for figure in each), paper]
 
 
@@ -167,7 +147,7 @@ def _accuracy_table(number_: int, heading: str) -> Section:
     )
 
 
-TABLES_OF_PAPER = (
+TABLES = (
     _accuracy_table(1, "Table 1: gold labels and soft labels"),
     _accuracy_table(2, "Table 2: silver labels (the crowd's majority) and soft labels"),
     Section(
