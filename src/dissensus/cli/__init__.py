@@ -30,6 +30,7 @@ COMMANDS = {  # the name that users type -> the file in this folder
     "demo": "run",
     "serve": "report",
     "describe": "describe",
+    "disputed": "disputed",
     "layout": "layout",
     "agreement": "agreement",
     "aggregate": "aggregate",

@@ -1,3 +1,4 @@
+from .advice import actions as actions
 from .annotator_clusters import AnnotatorClusters as AnnotatorClusters
 from .annotator_clusters import Cluster as Cluster
 from .annotator_clusters import cluster_annotators as cluster_annotators
@@ -7,6 +8,7 @@ from .describe import Disputed as Disputed
 from .describe import QuestionDescription as QuestionDescription
 from .describe import describe as describe
 from .describe import one_line as one_line
+from .disputed_table import disputed_table as disputed_table
 from .marks import leave_out as leave_out
 from .marks import marked as marked
 from .marks import marks_by_question as marks_by_question

@@ -486,7 +486,10 @@ class AnnotatorPair:
             return float(np.sqrt(2 * max(0.0, gain)))
 
         by_others, by_pair = model.values()
-        copied = model.fit(model.states(by_others, 0.02), SHARED, 1.0)
+        copied = max(
+            (model.fit(model.states(by_others, hard), SHARED, 1.0) for hard in (0.02, HARD)),
+            key=itemgetter(0),
+        )
         own = model.fit(model.states(by_pair, HARD), 0.0, SHARED)
         for start in (model.states(by_others, HARD), copied[1]):
             if root(copied, own) < -ndtri(LEVEL):

@@ -52,6 +52,8 @@ class QuestionDescription:
     agreement: dict[str, float]
     disputed_by: str  # what `dispute` is: entropy or variance
     disputed: list[Disputed]
+    undecided: int = 0  # items on which no value has more than half; without marked annotators
+    alone: int = 0  # items with the answer of one annotator
     # annotators, the suspicious first; empty if they are unknown or not compared
     by_annotator: list[AnnotatorDescription] = field(default_factory=list)
     checked: int = 0  # annotators with enough answers to be suspicious
@@ -262,6 +264,7 @@ def describe(
             "agreement": agreement.at_a_glance(answers),
             "disputed": most_disputed(corpus, answers, most),
             "with_oneself": agreement.with_oneself(answers),
+            "undecided": len(undecided(answers)),
         }
         if answers.annotator is None:
             return facts
@@ -272,6 +275,7 @@ def describe(
             rest = answers.take(others)
             facts["agreement_without"] = agreement.at_a_glance(rest)
             facts["disputed_without"] = most_disputed(corpus, rest, most)
+            facts["undecided"] = len(undecided(rest))
         return facts | vars(findings) | {"marked": marks}
 
     names = list(corpus.questions if questions is None else questions)
@@ -315,7 +319,7 @@ def _counts(corpus: Corpus, question: str) -> dict[str, Any]:
     """What is counted of the answers to a question."""
     answers = corpus[question]
     gold = corpus.gold.get(question)
-    per_item = answers.per_item()
+    per_item, voters = answers.per_item(), answers.voters()
     answered = per_item[per_item > 0]
     active = None
     if answers.annotator is not None:
@@ -338,7 +342,8 @@ def _counts(corpus: Corpus, question: str) -> dict[str, Any]:
         "shares": shares_of(answers),
         "disputed_by": disputed_by(answers.scale),
         "gold": 0 if gold is None else int((gold.per_item() > 0).sum()),
-        "repeated": int((per_item - answers.voters()).sum()),
+        "repeated": int((per_item - voters).sum()),
+        "alone": int((voters == 1).sum()),
     }
 
 
@@ -424,6 +429,20 @@ def differing_items(annotations: Annotations) -> np.ndarray:
     differs = np.zeros(annotations.n_items, dtype=bool)
     differs[item[1:][(item[1:] == item[:-1]) & (answer[1:] != answer[:-1])]] = True
     return differs & (annotations.voters() >= 2)
+
+
+def undecided(annotations: Annotations) -> np.ndarray:
+    """The items of two annotators or more on which no value has more than half of the answers.
+
+    Example:
+        >>> rows = [("t1", "a", "yes"), ("t1", "b", "no"), ("t2", "a", "no"), ("t2", "b", "no")]
+        >>> undecided(Annotations.from_rows(rows)).tolist()
+        [0]
+    """
+    if isinstance(annotations.scale, Interval | MultiLabel) or not annotations.n_rows:
+        return np.zeros(0, dtype=np.int64)
+    voters, most = annotations.voters(), annotations.small_counts.max(axis=1)
+    return np.flatnonzero((voters >= 2) & (2 * most.astype(float) <= voters))
 
 
 def most_disputed(corpus: Corpus, annotations: Annotations, most: int) -> list[Disputed]:

@@ -1,0 +1,97 @@
+"""What to do about what was found: whom to talk to, what to report, which items to discuss."""
+
+from __future__ import annotations
+
+import math
+
+from dissensus.description.describe import Description, QuestionDescription
+from dissensus.description.marks import marks_text
+from dissensus.errors import counted
+
+MOST = 3  # actions
+LOW = 0.667  # of Krippendorff's alpha: below it not even tentative conclusions, in his words
+MANY_ALONE = 0.2  # share of the items: so many with one answer are worth a word
+
+
+def actions(description: Description) -> list[str]:
+    """At most three things to do, the most urgent first.
+
+    Example:
+        >>> from dissensus import describe, simulate
+        >>> first, *_ = actions(describe(simulate.text(n_items=40, seed=0)))
+        >>> first.split(":")[0]
+        'Discuss or ask again'
+    """
+    every: list[str] = []
+    for question in description.questions:
+        several = f" ({question.name})" if len(description.questions) > 1 else ""
+        found = (_doubt, _people, _groups, _undecided, _guidelines, _alone)
+        every += [f"{text[:1].upper()}{text[1:]}{several}." for find in found
+                  if (text := find(question))]  # fmt: skip
+    return every[:MOST]
+
+
+def _doubt(question: QuestionDescription) -> str:
+    if question.crowd and not question.comparable and question.by_annotator:
+        return "before anything else: " + question.crowd[0][:1].lower() + question.crowd[0][1:-1]
+    return ""
+
+
+def _people(question: QuestionDescription) -> str:
+    marks = question.marked
+    if not marks:
+        return ""
+    name = list(question.agreement)[-1]
+    value, without = question.agreement[name], question.agreement_without[name]
+    who = "the annotator" if len(marks) == 1 else "the annotators"
+    text = f"talk to {who} {marks_text(marks)}, and look at what they answered"
+    if math.isnan(value) or math.isnan(without):
+        return text + "; --without suspicious leaves them out"
+    return (
+        f"{text}. Until then report both: {name} {value:.2f}, and {without:.2f} without them "
+        "(--without suspicious)"
+    )
+
+
+def _groups(question: QuestionDescription) -> str:
+    dividing = [group for group in question.groups if group.corrected <= 0.05]
+    if not dividing:
+        return ""
+    attribute = dividing[0].attribute
+    return (
+        f"keep the views of groups apart: {attribute} divides annotators about some items, and a "
+        "consensus shows the larger group's view. `dissensus agreement FILE --groups "
+        f"{attribute}` has these items, a method such as annotator-heads predicts each annotator"
+    )
+
+
+def _undecided(question: QuestionDescription) -> str:
+    n = question.undecided
+    if not n:
+        return ""
+    without = " (without those named)" if question.marked else ""
+    return (
+        f"discuss or ask again: {counted(n, 'item')} on which no value has more than half of the "
+        f"answers{without}. `dissensus disputed FILE -o items.xlsx` is the list"
+    )
+
+
+def _guidelines(question: QuestionDescription) -> str:
+    measures = question.agreement_without or question.agreement
+    value = measures.get("krippendorff-alpha", math.nan)
+    if not value < LOW or any(group.corrected <= 0.05 for group in question.groups):
+        return ""
+    return (
+        "if people should give the same answers, go through the most disputed items together "
+        f"before you collect more: alpha {value:.2f} is below {LOW}, the least that Krippendorff "
+        "recommends. If views may differ, keep the answers of each annotator"
+    )
+
+
+def _alone(question: QuestionDescription) -> str:
+    if question.alone <= MANY_ALONE * question.items:
+        return ""
+    return (
+        f"ask a second person: {counted(question.alone, 'item')} of {question.items:,} have one "
+        "answer, about which agreement says nothing"
+    )
