@@ -16,7 +16,7 @@ from cells import Cell
 
 from dissensus import Annotations, Corpus, Interval, MultiLabel, Nominal, Ordinal, describe
 from dissensus.description import cluster_annotators
-from dissensus.report.report import summary_of
+from dissensus.report.summary import summary_of
 from dissensus.scales import Scale
 
 SCALES: dict[str, Scale] = {

@@ -12,7 +12,7 @@ from dissensus.evaluation.best_method import (
     best_of_annotators,
     comparison_tables,
 )
-from dissensus.report.report import summary_of
+from dissensus.report.summary import summary_of
 from tests.evaluation.comparisons import comparison
 
 

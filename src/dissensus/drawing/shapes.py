@@ -24,6 +24,7 @@ SIZE = 14  # of letters
 LONGEST = 10_000  # letters of a title or a cell
 MOST_NAMED = 60  # annotators with a line in the legend, or a point of their own
 GREY = "#777777"
+LIGHT, DARK = (198, 219, 239), (26, 95, 168)  # of the lowest and the highest level
 PALETTE = (  # Okabe and Ito: distinct for colour-blind readers too
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
 )  # fmt: skip
@@ -103,6 +104,18 @@ def printable(text: str) -> str:
 def colour(number: int) -> str:
     """The colour of the value with this number."""
     return COLOURS[number % len(COLOURS)]
+
+
+def level_colour(number: int, of: int) -> str:
+    """The colour of a level, from light to dark.
+
+    Example:
+        >>> level_colour(0, 5), level_colour(4, 5)
+        ('#c6dbef', '#1a5fa8')
+    """
+    part = number / max(of - 1, 1)
+    mixed = (round(a + part * (b - a)) for a, b in zip(LIGHT, DARK, strict=True))
+    return "#" + "".join(f"{each:02x}" for each in mixed)
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", quiet: bool = False) -> str:

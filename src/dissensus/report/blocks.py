@@ -17,6 +17,7 @@ from pyarrow.csv import write_csv
 from dissensus.drawing import save_picture
 from dissensus.drawing.shapes import LONGEST, brief, caption
 from dissensus.errors import DataError
+from dissensus.scales import Ordinal, Scale
 from dissensus.tables import to_frame
 
 MOST_NAME = 200  # letters of a value or an annotator in a figure or a bar
@@ -79,15 +80,22 @@ class Table:
 
 @dataclass(frozen=True)
 class Bars:
-    """A cell with the shares of values, drawn as a bar; `sort` is the number to sort by."""
+    """A cell with the shares of values, drawn as a bar; `sort` is the number to sort by.
+
+    Args:
+        ordered: whether values are levels, which have shades of one colour.
+    """
 
     shares: dict[str, float]
     sort: float = 0.0
+    ordered: bool = False
 
     @classmethod
-    def of(cls, values: Sequence[str], shares: np.ndarray, sort: float = 0.0) -> Bars:
+    def of(cls, scale: Scale, shares: np.ndarray, sort: float = 0.0) -> Bars:
         total = max(float(shares.sum()), 1.0)  # marginals of several values may sum to more
-        return cls(dict(zip(values, (shares / total).tolist(), strict=True)), sort)
+        values = getattr(scale, "values", ())
+        cells = dict(zip(values, (shares / total).tolist(), strict=True))
+        return cls(cells, sort, isinstance(scale, Ordinal))
 
 
 @dataclass(frozen=True)

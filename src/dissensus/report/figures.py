@@ -25,6 +25,7 @@ from dissensus.drawing.shapes import (
     element,
     escaped,
     letters,
+    level_colour,
     moved,
     picture,
     plain_line,
@@ -79,8 +80,8 @@ def labelled(svg: str, alt: str) -> str:
     return svg.replace("<svg ", label, 1).strip()
 
 
-def bars(names: Sequence[str], shares: Sequence[float], alt: str) -> str:
-    """Horizontal bars in the colours of values, each with its share."""
+def bars(names: Sequence[str], shares: Sequence[float], alt: str, ordered: bool = False) -> str:
+    """Horizontal bars in the colours of values or, ordered, of levels; each with its share."""
     names = brief_names(names)
     shown = [short(name, 34) for name in names]
     left = 14 + LETTER * max([len(name) for name in shown] + [1])
@@ -91,7 +92,8 @@ def bars(names: Sequence[str], shares: Sequence[float], alt: str) -> str:
         y = 6 + line * at
         length = across * max(share, 0.0) / most if math.isfinite(share) else 0.0
         number = f"{100 * share:.1f} %"
-        box = rect(left, y + 2, max(length, 0.5), line - 6, fill=colour(at))
+        fill = level_colour(at, len(names)) if ordered else colour(at)
+        box = rect(left, y + 2, max(length, 0.5), line - 6, fill=fill)
         shapes += [
             text(left - 8, y + 14, name, "end"),
             titled(box, f"{names[at]}: {number}"),

@@ -101,3 +101,11 @@ document.addEventListener("input", (event) => {
   const table = document.getElementById(event.target.dataset.filter);
   for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
 });
+
+// A link to a section opens it.
+const openSection = () => {
+  const section = document.getElementById(location.hash.slice(1))?.closest("details");
+  if (section) section.open = true;
+};
+addEventListener("hashchange", openSection);
+openSection();

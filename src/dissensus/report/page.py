@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from dissensus.drawing.shapes import LONGEST, brief, caption, colour
+from dissensus.drawing.shapes import LONGEST, brief, caption, colour, level_colour
 from dissensus.report.blocks import (
     MOST_CELL,
     MOST_NAME,
@@ -31,42 +31,56 @@ from dissensus.report.figures import sparkline
 
 FILTERED = 8  # rows from which a table has a filter
 SHORT, LONG = 18, 40  # letters: texts of a column that stay in one line, and that need room
+CODE = re.compile("`([^`]*)`")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
 def to_html(
     title: str,
     summary: Sequence[str],
+    actions: Sequence[str],
+    first: Table | None,
     sections: Sequence[Section],
     written: str,
     live: bool = False,
 ) -> str:
-    """The page.
+    """The page: what was found and what to do now, then sections that open with a click.
 
     Args:
-        summary: a few sentences, shown first.
+        summary: what was found, in a few sentences.
+        actions: what to do now.
+        first: the items to discuss, shown before the sections.
         written: when and by what the report was written, shown last.
         live: whether `dissensus serve` shows it, so that a text can be typed.
     """
     policy = POLICY + "; connect-src 'self'" * live
     script = _resource("page.js") + _resource("live.js") * live
     page = _Page()
+    front = "" if first is None else f"<section>{page.table(first, 'discuss')}</section>"
     body = "".join(page.section(section) for section in sections)
     links = "".join(f'<a href="#{s.key}">{escape(s.title)}</a>' for s in sections)
-    sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in summary)
+    to_do = f"<h2>What to do now</h2><ol>{_points(actions)}</ol>" if actions else ""
     data = json.dumps(page.data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return Template(_resource("page.html")).substitute(
         policy=policy,
         title=escape(title),
         style=_resource("page.css"),
         links=links,
-        sentences=sentences,
+        found=_points(summary),
+        to_do=to_do,
+        front=front,
         live=_resource("live.html").strip() * live,
         body=body,
         written=escape(written),
         data=data,
         script=script,
     )
+
+
+def _points(sentences: Sequence[str]) -> str:
+    """Sentences as points; what stands between backquotes is typed."""
+    points = (CODE.sub(r"<code>\1</code>", escape(sentence)) for sentence in sentences)
+    return "".join(f"<li>{point}</li>" for point in points)
 
 
 def escape(text: str, most: int = LONGEST) -> str:
@@ -86,11 +100,15 @@ class _Page:
 
     def section(self, section: Section) -> str:
         blocks = "".join(self.block(block, section.key) for block in section.blocks)
-        return f'<section><h2 id="{section.key}">{escape(section.title)}</h2>\n{blocks}</section>\n'
+        return (
+            f'<details class="section" id="{section.key}"><summary><h2>{escape(section.title)}</h2>'
+            f"</summary>\n{blocks}</details>\n"
+        )
 
     def block(self, block: Block, key: str) -> str:
         if isinstance(block, Text):
-            return f"<p>{escape(block.text)}</p>\n"
+            tag = "pre" if "\n" in block.text else "p"
+            return f"<{tag}>{escape(block.text)}</{tag}>\n"
         if isinstance(block, Figure):
             return self.figure(block, key)
         return self.table(block, key)
@@ -171,14 +189,21 @@ def _class(kind: str) -> str:
 def _key(table: Table) -> str:
     """The colours of values, if the table has bars or columns of them."""
     cells = [cell for row in table.rows for cell in row]
-    coloured = [cell.shares for cell in cells if isinstance(cell, Bars)]
+    bars = [cell for cell in cells if isinstance(cell, Bars)]
+    coloured = [cell.shares for cell in bars]
     coloured += [cell.points for cell in cells if isinstance(cell, Sparkline) and cell.colours]
     names = dict.fromkeys(name for shares in coloured for name in shares)
+    fills = _fills(len(names), any(cell.ordered for cell in bars))
     colours = "".join(
-        f'<i style="background:{colour(at)}"></i>{escape(name)}'
-        for at, name in enumerate(brief_names(names))
+        f'<i style="background:{fill}"></i>{escape(name)}'
+        for fill, name in zip(fills, brief_names(names), strict=True)
     )
     return f'<div class="key">{colours}</div>' if names else ""
+
+
+def _fills(n: int, ordered: bool) -> list[str]:
+    """The colours of values, or of levels."""
+    return [level_colour(at, n) if ordered else colour(at) for at in range(n)]
 
 
 def _cell(value: Any, kind: str, pickable: bool) -> str:
@@ -191,8 +216,10 @@ def _cell(value: Any, kind: str, pickable: bool) -> str:
     if isinstance(value, Bars):
         words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in json_cell(value).items())
         pieces = "".join(
-            f'<i style="width:{100 * share:.1f}%;background:{colour(at)}"></i>'
-            for at, share in enumerate(value.shares.values())
+            f'<i style="width:{100 * share:.1f}%;background:{fill}"></i>'
+            for fill, share in zip(
+                _fills(len(value.shares), value.ordered), value.shares.values(), strict=True
+            )
         )
         return (
             f'<td class="words" data-sort="{value.sort:.6g}"><span class="bar" role="img" '

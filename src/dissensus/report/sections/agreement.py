@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -35,10 +35,15 @@ PAIR_MEASURES: dict[
 }
 
 
-def agreement(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) -> Section:
+def agreement(
+    corpus: Corpus,
+    clusters: Mapping[str, AnnotatorClusters | None],
+    marked: Mapping[str, Sequence[str]],
+) -> Section:
     """The section.
 
     Args:
+        marked: annotators without whom the measures are shown, too, by question.
         clusters: of annotators who answer alike, by question; None where they cannot be compared.
     """
     blocks: list[Block] = []
@@ -46,7 +51,7 @@ def agreement(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) 
     most = min(MOST_ANNOTATORS, max(FEWEST_ANNOTATORS, room))
     for question, answers in corpus.questions.items():
         if answers.n_rows:
-            blocks += _measures(answers, question)
+            blocks += _measures(answers, question, marked.get(question, ()))
             blocks += who_agrees(answers, question, most)
             blocks += _clusters(answers, question, clusters.get(question))
             blocks += _by_value(answers, question)
@@ -68,7 +73,7 @@ def _one(annotations: Annotations) -> Corpus:
     return Corpus.build("", annotations.items, {"answer": annotations})
 
 
-def _measures(annotations: Annotations, question: str) -> list[Block]:
+def _measures(annotations: Annotations, question: str, marked: Sequence[str]) -> list[Block]:
     fitting = {n: m for n, m in measures.MEASURES.items() if why_unfit(m, annotations) is None}
     many = annotations.annotator is not None and (
         np.count_nonzero(annotations.per_annotator()) > MOST_IN_PAIRS
@@ -76,23 +81,39 @@ def _measures(annotations: Annotations, question: str) -> list[Block]:
     shown = [name for name, m in fitting.items() if not (many and compares_pairs(m))]
     left_out = [name for name in fitting if name not in shown]
     (summary,) = measures.summarise(_one(annotations), measures=shown, intervals=True)
+    without: dict[str, float] = {}
+    if marked:
+        codes = annotations.annotators.codes(list(marked))
+        rest = annotations.take(~np.isin(annotations.annotator_codes("a report"), codes))
+        (others,) = measures.summarise(_one(rest), measures=shown)
+        without = {result.measure: result.value for result in others.measures}
     rows = [
         [
             result.measure,
             result.value,
             None if result.interval is None else result.interval.low,
             None if result.interval is None else result.interval.high,
-            result.undefined or measures.MEASURES[result.measure].description,
+            without.get(result.measure),
+            measures.MEASURES[result.measure].description,
         ]
         for result in summary.measures
+        if not result.undefined
     ]
-    columns = ("measure", "value", "95 % from", "to", "about")
-    table = Table(f"Measures of agreement, {question}", columns, rows)
+    columns = ("measure", "value", "95 % from", "to", f"without {named(tuple(marked))}", "about")
+    blocks: list[Block] = [Table(f"Measures of agreement, {question}", columns, rows)]
+    reasons: dict[str, list[str]] = {}
+    for result in summary.measures:
+        if result.undefined:
+            reasons.setdefault(result.undefined, []).append(result.measure)
+    blocks += [
+        Text(f"Not defined for {question}: {', '.join(names)} ({why}).")
+        for why, names in reasons.items()
+    ]
     if not left_out:
-        return [table]
+        return blocks
     names = ", ".join(left_out)
     return [
-        table,
+        *blocks,
         Text(
             f"There are more than {MOST_IN_PAIRS} annotators, so that means over all pairs of them "
             f"are not computed here ({names}); `dissensus agreement FILE` has them."
@@ -280,8 +301,8 @@ def _shares(annotations: Annotations, names: tuple[str, ...]) -> Bars | None:
     chosen = np.isin(annotations.annotator_codes("clusters"), codes)
     given = annotations.scale.one_hot(annotations.answer[chosen])  # (n_rows, n_values)
     counts = annotations.weight[chosen] @ given
-    share = (counts / max(counts.sum(), 1)).tolist()
-    return Bars(dict(zip(values, share, strict=True)), share[0])
+    share = counts / max(counts.sum(), 1)
+    return Bars.of(annotations.scale, share, share[0])
 
 
 # ---- which values are confused ----

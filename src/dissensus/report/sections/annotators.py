@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
-from dissensus.description.suspicious_annotators import FEW
+from dissensus.description.suspicious_annotators import FEW, LEVEL, some_names
 from dissensus.report.blocks import (
     Bars,
     Block,
@@ -38,6 +38,7 @@ def annotators(corpus: Corpus, description: Description) -> Section | None:
             continue
         blocks += [Text(f"{question.name}: {sentence}") for sentence in question.crowd]
         blocks.append(_suspicious(question))
+        blocks += _groups(question)
         if question.tendencies:
             blocks.append(_tendencies(question, most))
         blocks.append(_table(corpus[question.name], question, most))
@@ -63,6 +64,29 @@ def _suspicious(question: QuestionDescription) -> Table | Text:
         f"{question.name}: none of the {question.checked:,} annotators with {FEW} answers or more "
         f"is {kinds}."
     )
+
+
+def _groups(question: QuestionDescription) -> list[Block]:
+    """What each attribute of annotators says about their answers, and the items that divide."""
+    blocks: list[Block] = []
+    for group in question.groups:
+        least = "".join(f" {note}." for note in group.notes if "p cannot be" in note)
+        without = f" Without {some_names(list(question.marked))}." if question.marked else ""
+        conclusion = group.conclusion.rstrip(".")
+        blocks.append(Text(f"{question.name} by {group.attribute}: {conclusion}.{least}{without}"))
+        if group.corrected <= LEVEL and group.dividing:
+            names = [one.group for one in group.groups]
+            rows = [
+                [item.item, item.text, *(_counts(item.answers.get(name, {})) for name in names)]
+                for item in group.dividing
+            ]
+            title = f"Items that divide annotators by {group.attribute}, {question.name}"
+            blocks.append(Table(title, ("item", "text", *names), rows))
+    return blocks
+
+
+def _counts(answers: Mapping[str, float]) -> str:
+    return ", ".join(f"{value} {number:.3g}" for value, number in answers.items())
 
 
 def _tendencies(question: QuestionDescription, most: int) -> Table:
@@ -119,8 +143,7 @@ def _answers_given(annotations: Annotations, names: Sequence[str]) -> dict[str, 
     if several or len(values) > MOST_VALUES:
         return _histograms(names, values, shares, shares[:, 0], len(values) <= MOST_VALUES)
     return {
-        name: Bars(dict(zip(values, row, strict=True)), row[0])
-        for name, row in zip(names, shares.tolist(), strict=True)
+        name: Bars.of(scale, row, float(row[0])) for name, row in zip(names, shares, strict=True)
     }
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
 from dissensus.description.describe import most_disputed
+from dissensus.description.disputed_table import answers_of_items, who_text
+from dissensus.description.suspicious_annotators import some_names
 from dissensus.drawing import draw_items
 from dissensus.drawing.contents import spans_of
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text, brief_names
 from dissensus.report.figures import labelled, thumbnail
-from dissensus.scales import Interval, answer_text
+from dissensus.scales import Interval
 
 MOST_VALUES = 12  # in a bar
 MOST_PICTURED = 5  # questions whose items are shown as pictures
-MOST_NAMED = 12  # annotators of an item who are named
+MOST_DISCUSSED = 8  # items on the first page
 
 
 def disputed(
@@ -35,60 +37,55 @@ def disputed(
     return Section("disputed", "Disputed items", blocks) if blocks else None
 
 
+def to_discuss(section: Section | None) -> Table | None:
+    """The first rows of the first table of disputed items."""
+    tables = [block for block in section.blocks if isinstance(block, Table)] if section else []
+    if not tables:
+        return None
+    title = tables[0].title.replace("Most disputed", "Items to discuss first", 1)
+    return replace(tables[0], title=title, rows=tables[0].rows[:MOST_DISCUSSED])
+
+
 def _table(
     corpus: Corpus,
     question: QuestionDescription,
     predictions: Predictions | None,
     pictured: bool,
 ) -> Table:
-    annotations = corpus[question.name]
+    """If annotators are marked, the order and the votes are those of the others."""
+    every = corpus[question.name]
+    rest, listed = every, question.disputed
+    if question.disputed_without:
+        listed = question.disputed_without
+        marked = every.annotators.codes(list(question.marked))
+        rest = every.take(~np.isin(every.annotator_codes("a report"), marked))
     predicted = None if predictions is None else predictions.get(question.name)
-    values = tuple(getattr(annotations.scale, "values", ()))
-    barred = not isinstance(annotations.scale, Interval) and len(values) <= MOST_VALUES
-    kind_of_answers = "ratings" if isinstance(annotations.scale, Interval) else "votes"
-    columns = [
-        "item",
-        "picture",
-        "text",
-        question.disputed_by,
-        kind_of_answers,
-        "who answered what",
-    ]
-    columns += ["predicted"] if predicted is not None and barred else []
-    codes = corpus.items.codes([entry.item for entry in question.disputed])
+    is_ratings = isinstance(every.scale, Interval)
+    barred = not is_ratings and len(getattr(every.scale, "values", ())) <= MOST_VALUES
+    shares = rest.distribution() if barred else None
     with_text = any(contents.kind == "text" for contents in corpus.contents.values())
+    codes = corpus.items.codes([entry.item for entry in listed])
+    given = answers_of_items(every, codes)
     rows = []
-    for entry, code in zip(question.disputed, codes, strict=True):
+    for entry, code, answers in zip(listed, codes, given, strict=True):
         counts = zip(brief_names(entry.answers), entry.answers.values(), strict=True)
         votes: Any = ", ".join(f"{name} {number:.3g}" for name, number in counts)
-        if barred:
-            votes = Bars.of(values, annotations.distribution()[code], entry.dispute)
+        if shares is not None:
+            votes = Bars.of(every.scale, shares[code], entry.dispute)
         text = entry.text if with_text else None
         small = thumbnail(corpus, int(code)) if pictured else None
-        row = [entry.item, small, text, entry.dispute, votes, _who(annotations, int(code))]
+        who = who_text(answers) if every.annotator is not None else ""
+        row = [entry.item, small, text, votes, who, entry.dispute]
         if predicted is not None and barred:
             at = int(predicted.items.find([entry.item])[0])
             share = None if at < 0 else predicted.distribution[at]
-            row.append(None if share is None else Bars.of(values, share))
+            row.append(None if share is None else Bars.of(every.scale, share))
         rows.append(row)
-    return Table(f"Most disputed, {question.name}", columns, rows)
-
-
-def _who(annotations: Annotations, item: int) -> str:
-    """Each answer with its annotators, the most frequent first."""
-    if annotations.annotator is None:
-        return ""
-    rows = annotations.take(annotations.item == item)
-    names = [annotations.annotators[int(code)] for code in rows.annotator_codes("a report")]
-    by_answer: dict[str, list[str]] = {}
-    for name, answer in list(zip(names, rows.answers(), strict=True))[:MOST_NAMED]:
-        by_answer.setdefault(answer_text(answer), []).append(name)
-    answers = zip(brief_names(by_answer), by_answer.values(), strict=True)
-    parts = sorted(answers, key=lambda part: (-len(part[1]), part[0]))
-    more = len(names) - MOST_NAMED
-    return "; ".join(f"{answer}: {', '.join(brief_names(who))}" for answer, who in parts) + (
-        f"; and {more} more" if more > 0 else ""
-    )
+    columns = ["item", "picture", "text", "ratings" if is_ratings else "votes"]
+    columns += ["who answered what", question.disputed_by]
+    columns += ["predicted"] if predicted is not None and barred else []
+    without = f", without {some_names(list(question.marked))}" if rest is not every else ""
+    return Table(f"Most disputed, {question.name}{without}", columns, rows)
 
 
 MOST_ITEMS = 3  # of each question

@@ -22,10 +22,11 @@ from dissensus.evaluation.best_method import comparison_tables
 from dissensus.evaluation.comparison_table import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import bars, columns, labelled
-from dissensus.scales import Interval, MultiLabel
+from dissensus.scales import Interval, MultiLabel, Ordinal
 
 MOST_VALUES = 30  # bars of values
 MOST_COLUMNS = 20  # of a histogram
+MOST_NOTES = 8  # about how the corpus was read
 
 
 def overview(corpus: Corpus, description: Description) -> Section:
@@ -45,8 +46,7 @@ def overview(corpus: Corpus, description: Description) -> Section:
     blocks: list[Block] = [Table("Questions", names, rows)]
     for question in description.questions:
         blocks += _question(corpus[question.name], question)
-    if corpus.notes:
-        blocks.append(Text("About the corpus: " + "; ".join(corpus.notes[:8]) + "."))
+    blocks += [Text(note) for note in corpus.notes[:MOST_NOTES]]
     return Section("overview", "The corpus at a glance", blocks)
 
 
@@ -88,7 +88,8 @@ def answers_given(annotations: Annotations, question: str) -> list[Figure]:
     if len(shares) > MOST_VALUES:
         alt += f" The {MOST_VALUES} most frequent of {len(shares):,} values."
         shares = dict(sorted(shares.items(), key=lambda entry: -entry[1])[:MOST_VALUES])
-    svg = bars(list(shares), list(shares.values()), alt)
+    ordered = isinstance(annotations.scale, Ordinal) and len(annotations.scale) <= MOST_VALUES
+    svg = bars(list(shares), list(shares.values()), alt, ordered)
     columns = ("value", "share")
     return [Figure(f"Answers to {question}", alt, svg, columns, list(shares.items()))]
 

@@ -127,8 +127,7 @@ def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section 
 
 
 def _distributions(tested: Corpus, question: str, prediction: Prediction) -> list[Block]:
-    values = tuple(getattr(prediction.scale, "values", ()))
-    if len(values) > MOST_VALUES:
+    if len(getattr(prediction.scale, "values", ())) > MOST_VALUES:
         return []
     observed = tested[question].distribution()
     known = np.flatnonzero((tested[question].voters() > 1) & np.isfinite(observed).all(axis=1))
@@ -140,8 +139,8 @@ def _distributions(tested: Corpus, question: str, prediction: Prediction) -> lis
             tested.items[int(code)],
             thumbnail(tested, int(code)),
             one_line(tested.text_of(int(code)), 160) if with_text else None,
-            Bars.of(values, observed[code]),
-            Bars.of(values, prediction.distribution[place]),
+            Bars.of(prediction.scale, observed[code]),
+            Bars.of(prediction.scale, prediction.distribution[place]),
         ]
         for code, place in zip(codes, at, strict=True)
         if place >= 0

@@ -1,0 +1,215 @@
+"""The summary of a report: what was found, in a few sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from dissensus.agreement import mean_difference
+from dissensus.annotations import Annotations
+from dissensus.corpus import Corpus
+from dissensus.description import AnnotatorClusters, Description
+from dissensus.description.describe import differing_items
+from dissensus.description.suspicious_annotators import FEW
+from dissensus.errors import counted
+from dissensus.evaluation import Results
+from dissensus.evaluation.best_method import best_method, comparison_tables
+from dissensus.evaluation.comparison_table import higher_is_better
+from dissensus.evaluation.result_tables import comparable_methods
+from dissensus.report.sections.agreement import alpha_of, named
+from dissensus.scales import Interval
+
+MOST_NAMED = 4
+MOST_LETTERS = 40  # of a question
+KINDS = {  # of suspicious annotators, in words
+    "at chance": "agrees with others no more than chance",
+    "constant": "always gives the same answer",
+    "contrary": "contradicts the others",
+    "different": "agrees less than the others do",
+    "fast": "answers much faster than usual",
+}
+
+
+def summary_of(
+    corpus: Corpus | None,
+    description: Description | None,
+    results: Results | None,
+    clusters: Mapping[str, AnnotatorClusters | None],
+    note: str = "",
+) -> list[str]:
+    """What the report shows, the most important first.
+
+    Args:
+        note: why no method was compared, or what of the comparison is missing.
+    """
+    sentences: list[str] = []
+    if corpus is not None and description is not None:
+        sentences += [_size(corpus), _agreement(corpus, description), _dispute(corpus)]
+        sentences.append(f"{_people(description)} {_alike(clusters)}".strip())
+        sentences.append(_groups(description))
+    sentences.append(_methods(results, note))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _size(corpus: Corpus) -> str:
+    n_answers = sum(answers.n_answers for answers in corpus.questions.values())
+    known = any(answers.annotator is not None for answers in corpus.questions.values())
+    n = corpus.n_annotators
+    by = f" by {n:,} annotator{'s' * (n != 1)}" if known else " by unknown annotators"
+    questions = [_short(question) for question in corpus.questions]
+    about = f" to {counted(len(questions), 'question')} ({', '.join(questions[:5])}"
+    about += ", ...)" if len(questions) > 5 else ")"
+    items = "1 item" if corpus.n_items == 1 else f"{corpus.n_items:,} items"
+    return f"{corpus.name} has {n_answers:,} answers{by}{about} on {items}."
+
+
+def _short(question: str) -> str:
+    """A question that is a whole sentence, shortened."""
+    return question if len(question) <= MOST_LETTERS else f"{question[:MOST_LETTERS].rstrip()}..."
+
+
+def _agreement(corpus: Corpus, description: Description) -> str:
+    parts, without = [], {one.name: one.agreement_without for one in description.questions}
+    who = {one.name: named(tuple(one.marked), MOST_NAMED) for one in description.questions}
+    for question, answers in list(corpus.questions.items())[:3]:
+        value, low, high = alpha_of(answers)
+        if math.isnan(value):
+            continue
+        ends = "" if math.isnan(low) else f" (95 % interval {low:.2f} to {high:.2f})"
+        part = f"{round(value, 2) + 0:.2f}{ends} for {_short(question)}"
+        other = without.get(question, {}).get("krippendorff-alpha", math.nan)
+        part += "" if math.isnan(other) else f", {other:.2f} without {who[question]}"
+        parts.append(part)
+    if not parts:
+        several = any((answers.voters() >= 2).any() for answers in corpus.questions.values())
+        why = "all answers are the same" if several else "no item has two annotators"
+        return f"Agreement is undefined, because {why}."
+    return (
+        f"Agreement beyond chance (Krippendorff's alpha) is {'; '.join(parts)}; 1 would be full "
+        "agreement, 0 what chance gives."
+    )
+
+
+def _dispute(corpus: Corpus) -> str:
+    question, answers = next(iter(corpus.questions.items()), ("", None))
+    if answers is None:
+        return ""
+    several = answers.voters() >= 2
+    n = int(several.sum())
+    if not n:
+        return ""
+    if isinstance(answers.scale, Interval):
+        return _apart(question, answers, answers.scale, n)
+    share = float(differing_items(answers)[several].mean())
+    where = f" about {_short(question)}" if len(corpus.questions) > 1 else ""
+    if not share:
+        each = "the only item" if n == 1 else f"each of the {n:,} items"
+        return f"On {each} with two answers or more, all annotators give the same answer{where}."
+    part = "the only item" if n == 1 else f"{_percent(share)} of the {n:,} items"
+    if share == 1 and n > 1:
+        part = f"each of the {n:,} items"
+    return f"On {part} with two answers or more, annotators do not all give the same answer{where}."
+
+
+def _apart(question: str, answers: Annotations, scale: Interval, n: int) -> str:
+    """How far apart ratings of the same item are."""
+    ends = f"from {scale.low:g} to {scale.high:g}"
+    return (
+        f"Two ratings of {_short(question)} for the same item differ by "
+        f"{mean_difference(answers):.2g} on average, on a scale {ends} "
+        f"({counted(n, 'item')} with two ratings or more)."
+    )
+
+
+def _percent(share: float) -> str:
+    """A share that is neither 0 nor 1 unless it is exactly."""
+    if 0 < share < 0.01:
+        return "less than 1 %"
+    return "more than 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
+
+
+def _people(description: Description) -> str:
+    kinds: dict[str, list[str]] = {}
+    copies: dict[str, None] = {}
+    for question in description.questions:
+        for row in question.suspicious:
+            own = kinds.setdefault(row.annotator, [])
+            own += [KINDS[k] for k in row.suspicious if k in KINDS and KINDS[k] not in own]
+        for pair in question.duplicated:
+            same = f"the same answer to {pair.answers:,} of {pair.items:,} items"
+            copies[f"{' and '.join(pair.annotators)} ({same})"] = None
+    checked = max([question.checked for question in description.questions] + [0])
+    doubt = next((q.crowd[0] for q in description.questions if q.crowd and not q.comparable), "")
+    if doubt and not kinds:
+        return doubt
+    if kinds:
+        found = [f"{name} ({', '.join(own)})" for name, own in kinds.items() if own]
+        found += copies
+        more = len(found) - MOST_NAMED
+        rest = f"; and {more} more" if more > 0 else ""
+        verb = "annotator stands" if len(kinds) == 1 else "annotators stand"
+        who = "; ".join(found[:MOST_NAMED])
+        return f"{len(kinds):,} {verb} out and should be looked at: {who}{rest}."
+    if not checked:
+        return ""
+    n_few = description.annotators - checked
+    few = f"; {n_few:,} gave too few answers to tell" if n_few > 0 else ""
+    none = "Neither" if checked == 2 else "None"
+    return (
+        f"{none} of the {checked:,} annotators with {FEW} answers or more stands out as careless "
+        f"or unlike the others{few}."
+    )
+
+
+def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
+    """Annotators who answer alike, on the first question that has such clusters."""
+    for question, some in clusters.items():
+        if some is not None and some.significant:
+            parts = [named(cluster.annotators, MOST_NAMED) for cluster in some.clusters]
+            where = f" about {_short(question)}" if len(clusters) > 1 else ""
+            return (
+                f"Some annotators answer alike{where}, more than a common view of the items "
+                "explains: "
+                f"{'; '.join(parts)}."
+            )
+    return ""
+
+
+def _groups(description: Description) -> str:
+    """The first attribute of annotators that divides them about some items."""
+    for question in description.questions:
+        for group in question.groups:
+            if min(group.corrected, group.level_corrected, group.reliability_corrected) < 0.05:
+                where = f" ({_short(question.name)})" if len(description.questions) > 1 else ""
+                return f"{group.attribute}: {group.conclusion}{where}".rstrip(".") + "."
+    return ""
+
+
+def _methods(results: Results | None, note: str) -> str:
+    why = f"{note[:1].upper()}{note[1:]}."
+    if results is None:
+        return why if note else ""
+    best = best_method(results)
+    if best is None:
+        return why if note else "No method could be fitted."
+    table = next(t for t in comparison_tables(results) if t.question == best.question)
+    metric, cell = best.metric, table[best.method].cells[best.metric]
+    better = "higher" if higher_is_better(metric) else "lower"
+    ends = "" if math.isnan(cell.low) else f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
+    comparable = [n for n in comparable_methods(results) if metric in table[n].cells]
+    subject = f"Of {len(comparable)} methods, {best.method} predicts"
+    how = "best on average: "
+    if len(comparable) == 1:
+        subject, how = f"{best.method}, the only method to compare with floors, predicts", "with "
+    sentence = (
+        f"{subject} {_short(table.question)} {how}{metric} {cell.mean:.3f}{ends}, where "
+        f"{better} is better"
+    )
+    floors = [r for r in table.rows if r.floor and metric in r.cells and r.cells[metric].n_fits]
+    if floors:
+        sign = 1 if higher_is_better(metric) else -1
+        floor = max(floors, key=lambda r: sign * r.cells[metric].mean)
+        score = floor.cells[metric].mean
+        verb = "has" if sign * score < sign * cell.mean else "is no worse with"
+        sentence += f"; {floor.name}, which ignores the content, {verb} {score:.3f}"
+    return f"{sentence} ({note})." if note else f"{sentence}."
