@@ -15,7 +15,7 @@ import numpy as np
 from cells import Cell
 
 from dissensus import Annotations, Corpus, Interval, MultiLabel, Nominal, Ordinal, describe
-from dissensus.description import cluster_annotators
+from dissensus.description import actions, cluster_annotators
 from dissensus.report.summary import summary_of
 from dissensus.scales import Scale
 
@@ -108,9 +108,10 @@ def project(generator: Generator, scale: str, planted: tuple[str, ...], camps: b
 
 
 def sentences(corpus: Corpus) -> list[str]:
-    """The summary of a report without a comparison."""
+    """What a report without a comparison says first: what was found, and what to do now."""
     clusters = {q: cluster_annotators(answers) for q, answers in corpus.questions.items()}
-    return summary_of(corpus, describe(corpus), None, clusters)
+    description = describe(corpus)
+    return [*summary_of(corpus, description, None, clusters), *actions(description)]
 
 
 def expected_kinds(planted: tuple[str, ...]) -> dict[str, set[str]]:
@@ -156,8 +157,20 @@ def is_true(sentence: str, corpus: Corpus, expected: dict[str, set[str]]) -> boo
     if sentence.startswith("None"):
         return not expected
     if "out and should be looked at" in sentence:
-        named = dict(re.findall(r"(\w+) \(([^()]*)\)", sentence))
+        for first, second, same in re.findall(r"(\w+) and (\w+) \(the same .* to (\d+)", sentence):
+            x, y = (table[:, answers.annotators.codes([name])[0]] for name in (first, second))
+            if {first, second} - {"honest0", "copier"} or int((x == y).sum()) != int(same):
+                return False
+        named = dict(re.findall(r"(\w+) \((?!the same)([^()]*)\)", sentence))
         return all(set(kind.split(", ")) <= expected.get(who, set()) for who, kind in named.items())
+    if sentence.startswith("Talk to"):
+        return set(re.findall(r"(\w+) \(", sentence)) <= {*expected, "them"}
+    if found := re.search(r"again: (\d+) items? on which no value", sentence):
+        marked = answers.annotators.codes(list(describe(corpus).questions[0].marked))
+        return int(found[1]) == sum(
+            2 * np.unique(row, return_counts=True)[1].max() <= len(row)
+            for row in np.delete(table, marked, axis=1)
+        )
     return True
 
 

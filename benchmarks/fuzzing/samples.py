@@ -107,6 +107,15 @@ def texts() -> dict[str, dict[str, str | bytes]]:
             ("H2", "A3", "W1", "Submitted", 12, "so bad", "fear", "true", "false"),
         ]
     )  # fmt: skip
+    tasks = json.dumps([{"task": "T0", "value": "joy"}, {"task": "T1", "value": ["a", "b"]}])
+    zooniverse = delimited(
+        [
+            ("classification_id", "user_name", "annotations", "subject_data", "subject_ids"),
+            (1, "ann", tasks, json.dumps({"7": {"file": "a.jpg"}}), 7),
+            (2, "bob", tasks.replace("joy", "fear"), json.dumps({"7": {"file": "a.jpg"}}), 7),
+            (3, "ann", tasks, json.dumps({"8": {"file": "b.jpg"}}), 8),
+        ]
+    )
     toloka = delimited(
         [
             ("INPUT:image", "OUTPUT:result", "GOLDEN:result", "ASSIGNMENT:task_id",
@@ -127,6 +136,7 @@ def texts() -> dict[str, dict[str, str | bytes]]:
         "json": {"long.json": json.dumps(records, indent=1)},
         "survey": {"form.csv": survey},
         "qualtrics": {"qualtrics.csv": qualtrics},
+        "zooniverse": {"classifications.csv": zooniverse},
         "figure-eight": {"full.csv": figure_eight},
         "mturk": {"batch.csv": turk},
         "toloka": {"pool.tsv": toloka},
@@ -240,7 +250,7 @@ def webanno(kind: str) -> str:
 def tables() -> dict[str, dict[str, str | bytes]]:
     """Samples of one binary file, by name of the format."""
     table = pa.table({name: [row[at] for row in ROWS] for at, name in enumerate(HEADER)})
-    parquet, feather, array, zipped = (io.BytesIO() for _ in range(4))
+    parquet, feather, array, zipped, files = (io.BytesIO() for _ in range(5))
     pq.write_table(table, parquet)
     with pa.ipc.new_file(feather, table.schema) as writer:
         writer.write_table(table)
@@ -249,7 +259,12 @@ def tables() -> dict[str, dict[str, str | bytes]]:
         for name, label in (("ann", "joy"), ("bob", "fear")):
             lines = [json.dumps({"id": n, "text": f"text {n}", "label": [label]}) for n in (1, 2)]
             packed.writestr(f"{name}.jsonl", "\n".join(lines))
+    with zipfile.ZipFile(files, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in ("ann", "bob"):
+            rows = [row for row in ROWS if row[1] == ROWS[name == "bob"][1]]
+            packed.writestr(f"{name}.csv", "".join(f"{r[0]},{r[2]}\n" for r in (HEADER, *rows)))
     return {
+        "zip": {"files.zip": files.getvalue()},
         "parquet": {"long.parquet": parquet.getvalue()},
         "arrow": {"long.arrow": feather.getvalue()},
         "matrix-numpy": {"matrix.npy": array.getvalue()},

@@ -102,7 +102,7 @@ def test_how_to_read_a_file_is_remembered(run: Run, tmp_path: Path) -> None:
     assert "item = item" in run("describe", table).out
     for content, reason in [
         ("item = ", "not TOML (Invalid value (at end of document))"),
-        ("items = ['a']", 'items cannot be ["a"]'),
+        ("items = ['a']", 'items must be a text, found ["a"]'),
         (
             "cells = 'list'",
             "cells is one of values, lists, keys, counts, records, digits, found 'list'",

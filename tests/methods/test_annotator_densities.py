@@ -176,7 +176,7 @@ def test_what_has_no_density_is_refused(corpus: Corpus) -> None:
         heads(loss="ccc").fit(nominal)
     with pytest.raises(ModelError, match="a plain density has no gradient; learn a soft one"):
         heads(objective="both", kde=RatingKde("plain")).fit(corpus)
-    with pytest.raises(ModelError, match="loss must be one of likelihood, ccc, mse, not 'huber'"):
+    with pytest.raises(ModelError, match="loss must be 'likelihood', 'ccc' or 'mse', not 'huber'"):
         heads(loss="huber").fit(corpus)
     with pytest.raises(DataError, match="a density needs ordinal or interval answers; 'emotion'"):
         heads().fit(nominal).predict(nominal, density="soft")

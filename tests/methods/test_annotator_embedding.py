@@ -180,7 +180,7 @@ def test_known_annotators_are_predicted_by_themselves() -> None:
     ("kind", "settings", "message"),
     [
         ("nominal", {"embeddings": "items"},
-         "embeddings must be one of annotator, annotations, both, not 'items'"),
+         "embeddings must be 'annotator', 'annotations' or 'both', not 'items'"),
         ("nominal", {"shrink": 0.5, "contrast": 0.5},
          "unseen must be at least 0 and below 1, shrink and contrast at least 0 and below 1 "
          "together; found 0.1, 0.5 and 0.5"),

@@ -155,7 +155,7 @@ def test_a_value_nobody_gave_in_training_is_never_impossible() -> None:
 @pytest.mark.parametrize(
     ("settings", "kind", "message"),
     [
-        ({"loss": "mse"}, "nominal", "no loss 'mse'; there are 'ce', 'kl', 'inverse-kl', 'jsd'"),
+        ({"loss": "mse"}, "nominal", "loss must be 'ce', 'kl', 'inverse-kl' or 'jsd', not 'mse'"),
         (
             {"target": "votes"},
             "nominal",

@@ -145,7 +145,7 @@ def test_every_method_has_the_papers_network(cls: type[Method]) -> None:
 def test_what_makes_no_sense_is_refused() -> None:
     crowd = feature_crowd()
     for settings, expected in (
-        ({"soft_loss": "jsd"}, "no soft_loss 'jsd'; there are 'kl', 'inverse-kl', 'ce', 'none'"),
+        ({"soft_loss": "jsd"}, "soft_loss must be 'kl', 'inverse-kl', 'ce' or 'none', not 'jsd'"),
         ({"answer": "both"}, "answer must be 'label' or 'soft', not 'both'"),
         (
             {"answer": "soft", "soft_loss": "none"},

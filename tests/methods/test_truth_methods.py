@@ -281,7 +281,7 @@ def test_ratings_are_refused_and_another_method_is_offered(name: str) -> None:
          "accuracy must be above 0 and below 1, embedding and confusion_hidden at least 1; found "
          "1, 16 and 128"),
         ("crowd-layer", {"layer": "none"},
-         "layer must be one of matrix, weights, biases, weights+biases, not 'none'"),
+         "layer must be 'matrix', 'weights', 'biases' or 'weights+biases', not 'none'"),
         ("annotator-confusions", {"spread": 0.0},
          "accuracy must be above 0 and below 1, spread above 0 and trace at least 0; found 0.8, 0 "
          "and 0.01"),
