@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dissensus.contents import KINDS, Contents
-from dissensus.errors import DataError
 
 EXAMPLES: dict[str, list[Any]] = {  # two distinct values of every kind
     "text": ["so good!", "ça va 😀"],
@@ -107,16 +106,3 @@ def test_bytes_come_from_memory_or_from_a_path(tmp_path: Path) -> None:
     path.write_bytes(b"RIFF")
     assert Contents.distinct("audio", [b"RIFF"])[0].bytes_of(0) == b"RIFF"
     assert Contents.distinct("audio", [str(path)])[0].bytes_of(0) == b"RIFF"
-
-
-def test_missing_media_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
-    path, smell = tmp_path / "gone.wav", "smell"
-    contents, _ = Contents.distinct("audio", [str(path)])
-    with pytest.raises(DataError) as caught:
-        contents.bytes_of(0)
-    assert str(caught.value) == (f"{path}: No such file or directory; is the media folder there?")
-    with pytest.raises(DataError) as caught:
-        Contents.distinct(smell, ["a"])  # type: ignore[arg-type]
-    assert str(caught.value) == (
-        "no kind of content 'smell'; there are 'text', 'image', 'audio', 'video', 'features'"
-    )

@@ -143,65 +143,6 @@ def test_texts_are_shown_with_their_focus() -> None:
     assert corpus.text_of(5) == "<features>"
 
 
-def built(**options: Any) -> str:
-    arguments = {"q": Annotations.from_rows([("t1", "ann", "a")])}
-    return message(Corpus.build, "mine", ["t1", "t2"], arguments, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        (
-            {"contents": {"text": (Contents("text", pa.array(["a"])), np.array([0]))}},
-            "mine: 2 items but 1 codes of 'text'",
-        ),
-        (
-            {"contents": {"text": (Contents("text", pa.array(["a"])), np.array([0, 1]))}},
-            "mine: codes of 'text' point outside its contents",
-        ),
-        (
-            {"item_attributes": {"domain": ["a"]}},
-            "mine: item attribute 'domain' has 1 entries, not 2",
-        ),
-        ({"splits": {"official": ["train"]}}, "mine: split 'official' has 1 entries, not 2"),
-        (
-            {"annotator_attributes": {"age": [1, 2]}},
-            "mine: annotator attribute 'age' has 2 entries, not 1",
-        ),
-        (
-            {"group": "speaker", "item_attributes": {"domain": ["a", "b"]}},
-            "mine: no item attribute 'speaker' to group by; there are 'domain'",
-        ),
-        (
-            {"focus": Focus("text", np.zeros((2, 1)), np.ones((2, 1)))},
-            "mine: focus on 'text', which has no contents",
-        ),
-        (
-            {
-                "focus": Focus("text", np.zeros((1, 1)), np.ones((1, 1))),
-                "contents": {"text": Contents.distinct("text", ["a", "b"])},
-            },
-            "mine: a focus has one row for each of 2 items",
-        ),
-        (
-            {"gold": {"q": Annotations.from_arrays(["t3"], None, ["a"])}},
-            "no item 't3'; there are 2: 't1', 't2'",
-        ),
-        ({"annotators": Names(["bob"])}, "no annotator 'ann'; there are 1: 'bob'"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused(options: dict[str, Any], text: str) -> None:
-    assert built(**options) == text
-
-
-def test_a_question_that_was_not_asked_is_refused_with_those_that_were() -> None:
-    text = "mine: no question 'humour'; it has 'offensive', 'valence', 'emotions', 'votes'"
-    corpus = whole()
-    assert message(corpus.__getitem__, "humour") == text
-    assert message(corpus.select, questions=["humour"]) == text
-    assert message(corpus.joint, "offensive", "humour") == text
-
-
 # ---- joining questions ----
 
 
@@ -248,24 +189,6 @@ def test_three_questions_are_joined_also_if_only_one_has_responses() -> None:
     assert joint.item.tolist() == [2] and list(joint.answers) == ["0", "1", "2"]
 
 
-def test_answers_that_cannot_be_joined() -> None:
-    rows = [("t1", "ann", "1"), ("t1", "ann", "2")]
-    kept = Annotations.from_rows(rows, repeats="keep")
-    once = Annotations.from_rows(rows[:1])
-    assert message(two_questions(kept, once).joint, "one", "two") == (
-        "mine: an annotator answered 'one' twice on one item; without a response column the "
-        "answers cannot be paired"
-    )
-    linked = Annotations.from_rows(rows, repeats="keep", response=[1, 1])
-    assert message(two_questions(linked, linked).joint, "one", "two") == (
-        "mine: a response answers 'one' twice; the answers cannot be paired"
-    )
-    anonymous = Annotations.from_arrays(["t1"], None, ["1"])
-    assert message(two_questions(once, anonymous).joint, "one", "two") == (
-        "joining questions needs known annotators; these answers are anonymous"
-    )
-
-
 # ---- selecting ----
 
 
@@ -310,23 +233,6 @@ def test_rationales_have_axes_as_a_focus_has(tmp_path: Path) -> None:
     assert (chosen.start.tolist(), chosen.stop.tolist()) == ([[2.0, 4.0]], [[5.0, 7.0]])
 
 
-@pytest.mark.parametrize(
-    ("column", "values", "expected"),
-    [
-        ("kind", pa.array(["box"]), "mine: 2 rationales but 1 entries in 'kind'"),
-        (
-            "stop",
-            np.array([3.0, 4.0]),
-            "mine: rationales start and stop on the same axes, found shapes (2, 2) and (2, 1)",
-        ),
-    ],
-)
-def test_rationales_that_do_not_fit_together(column: str, values: Any, expected: str) -> None:
-    rows = Annotations.from_rows([("t1", "ann", "yes"), ("t2", "eve", "no")])
-    spans = replace(boxes(), **{column: values})
-    assert message(Corpus.build, "mine", rows.items, {"q": rows}, rationales=spans) == expected
-
-
 def test_nothing_of_what_is_taken_out_stays() -> None:
     corpus = whole().without(annotators="ann")
     assert "ann" not in corpus.annotators and corpus.n_annotators == 2
@@ -337,21 +243,6 @@ def test_nothing_of_what_is_taken_out_stays() -> None:
     corpus = whole()
     assert corpus.without(items=["t1", "t6"]).equals(corpus.select(items=ITEMS[1:5]))
     assert corpus.without().equals(whole())  # nothing is changed in place
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"items": ["t9"]}, "no item 't9'; there are 6: 't1', 't2', 't3', 't4', 't5', 't6'"),
-        ({"annotators": "zoe"}, "no annotator 'zoe'; there are 3: 'ann', 'bob', 'eve'"),
-        ({"items": np.array([6])}, "item codes run from 0 to 5"),
-        ({"items": np.array([True])}, "a mask over 6 items has 1 entries"),
-        ({"items": ["t1", "t1"]}, "an item is selected twice"),
-        ({"annotators": np.array([1, 1])}, "an annotator is selected twice"),
-    ],
-)
-def test_selections_that_cannot_be_made(options: dict[str, Any], text: str) -> None:
-    assert message(whole().select, **options) == text
 
 
 # ---- official splits ----
@@ -434,38 +325,6 @@ def test_a_corpus_is_shown_in_a_line() -> None:
     votes = Annotations.from_arrays(["t1"], None, ["yes"], Nominal(("yes",)), count=[7])
     assert repr(votes) == "<Annotations: 7 answers by unknown annotators on 1 item, nominal>"
     assert repr(whole().contents["text"]) == "<Contents: 4 different, text>"
-
-
-SHARES = "mine: cannot split by 'speaker'; there are 'content', 'item' and the item attributes"
-
-
-@pytest.mark.parametrize(
-    ("call", "arguments", "text"),
-    [
-        (Corpus.split, (0,), "test_share must be between 0 and 1, found 0"),
-        (Corpus.split, (2,), "test_share must be between 0 and 1, found 2"),
-        (Corpus.split, (0.2, "speaker"), f"{SHARES} 'domain', 'year'"),
-        (Corpus.drop_labels, (1,), "share must be 0 or more and below 1, found 1"),
-        (Corpus.drop_labels, (-0.1,), "share must be 0 or more and below 1, found -0.1"),
-        (Corpus.part, ("dev", "other"), "mine: no part 'dev'; it has no split 'other'"),
-        (
-            Corpus.part,
-            ("validation",),
-            "mine: no part 'validation'; choose from 'train', 'dev', 'test'",
-        ),
-    ],
-)
-def test_splits_and_parts_that_cannot_be_made(
-    call: Any, arguments: tuple[Any, ...], text: str
-) -> None:
-    assert message(call, whole(), *arguments) == text
-
-
-def test_one_group_cannot_be_split() -> None:
-    assert message(crowd(n_items=5, group=5).split, 0.2) == (
-        "crowd: 5 items in 1 group (items with the same content stay together) cannot be split "
-        "with a share of 0.2: one side is empty"
-    )
 
 
 # ---- dropping labels ----
@@ -656,14 +515,6 @@ def test_contents_may_be_the_text_of_each_item() -> None:
         "mine", ["t1", "t2", "t3"], {"q": answers}, contents={"text": ["a", None, "a"]}
     )
     assert corpus.content["text"].tolist() == [0, -1, 0] and corpus.contents["text"][0] == "a"
-    refused: tuple[tuple[Any, str], ...] = (
-        (["a"], "contents 'text': 1 texts for 3 items"),
-        ([1, 2, 3], "contents 'text' must be a list with the text of each item"),
-        ("abc", "contents 'text' must be a list with the text of each item"),
-    )
-    for wrong, message in refused:
-        with pytest.raises(DataError, match=message):
-            Corpus.build("mine", ["t1", "t2", "t3"], {"q": answers}, contents={"text": wrong})
 
 
 def test_a_folder_whose_answers_an_earlier_version_wrote_in_blocks(tmp_path: Path) -> None:

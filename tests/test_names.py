@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dissensus.errors import DataError
 from dissensus.names import Names, new_codes, same, string_array
 
 NAN, INF = float("nan"), float("inf")
@@ -107,27 +106,6 @@ def test_long_numpy_arrays_take_the_same_way() -> None:
 )
 def test_any_values_as_texts(values: Any, texts: list[str | None]) -> None:
     assert string_array(values).to_pylist() == texts
-
-
-@pytest.mark.parametrize(
-    ("call", "arguments", "text"),
-    [
-        (Names, (["ann", "bob", "ann"],), "names occur twice: 'ann'"),
-        (Names, (["ann", None],), "name 1 is missing: every name must be a text"),
-        (Names.encode, (["ann", None],), "row 2 has no name"),
-        (
-            Names(["ann", "bob"]).codes,
-            (["eve", "ann", "eve", "zoe"], "annotator"),
-            "no annotator 'eve', 'zoe'; there are 2: 'ann', 'bob'",
-        ),
-        (Names.range(12).codes, ("x", "item"), f"no item 'x'; there are 12: {FIRST}"),
-        (Names([]).codes, ("x", "item"), "no item 'x'; there is none"),
-    ],
-)
-def test_what_is_refused(call: Any, arguments: tuple[Any, ...], text: str) -> None:
-    with pytest.raises(DataError) as caught:
-        call(*arguments)
-    assert str(caught.value) == text
 
 
 @pytest.mark.parametrize(

@@ -147,18 +147,6 @@ def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
     assert message(built.to_table, "value") == ("by must be 'item' or 'annotator', found 'value'")
 
 
-def test_a_distribution_has_the_width_of_its_scale(scale: Scale) -> None:
-    width = scale.n_columns
-    shares = np.full((5, width + 1), 0.1)
-    result = message(Prediction, scale, Names.range(5), shares, np.zeros(5))
-    assert result == (f"the distribution must have the shape (5, {width}), found (5, {width + 1})")
-    result = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(4))
-    assert result == "5 items but 4 answers"
-    parts = (None, None, None, np.zeros(6))
-    result = message(Prediction, scale, Names.range(5), shares[:, 1:], np.zeros(5), *parts)
-    assert result == "5 items but 6 entries in disagreement"
-
-
 # ---- the mapping ----
 
 
@@ -320,35 +308,6 @@ def test_maps_that_questions_share_are_written_once(tmp_path: Path) -> None:
     assert again["a"].attention[0] is again["b"].attention[0]
 
 
-def test_attention_that_does_not_fit_the_pairs_is_refused() -> None:
-    built = prediction(SCALE_OF["nominal"])
-    text = built.attention[0]
-    assert message(lambda: replace(built, by_annotator=None)) == (
-        "attention is of annotators, but none were predicted"
-    )
-    fewer = replace(text, offsets=text.offsets[:-1])
-    assert message(lambda: replace(built, attention=(fewer,))) == (
-        "the attention in 'text' is of 3 pairs and 5 items, the prediction of 4 pairs and 5 items"
-    )
-    for wrong in (
-        replace(text, weight=text.weight[:-1]),
-        replace(text, offsets=np.array([0, 2, 4, 5, 9])),
-        replace(text, places=text.places[:-1]),
-    ):
-        assert message(lambda one=wrong: replace(built, attention=(one,))) == (
-            "the attention in 'text' must have one weight for each pair and position of its item"
-        )
-
-
-def test_attention_that_is_too_large_is_refused() -> None:
-    items = np.zeros(1 << 20, dtype=np.int64)
-    places, offsets = np.zeros((600, 1, 2)), np.array([0, 600])
-    assert message(lambda: Attention.empty("text", items, places, offsets)) == (
-        "the attention in 'text' would have 629,145,600 weights, at most 536,870,912 are possible; "
-        "predict fewer items or fewer annotators"
-    )
-
-
 # ---- joint densities ----
 
 
@@ -382,11 +341,3 @@ def test_marginals_and_cells_of_a_density() -> None:
     assert table.num_rows == 80 and table["mass"][6].as_py() == joint.mass[0, 1, 2]
     with pytest.raises(DataError, match="no density over 'joy'; choose from 'valence', 'arousal'"):
         joint.marginal("joy")
-
-
-def test_a_density_needs_ratings_and_its_shape() -> None:
-    items = Names(["t1"])
-    with pytest.raises(DataError, match="'hate': nominal answers have no density"):
-        JointDensity(("hate",), (SCALE_OF["nominal"],), items, np.ones((1, 4)))
-    with pytest.raises(DataError, match="a density of 1 item over 'valence' has the shape"):
-        JointDensity(("valence",), (SCALE_OF["interval"],), items, np.ones((2, 4)))

@@ -113,65 +113,11 @@ COMPUTED: list[tuple[Any, Any, Any]] = [  # a function of a scale, its argument,
     (MultiLabel(tuple("abc")).one_hot, [5, 0, 2], [[1, 0, 1], [0, 0, 0], [0, 1, 0]]),
     (MultiLabel(tuple("abc")).consensus, [[0.6, 0.5, 0.51], [0.1, 0.2, 0.3]], [5, 0]),
 ]
-OUTSIDE = "such answers); declare other ends or leave the row out"
-RISE = "the levels of an ordinal scale must rise, found"
-ENDS = "the low end of an interval scale must be below the high end, found"
-REFUSED: list[tuple[Any, tuple[Any, ...], str]] = [  # a call, and the message
-    (Nominal, ("abc", np.zeros((2, 2))), "the distance between 3 values is 3 x 3, not (2, 2)"),
-    (Nominal, ("abc", -CIRCUMPLEX), "a distance between values is never negative or nan"),
-    (Nominal, ("abc", CIRCUMPLEX * np.nan), "a distance between values is never negative or nan"),
-    (Nominal, ("abc", np.triu(CIRCUMPLEX)),
-     "a distance is symmetric, and 0 from a value to itself"),
-    (Nominal, ("abc", CIRCUMPLEX + 1), "a distance is symmetric, and 0 from a value to itself"),
-    (Nominal, ((),), "this nominal scale has no values"),
-    (Nominal, (("a", "\ud800"),),
-     "value '\\ud800' of this nominal scale contains a lone surrogate (half of a character); "
-     "correct it"),
-    (Ordinal, (("a", "a"),), "the values of this ordinal scale are not distinct: 'a', 'a'"),
-    (Ordinal, (("2", "1"),), f"{RISE} '2', '1'"),
-    (Ordinal, (("1", "1.0"),), f"{RISE} '1', '1.0'"),
-    (Ordinal, (("a", "b"), (1.0, 1.0)), f"{RISE} 'a', 'b'"),
-    (Ordinal, (("a", "b"), (1.0,)), "2 levels have 1 positions; give one for each"),
-    (Interval, (1, 1), f"{ENDS} 1 and 1"),
-    (Interval, (2, 1), f"{ENDS} 2 and 1"),
-    (Interval, (0, np.inf), f"{ENDS} 0 and inf"),
-    (Interval, (np.nan, 1), f"{ENDS} nan and 1"),
-    (Interval, (0, 1, 1), "a grid must have at least 2 bins, found 1"),
-    (NO_YES.encode, (["yes", "Yes", " no", "Yes"],),
-     "row 2: no value 'Yes', ' no' on the nominal scale of 'no', 'yes'"),
-    (NO_YES.encode, (["yes", None],),
-     "row 2: no value None on the nominal scale of 'no', 'yes'"),
-    (NO_YES.check, (np.array([0, 2]),), "nominal answers are codes 0 to 1, found 0 to 2"),
-    (NO_YES.check, (np.array([-1, 1]),), "nominal answers are codes 0 to 1, found -1 to 1"),
-    (NO_YES.check, (np.array([0.0]),), "nominal answers are integer codes, found float64"),
-    *((NUMBERS.encode, (["1", None, text],), f"row 3: {text!r} is not a number")
-      for text in ("x", "", "1,5", "1_0")),
-    (NUMBERS.encode, (["1", "11", "-1"],), f"row 2: 11 lies outside 0 to 10 (2 {OUTSIDE}"),
-    (NUMBERS.encode, ([1.0, float("inf")],), f"row 2: inf lies outside 0 to 10 (1 {OUTSIDE}"),
-    (NUMBERS.check, (np.array([1, np.nan]),), f"row 2: nan lies outside 0 to 10 (1 {OUTSIDE}"),
-    (NUMBERS.check, (np.array(["1"]),), "interval answers are numbers, found <U1"),
-    (FEELINGS.encode, ([["joy"], ["joy", "hope", "awe"]],),
-     "row 2: no value 'hope', 'awe' on the multi-label scale of 'joy', 'fear'"),
-    (FEELINGS.encode, ([["joy"], None],), "row 2 has no answer; leave such rows out"),
-    (FEELINGS.encode, ([["joy"], float("nan")],), "row 2 has no answer; leave such rows out"),
-    (FEELINGS.check, (np.array([4]),), "multi-label answers are masks 0 to 3, found 4 to 4"),
-    (FEELINGS.check, (np.array([0.5]),),
-     "multi-label answers are integer bit masks, found float64"),
-    (scale_from_dict, ({"kind": "likert"},),
-     "no kind of scale 'likert'; there are 'nominal', 'ordinal', 'interval', 'multi-label'"),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize(("function", "argument", "expected"), COMPUTED)
 def test_values_by_hand(function: Any, argument: Any, expected: Any) -> None:
     np.testing.assert_allclose(function(np.array(argument)), expected)
-
-
-@pytest.mark.parametrize(("call", "arguments", "text"), REFUSED)
-def test_what_is_refused(call: Any, arguments: tuple[Any, ...], text: str) -> None:
-    with pytest.raises(DataError) as caught:
-        call(*arguments)
-    assert str(caught.value) == text
 
 
 # ---- nominal ----
@@ -335,44 +281,6 @@ def test_what_is_left_open_is_read_from_the_answers(
     kind: str, expected_text: list[str], expected: Scale
 ) -> None:
     assert parse_scale(kind, expected_text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected_text", "error"),
-    [
-        (
-            "likert",
-            [],
-            "no scale 'likert'; write nominal, ordinal, interval or multi-label, or with its "
-            "values: nominal:no,yes  ordinal:1,2,3  interval:0:10",
-        ),
-        ("interval:0", [], "an interval scale runs between two numbers, found '0'"),
-        ("interval:a:b", [], "an interval scale runs between two numbers, found 'a:b'"),
-        ("interval", ["a", "b"], "an interval scale runs between two numbers, found 'a', 'b'"),
-        ("interval", [], "an interval scale runs between two numbers, found nothing"),
-        (
-            "ordinal",
-            ["low", "high", "mid"],
-            "an ordinal scale of words needs their order, found 'low', 'high', 'mid'; write all of "
-            "them, the lowest first, as in ordinal:low,mid,high",
-        ),
-        (
-            "ordinal:low,,high",
-            [],
-            "a value is blank in the scale 'ordinal:low,,high'; leave out a comma",
-        ),
-        (
-            'nominal:"no,yes',
-            [],
-            "not a list of names: '\"no,yes' (unexpected end of data); separate names by commas, "
-            'and put quotes around a name with a comma: no,"yes, mostly"',
-        ),
-    ],
-)
-def test_scales_that_cannot_be_read(text: str, expected_text: list[str], error: str) -> None:
-    with pytest.raises(DataError) as caught:
-        parse_scale(text, expected_text)
-    assert str(caught.value) == error
 
 
 @pytest.mark.parametrize(

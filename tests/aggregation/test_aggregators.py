@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,40 +162,6 @@ def test_one_annotator_and_one_value(aggregator: Aggregator) -> None:
     fitted = aggregator.fit(annotations)
     assert (fitted.consensus_.answer == 1).all() or isinstance(aggregator, Gaussian)
     np.testing.assert_allclose(fitted.consensus_.answer, 1, atol=0.01)
-
-
-@pytest.mark.parametrize(
-    ("model", "annotations", "message"),
-    [
-        (
-            DawidSkene(),
-            lambda: _rated(ratings()[3]),
-            "dawid-skene is for nominal, ordinal and multi-label answers, not interval ones; use "
-            "mean, median or gaussian",
-        ),
-        (
-            Gaussian(),
-            lambda: votes()[1],
-            "gaussian is for interval answers, not nominal ones; use majority or dawid-skene",
-        ),
-        (
-            OneCoin(),
-            lambda: replace(votes()[1], annotator=None),
-            "one-coin needs known annotators; these answers are anonymous",
-        ),
-        (
-            Majority(),
-            lambda: votes()[1].take(np.zeros(0, int)),
-            "majority: there are no answers to aggregate",
-        ),
-    ],
-)
-def test_what_cannot_be_aggregated(
-    model: Aggregator, annotations: Callable[[], Annotations], message: str
-) -> None:
-    with pytest.raises(DataError) as error:
-        model.fit(annotations())
-    assert str(error.value) == message
 
 
 def test_anonymous_votes_work_where_nobody_need_be_known() -> None:
@@ -664,8 +629,6 @@ def test_history_counts_as_if_it_were_here() -> None:
         return float((fitted.consensus_.answer == truth[fitted.consensus_.item]).mean())
 
     assert right(with_history) >= right(alone)
-    with pytest.raises(DataError, match="^one-coin: the history is of another model, dawid-skene$"):
-        OneCoin().fit(fresh, history=history)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -684,14 +647,6 @@ def test_a_saved_history_serves_like_the_model_itself(name: str, tmp_path: Path)
     other = OneCoin() if name == "glad" else Glad()
     with pytest.raises(DataError, match=f"holds '{name}', not '{other.name}'"):
         other.restore(tmp_path / "history")
-
-
-def test_a_history_of_other_values_is_refused() -> None:
-    history = DawidSkene().fit(votes()[1])
-    annotations = votes()[1].to(Nominal(("c", "b", "a")))
-    message = "^dawid-skene: the history is about 'a', 'b', 'c', the answers about 'c', 'b', 'a'$"
-    with pytest.raises(DataError, match=message):
-        DawidSkene().fit(annotations, history=history)
 
 
 def test_threads_count_what_one_thread_counts(monkeypatch: pytest.MonkeyPatch) -> None:

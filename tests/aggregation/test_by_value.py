@@ -14,7 +14,6 @@ from dissensus.aggregation import AGGREGATORS, DawidSkene, Majority, annotator_t
 from dissensus.agreement import krippendorff_alpha, measured
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
 from dissensus.scales import MultiLabel
 
 
@@ -89,8 +88,6 @@ def test_gold_sets_teach_models() -> None:
     )
     fitted = DawidSkene().fit(annotations, gold=gold)
     assert (annotations.scale.one_hot(fitted.consensus_.answer) > 0).tolist() == truth.tolist()
-    with pytest.raises(DataError, match="a history of multi-label answers cannot be used"):
-        DawidSkene().fit(annotations, history=fitted)
 
 
 def test_empty_sets_and_items_without_answers() -> None:

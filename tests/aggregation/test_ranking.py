@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dissensus.aggregation import BradleyTerry, Comparisons, aggregate, comparisons, rank
+from dissensus.aggregation import BradleyTerry, Comparisons, comparisons, rank
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
 from dissensus.names import Names
 
 WON = np.array([(0, 1), (0, 1), (1, 0), (0, 2), (2, 1), (1, 2), (1, 2), (3, 0), (0, 3), (0, 3),
@@ -98,32 +97,3 @@ def test_answers_are_names_sides_or_letters(answers: str) -> None:
     table = rank(corpus, penalty=0.1).to_pydict()
     assert (table["thing"], table["rank"]) == (["cat", "cow", "dog"], [1, 2, 2])
     assert (table["wins"], table["comparisons"]) == ([2, 0.5, 0.5], [2, 2, 2])
-
-
-def test_what_cannot_be_ranked_is_refused() -> None:
-    rows = [("p0", "ann", "maybe"), ("p1", "ann", "cat")]
-    corpus = Corpus.build(
-        "pets",
-        ["p0", "p1"],
-        {"nicer": Annotations.from_rows(rows)},
-        item_attributes={"left": ["cat", "cow"], "right": ["dog", "cat"]},
-    )
-    with pytest.raises(DataError) as error:
-        rank(corpus)
-    assert str(error.value) == (
-        "pets: 'nicer' has no comparisons: items need two columns that name what is compared, such "
-        "as left and right, and answers must be one of them, or left, right or tie; found 'cat', "
-        "'maybe' and the columns 'left', 'right'"
-    )
-    with pytest.raises(DataError, match="use a penalty above 0"):
-        BradleyTerry(penalty=0).fit(pairs(WON[:2]))
-    assert np.isfinite(BradleyTerry().fit(pairs(WON[:2])).intervals_).all()
-    with pytest.raises(DataError, match="a penalty is not negative"):
-        BradleyTerry(penalty=-1).fit(pairs())
-    for named in (rank, aggregate):
-        with pytest.raises(DataError) as error:
-            named(corpus, method="noisy-bradley-terry")
-        assert str(error.value) == (
-            "noisy-bradley-terry was left out, because comparisons hardly tell the scale of its "
-            "scores from the skills of annotators; use bradley-terry"
-        )

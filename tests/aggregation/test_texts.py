@@ -8,8 +8,6 @@ import pytest
 
 from dissensus.aggregation import aggregate_texts, rover
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
-from dissensus.scales import Interval
 
 WORDS = "the a cat dog sat on mat runs over lazy fox and then sleeps all day".split()
 
@@ -67,14 +65,3 @@ def test_the_text_closest_to_the_mean() -> None:
     assert table["answer"].to_pylist() == ["middle", "up"]
     assert table["answers"].to_pylist() == [3, 1]
     assert table["confidence"].to_pylist() == pytest.approx([0.99655, 1], abs=1e-5)
-
-
-def test_what_is_no_text() -> None:
-    rated = Annotations.from_rows([("t1", "ann", 1)], Interval(0, 3))
-    with pytest.raises(DataError, match="^rover is for texts, not interval answers$"):
-        aggregate_texts(rated)
-    words = Annotations.from_rows([("t1", "ann", "yes")])
-    with pytest.raises(DataError, match="needs vectors of the texts"):
-        aggregate_texts(words, "closest-text")
-    with pytest.raises(DataError, match="no method 'rovers' for texts \\(did you mean 'rover'"):
-        aggregate_texts(words, "rovers")

@@ -154,15 +154,6 @@ def test_texts_longer_than_the_encoder_reads_are_counted(run: Run, tmp_path: Pat
     )
 
 
-def test_words_without_a_vector_are_counted(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "words.txt").write_text("good 1 0\nbad 0 1\n")
-    shown = ["good bad", "so good", "so so bad", "bad ?"]
-    crowd({"text": ("text", shown)}).save(tmp_path / "crowd")
-    words = ("--encoder", f"words:{tmp_path / 'words.txt'}")
-    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW, *words)
-    assert said(run(*train))[1] == "4 words have no vector in words.txt: 'so', '?'"
-
-
 # ---- encoders ----
 
 

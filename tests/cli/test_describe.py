@@ -22,14 +22,6 @@ def test_json_is_the_description(run: Run, corpus: Path) -> None:
     assert json.loads(ended.out) == describe(small(), most=1).to_dict()
 
 
-def test_repeated_answers_have_a_line(run: Run, tmp_path: Path) -> None:
-    rows = ["t1,ann,yes", "t1,ann,no", "t1,bob,yes", "t2,bob,no", "t2,bob,no"]
-    (tmp_path / "twice.csv").write_text("item,annotator,answer\n" + "\n".join(rows) + "\n")
-    described = run("describe", tmp_path / "twice.csv", "--repeats", "keep").out
-    assert "\nrepeated answers       2, equal in 50 % of pairs\n" in described
-    assert "\nanswers loaded         5\n" in described
-
-
 def test_suspicious_annotators_are_shown(run: Run, tmp_path: Path) -> None:
     from dissensus.corpus import Corpus
 

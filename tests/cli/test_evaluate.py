@@ -227,21 +227,6 @@ def test_dic_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
     ]
 
 
-def test_items_that_the_corpus_does_not_have(
-    run: Run, folders: tuple[Path, Path], tmp_path: Path
-) -> None:
-    fewer = small().select(items=["t0", "t1"])
-    fewer.save(tmp_path / "fewer")
-    output = tmp_path / "scores.json"
-    ended = run("evaluate", folders[0], tmp_path / "fewer", "-o", output)
-    assert (ended.code, ended.out) == (1, "")
-    assert ended.err.splitlines()[-1] == (
-        f"Error: {folders[0]}: 4 of 6 predicted items are not in small: 't2', 't3', 't4' and "
-        "1 more; evaluate on the corpus that was predicted"
-    )
-    assert not output.exists()
-
-
 def test_items_that_nobody_answered(run: Run, tmp_path: Path) -> None:
     corpus = small()
     silent = {q: a.take(np.zeros(0, dtype=int)) for q, a in corpus.questions.items()}
@@ -251,27 +236,4 @@ def test_items_that_nobody_answered(run: Run, tmp_path: Path) -> None:
     assert ended.code == 1
     assert ended.err.splitlines()[-1] == (
         f"Error: {folder}: no predicted item has an answer in small"
-    )
-
-
-def test_questions_that_do_not_meet(run: Run, folders: tuple[Path, Path], tmp_path: Path) -> None:
-    ended = run("evaluate", *folders, "--question", "polite")
-    assert ended.err.splitlines()[-1] == (
-        "Error: small: no question 'polite'; it has 'rude', 'funny'"
-    )
-    other = tmp_path / "other"
-    Predictions({"polite": guess(small(), "rude")}, "single", "small").save(other)
-    ended = run("evaluate", other, folders[1])
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1] == (
-        f"Error: {other}: predicts 'polite'; small has the questions 'rude', 'funny'"
-    )
-    both = {"polite": guess(small(), "rude"), "rude": guess(small(), "rude")}
-    Predictions(both, "single", "small").save(other)
-    ended = run("evaluate", other, folders[1])
-    assert ended.code == 0
-    assert f"{other}: 'polite' is not a question of small; left out" in ended.err.splitlines()
-    ended = run("evaluate", other, folders[1], "--question", "funny")
-    assert ended.err.splitlines()[-1] == (
-        "Error: no prediction for 'funny'; choose from 'polite', 'rude'"
     )

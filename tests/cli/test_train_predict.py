@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
@@ -72,23 +71,6 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     assert [each["question"] for each in of_densities] == named
 
 
-def test_new_texts_from_table_to_table(run: Run, tmp_path: Path) -> None:
-    lines = ["post,comment,worker,label", "p1,good,ann,ok", "p1,good,bob,ok", "p2,bad,ann,rude"]
-    (tmp_path / "old.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "new.csv").write_text("nr,comment,channel\n7,bad,a\n8,good,b\n9,bad,a\n")
-    model, out = tmp_path / "model", tmp_path / "said.csv"
-    assert run("train", tmp_path / "old.csv", "-o", model, "--method", "prior").code == 0
-    assert run("predict", model, tmp_path / "new.csv", "-o", out).code == 0
-    rows = list(csv.DictReader(out.read_text().splitlines()))
-    assert list(rows[0])[:5] == ["nr", "comment", "channel", "answer", "confidence"]
-    assert [row["nr"] for row in rows] == ["7", "8", "9"]
-    (tmp_path / "new.csv").write_text("comment,channel\nbad,a\ngood,b\nbad,a\n")
-    rows = list(csv.DictReader(run("predict", model, tmp_path / "new.csv").out.splitlines()))
-    assert [row["row"] for row in rows] == ["1", "2", "3"]
-    refused = run("predict", model, tmp_path / "new.csv", "-o", out, "--attention")
-    assert refused.err == "Error: --attention is saved in a folder; name one with -o\n"
-
-
 def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path: Path) -> None:
     model, early, answers = tmp_path / "model", tmp_path / "early", tmp_path / "predictions"
     run("train", crowd, "-o", model, "--encoder", "features", "--method", "annotator-heads", *FEW)
@@ -127,51 +109,6 @@ def test_hs_brexit_by_its_official_split(run: Run, data_folder: Path, tmp_path: 
             assert on_dev[name]["cross-entropy"] < on_dev[floor]["cross-entropy"] - 0.02
             assert on_dev[name]["macro-F1"] > on_dev[floor]["macro-F1"] + 0.05
             assert on_dev[name]["annotator accuracy"] > on_dev[floor]["annotator accuracy"]
-
-
-def test_each_table_of_predictions_names_its_question(run: Run, tmp_path: Path) -> None:
-    table, model = tmp_path / "mine.csv", tmp_path / "model"
-    rows = [f"{n},{a},{'ok' if n % 3 else a},{n % 5 + 1}" for n in range(9) for a in ("bad", "ok")]
-    table.write_text("\n".join(["item,annotator,label,rating", *rows]), encoding="utf-8")
-    columns = ("--answer", "label", "--answer", "rating", "--scale", "rating=interval:1:5")
-    assert run("train", table, "-o", model, "--method", "prior", *columns).code == 0
-    predicted = run("predict", model, table, *columns, "--split", "all", "-o", tmp_path / "p.csv")
-    assert predicted.err.splitlines()[-2:] == [
-        f"{tmp_path / 'p-label.csv'}: prior for label on 9 items",
-        f"{tmp_path / 'p-rating.csv'}: prior for rating on 9 items",
-    ]
-    predicted = run("predict", model, table, *columns, "--split", "all", "-o", tmp_path / "p")
-    assert predicted.err.splitlines()[-1] == f"{tmp_path / 'p'}: prior for label, rating on 9 items"
-    predicted = run("predict", model, table, *columns, "--split", "all")
-    assert predicted.err.splitlines()[-1] == "prior for label, rating on 9 items"
-
-
-def test_a_corpus_that_changed_since_training(run: Run, tmp_path: Path) -> None:
-    feature_crowd(name="crowd").save(tmp_path / "crowd")
-    model = tmp_path / "model"
-    run("train", tmp_path / "crowd", "-o", model, "--method", "prior", "--hold-out", 0.2)
-    feature_crowd(name="crowd", n_items=50).save(tmp_path / "crowd")
-    ended = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "predictions")
-    assert ended.err.splitlines()[-1] == (
-        "Error: crowd: has changed since training, so the held-out items are not known; use "
-        "--split all to predict every item"
-    )
-    again = run("predict", model, tmp_path / "crowd", "-o", tmp_path / "p", "--split", "all")
-    assert again.code == 0
-
-
-def test_convert_does_not_write_over_what_is_not_ours(
-    run: Run, crowd: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("do not lose me")
-    ended = run("convert", crowd, tmp_path / "mine")
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1] == (
-        f"Error: {tmp_path / 'mine'}: already exists and is not a dissensus corpus folder; "
-        "choose another path"
-    )
-    assert (tmp_path / "mine" / "thesis.txt").exists()
 
 
 @pytest.mark.slow

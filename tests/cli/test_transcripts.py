@@ -1,8 +1,8 @@
 """What commands print: each transcript in `transcripts/` is typed again, on the files in `files/`.
 
 A line that begins with "$ " is typed; then comes what it prints, messages on stderr after "! ", and
-the exit code in brackets if it is not 0. `$ cat FILE` shows a file. After a change that is meant,
-write all transcripts anew: `python -m tests.cli.test_transcripts`.
+the exit code in brackets if it is not 0. `$ cat FILE` shows a file, `$ printf TEXT > FILE` writes
+one. After a change that is meant, write all anew: `python -m tests.cli.test_transcripts`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ def typed(line: str) -> str:
     program, *arguments = shlex.split(line)
     if program == "cat":
         return Path(arguments[0]).read_text(encoding="utf-8")
+    if program == "printf":
+        text, _, name = arguments
+        Path(name).write_bytes(text.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+        return ""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     code: object = 0
     before, sys.argv = sys.argv, [program, *arguments]

@@ -13,7 +13,6 @@ from scipy.stats import gaussian_kde
 from torch import Tensor
 
 from dissensus.densities import Grid, diffusion_kde, fixed_kde, histogram, pool
-from dissensus.errors import DataError
 from tests.densities.examples import DEGENERATE, crowds, published, tvd
 
 SQUARE = Grid((64, 64))
@@ -360,14 +359,6 @@ def test_units_of_the_ratings_do_not_matter() -> None:
     scaled = diffusion_kde(3 + 2 * values, Grid((64, 64), limits=(1, 5)), temperature=4.0)
     torch.testing.assert_close(scaled.density, unit.density)
     torch.testing.assert_close(scaled.bandwidth, 2 * unit.bandwidth)
-
-
-def test_observations_of_another_shape_are_refused() -> None:
-    with pytest.raises(DataError) as caught:
-        diffusion_kde(np.zeros((5, 2)), Grid(8))
-    assert str(caught.value) == (
-        "observations on a grid of 1 dimensions have the shape (..., n_observations, 1), not (5, 2)"
-    )
 
 
 def test_large_batches_are_divided_into_chunks() -> None:

@@ -13,34 +13,11 @@ from dissensus.densities import (
     pool,
     region_levels,
 )
-from dissensus.errors import DataError
 
 
 def densities(*shape: int, n_dimensions: int = 2, seed: int = 0) -> np.ndarray:
     masses = np.random.default_rng(seed).random(shape) ** 3
     return masses / masses.sum(axis=tuple(range(-n_dimensions, 0)), keepdims=True)
-
-
-def test_grids_that_cannot_be() -> None:
-    cases = {
-        "a grid has 1 or 2 dimensions, not 3": ((4, 4, 4), (-1, 1)),
-        "a grid has at least 2 cells in each dimension, not 1": (1, (-1, 1)),
-        "the limits of a grid are a lower and a higher number, not 1 and -1": (4, (1, -1)),
-        "a grid of 1 dimensions needs one pair of limits, or one for each dimension, not 2": (
-            4,
-            [(-1, 1), (0, 1)],
-        ),
-    }
-    for message, (shape, limits) in cases.items():
-        with pytest.raises(DataError) as caught:
-            Grid(shape, limits)  # type: ignore[arg-type]
-        assert str(caught.value) == message
-
-
-def test_densities_of_another_grid_are_refused() -> None:
-    with pytest.raises(DataError) as caught:
-        marginal(np.ones((3, 4)), Grid((4, 4)), 0)
-    assert str(caught.value) == "densities on this grid have the shape (..., 4, 4), not (3, 4)"
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (4, 4), (5, 7), (12, 8)])

@@ -27,7 +27,6 @@ from dissensus.names import Names
 from dissensus.prediction import Attention, ByAnnotator, Prediction, Predictions
 from dissensus.scales import Nominal
 from dissensus.simulate import truth
-from tests.error_texts import error_text
 
 
 def known(corpus: Corpus, *, flat: float = 0.0, seed: int = 0) -> Predictions:
@@ -108,16 +107,6 @@ def test_random_attention_scores_as_chance(simulated: Corpus) -> None:
     message = "no score 'x'; choose from"
     with pytest.raises(DataError, match=message):
         evaluation.value("x")
-
-
-def test_predictions_without_maps_are_refused(simulated: Corpus) -> None:
-    bare = replace(known(simulated)["emotion"], attention=())
-    assert error_text(
-        lambda: evaluate_attention(Predictions({"q": bare}, "prior", "text"), simulated)
-    ) == (
-        "prior: there is no attention of annotators to score; predict with attention=True "
-        "(--attention) and a method that has it"
-    )
 
 
 # ---- deletion ----

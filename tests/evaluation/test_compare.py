@@ -159,28 +159,6 @@ def test_a_method_that_cannot_learn_is_left_out_with_the_reason(tmp_path: Path) 
     )
 
 
-def test_bad_arguments(crowd: Corpus, tmp_path: Path) -> None:
-    def refused(**options: Any) -> str:
-        with pytest.raises(DataError) as caught:
-            run(crowd, tmp_path / "out", **options)
-        return str(caught.value)
-
-    assert refused(metrics=["CCC"]) == "made-up: 'CCC' does not apply to these nominal answers"
-    assert refused(seeds=0) == "seeds must be whole numbers from 0, at least one; found 0"
-    assert refused(folds=[]) == "no folds to train and test on"
-    assert refused(processes=0) == "at least one process is needed, found 0"
-    assert refused(methods=["prior", "prior"]) == "a method is listed twice: 'prior', 'prior'"
-    assert refused(trials=-1) == (
-        "trials must be 0 or more, and inner_folds 2 or more; found -1 and 3"
-    )
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.tex").write_text("")
-    assert error_text(lambda: run(crowd, tmp_path / "mine")) == (
-        f"{tmp_path / 'mine'}: already exists and is not a results folder written by dissensus; "
-        "choose another path"
-    )
-
-
 # ---- going on ----
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from dissensus.agreement import holm
-from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import (
     ALPHA,
     FORMATS,
@@ -171,27 +170,6 @@ def test_an_interval_has_no_scores_that_are_impossible(
     cell = table(replace(results, about=about, fits=tuple(fits)))["single"].cells[metric]
     assert cell.low < cell.mean < cell.high
     assert all(x in (None, y) for x, y in zip(limits, (cell.low, cell.high), strict=True))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"question": "love"}, "no question 'love' in the results; choose from 'hate'"),
-        (
-            {"metrics": ["TVD"]},
-            "no metric 'TVD' in the results; choose from 'cross-entropy', 'accuracy', 'macro-F1', "
-            "'DIC'",
-        ),
-        (
-            {"reference": "best"},
-            "no method 'best' in the results; choose from 'prior', 'single', 'soft_label'",
-        ),
-    ],
-)
-def test_what_is_not_there(options: dict[str, str], message: str) -> None:
-    with pytest.raises(DataError) as caught:
-        table(comparison(), **options)  # type: ignore[arg-type]
-    assert str(caught.value) == message
 
 
 # ---- rendering ----

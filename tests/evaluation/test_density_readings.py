@@ -10,7 +10,6 @@ import pytest
 import dissensus as ds
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde, rating_densities
-from dissensus.errors import DataError
 from dissensus.evaluation import compare, k_fold, tables
 from dissensus.methods import AnnotatorHeads, GridDensity, Prior
 from dissensus.training import Training
@@ -67,20 +66,6 @@ def test_an_evaluation_has_a_table_of_densities(corpus: Corpus) -> None:
     assert "density TVD" in str(evaluation)
     only = ds.evaluate(predictions, test, metrics=["density-jsd"])
     assert [list(result.scores) for result in only.results] == [["density JSD"]]
-
-
-def test_what_has_no_density_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="or of all \\(@all\\), not @some"):
-        compare(corpus, ["prior"], densities=["soft@some"], out=tmp_path / "a")
-    words = ds.simulate.text(n_items=20)
-    with pytest.raises(DataError, match="a density needs ordinal or interval answers; 'emotion'"):
-        compare(words, ["prior"], densities=["soft"], out=tmp_path / "b")
-
-
-def test_a_density_metric_without_a_density_says_what_to_do(corpus: Corpus) -> None:
-    predictions = Prior().fit(corpus).predict(corpus)
-    with pytest.raises(DataError, match="no density is predicted, .* --density soft"):
-        ds.evaluate(predictions, corpus, metrics=["density TVD"])
 
 
 @pytest.mark.slow

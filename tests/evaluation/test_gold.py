@@ -65,32 +65,6 @@ def test_epochs_and_settings_are_chosen_on_gold_labels(crowd: Corpus, tmp_path: 
     assert len(fit.tried[0]["by_fold"]["q"]["accuracy (gold)"]) == 1  # one validation part
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (
-            {"metrics": ["accuracy"]},
-            "confused: 'accuracy' needs answers, but no test item has one; use 'accuracy (gold)'",
-        ),
-        (
-            {"scoring": "CCC (gold)"},
-            "confused: scoring 'CCC (gold)' does not apply: nominal gold labels",
-        ),
-        (
-            {"metrics": ["TVD (gold)"]},
-            "'TVD (gold)': TVD needs answers, not gold labels; 'CCC', 'macro-F1', 'accuracy', "
-            "'micro-F1', 'weighted F1' can be computed against gold labels",
-        ),
-    ],
-)
-def test_what_is_refused(
-    crowd: Corpus, tmp_path: Path, options: dict[str, list[str]], error: str
-) -> None:
-    with pytest.raises(DataError) as caught:
-        compare(crowd, ["prior"], out=tmp_path, **options)  # type: ignore[arg-type]
-    assert str(caught.value) == error
-
-
 def test_the_consensus_for_gold_is_of_all_annotators(tmp_path: Path) -> None:
     corpus, _ = confused_crowd(n_items=80)
     train, test = corpus.split(0.5)

@@ -11,7 +11,6 @@ from statsmodels.stats.multitest import multipletests
 
 from dissensus import Interval, MultiLabel, Nominal, Ordinal
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
 from dissensus.evaluation import judge
 from dissensus.prediction import Prediction
 from dissensus.scales import Scale
@@ -152,19 +151,3 @@ def test_answers_that_hardly_vary_decide_nothing() -> None:
     result = judge(system, people)
     assert result.passed and result.constant == "no" and result.constant_winning_rate == 1.0
     assert result.sentences()[3].startswith("but a system that always answers 'no' passes, too")
-
-
-@pytest.mark.parametrize(
-    ("rows", "margin", "message"),
-    [
-        ([("t1", "a", "x"), ("t2", "b", "x")], 0.1, "no item has answers of the system and of two"),
-        ([("t1", "a", "x"), ("t1", "b", "x")], 1.0, "the margin must be at least 0 and below 1"),
-    ],
-)
-def test_refused(rows: Rows, margin: float, message: str) -> None:
-    system = Annotations.from_rows([("t1", "llm", "x")])
-    with pytest.raises(DataError, match=message):
-        judge(system, Annotations.from_rows(rows), margin=margin)
-    anonymous = Annotations.from_arrays(["t1", "t1"], None, ["x", "y"])
-    with pytest.raises(DataError, match="a comparison with each annotator needs known annotators"):
-        judge(system, anonymous)

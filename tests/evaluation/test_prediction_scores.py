@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 import dissensus as ds
-from dissensus.errors import DataError
 from dissensus.evaluation import evaluate, over_items
 from dissensus.methods import AnnotatorMajority, AnnotatorMedian, Prior
 from dissensus.metrics import METRICS, bounds, item_scores, scores
@@ -76,9 +74,3 @@ def test_strongest_floors_are_named() -> None:
     floors = FLOORS | {"annotator-median": AnnotatorMedian().fit(CROWD).predict(CROWD)}
     (table,) = evaluate(floors, CROWD, metrics=["annotator accuracy", "annotator error"]).tables()
     assert "annotator-majority (annotator accuracy" in table.notes[0]
-
-
-def test_predictions_of_another_corpus_are_refused() -> None:
-    fewer = CROWD.select(items=np.arange(10))
-    with pytest.raises(DataError, match="prior: 50 of 60 predicted items are not in made-up"):
-        evaluate(FLOORS["prior"], fewer)

@@ -11,10 +11,8 @@ import pyarrow as pa
 import pytest
 
 from dissensus import Annotations, Corpus, Interval, Nominal, datasets
-from dissensus.errors import DataError
 from dissensus.evaluation.protocols import Fold, choose_protocol, k_fold, nested, official, repeated
 from tests.crowds import feature_crowd
-from tests.error_texts import error_text
 
 
 def crowd(n_items: int = 90, n_groups: int | None = 30, rare: int = 12) -> Corpus:
@@ -175,51 +173,6 @@ def test_items_that_nobody_answered_are_dealt_out_too() -> None:
 
 
 # ---- bad input ----
-
-
-def test_more_folds_than_groups() -> None:
-    corpus = crowd(20, 4)
-    n = len(np.unique(corpus.units()))
-    assert error_text(lambda: k_fold(corpus, 9)) == (
-        f"made-up: 20 items in {n} groups cannot be divided into 9 folds; use at most {n}, or "
-        "split by 'item'"
-    )
-    with pytest.raises(DataError) as caught:
-        k_fold(crowd(5, None, rare=1), 9)
-    assert str(caught.value).endswith("use at most 5")
-
-
-@pytest.mark.parametrize(
-    ("corpus", "options", "message"),
-    [
-        (with_split(["train"] * 3), {}, "split 'official' has only a part 'train'; use k folds"),
-        (crowd(), {}, "no split 'official'; its splits: none; use k folds"),
-        (
-            with_split(["train", "dev"]),
-            {"test": "hard"},
-            "no part 'hard' to test on; choose from 'dev'",
-        ),
-        (with_split(["train", "x", "y"]), {}, "no part to test on; choose one of 'x', 'y'"),
-        (
-            with_split(["x", "y"]),
-            {},
-            "split 'official' has neither a part 'train' nor three folds; its parts: 'x', 'y'",
-        ),
-    ],
-)
-def test_splits_that_cannot_be_used(corpus: Corpus, options: dict[str, str], message: str) -> None:
-    assert error_text(lambda: official(corpus, **options)) == f"made-up: {message}"
-
-
-def test_numbers_that_make_no_sense() -> None:
-    assert (
-        error_text(lambda: k_fold(crowd(), 1)) == "cross-validation has at least 2 folds, found 1"
-    )
-    assert error_text(lambda: repeated(crowd(), 3, 0)) == "times must be at least 1, found 0"
-    assert (
-        error_text(lambda: k_fold(crowd(), 3, stratify="mood"))
-        == "made-up: no question 'mood'; it has 'q'"
-    )
 
 
 # ---- real corpora ----

@@ -15,7 +15,6 @@ from dissensus.evaluation import results as results_module
 from dissensus.evaluation.fit import Fit, folder_name, item_table
 from dissensus.evaluation.protocols import k_fold
 from dissensus.evaluation.results import Results
-from tests.error_texts import error_text
 from tests.evaluation.comparisons import comparison, corpus, fit
 from tests.saved_folders import without_checksums
 
@@ -61,23 +60,6 @@ def test_undefined_and_infinite_scores_are_kept(tmp_path: Path) -> None:
     assert np.isnan(read.score("q", "CCC")) and read.score("q", "KL") == np.inf
     text = (tmp_path / "single@0@fold%201" / "fit.json").read_text()
     assert '"CCC": null' in text and "NaN" not in text
-
-
-def test_a_fit_that_ended_badly_says_why() -> None:
-    assert (
-        error_text(lambda: Fit("single", 0, "fold 1", status="failed"))
-        == "single, seed 0, fold 1: failed without a reason; give one"
-    )
-    with pytest.raises(DataError) as caught:
-        Fit("single", 0, "fold 1", status="good")  # type: ignore[arg-type]
-    assert str(caught.value) == "the status of a fit must be ok, failed or diverged, found 'good'"
-
-
-def test_scores_of_other_items_are_refused() -> None:
-    assert (
-        error_text(lambda: item_table({"q": {"TVD": (Names(["a"]), np.zeros(2))}}))
-        == "TVD: 2 scores for 1 items"
-    )
 
 
 # ---- the whole ----
@@ -128,18 +110,6 @@ def test_groups_are_kept(tmp_path: Path) -> None:
 # ---- bad input ----
 
 
-def test_a_folder_of_something_else_is_not_written_into(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("x")
-    assert error_text(lambda: comparison().save(tmp_path)) == (
-        f"{tmp_path}: already exists and is not a results folder written by dissensus; choose "
-        "another path"
-    )
-    assert error_text(lambda: comparison().save(tmp_path / "thesis.tex")) == (
-        f"{tmp_path / 'thesis.tex'}: is a file; results are written to a folder, "
-        "choose another path"
-    )
-
-
 def test_damaged_results_are_refused_in_one_line(tmp_path: Path) -> None:
     built = comparison()
     built.save(tmp_path / "out")
@@ -155,20 +125,6 @@ def test_damaged_results_are_refused_in_one_line(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{tmp_path / 'out'}: damaged ({rows} scores of items do not match the fits); "
         "make the folder again"
-    )
-
-
-def test_fits_of_another_comparison_and_fits_made_twice_are_refused() -> None:
-    built = comparison()
-    folds = k_fold(corpus(), 2)
-    stranger = replace(built.fits[0], method="guess")
-    assert (
-        error_text(lambda: Results.assemble(built.about, folds, [stranger]))
-        == "'guess' on 'fold 1' is not a fit of this comparison"
-    )
-    assert (
-        error_text(lambda: Results.assemble(built.about, folds, [built.fits[0], built.fits[0]]))
-        == "a method was fitted twice with the same seed on the same fold"
     )
 
 

@@ -11,7 +11,6 @@ import torch
 from dissensus import simulate
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde, n_uniforms, rating_densities
-from dissensus.errors import DataError, ModelError
 from dissensus.methods import (
     AnnotatorHeads,
     AnnotatorMajority,
@@ -166,22 +165,6 @@ def test_a_grid_is_learned_directly(corpus: Corpus) -> None:
     assert tvd(density.cells) < 0.7 * tvd(observed.cells.mean(axis=0))
     marginal = density.marginal("valence") @ np.linspace(-1, 1, 3)
     np.testing.assert_allclose(predictions["valence"].consensus, marginal, atol=1e-6)
-
-
-def test_what_has_no_density_is_refused(corpus: Corpus) -> None:
-    nominal = simulate.text(n_items=20, n_annotators=4, labels_per_item=3)
-    with pytest.raises(ModelError, match="objective=density needs ordinal or interval answers"):
-        heads(objective="density").fit(nominal)
-    with pytest.raises(ModelError, match="loss=ccc needs ordinal or interval answers"):
-        heads(loss="ccc").fit(nominal)
-    with pytest.raises(ModelError, match="a plain density has no gradient; learn a soft one"):
-        heads(objective="both", kde=RatingKde("plain")).fit(corpus)
-    with pytest.raises(ModelError, match="loss must be 'likelihood', 'ccc' or 'mse', not 'huber'"):
-        heads(loss="huber").fit(corpus)
-    with pytest.raises(DataError, match="a density needs ordinal or interval answers; 'emotion'"):
-        heads().fit(nominal).predict(nominal, density="soft")
-    with pytest.raises(DataError, match="a density has no setting 'bin'; it has"):
-        heads().fit(corpus).predict(corpus, density="soft:bin=3")
 
 
 def test_densities_of_ratings_do_not_depend_on_order_or_other_items(corpus: Corpus) -> None:

@@ -15,8 +15,7 @@ from scipy.special import softmax
 
 import dissensus as ds
 from dissensus import Corpus
-from dissensus.errors import DissensusError
-from dissensus.methods import AnnotatorEmbedding, AnnotatorHeads
+from dissensus.methods import AnnotatorEmbedding
 from dissensus.methods.annotator_embedding import EMBEDDING
 from dissensus.metrics import scores
 from dissensus.scales import Nominal
@@ -174,40 +173,3 @@ def test_known_annotators_are_predicted_by_themselves() -> None:
 
 
 # ---- what is refused ----
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings", "message"),
-    [
-        ("nominal", {"embeddings": "items"},
-         "embeddings must be 'annotator', 'annotations' or 'both', not 'items'"),
-        ("nominal", {"shrink": 0.5, "contrast": 0.5},
-         "unseen must be at least 0 and below 1, shrink and contrast at least 0 and below 1 "
-         "together; found 0.1, 0.5 and 0.5"),
-        ("interval", {"embeddings": "both"},
-         "annotator-embedding: embeddings=both needs nominal or ordinal answers, but 'q' is "
-         "interval; set embeddings=annotator"),
-        ("interval", {"contrast": 0.1},
-         "annotator-embedding: contrast compares equal answers, but 'q' is interval; set "
-         "contrast=0"),
-        ("nominal", {"attributes": "height"},
-         "made-up: no annotator attribute 'height' with text or numbers; there are 'age'"),
-    ],
-)  # fmt: skip
-def test_settings_out_of_range(kind: str, settings: dict[str, Any], message: str) -> None:
-    corpus = _with_attributes(feature_crowd(kind), age=[1, 2, 3, 4])
-    with pytest.raises(DissensusError) as error:
-        quick(AnnotatorEmbedding(**settings)).fit(corpus)
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize("method", [AnnotatorEmbedding, AnnotatorHeads])
-def test_attributes_that_were_not_learned(method: Any) -> None:
-    corpus = feature_crowd()
-    fitted = quick(method()).fit(corpus)
-    with pytest.raises(DissensusError) as error:
-        fitted.predict(corpus, unknown="attributes")
-    assert str(error.value) == (
-        f"this {fitted.name} knows no attributes of annotators; train annotator-embedding with "
-        "attributes=all (--set attributes=all)"
-    )

@@ -14,7 +14,6 @@ import torch
 
 import dissensus as ds
 from dissensus import Corpus
-from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
 from dissensus.methods.bayesian import COST
 from dissensus.methods.framework.trained import TrainedMethod
@@ -202,27 +201,3 @@ def test_seedberts_baselines_train_as_the_paper_trained_them(
 
 
 # ---- what is refused ----
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"read": "median"}, "read must be 'mean' or 'votes', not 'median'"),
-        ({"prior": "flat"}, "prior must be 'normal' or 'mixture', not 'flat'"),
-        ({"complexity_weight": -1.0}, "complexity_weight must be 0 or more, not -1"),
-        (
-            {"passes": 0},
-            "passes must be 1 or more and hidden layers 1 or wider, found 0 and (12, 6)",
-        ),
-    ],
-)
-def test_settings_out_of_range(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        bayesian(**settings).fit(feature_crowd())
-    assert str(caught.value) == message
-
-
-def test_labels_that_are_not_there() -> None:
-    with pytest.raises(DataError) as caught:
-        bayesian(label="gold").fit(feature_crowd())
-    assert str(caught.value) == "made-up: no gold label for 'q'"

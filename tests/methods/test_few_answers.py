@@ -14,7 +14,6 @@ import torch
 
 from dissensus import Corpus, load
 from dissensus.contents import Contents
-from dissensus.errors import ModelError
 from dissensus.methods import (
     AnnotatorEmbedding,
     AnnotatorHeads,
@@ -22,7 +21,6 @@ from dissensus.methods import (
     Job,
     fit_many,
 )
-from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.model_folder import WEIGHTS, checksum
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Training, sparse_tables
@@ -89,12 +87,6 @@ def test_heads_without_a_prior(few: Corpus, settings: dict[str, object]) -> None
     method = heads(**settings)
     assert not method.has_prior
     assert "n_answers_0" not in method.fit(few).weights()
-
-
-@pytest.mark.parametrize("cls", [AnnotatorHeads, AnnotatorEmbedding, AnnotatorQueries])
-def test_a_spread_out_of_range(few: Corpus, cls: type[Method]) -> None:
-    with pytest.raises(ModelError, match="spread must be above 0, or inf for no prior; found 0"):
-        cls(encoder="features", spread=0.0).fit(few)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "interval", "multi-label"])

@@ -10,7 +10,6 @@ from scipy.special import expit, softmax
 from scipy.stats import entropy
 
 from dissensus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorHeads, DLema, Padl, build
 from dissensus.methods.d_lema import certainty
 from dissensus.scales import MultiLabel, Nominal
@@ -135,14 +134,3 @@ def test_base_is_annotator_heads_with_other_settings() -> None:
 
 
 # ---- all three ----
-
-
-def test_settings_out_of_range() -> None:
-    with pytest.raises(ModelError, match="^passes must be 1 or more, not 0$"):
-        quick(DLema(passes=0)).fit(feature_crowd())
-    with pytest.raises(ModelError, match="^branch_hidden must be 1 or more, not 0$"):
-        quick(Padl(branch_hidden=0)).fit(feature_crowd())
-    with pytest.raises(
-        ModelError, match="^padl learns nominal and ordinal and multi-label answers"
-    ):
-        quick(Padl()).fit(feature_crowd("interval"))

@@ -10,9 +10,7 @@ import pytest
 
 import dissensus as ds
 from dissensus import Annotations, Corpus, Interval, MultiLabel, Names, Nominal, Ordinal
-from dissensus.aggregation import AGGREGATORS
 from dissensus.contents import Contents
-from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods import LabelAndUncertainty, Single
 from dissensus.methods.label_and_uncertainty import disagreement
 from dissensus.scales import Scale
@@ -162,26 +160,3 @@ def test_the_label_may_be_gold() -> None:
     )
     prediction = LabelAndUncertainty(label="gold", **QUICK).fit(corpus).predict(corpus)["q"]
     assert (prediction.consensus == 2).all()
-
-
-def test_settings_that_make_no_sense() -> None:
-    crowd = feature_crowd()
-    cases: list[tuple[dict[str, Any], type[Exception], str]] = [
-        (
-            {"measure": "variance"},
-            ModelError,
-            "measure must be 'entropy' or 'minority', not 'variance'",
-        ),
-        ({"uncertainty_weight": -1}, ModelError, "uncertainty_weight must be 0 or more, not -1"),
-        (
-            {"label": "silver"},
-            DataError,
-            "label must be 'consensus', 'gold' or an aggregator "
-            f"({listed(AGGREGATORS, 20)}), not 'silver'",
-        ),
-        ({"label": "gold"}, DataError, "made-up: no gold label for 'q'"),
-    ]
-    for settings, error, message in cases:
-        with pytest.raises(error) as caught:
-            LabelAndUncertainty(**QUICK | settings).fit(crowd)
-        assert str(caught.value) == message

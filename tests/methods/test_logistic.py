@@ -9,7 +9,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from dissensus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorLogistic, Logistic
 from tests.crowds import confused_crowd, feature_crowd
 
@@ -82,5 +81,3 @@ def test_a_truth_is_learned_from_what_an_aggregator_finds() -> None:
     }
     right = {target: np.mean(of == new.gold["q"].answer) for target, of in found.items()}
     assert right["dawid-skene"] > right["consensus"] > 0.5
-    with pytest.raises(ModelError, match=r"no target 'mode'; there are 'consensus'"):
-        Logistic(target="mode").fit(crowd)

@@ -15,7 +15,6 @@ import dissensus as ds
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
-from dissensus.errors import ModelError
 from dissensus.methods import SeedEnsemble, Single
 from dissensus.methods.framework.labels import best_temperature, held_out_items, tempered
 from dissensus.methods.framework.learned import Answers
@@ -427,34 +426,4 @@ def test_tuned_members_show_gradient_times_input(tiny: str, tune: str | int) -> 
     np.testing.assert_allclose(first, second, atol=1e-6)  # the same text, twice
 
 
-def test_what_was_pooled_beforehand_shows_nothing() -> None:
-    fitted = SeedEnsemble(encoder="features", pool="mean", training=QUICK).fit(feature_crowd())
-    with pytest.raises(ModelError, match="^seed-ensemble has no attention to show$"):
-        fitted.predict(feature_crowd(), attention=True)
-
-
 # ---- errors ----
-
-
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        ({"n_members": 0}, "n_members must be 1 or more, found 0"),
-        (
-            {"vary": "order+seeds"},
-            "vary must be 'everything' or some of 'last-layer', 'init', 'order', 'dropout', 'bag', "
-            "joined by '+'; found 'seeds'",
-        ),
-        ({"read": "median"}, "read must be 'mean' or 'votes', not 'median'"),
-        ({"pool": "max"}, "pool must be 'auto', 'mean' or 'attention', not 'max'"),
-        (
-            {"read": "votes", "temperature": True},
-            "a temperature needs mean probabilities: set read='mean'",
-        ),
-        ({"label_smoothing": 2.0}, "label_smoothing must be from 0 to below 1, found 2"),
-    ],
-)
-def test_settings_that_make_no_sense(settings: dict[str, Any], text: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        SeedEnsemble(encoder="features", **settings).fit(feature_crowd())
-    assert str(caught.value) == text

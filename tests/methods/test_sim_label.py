@@ -11,8 +11,7 @@ import torch
 from sklearn.metrics import cohen_kappa_score
 
 from dissensus import Corpus
-from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, build
+from dissensus.methods import AnnotatorHeads
 from dissensus.methods.framework.similar_annotators import (
     CELL,
     labelled,
@@ -21,7 +20,6 @@ from dissensus.methods.framework.similar_annotators import (
     with_cells,
 )
 from dissensus.metrics import scores
-from dissensus.testing import quick
 from dissensus.training import Training
 from dissensus.training.examples import Table
 from tests.crowds import feature_crowd, thinned
@@ -100,29 +98,3 @@ def test_sparse_answers_are_learned_better() -> None:
         scores(fitted.predict(test)["q"], test["q"])["annotator accuracy"] for fitted in fits
     )
     assert result > without + 0.02
-
-
-@pytest.mark.parametrize(
-    ("method", "kind", "message"),
-    [
-        (AnnotatorHeads(similar=-1), "nominal", "similar must be at least 0, not -1"),
-        (AnnotatorHeads(similar=1), "interval",
-         "annotator-heads: similar needs nominal or ordinal answers, but 'q' is interval; set "
-         "similar=0"),
-        (AnnotatorHeads(similar=1, loss="ccc"), "ordinal",
-         "similar needs loss=likelihood and objective=answers; or set similar=0"),
-    ],
-)  # fmt: skip
-def test_what_is_refused(method: Any, kind: str, message: str) -> None:
-    with pytest.raises(ModelError) as error:
-        quick(method).fit(feature_crowd(kind))
-    assert str(error.value) == message
-
-
-def test_too_many_annotators_to_compare() -> None:
-    with pytest.raises(ModelError) as error:
-        quick(build("sim-label")).fit(feature_crowd(n_items=2, n_annotators=257))
-    assert str(error.value) == (
-        "similar compares all annotators with one another: 256 at most, made-up has 257; set "
-        "similar=0"
-    )

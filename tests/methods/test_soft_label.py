@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 from dissensus import Annotations, Corpus, Names, Nominal
 from dissensus.aggregation import SoftmaxVote
 from dissensus.contents import Contents
-from dissensus.errors import DataError, ModelError
 from dissensus.methods import Single, SoftLabel
 from dissensus.metrics import METRICS
 from dissensus.networks.likelihoods import DIVERGENCES
@@ -150,33 +149,3 @@ def test_a_value_nobody_gave_in_training_is_never_impossible() -> None:
 
 
 # ---- errors ----
-
-
-@pytest.mark.parametrize(
-    ("settings", "kind", "message"),
-    [
-        ({"loss": "mse"}, "nominal", "loss must be 'ce', 'kl', 'inverse-kl' or 'jsd', not 'mse'"),
-        (
-            {"target": "votes"},
-            "nominal",
-            "no target 'votes'; there are 'majority', 'soft-vote', 'softmax-vote', "
-            "'weighted-vote', 'wawa', 'zero-based-skill', 'one-coin', 'dawid-skene', "
-            "'bayesian-dawid-skene', 'mace', 'glad', 'kos', 'm-msr', 'mean', 'median', "
-            "'gaussian'",
-        ),
-    ],
-)
-def test_settings_that_do_not_exist(settings: dict[str, str], kind: str, message: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        soft(**settings).fit(feature_crowd(kind))
-    assert str(caught.value) == message
-
-
-def test_a_target_that_the_answers_do_not_allow() -> None:
-    with pytest.raises(DataError) as caught:
-        soft(target="softmax-vote").fit(feature_crowd("interval"))
-    scales = "softmax-vote is for nominal, ordinal and multi-label answers, not interval ones"
-    expected = f"{scales}; use mean, median or gaussian"
-    assert str(caught.value) == expected
-    with pytest.raises(DataError, match="^dawid-skene "):
-        soft(target="dawid-skene").fit(anonymous(feature_crowd()))

@@ -12,7 +12,6 @@ import torch
 import dissensus as ds
 from dissensus import Corpus
 from dissensus.aggregation import DawidSkene, SoftmaxVote
-from dissensus.errors import DataError, ModelError
 from dissensus.methods import RepeatedLabel, Single, SoftLabel, SoftLabelMtl
 from dissensus.methods.framework.base import Method
 from dissensus.training import Training
@@ -140,34 +139,3 @@ def test_every_method_has_the_papers_network(cls: type[Method]) -> None:
 
 
 # ---- errors ----
-
-
-def test_what_makes_no_sense_is_refused() -> None:
-    crowd = feature_crowd()
-    for settings, expected in (
-        ({"soft_loss": "jsd"}, "soft_loss must be 'kl', 'inverse-kl', 'ce' or 'none', not 'jsd'"),
-        ({"answer": "both"}, "answer must be 'label' or 'soft', not 'both'"),
-        (
-            {"answer": "soft", "soft_loss": "none"},
-            "answer='soft' needs a second task, but soft_loss is 'none'",
-        ),
-        ({"branch": "all"}, "branch must be 'output' or 'attention', not 'all'"),
-        (
-            {"branch": "attention", "hidden": (8,)},
-            "hidden needs branch='output', found (8,)",
-        ),
-    ):
-        with pytest.raises(ModelError) as caught:
-            mtl(**settings).fit(crowd)
-        assert str(caught.value) == expected
-    with pytest.raises(ModelError, match="^no target 'votes'; there are 'majority', "):
-        mtl(target="votes").fit(crowd)
-    with pytest.raises(DataError) as failed:
-        mtl(target="dawid-skene").fit(feature_crowd("interval"))
-    assert str(failed.value) == (
-        "dawid-skene is for nominal, ordinal and multi-label answers, not interval ones; use "
-        "mean, median or gaussian"
-    )
-    with pytest.raises(DataError) as failed:
-        mtl(label="gold").fit(crowd)
-    assert str(failed.value) == "made-up: no gold label for 'q'"

@@ -12,7 +12,6 @@ from scipy import stats
 from scipy.special import log_softmax, logsumexp, softmax
 
 from dissensus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, method
 from dissensus.methods.framework.truth_method import TruthMethod
 from dissensus.testing import quick
@@ -261,41 +260,6 @@ def test_annot_mix_minimises_the_loss_of_both_answers() -> None:
 
 
 # ---- what is refused ----
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_ratings_are_refused_and_another_method_is_offered(name: str) -> None:
-    with pytest.raises(ModelError) as error:
-        _fitted(name, feature_crowd("interval"))
-    assert str(error.value) == (
-        f"{name} learns nominal and ordinal answers, but 'q' is interval; use annotator-heads, "
-        "choose other questions, or declare the scale when reading"
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "message"),
-    [
-        ("madl", {"read": "votes"}, "read must be 'truth' or 'annotators', not 'votes'"),
-        ("madl", {"accuracy": 1.0},
-         "accuracy must be above 0 and below 1, embedding and confusion_hidden at least 1; found "
-         "1, 16 and 128"),
-        ("crowd-layer", {"layer": "none"},
-         "layer must be 'matrix', 'weights', 'biases' or 'weights+biases', not 'none'"),
-        ("annotator-confusions", {"spread": 0.0},
-         "accuracy must be above 0 and below 1, spread above 0 and trace at least 0; found 0.8, 0 "
-         "and 0.01"),
-        ("madl", {"pretrain": 1.0}, "pretrain must be at least 0 and below 1, not 1"),
-        ("annot-mix", {"pretrain": 1.0},
-         "accuracy must be above 0 and below 1, embedding at least 1, and pretrain at least 0 and "
-         "below 1; found 0.9, 128 and 1"),
-        ("joint-em", {"smoothing": 0.0}, "smoothing must be above 0, not 0"),
-    ],
-)  # fmt: skip
-def test_settings_out_of_range(name: str, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ModelError) as error:
-        _fitted(name, feature_crowd(), **settings)
-    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("layer", ["weights", "biases", "weights+biases"])

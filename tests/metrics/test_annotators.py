@@ -10,7 +10,6 @@ import torch
 from sklearn.metrics import f1_score, log_loss
 
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
 from dissensus.metrics import METRICS, compared, concordance, worst_decile
 from dissensus.names import Names
 from dissensus.networks.likelihoods import likelihood
@@ -171,27 +170,6 @@ def test_a_prediction_of_nobody_is_nan() -> None:
     annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
     nobody = ByAnnotator(np.zeros(0, int), np.zeros(0, int), Names.range(0), np.zeros(0, int))
     assert np.isnan(annotator_accuracy(replace(prediction, by_annotator=nobody), annotations))
-
-
-def test_what_is_missing_is_said() -> None:
-    annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
-    with pytest.raises(DataError) as error:
-        annotator_accuracy(replace(prediction, by_annotator=None), annotations)
-    assert str(error.value) == (
-        "a score per annotator needs predictions by annotator; these predictions have none"
-    )
-    with pytest.raises(DataError) as error:
-        annotator_accuracy(prediction, replace(annotations, annotator=None))
-    assert str(error.value) == (
-        "a score per annotator needs known annotators; these answers are anonymous"
-    )
-    answers_only = replace(prediction.by_annotator, distribution=None)  # type: ignore[type-var]
-    with pytest.raises(DataError) as error:
-        cross_entropy_by_annotator(replace(prediction, by_annotator=answers_only), annotations)
-    assert str(error.value) == (
-        "annotator cross-entropy needs a distribution for each annotator; this method predicted "
-        "only their answers"
-    )
 
 
 def test_cross_entropy_of_sets_is_the_mean_over_values() -> None:

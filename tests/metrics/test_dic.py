@@ -10,7 +10,6 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
 from dissensus.metrics import METRICS, Dic, dic_floor, dic_of
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Nominal
@@ -175,13 +174,3 @@ def test_floor_has_the_pairs_of_dic() -> None:
     assert dic_floor(annotations, at_least=35)[2:] == common[2:]
     nobody = dic_floor(annotations, at_least=1000)
     assert np.isnan(nobody.value) and nobody[2:] == (0, 21)
-
-
-def test_floor_needs_names_and_choices() -> None:
-    annotations = people(SCALES["nominal"])
-    with pytest.raises(DataError) as error:
-        dic_floor(replace(annotations, annotator=None))
-    assert str(error.value) == "DIC needs known annotators; these answers are anonymous"
-    with pytest.raises(DataError) as error:
-        dic_floor(people(SCALES["interval"]))
-    assert str(error.value) == ("DIC is for nominal and ordinal answers, not for interval ones")

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from dissensus.annotations import Annotations
-from dissensus.errors import DataError
 from dissensus.metrics import (
     METRICS,
-    annotator_scores,
     bounds,
     metric_name,
     scores,
@@ -70,13 +68,6 @@ def test_a_metric_is_found_however_it_is_spelled(name: str) -> None:
     assert metric_name(f" {name.upper()} ") == name
 
 
-def test_an_unknown_metric_is_refused_with_a_list() -> None:
-    with pytest.raises(DataError) as error:
-        scores(predicted(SCALES["nominal"]), people(SCALES["nominal"]), metrics=["F2"])
-    listed = ", ".join(repr(name) for name in METRICS)
-    assert str(error.value) == f"no metric 'F2'; there are {listed}"
-
-
 @pytest.mark.parametrize("kind", SCALES)
 def test_all_metrics_are_those_that_apply(kind: str) -> None:
     annotations, prediction = people(SCALES[kind]), predicted(SCALES[kind])
@@ -103,10 +94,3 @@ def test_the_page_on_metrics_lists_every_metric() -> None:
     assert runpy.run_path(str(docs / "update_metrics.py"))["updated"](page) == page
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == list(METRICS)
-
-
-def test_scores_of_annotators_are_refused_where_items_are_scored() -> None:
-    annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
-    with pytest.raises(DataError) as error:
-        annotator_scores(prediction, annotations, "TVD")
-    assert str(error.value) == "TVD scores items; it has no score for each annotator"

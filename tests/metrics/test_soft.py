@@ -141,17 +141,6 @@ def test_soft_micro_f1() -> None:
     assert np.isnan(metric(none, nothing))
 
 
-def test_answers_on_another_scale_are_refused() -> None:
-    answers = Annotations.from_rows([("t1", "ann", "no"), ("t1", "bob", "maybe")])
-    sure = Prediction(Nominal(("no", "yes")), Names(["t1"]), np.array([[1.0, 0]]), np.array([0]))
-    with pytest.raises(DataError) as error:
-        METRICS["cross-entropy"](sure, answers)
-    assert str(error.value) == "row 2: no value 'maybe' on the nominal scale of 'no', 'yes'"
-    other = replace(people(SCALES["multi-label"]), scale=MultiLabel(("x", "y", "z")))
-    with pytest.raises(DataError, match="multi-label answers cannot be read as multi-label"):
-        METRICS["cross-entropy"](predicted(SCALES["multi-label"]), other)
-
-
 # ---- calibration, votes of members, uncertainty ----
 
 

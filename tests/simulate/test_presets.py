@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -209,28 +208,6 @@ def test_answers_follow_their_distributions(preset: Callable[..., Corpus]) -> No
             assert np.abs((hit[rows] - stored[rows]).sum(axis=0) / error).max() < 4.5
 
 
-@pytest.mark.parametrize(
-    ("sizes", "message"),
-    [
-        ({"n_items": 0}, "simulate: n_items must be at least 1, found 0"),
-        ({"n_annotators": 0}, "simulate: n_annotators must be at least 1, found 0"),
-        ({"labels_per_item": 0}, "simulate: labels_per_item must be at least 1, found 0"),
-        ({"seed": -1}, "simulate: seed must be 0 or more, found -1"),
-        (
-            {"labels_per_item": 11},
-            "simulate: labels_per_item is 11, but there are only 10 annotators and each answers "
-            "an item once; ask for fewer labels or more annotators",
-        ),
-    ],
-)
-def test_impossible_sizes_are_refused(
-    preset: Callable[..., Corpus], sizes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(DataError) as error:
-        preset(**sizes)
-    assert str(error.value) == message
-
-
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 200, 150), (5, 2, 1)])
 def test_odd_sizes_work(preset: Callable[..., Corpus], sizes: tuple[int, int, int]) -> None:
     corpus = preset(*sizes)
@@ -253,12 +230,3 @@ def test_two_to_eight_values(make: Callable[..., Corpus], n_values: int) -> None
     assert str(error.value) == "simulate: n_values must be at least 2, found 1"
     with pytest.raises(DataError, match="^simulate: n_values must be at most 8, found 9$"):
         make(n_values=9)
-
-
-def test_a_corpus_that_was_not_simulated_has_no_known_truth() -> None:
-    with pytest.raises(DataError) as error:
-        truth(replace(text(n_items=20), item_attributes={}, name="mine"))
-    assert str(error.value) == (
-        "mine: is not a simulated corpus, so the truth about 'emotion' is not known; missing "
-        "'parts.aspect', 'parts.value', 'parts.start', 'parts.stop'"
-    )

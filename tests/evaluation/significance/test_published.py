@@ -7,7 +7,6 @@ import pytest
 
 from dissensus.evaluation.resampling import macro_f1, mean
 from dissensus.evaluation.significance.paired_tests import published
-from tests.error_texts import error_text
 from tests.evaluation.crowds import scores
 
 
@@ -77,14 +76,3 @@ def test_rows_without_a_score_are_left_out_and_said() -> None:
 def test_too_few_rows() -> None:
     result = published(np.ones(2), np.zeros(2))
     assert (result.effect, result.reason) == (1, "a share of 0.33 of 2 rows is less than one row")
-
-
-def test_a_share_that_makes_no_sense_and_mixed_arguments() -> None:
-    assert (
-        error_text(lambda: published(np.ones(5), np.zeros(5), share=1.5))
-        == "share must be above 0 and at most 1, found 1.5"
-    )
-    assert (
-        error_text(lambda: published(np.ones(5), mean(np.zeros(5))))
-        == "pass scores for both methods, or Sums for both"
-    )

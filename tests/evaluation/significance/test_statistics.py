@@ -24,7 +24,6 @@ from dissensus.evaluation.significance.paired_tests import (
     statistic_over_items,
 )
 from dissensus.metrics import concordance as lin
-from tests.error_texts import error_text
 from tests.evaluation.crowds import scores
 
 GENERATOR = np.random.default_rng(0)
@@ -151,10 +150,3 @@ def test_draws_without_a_score_are_left_out_and_said() -> None:
 def test_what_is_undefined(first: Sums, reason: str) -> None:
     difference = statistic_over_items(first, first, resamples=10)
     assert difference.reason == reason and np.isnan(difference.p)
-
-
-def test_statistics_of_other_items_are_refused() -> None:
-    assert (
-        error_text(lambda: statistic_over_items(mean(np.ones((1, 3))), mean(np.ones((1, 4)))))
-        == "the first method has 3 items, the second 4"
-    )

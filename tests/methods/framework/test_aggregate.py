@@ -11,7 +11,7 @@ import pytest
 
 import dissensus as ds
 from dissensus.errors import ModelError
-from dissensus.methods import AnnotatorHeads, AnnotatorMajority, AnnotatorOneHot
+from dissensus.methods import AnnotatorHeads, AnnotatorOneHot
 from dissensus.training import Training
 from dissensus.training.examples import Table, batches
 from tests.crowds import feature_crowd
@@ -79,17 +79,6 @@ def test_it_learns_the_mean_of_ratings() -> None:
     # one annotator more does not change what a newcomer without the setting gets
     old = AnnotatorHeads(encoder="features", training=QUICK)
     assert old.aggregate is False and old.fit(crowd).n_annotators == crowd.n_annotators
-
-
-def test_without_the_setting_it_is_refused() -> None:
-    crowd = feature_crowd(n_items=20)
-    says = (
-        r"has no aggregate annotator; train annotator-heads or annotator-onehot with "
-        r"aggregate=True \(--set aggregate=true\)$"
-    )
-    for model in (AnnotatorHeads(encoder="features", training=QUICK), AnnotatorMajority()):
-        with pytest.raises(ModelError, match=f"^this {model.name} {says}"):
-            model.fit(crowd).predict(crowd, annotators=["zoe"], unknown="aggregate")
 
 
 @pytest.mark.parametrize("method", METHODS)

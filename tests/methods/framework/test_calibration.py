@@ -11,7 +11,6 @@ from scipy.optimize import minimize_scalar
 from torch.nn import functional as F
 
 import dissensus as ds
-from dissensus.errors import DataError, ModelError
 from dissensus.methods import Bayesian, LabelAndUncertainty, Single, SoftLabel
 from dissensus.methods.framework.labels import (
     LabelMethod,
@@ -131,19 +130,6 @@ def test_a_validation_corpus_takes_the_place_of_items_aside(tmp_path: object) ->
     masses = fitted.predict(other)["q"].distribution
     expected = best_temperature(SCALES["nominal"], masses, other["q"].consensus().answer)
     assert result == pytest.approx(expected)
-
-
-def test_what_cannot_be_set_aside() -> None:
-    for share in (0.0, 1.0):
-        with pytest.raises(ModelError) as wrong:
-            Single(encoder="features", held_out=share).fit(feature_crowd())
-        assert str(wrong.value) == f"held_out must be a share between 0 and 1, found {share:g}"
-    with pytest.raises(DataError) as caught:
-        Single(encoder="features", temperature=True).fit(feature_crowd(n_items=1))
-    assert str(caught.value) == (
-        "made-up: 1 labelled items cannot be split to choose a temperature; pass a validation "
-        "corpus, or set temperature=False"
-    )
 
 
 @pytest.mark.parametrize(

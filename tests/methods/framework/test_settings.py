@@ -7,7 +7,7 @@ import json
 import pickle
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
@@ -100,46 +100,6 @@ def test_the_default_of_a_class_is_completed_by_that_of_its_base() -> None:
 
     assert Slow().training == replace(CrowdLayer().training, clip=2.0)
     assert Slower().training == replace(CrowdLayer().training, clip=2.0, epochs=40)
-
-
-@pytest.mark.parametrize(
-    ("training", "message"),
-    [
-        (
-            {"sed": 1},
-            "annotator-heads: training has no setting 'sed' (did you mean 'seed'?); it ha",
-        ),
-        ({"epochs": "3"}, "training.epochs must be an integer, e.g. 30, found '3'"),
-        ({"epochs": True}, "training.epochs must be an integer, e.g. 30, found True"),
-        ({"epochs": 3.5}, "training.epochs must be an integer, e.g. 30, found 3.5"),
-        (
-            {"learning_rate": None},
-            "training.learning_rate must be a number, e.g. 0.001, found None",
-        ),
-        ({"shuffle": 1}, "training.shuffle must be True or False, e.g. True, found 1"),
-        ({"patience": "2"}, "training.patience must be an integer, e.g. 1, found '2'"),
-        ({"optimiser": "lion"}, "training.optimiser is one of adamw, adam, radam, sgd, not 'lion'"),
-        ({"epochs": 0}, "training settings out of range: epochs = 0"),
-        (
-            3,
-            "annotator-heads: training must be a Training or a dict of its settings, e.g. {'epo",
-        ),
-        (None, "annotator-heads: training must be a Training or a dict of its settings, e.g. {'ep"),
-    ],
-)
-def test_settings_that_are_no_training(training: Any, message: str) -> None:
-    for settings in ({"training": training}, {}):
-        with pytest.raises(DissensusError) as caught:
-            AnnotatorHeads(**settings).set_params(training=training)
-        assert str(caught.value).startswith(message)
-
-
-def test_a_wrong_type_within_a_density() -> None:
-    with pytest.raises(DissensusError) as caught:
-        AnnotatorHeads(kde={"bins": "8"})  # type: ignore[arg-type]
-    assert str(caught.value).startswith(
-        "annotator-heads: kde: each setting must have its own type, found {'bins': '8'} ("
-    )
 
 
 def test_a_saved_model_has_all_settings_and_an_old_one_those_of_its_time(tmp_path: Path) -> None:
