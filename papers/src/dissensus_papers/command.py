@@ -4,86 +4,48 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from dissensus.cli import UNFINISHED, console, seconds
 from dissensus.errors import DataError, Unfinished
-from dissensus_papers import PAPERS
 from dissensus_papers import paper as paper_named
 
 
 def papers(
-    paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help=f"Which paper: {' or '.join(PAPERS)}.")
-    ],
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="DATA", help="Folder with the corpora, each in a folder of its name."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="Folder for fits and results; a stopped run resumes in it."
-        ),
-    ] = None,
-    conditions: Annotated[
-        str | None,
-        typer.Option(
-            help="Conditions to run, separated by commas (default: those of the paper's tables)."
-        ),
-    ] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(
-            help="Only these models, separated by commas: several commands can share a condition. "
-            "Not for soft-labels and seedbert."
-        ),
-    ] = None,
-    runs: Annotated[
-        int | None,
-        typer.Option(help="Number of runs (default: as many as in the paper)."),
-    ] = None,
-    items: Annotated[
-        int | None,
-        typer.Option(min=1, help="Use only this many items of each corpus, to try a paper out."),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="Change a setting, name=value, to try something out; repeatable."
-        ),
-    ] = None,
-    processes: Annotated[
-        int | None, typer.Option(help="Number of processes (default: one for each processor).")
-    ] = None,
-    time_limit: Annotated[
-        str | None,
-        typer.Option(help="Time after which no new fit begins, e.g. 90s, 10m or 2h."),
-    ] = None,
-    show: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Show the results of a folder or file; nothing is trained. Repeatable: folders in "
-            "which the same paper was run in parts."
-        ),
-    ] = None,
-    glove: Annotated[
-        Path | None,
-        typer.Option(
-            help="Word vectors for part-of-speech tags; `make glove` writes them. Only for "
-            "soft-labels."
-        ),
-    ] = None,
+    paper: str,
+    data: Path | None = None,
+    output: Path | None = None,
+    conditions: str | None = None,
+    models: str | None = None,
+    runs: int | None = None,
+    items: int | None = None,
+    set_: list[str] | None = None,
+    processes: int | None = None,
+    time_limit: str | None = None,
+    show: list[Path] | None = None,
+    glove: Path | None = None,
     json: bool = False,
 ) -> None:
     """Reproduce the experiments of PAPER and compare with its published tables.
 
     Each fit is saved in OUT when it ends; run the same command again to resume, also with more
     conditions or runs. `dissensus papers PAPER --show OUT` prints the tables so far.
+
+    Args:
+        paper (PAPER): Which paper: soft-labels or seedbert or individual or qumatl.
+        data (DATA): Folder with the corpora, each in a folder of its name.
+        output (-o): Folder for fits and results; a stopped run resumes in it.
+        conditions: Conditions to run, separated by commas (default: those of the paper's tables).
+        models: Only these models, separated by commas: several commands can share a condition. Not
+            for soft-labels and seedbert.
+        runs: Number of runs (default: as many as in the paper).
+        items (min=1): Use only this many items of each corpus, to try a paper out.
+        set_: Change a setting, name=value, to try something out; repeatable.
+        processes: Number of processes (default: one for each processor).
+        time_limit: Time after which no new fit begins, e.g. 90s, 10m or 2h.
+        show: Show the results of a folder or file; nothing is trained. Repeatable: folders in which
+            the same paper was run in parts.
+        glove: Word vectors for part-of-speech tags; `make glove` writes them. Only for soft-labels.
 
     Examples:
         dissensus papers seedbert DATA -o runs/

@@ -48,7 +48,7 @@ def some_items(corpus: Corpus, n: int) -> Corpus:
     return corpus.select(items=np.unique(np.linspace(0, corpus.n_items - 1, n).astype(int)))
 
 
-def read_sources(data: Path, sources: Mapping[str, Any]) -> dict[str, Corpus]:
+def read_sources(data: Path, sources: Mapping[str, Source]) -> dict[str, Corpus]:
     """The corpora that a folder contains: saved by name, or in the folders they came in; those that
     are simulated; and those that are made of others."""
     from dissensus import datasets
@@ -67,10 +67,10 @@ def read_sources(data: Path, sources: Mapping[str, Any]) -> dict[str, Corpus]:
         folders = ", ".join(filter(None, dict.fromkeys(s.folder for s in sources.values())))
         raise DataError(f"{data}: none of {folders} is in it")
     for name, source in sources.items():
-        if name not in corpora and getattr(source, "simulated", None) is not None:
+        if name not in corpora and source.simulated is not None:
             corpora[name] = replace(source.simulated(), name=name)
-        elif (parts := getattr(source, "parts", ())) and set(parts) <= set(corpora):
-            prepared = {part: sources[part].prepared(corpora[part]) for part in parts}
+        elif source.joined is not None and set(source.parts) <= set(corpora):
+            prepared = {part: sources[part].prepared(corpora[part]) for part in source.parts}
             corpora[name] = replace(source.joined(prepared), name=name)
     return corpora
 

@@ -10,7 +10,7 @@ import platform
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -130,12 +130,16 @@ class FitTask(ABC):
 
     def done(self, opened: Opened, job: Fits) -> Iterator[Any]:
         """The outcomes of a job; an error of the data or settings is kept in each of them."""
-        began = time.monotonic()
+        import torch
+
+        began, before = time.monotonic(), torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = True  # TensorFloat-32 on a GPU
         try:
-            with _tensor_float_32():
-                outcomes = self.fit(opened, job)
+            outcomes = self.fit(opened, job)
         except (DissensusError, RuntimeError) as error:
             outcomes = [self.died(key, str(error).splitlines()[0]) for key in job]
+        finally:
+            torch.backends.cuda.matmul.allow_tf32 = before
         seconds = round((time.monotonic() - began) / max(len(job), 1), 2)
         for each in outcomes:
             yield replace(each, seconds=seconds, machine=_machine())
@@ -199,19 +203,6 @@ def _machine() -> str:
     if torch.cuda.is_available():
         return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
     return f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
-
-
-@contextmanager
-def _tensor_float_32() -> Iterator[None]:
-    """Products of matrices in TensorFloat-32, where there is a GPU."""
-    import torch
-
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 # ---- what is saved ----

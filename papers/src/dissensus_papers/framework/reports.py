@@ -85,14 +85,14 @@ def write_json(path: Path, content: Report) -> None:
 # ---- tests of differences ----
 
 
-def over(first: np.ndarray, second: np.ndarray, groups: np.ndarray) -> Difference:
+def over(first: np.ndarray, second: np.ndarray, groups: np.ndarray) -> Report:
     """Of scores (n_runs, n_items), over runs and items; of a single run, over items alone."""
-    return (over_both if len(first) > 1 else over_items)(first, second, groups=groups)
+    return short((over_both if len(first) > 1 else over_items)(first, second, groups=groups))
 
 
 def accuracy_and_f1(
     label: np.ndarray, first: np.ndarray, second: np.ndarray, groups: np.ndarray
-) -> dict[str, Difference]:
+) -> Report:
     """Of answers (n_runs, n_items), accuracy and macro-F1; of a single run, over items alone."""
     right = (first == label).astype(float), (second == label).astype(float)
     scored = resampling.macro_f1(label, first), resampling.macro_f1(label, second)
@@ -100,7 +100,7 @@ def accuracy_and_f1(
         f1 = statistic_over_both(*scored, groups=groups)
     else:
         f1 = statistic_over_items(*scored, groups=groups, resamples=RESAMPLES)
-    return {"accuracy": over(*right, groups), "f1": f1}
+    return {"accuracy": over(*right, groups), "f1": short(f1)}
 
 
 def macro_f1(label: np.ndarray, answers: np.ndarray) -> float:

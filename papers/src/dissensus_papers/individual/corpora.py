@@ -60,58 +60,44 @@ def joined(corpora: Mapping[str, Corpus]) -> Corpus:
     Ratings are on [-1, 1]. The attribute `corpus` of an item is the name of its corpus; contents
     are those of roles that all of them have.
     """
-    corpora = {name: identified(corpus) for name, corpus in corpora.items()}
-    first, *others = corpora.values()
-    roles = [role for role in first.contents if all(role in each.contents for each in others)]
-    names = [*corpora]
-    items = Names([f"{name}, {item}" for name, each in corpora.items() for item in each.items])
-    annotators = Names(
-        [f"{name}, {one}" for name, each in corpora.items() for one in each.annotators]
-    )
-    questions = {
-        question: _all_answers([each[question] for each in corpora.values()], items, annotators)
-        for question in first.questions
-    }
+    parts = [identified(corpus) for corpus in corpora.values()]
+    names, sizes = [*corpora], [part.n_items for part in parts]
+    named = [*zip(names, parts, strict=True)]
+    items = Names([f"{name}, {item}" for name, part in named for item in part.items])
+    annotators = Names([f"{name}, {one}" for name, part in named for one in part.annotators])
+    starts = np.cumsum([[0, 0], *([part.n_items, part.n_annotators] for part in parts)], axis=0)
+    questions = {}
+    for question in parts[0].questions:
+        rated = [_rated(part[question]) for part in parts]
+        both = zip(rated, starts, strict=False)
+        codes = [(r.item + n, r.annotator_codes("a joined corpus") + m) for r, (n, m) in both]
+        item, annotator = map(np.concatenate, zip(*codes, strict=True))
+        questions[question] = Annotations.from_arrays(
+            item, annotator, np.concatenate([part.answer for part in rated]), Interval(-1, 1),
+            items=items, annotators=annotators,
+        )  # fmt: skip
+    roles = [role for role in parts[0].contents if all(role in part.contents for part in parts)]
     speakers = [
         None if speaker is None else f"{name}, {speaker}"
-        for name, each in corpora.items()
-        for speaker in each.item_attributes["speaker"].to_pylist()
+        for name, part in named
+        for speaker in part.item_attributes["speaker"].to_pylist()
     ]
-    sizes = [each.n_items for each in corpora.values()]
+    of_item: list[str | None] = []
+    for name, part in named:
+        known = name in PARTS
+        of_item += part.splits[PARTS[name]].to_pylist() if known else [None] * part.n_items
     return Corpus.build(
         " to ".join(names),
         items,
         questions,
         annotators=annotators,
-        contents={role: _all_contents(role, [*corpora.values()]) for role in roles},
+        contents={role: _all_contents(role, parts) for role in roles},
         item_attributes={PART: np.repeat(names, sizes).tolist(), "speaker": speakers},
-        splits={
-            PART: [
-                part
-                for name, each in corpora.items()
-                for part in (each.splits[PARTS[name]].to_pylist() if name in PARTS
-                             else [None] * each.n_items)
-            ]
-        },
+        splits={PART: of_item},
         group="speaker",
-        left_out=tuple(row for each in corpora.values() for row in each.left_out),
-        notes=tuple(note for each in corpora.values() for note in each.notes),
-    )  # fmt: skip
-
-
-def _all_answers(parts: Sequence[Annotations], items: Names, annotators: Names) -> Annotations:
-    """The ratings of all corpora."""
-    rated = [_rated(part) for part in parts]
-    starts = np.cumsum([[0, 0], *([part.n_items, part.n_annotators] for part in parts)], axis=0)
-    codes = [
-        (part.item + first_item, part.annotator_codes("a joined corpus") + first_annotator)
-        for part, (first_item, first_annotator) in zip(rated, starts, strict=False)
-    ]
-    item, annotator = map(np.concatenate, zip(*codes, strict=True))
-    return Annotations.from_arrays(
-        item, annotator, np.concatenate([part.answer for part in rated]), Interval(-1, 1),
-        items=items, annotators=annotators,
-    )  # fmt: skip
+        left_out=tuple(row for part in parts for row in part.left_out),
+        notes=tuple(note for part in parts for note in part.notes),
+    )
 
 
 def identified(corpus: Corpus) -> Corpus:
@@ -136,17 +122,11 @@ def identified(corpus: Corpus) -> Corpus:
 
 def _all_contents(role: str, corpora: Sequence[Corpus]) -> tuple[Contents, np.ndarray]:
     contents = [corpus.contents[role] for corpus in corpora]
-    starts = np.cumsum([0, *(len(each) for each in contents)])
-    codes = [
-        np.where(corpus.content[role] < 0, -1, corpus.content[role] + start)
-        for corpus, start in zip(corpora, starts, strict=False)
-    ]
-    values = pa.concat_arrays([_array(each.values) for each in contents])
-    return Contents(contents[0].kind, values), np.concatenate(codes)
-
-
-def _array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    starts = np.cumsum([0, *map(len, contents)])
+    both = zip((corpus.content[role] for corpus in corpora), starts, strict=False)
+    codes = np.concatenate([np.where(code < 0, -1, code + start) for code, start in both])
+    chunks = [c for each in contents for c in getattr(each.values, "chunks", [each.values])]
+    return Contents(contents[0].kind, pa.chunked_array(chunks).combine_chunks()), codes
 
 
 PARTS = {"msp_improv": "paper", "msp_podcast": "official"}  # the splits of joined corpora
@@ -225,9 +205,7 @@ def first_to_second(corpus: Corpus) -> list[Fold]:
 def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus) -> list[Fold]:
     """One fold: the parts of a split that the corpus is distributed with."""
     of_item = np.array(corpus.splits[split].to_pylist(), dtype=object)
-    parts = (np.flatnonzero(of_item == part) for part in (train, test, validation))
-    learned, tested, chosen = parts
-    return [Fold(test, learned, tested, chosen)]
+    return [Fold(test, *(np.flatnonzero(of_item == part) for part in (train, test, validation)))]
 
 
 def _transfer(
@@ -327,15 +305,11 @@ def _with_rows(corpus: Corpus, questions: Sequence[str], rows: np.ndarray) -> Co
     joint = corpus.joint(*questions)
     answers = {
         question: Annotations.from_arrays(
-            joint.item[rows],
-            None,
-            joint.answers[question][rows],
-            corpus[question].scale,
-            items=corpus.items,
-            response=np.arange(len(rows)),
+            joint.item[rows], None, joint.answers[question][rows], corpus[question].scale,
+            items=corpus.items, response=np.arange(len(rows)),
         )
         for question in questions
-    }
+    }  # fmt: skip
     return replace(corpus.select(questions=tuple(questions)), questions=answers)
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
 
-from dissensus.evaluation import Difference
 from dissensus.metrics import normalised_entropy
 from dissensus.progress import progress
 from dissensus_papers.framework.claims import LEVEL
@@ -23,7 +23,6 @@ from dissensus_papers.framework.reports import (
     macro_f1,
     over,
     read_json,
-    short,
 )
 from dissensus_papers.seedbert.emotions import EMOTIONS_FILE
 from dissensus_papers.seedbert.outcomes import (
@@ -57,7 +56,6 @@ EVEN = 1e-12  # entropies that differ by less count as the same
 ANNOTATORS, ANNOTATOR_PRIOR = "people", "prior of people"  # keys in saved reports
 ENSEMBLES = (SEEDS, DEEP)
 PRIOR = 5  # answers of all annotators that are added to those of one
-Tests = dict[str, Difference]  # by distance
 
 
 def figures(path: Path, outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
@@ -99,7 +97,7 @@ class Figures:
     @classmethod
     def of(cls, condition: SeedBertCondition, items: Items, outcomes: Iterable[Outcome]) -> Figures:
         done: dict[str, dict[int, Outcome]] = {}
-        for outcome in sorted(outcomes, key=lambda o: o.seed):
+        for outcome in outcomes:
             done.setdefault(outcome.model, {})[outcome.seed] = outcome
         return cls(condition, items, done)
 
@@ -182,15 +180,10 @@ class Figures:
         repeats = list(self.done[model])
         fits = self.fits(self.answers(model, repeats, n_members), repeats)
         means = {name: float(np.mean(scores)) for name, scores in fits.items()}
-        return means | {
-            "reads": {
-                read: {
-                    name: float(self.scores(model, read, name, None, n_members).mean())
-                    for name in DISTANCES
-                }
-                for read in READ_OUTS
-            }
-        }
+        reads: dict[str, Any] = {read: {} for read in READ_OUTS}
+        for read, name in product(READ_OUTS, DISTANCES):
+            reads[read][name] = float(self.scores(model, read, name, None, n_members).mean())
+        return means | {"reads": reads}
 
     def floors(self) -> dict[str, Any]:
         """What needs no network: always the most frequent label, the shares of labels and of
@@ -216,28 +209,15 @@ class Figures:
                 distances[name].append(float(distance(self.items.shares, prior[of_item]).mean()))
         return {name: float(np.mean(of_repeats)) for name, of_repeats in distances.items()}
 
-    def nearer(
-        self, mine: tuple[str, str], theirs: tuple[str, str], n_members: int | None = None
-    ) -> Tests:
-        """How much farther one model's read-out is from annotators than another's (of only so many
-        members): below 0 is nearer. Empty if no repetition has both."""
+    def nearer(self, mine: tuple[str, str], theirs: tuple[str, str]) -> Report:
+        """How much farther one model's read-out is from annotators than another's, by distance:
+        below 0 is nearer. Empty if no repetition has both."""
         repeats = self.shared(mine[0], theirs[0])
-        return {
-            name: over(
-                self.scores(*mine, name, repeats),
-                self.scores(*theirs, name, repeats, n_members),
-                self.items.groups,
-            )
+        sides = {
+            name: [self.scores(*side, name, repeats) for side in (mine, theirs)]
             for name in (DISTANCES if repeats else ())
         }
-
-
-def shortened(tests: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested tests with the fields that tables show."""
-    return {
-        name: short(test) if isinstance(test, Difference) else shortened(test)
-        for name, test in tests.items()
-    }
+        return {name: over(*both, self.items.groups) for name, both in sides.items()}
 
 
 def _judged(figures: Figures) -> dict[str, Any]:
@@ -248,14 +228,14 @@ def _judged(figures: Figures) -> dict[str, Any]:
         "values": figures.items.values,
         "floors": figures.floors(),
         "models": {model: figures.of_model(model) for model in MODELS if model in figures.done},
-        "against": shortened(_table_tests(figures)),
+        "against": _table_tests(figures),
         "examples": _examples(figures),
         "specific": _specific(figures),
-        "recovery": shortened({
+        "recovery": {
             SINGLE: figures.nearer((SEEDS, VOTES), (SINGLE, MEAN)),
             DEEP: {read: tests for read, tests in deep.items() if tests},
-        }),
-    }  # fmt: skip
+        },
+    }
 
 
 def _examples(figures: Figures) -> list[dict[str, Any]]:
@@ -300,19 +280,18 @@ def _specific(figures: Figures) -> dict[str, Any]:
             losses[way].append(-np.log(right))
     stacked = {way: np.stack(each) for way, each in losses.items()}
     test = over(stacked["with"], stacked["without"], items.groups[item])
-    return {way: float(each.mean()) for way, each in stacked.items()} | {"test": short(test)}
+    return {way: float(each.mean()) for way, each in stacked.items()} | {"test": test}
 
 
 def _table_tests(figures: Figures) -> dict[str, Any]:
     """SeedBERT against each other model of Table 4, accuracy and macro-F1."""
     tests = {}
     known = figures.items.label >= 0
-    label, groups = figures.items.label[known], figures.items.groups[known]
-    for model in (model for model in TABLE_4 if model != SEEDS):
-        repeats = figures.shared(SEEDS, model)
-        if repeats:
-            mine, theirs = (figures.answers(name, repeats)[:, known] for name in (SEEDS, model))
-            tests[model] = accuracy_and_f1(label, mine, theirs, groups)
+    for model in TABLE_4:
+        if model != SEEDS and (repeats := figures.shared(SEEDS, model)):
+            both = [figures.answers(name, repeats)[:, known] for name in (SEEDS, model)]
+            label, groups = figures.items.label[known], figures.items.groups[known]
+            tests[model] = accuracy_and_f1(label, *both, groups)
     return tests
 
 
@@ -323,7 +302,7 @@ def _less_one(figures: Figures) -> dict[str, Any]:
     """Ensemble -> its distances less those of one network, with a temperature of at least 1, as
     methods choose it."""
     return {
-        model: shortened({SINGLE: figures.nearer((model, CAUTIOUS), (SINGLE, CAUTIOUS))})
+        model: {SINGLE: figures.nearer((model, CAUTIOUS), (SINGLE, CAUTIOUS))}
         for model in ENSEMBLES
         if figures.shared(model, SINGLE)
     }
@@ -339,28 +318,23 @@ def _of_number(figures_of: Mapping[str, Figures]) -> dict[str, Any]:
     """
     numbers: dict[str, Any] = {}
     for figures in figures_of.values():
-        condition = figures.condition
-        for model in figures.done if condition.kind in ("chosen", "many") else ():
-            if not model.startswith(ENSEMBLES) or condition.frozen:
-                continue
+        condition, groups = figures.condition, figures.items.groups
+        if condition.kind not in ("chosen", "many") or condition.frozen:
+            continue
+        for model in (model for model in figures.done if model.startswith(ENSEMBLES)):
             n_members = MODELS[model].n_networks
-            of_model: dict[str, Any] = {
-                str(n): figures.of_members(model, n) for n in NUMBERS if n <= n_members
-            }
-            of_model["repeats"] = len(figures.done[model])
-            if n_members > N_MEMBERS:
-                of_model["more"] = _more(figures, model)
-            numbers.setdefault(condition.corpus, {})[model] = of_model
+            own: Report = {str(n): figures.of_members(model, n) for n in NUMBERS if n <= n_members}
+            own["repeats"] = len(figures.done[model])
+            if (
+                n_members > N_MEMBERS
+            ):  # how much farther from annotators all are than the first five
+                own["more"] = {
+                    read: over(*(figures.scores(model, read, BY, None, n)
+                                 for n in (None, N_MEMBERS)), groups)
+                    for read in READ_OUTS
+                }  # fmt: skip
+            numbers.setdefault(condition.corpus, {})[model] = own
     return numbers
-
-
-def _more(figures: Figures, model: str) -> dict[str, Any]:
-    """How much farther from annotators all members are than the first five."""
-    tests = {}
-    for read in READ_OUTS:
-        mine, theirs = (figures.scores(model, read, BY, None, n) for n in (None, N_MEMBERS))
-        tests[read] = short(over(mine, theirs, figures.items.groups))
-    return tests
 
 
 # ---- biases ----
