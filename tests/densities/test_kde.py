@@ -377,3 +377,30 @@ def test_large_batches_are_divided_into_chunks() -> None:
         gradients = torch.autograd.grad((alone * upstream[item]).sum(), [values, weights])
         for every, one in zip(together, gradients, strict=True):
             torch.testing.assert_close(every[item], one[item])
+
+
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("spread", [None, 0.2])
+@pytest.mark.parametrize("temperature", [8.0, 20.0, 60.0])
+def test_soft_shares_are_exact_in_single_precision(
+    temperature: float, spread: float | None, learned: bool
+) -> None:
+    """Far below and far above a position, where differences of shares would be rounding error."""
+    drawn = np.random.default_rng(0).uniform(-1, 1, (64, 6, 2)).astype(np.float32)
+
+    def soft(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+        values = torch.from_numpy(drawn).to(dtype).clone().requires_grad_()
+        width = None if spread is None else torch.full((1, 2), spread, dtype=dtype)
+        sharp: Any = torch.tensor(temperature, dtype=dtype) if learned else temperature
+        masses = histogram(values, Grid((4, 4)), temperature=sharp, spread=width)
+        masses.clamp_min(1e-25).log().sum().backward()
+        assert values.grad is not None
+        return masses.detach().double(), values.grad.double()
+
+    masses, gradients = soft(torch.float32)
+    exact, exact_gradients = soft(torch.float64)
+    np.testing.assert_allclose(masses, exact, rtol=1e-5, atol=1e-30)
+    np.testing.assert_allclose(gradients, exact_gradients, rtol=1e-4, atol=1e-4)
+    width = None if spread is None else np.full((1, 2), spread)
+    double = histogram(drawn.astype(float), Grid((4, 4)), temperature=temperature, spread=width)
+    np.testing.assert_allclose(exact, double, rtol=1e-10)

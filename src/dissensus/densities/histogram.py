@@ -118,15 +118,20 @@ def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:
             cells = table(positions, np.arange, n)
             return (at.detach().floor().clip(0, n - 1)[..., None] == cells).to(positions.dtype)
         return (np.floor(at).clip(0, n - 1)[..., None] == np.arange(n)).astype(positions.dtype)
+    # s(a) - s(b) = s(a) s(-b) (1 - exp(b - a)): where both are near 1, their difference would be
+    # rounding error alone
     if is_tensor(positions):
-        above = (
-            temperature * (positions[..., None] - table(positions, _edges, grid, axis))
-        ).sigmoid()
-    else:
-        from scipy.special import expit
+        edges = table(positions, _edges, grid, axis)
+        scaled = temperature * (positions[..., None] - edges)
+        both = scaled[..., :-1].sigmoid() * (-scaled[..., 1:]).sigmoid()
+        return both * -(temperature * (edges[:-1] - edges[1:])).expm1()
+    from scipy.special import expit
 
-        above = expit(temperature * (positions[..., None] - grid.edges[axis]))
-    return above[..., :-1] - above[..., 1:]
+    edges = grid.edges[axis]
+    scaled = temperature * (positions[..., None] - edges)
+    return (
+        expit(scaled[..., :-1]) * expit(-scaled[..., 1:]) * -np.expm1(-temperature * np.diff(edges))
+    )
 
 
 def _equal(n: int) -> np.ndarray:

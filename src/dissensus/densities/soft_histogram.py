@@ -35,10 +35,11 @@ class SoftHistogram(torch.autograd.Function):
         result = first.new_empty(len(weight), *(len(edge) - 1 for edge in edges))
         for rows in _chunks(weight):
             left, right = (
-                _shares(_above(each[rows], edge, temperature))
+                torch.mul(*_sides(each[rows], edge, temperature)).mean(dim=-2)
                 for each, edge in zip(pair, edges, strict=True)
             )
             torch.bmm(left.mul_(weight[rows, :, None]).mT, right, out=result[rows])
+        result *= _factors(edges, temperature)
         return result.reshape(*batch, *result.shape[1:])
 
     @staticmethod
@@ -72,23 +73,24 @@ class _Gradient(torch.autograd.Function):
         of_weights: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
         pair, weight, _ = _flat(first, second, weights)
-        upstream = gradient.reshape(-1, *gradient.shape[-2:])
+        upstream = gradient.reshape(-1, *gradient.shape[-2:]) * _factors(edges, temperature)
         results = [torch.zeros_like(each) for each in (*pair, weight)]
         for rows in _chunks(weight):
-            above = [
-                _above(each[rows], edge, temperature)
+            sides = [
+                _sides(each[rows], edge, temperature)
                 for each, edge in zip(pair, edges, strict=True)
             ]
-            left, right = _shares(above[0]), _shares(above[1])
+            products = [above * below for above, below in sides]  # (items, O, Q, n)
+            left, right = (each.mean(dim=-2) for each in products)
             to_left = torch.bmm(right, upstream[rows].mT)  # (items, O, n)
             to_right = torch.bmm(left, upstream[rows])
             if of_weights:
                 results[2][rows] = left.mul_(to_left).sum(dim=-1)
             scale = (weight[rows] * (temperature / first.shape[-1])).unsqueeze(-1)
-            for result, each, to in zip(results, above, (to_left, to_right), strict=False):
-                each.addcmul_(each, each, value=-1)  # the derivative of the logistic function
-                slopes = each[..., :-1] - each[..., 1:]  # (items, O, Q, n)
-                result[rows] = slopes.mul_(to.unsqueeze(-2)).sum(dim=-1).mul_(scale)
+            for at, to in enumerate((to_left, to_right)):
+                above, below = sides[at]
+                slopes = below.sub_(above).mul_(products[at])  # (s(u) s(-v))' if v - u is constant
+                results[at][rows] = slopes.mul_(to.unsqueeze(-2)).sum(dim=-1).mul_(scale)
         shapes = (first.shape, second.shape, weights.shape)
         gradients = [each.reshape(shape) for each, shape in zip(results, shapes, strict=True)]
         return gradients[0], gradients[1], gradients[2]
@@ -107,18 +109,22 @@ class _Gradient(torch.autograd.Function):
         return _Gradient.apply(*moved), (0, 0, 0)  # type: ignore[no-untyped-call]
 
 
-def _above(positions: Tensor, edges: Tensor, temperature: float) -> Tensor:
-    """The share of each position above each edge: (..., O, Q) -> (..., O, Q, n + 1)."""
-    return (positions.unsqueeze(-1) - edges).mul_(temperature).sigmoid_()
+def _sides(positions: Tensor, edges: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    """The share of each position above the lower edge of each cell, and that below the upper one:
+    (..., O, Q) -> (..., O, Q, n) each.
+
+    Their product is the share in the cell but for a factor of the cell, s(u) - s(v) =
+    s(u) s(-v) (1 - exp(v - u)): a difference of what is nearly 1 would be rounding error alone.
+    """
+    scaled = (positions * temperature).unsqueeze(-1)
+    lower, upper = edges[:-1] * temperature, edges[1:] * temperature
+    return (scaled - lower).sigmoid_(), (upper - scaled).sigmoid_()
 
 
-def _shares(above: Tensor) -> Tensor:
-    """The mean share in each cell: (..., O, Q, n + 1) -> (..., O, n)."""
-    if above.shape[-2] == 1:
-        above = above.squeeze(-2)
-        return above[..., :-1] - above[..., 1:]
-    mean = above.mean(dim=-2)
-    return mean[..., :-1] - mean[..., 1:]
+def _factors(edges: tuple[Tensor, ...], temperature: float) -> Tensor:
+    """What the products of `_sides` lack, (n, m)."""
+    first, second = (-(temperature * (edge[:-1] - edge[1:])).expm1() for edge in edges)
+    return first[:, None] * second
 
 
 def _flat(
