@@ -2,9 +2,9 @@
 
     Format(name, file, folder, read)
 
-`file` looks at the head of a file, `folder` at the path of a folder; neither raises on content.
-`read` is a function of `formats/`, called `read(path, layout)`, which raises nothing but
-DissensusError. The order of `READERS` is the order in which formats are tried.
+`file` looks at the head of a file, `folder` at a folder; neither raises on content. `read` is a
+function of `formats/`, called `read(path, layout)`, which raises nothing but DissensusError. The
+order of `READERS` is the order in which formats are tried.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import NAMES, plain
 
 SIZE = 1 << 16  # bytes of a file that are looked at
-_OBJECT = re.compile(r"\s*\[?\s*\{")
+_KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
+RECORDS = r"\s*\[?\s*\{"  # how JSON begins: an object for each record, or an array of them
+BY_NAME = rf"\s*\{{\s*({_KEY}\{{|\}}\s*$)"  # an object of objects
+TASKS_OF_NUMBERS = rf"\s*\{{\s*{_KEY}\{{\s*{_KEY}-?\d"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +63,35 @@ class Head:
         """The column names in the first line; none if it is not a table of texts."""
         return names_of(self.start)
 
-    def opens_with(self, *keys: str) -> bool:
-        """Whether it begins with a JSON object, alone or in an array, that has these patterns."""
-        opens = bool(_OBJECT.match(self.text))
-        return opens and all(re.search(key, self.text) for key in keys)
+
+Sign = Callable[[Head], Any]  # whether a file or folder is of a format
 
 
-def _never(_: Any) -> bool:
-    return False
+def keys(*patterns: str, opening: str = RECORDS) -> Sign:
+    """The sign of JSON that begins so, and has these patterns."""
+
+    def sign(head: Head) -> bool:
+        opens = re.match(opening, head.text)
+        return bool(opens) and all(re.search(pattern, head.text) for pattern in patterns)
+
+    return sign
+
+
+def columns(*patterns: str) -> Sign:
+    """The sign of a table with a column for each of these patterns, such as "Answer.*"."""
+    return lambda head: all(
+        any(fnmatchcase(name, pattern) for name in head.names) for pattern in patterns
+    )
+
+
+def either(*signs: Sign) -> Sign:
+    """Any of these signs."""
+    return lambda head: any(sign(head) for sign in signs)
+
+
+def begins(*starts: bytes, endings: Sequence[str] = ()) -> Sign:
+    """The sign of a file that begins so, or whose name ends so."""
+    return lambda head: head.start.startswith(starts) or ending(head.path) in endings
 
 
 @dataclass(frozen=True)
@@ -78,47 +103,33 @@ class Format:
         file: whether the head of a file shows this format.
         folder: whether a folder has it.
         read: the module and the function of `formats` that read it; as the name if left out.
+        tool: the annotation tool of an export, whose columns have a fixed meaning.
+        may: options about columns that an export allows nevertheless.
+        table: the format that reads an export as a table.
     """
 
     name: str
-    file: Callable[[Head], Any] = _never
-    folder: Callable[[Path], Any] = _never
+    file: Sign = lambda _: False
+    folder: Sign = lambda _: False
     read: str = ""
+    tool: str = ""
+    may: tuple[str, ...] = ()
+    table: str = "csv"
 
     def fits(self, head: Head) -> bool:
         """Whether a file or folder is of this format."""
         if head.is_file:
             return bool(self.file(head))
-        return head.path.is_dir() and bool(self.folder(head.path))
+        return head.path.is_dir() and bool(self.folder(head))
 
     def corpus(self, path: Path, layout: Layout) -> Corpus:
         """Read a file or folder of this format."""
-        if self.name in EXPORTS:
-            check_options(path, layout, *EXPORTS[self.name])
+        if self.tool:
+            check_options(path, layout, self.tool, self.may, self.table)
         module, _, function = (self.read or f"{self.name.replace('-', '_')}.read").partition(".")
         reads = getattr(importlib.import_module(f"dissensus.readers.formats.{module}"), function)
         corpus: Corpus = reads(path, layout)
         return corpus
-
-
-EXPORTS: dict[str, tuple[str, tuple[str, ...], str]] = {  # the tool, the options about columns
-    # that are allowed nevertheless, and the format that reads it as a table
-    "webanno": ("WebAnno TSV", (), "csv"),
-    "brat": ("brat", (), "csv"),
-    "elan": ("ELAN", (), "csv"),
-    "potato": ("potato", ("text",), "csv"),
-    "sagemaker": ("SageMaker Ground Truth", ("text",), "jsonl"),
-    "doccano": ("doccano", (), "jsonl"),
-    "mturk": ("Mechanical Turk", ("answer", "text"), "csv"),
-    "toloka": ("Toloka", ("answer", "text"), "csv"),
-    "figure-eight": ("Figure Eight", ("answer", "text"), "csv"),
-    "zooniverse": ("Zooniverse", ("text",), "csv"),
-    "label-studio": ("Label Studio", ("text",), "jsonl"),
-    "label-studio-records": ("Label Studio", ("item", "annotator", "answer", "text"), "csv"),
-    "argilla": ("Argilla", ("text",), "jsonl"),
-    "prodigy": ("Prodigy", (), "jsonl"),
-    "peerannot": ("peerannot", (), "jsonl"),
-}
 
 
 def check_options(
@@ -134,94 +145,12 @@ def check_options(
         )
 
 
-# ---- objects of JSON ----
-
-LABEL_STUDIO_TIMES = ("lead_time", "created_at", "updated_at")
-_KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
-_OBJECTS = re.compile(rf"\s*\{{\s*({_KEY}\{{|\}}\s*$)")
-_TASKS_OF_NUMBERS = re.compile(rf"\s*\{{\s*{_KEY}\{{\s*{_KEY}-?\d")
-_DOCCANO = re.compile(r'\s*\{.*"(?:label|labels|entities|category|categories)"\s*:')
-_DOCCANO_SPANS = re.compile(
-    r'"(?:label|labels|entities)"\s*:\s*\[\s*(?:\[\s*\d+\s*,\s*\d+\s*,\s*"|\{[^}]*"start_offset")'
-)
-
-
-def _is_lewidi(head: Head, annotations: str) -> bool:
-    keys = (r'"annotators"\s*:\s*"', rf'"annotations"\s*:\s*{annotations}')
-    return bool(_OBJECTS.match(head.text)) and all(re.search(key, head.text) for key in keys)
-
-
-def _is_prodigy(head: Head) -> bool:
-    verdict = r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
-    return head.opens_with(r'"_(?:input|task)_hash"\s*:', verdict)
-
-
-def _is_argilla(head: Head) -> bool:
-    nested = (r'"fields"\s*:\s*\{', r'"responses"\s*:\s*\{')
-    return head.opens_with(*nested) or head.opens_with(r'"[^"]+\.responses\.users"\s*:')
-
-
-def _is_label_studio_records(head: Head) -> bool:
-    times = "|".join(LABEL_STUDIO_TIMES)
-    if head.opens_with(r'"annotation_id"\s*:', rf'"(?:{times})"\s*:'):
-        return '"annotations"' not in head.text
-    return "annotation_id" in head.names and any(one in head.names for one in LABEL_STUDIO_TIMES)
-
-
-def _is_peerannot(head: Head) -> bool:
-    return bool(_TASKS_OF_NUMBERS.match(head.text))
-
-
-def _is_doccano(head: Head) -> bool:
-    """Whether the texts of a file have spans."""
-    return head.opens_with('"text"', _DOCCANO_SPANS.pattern) and head.text.lstrip()[0] == "{"
-
-
-def _are_doccano(starts: Sequence[bytes]) -> bool:
-    """Whether the files that begin so have texts with labels."""
-    texts = [start.decode("utf-8-sig", errors="replace") for start in starts]
-    lines = [text.lstrip().split("\n", 1)[0] for text in texts]
-    return bool(lines) and all('"text"' in line and _DOCCANO.match(line) for line in lines)
-
-
-def _has_doccano(path: Path) -> bool:
-    files = folders.doccano_files(path)
-    return _are_doccano([first_bytes(file, folders.BEGINNING) for file in files])
-
-
-# ---- tables ----
+# ---- surveys, matrices and other tables ----
 
 TIMESTAMPS = ("timestamp", "zeitstempel", "horodateur", "marcatemporal", "carimbodedatahora")
 GRID_COLUMN = re.compile(r"(?P<question>.*\S)\s*\[(?P<item>[^\]]+)\]\s*")  # Question [item]
 _QUALTRICS = frozenset(("responseid", "startdate", "recordeddate"))
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
-
-
-def _has_columns(head: Head, annotator: str, answer: str) -> bool:
-    """Whether a table has a column of annotators, and columns that begin as answers do."""
-    return annotator in head.names and any(name.startswith(answer) for name in head.names)
-
-
-def _is_mturk(head: Head) -> bool:
-    return _has_columns(head, "WorkerId", "Answer.")
-
-
-def _is_toloka(head: Head) -> bool:
-    return _has_columns(head, "ASSIGNMENT:worker_id", "OUTPUT:")
-
-
-def _is_figure_eight(head: Head) -> bool:
-    aggregated = any(name.endswith(":confidence") for name in head.names)
-    return "_unit_id" in head.names and ("_worker_id" in head.names or aggregated)
-
-
-def _is_zooniverse(head: Head) -> bool:
-    return {"classification_id", "subject_ids", "annotations"} <= set(head.names)
-
-
-def _is_potato(head: Head) -> bool:
-    columns = {"user", "instance_id"} <= set(head.names)
-    return columns and any(":::" in name for name in head.names)
 
 
 def is_survey(header: Sequence[str]) -> bool:
@@ -264,39 +193,54 @@ def _is_zip(head: Head) -> bool:
     return head.start.startswith(b"PK\x03\x04") and zipfile.is_zipfile(head.path)
 
 
-def _is_arrow(head: Head) -> bool:
-    """By the first bytes of a file, of a stream, or of an old Feather file; or by its ending."""
-    magic = head.start.startswith((b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"))
-    return magic or ending(head.path) in (".arrow", ".arrows", ".feather", ".ipc")
+def _is_json(head: Head) -> bool:
+    return head.is_text and (ending(head.path) in folders.LINES or keys()(head))
 
 
-# ---- folders ----
+# ---- exports of tools ----
+
+LABEL_STUDIO_TIMES = ("lead_time", "created_at", "updated_at")
+_DOCCANO = re.compile(r'\s*\{.*"(?:label|labels|entities|category|categories)"\s*:')
+_SPANS = (
+    r'"(?:label|labels|entities)"\s*:\s*\[\s*(?:\[\s*\d+\s*,\s*\d+\s*,\s*"|\{[^}]*"start_offset")'
+)
+_VERDICT = r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
+_ANNOTATORS = r'"annotators"\s*:\s*"'
 
 
-def _is_brat(path: Path) -> bool:
+def _has_doccano(head: Head) -> bool:
+    """Whether all files of a folder have texts with labels."""
+    starts = [first_bytes(file, folders.BEGINNING) for file in folders.doccano_files(head.path)]
+    texts = [start.decode("utf-8-sig", errors="replace") for start in starts]
+    lines = [text.lstrip().split("\n", 1)[0] for text in texts]
+    return bool(lines) and all('"text"' in line and _DOCCANO.match(line) for line in lines)
+
+
+def _is_record(head: Head) -> bool:
+    """Whether Label Studio wrote a record for each annotation as JSON."""
+    record = keys(r'"annotation_id"\s*:', rf'"(?:{"|".join(LABEL_STUDIO_TIMES)})"\s*:')
+    return bool(record(head)) and '"annotations"' not in head.text
+
+
+def _is_brat(head: Head) -> bool:
     """Whether files of annotations have brat's lines, and texts have the same names."""
-    files = folders.annotation_files(path)[:100]
+    files = folders.annotation_files(head.path)[:100]
     filled = [file for file in files if first_bytes(file, 1)][:3]
-    if not filled or not all(
-        re.match(rb"([TREAMN#]\d+|\*)\t", first_bytes(file, 64)) for file in filled
-    ):
+    lines = re.compile(rb"([TREAMN#]\d+|\*)\t")
+    if not filled or not all(lines.match(first_bytes(file, 64)) for file in filled):
         return False
-    texts = folders.texts_by_name(path)
+    texts = folders.texts_by_name(head.path)
     return any(file.stem in texts for file in files)
 
 
-def _is_elan(path: Path) -> bool:
-    files = folders.files_in(path, ".eaf")[:3]
+def _is_elan(head: Head) -> bool:
+    files = folders.files_in(head.path, ".eaf")[:3]
     return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files)
 
 
-def _has_tables(path: Path) -> bool:
-    files = folders.table_files(path)
-    return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
-
-
 def _is_webanno(head: Head) -> bool:
-    return head.start.startswith(folders.WEBANNO) and bool(folders.webanno_files(head.path))
+    begun = not head.is_file or head.start.startswith(folders.WEBANNO)
+    return begun and bool(folders.webanno_files(head.path))
 
 
 def _is_manifest(head: Head) -> bool:
@@ -304,47 +248,65 @@ def _is_manifest(head: Head) -> bool:
     return head.path.suffix.lower() == ".manifest" and job is not None
 
 
-def _is_label_studio(head: Head) -> bool:
-    return head.opens_with(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\[')
+def _has_tables(head: Head) -> bool:
+    files = folders.table_files(head.path)
+    return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
 
 
-def _is_parquet(head: Head) -> bool:
-    return head.start.startswith(b"PAR1") or ending(head.path) in (".parquet", ".pq")
+def _has_peerannot(head: Head) -> bool:
+    return bool(keys(opening=TASKS_OF_NUMBERS)(Head.of(head.path / "answers.json")))
 
 
-def _is_json(head: Head) -> bool:
-    return head.is_text and (ending(head.path) in folders.LINES or head.opens_with())
-
-
+# fmt: off
 _FORMATS = (
-    Format("corpus", folder=lambda path: (path / "corpus.json").is_file()),
-    Format("webanno", _is_webanno, folders.webanno_files),
-    Format("brat", lambda head: _is_brat(head.path), _is_brat),
-    Format("elan", lambda head: _is_elan(head.path), _is_elan),
-    Format("potato", _is_potato, folders.potato_files),
-    Format("sagemaker", _is_manifest, folders.sagemaker_files),
-    Format("doccano", _is_doccano, _has_doccano),
+    Format("corpus", folder=lambda head: (head.path / "corpus.json").is_file()),
+    Format("webanno", _is_webanno, _is_webanno, tool="WebAnno TSV"),
+    Format("brat", _is_brat, _is_brat, tool="brat"),
+    Format("elan", _is_elan, _is_elan, tool="ELAN"),
+    Format("potato", columns("user", "instance_id", "*:::*"),
+           lambda head: folders.potato_files(head.path), tool="potato", may=("text",)),
+    Format("sagemaker", _is_manifest, lambda head: folders.sagemaker_files(head.path),
+           tool="SageMaker Ground Truth", may=("text",), table="jsonl"),
+    Format("doccano", keys('"text"', _SPANS, opening=r"\s*\{"), _has_doccano,
+           tool="doccano", table="jsonl"),
     Format("spreadsheet", _is_spreadsheet),
     Format("zip", _is_zip, read="folder.read_zip"),
-    Format("parquet", _is_parquet),
-    Format("arrow", _is_arrow, read="parquet.read_arrow"),
-    Format("lewidi2023", lambda head: _is_lewidi(head, '"'), read="lewidi.read_2023"),
-    Format("lewidi2025", lambda head: _is_lewidi(head, r"\{"), read="lewidi.read_2025"),
-    Format("mturk", _is_mturk, read="platforms.read_mturk"),
-    Format("toloka", _is_toloka, read="platforms.read_toloka"),
-    Format("figure-eight", _is_figure_eight, read="platforms.read_figure_eight"),
-    Format("zooniverse", _is_zooniverse),
+    Format("parquet", begins(b"PAR1", endings=(".parquet", ".pq"))),
+    Format("arrow",  # a file, a stream, or an old Feather file
+           begins(b"ARROW1", b"\xff\xff\xff\xff", b"FEA1", endings=folders.ARROW),
+           read="parquet.read_arrow"),
+    Format("lewidi2023", keys(_ANNOTATORS, r'"annotations"\s*:\s*"', opening=BY_NAME),
+           read="lewidi.read_2023"),
+    Format("lewidi2025", keys(_ANNOTATORS, r'"annotations"\s*:\s*\{', opening=BY_NAME),
+           read="lewidi.read_2025"),
+    Format("mturk", columns("WorkerId", "Answer.*"), read="platforms.read_mturk",
+           tool="Mechanical Turk", may=("answer", "text")),
+    Format("toloka", columns("ASSIGNMENT:worker_id", "OUTPUT:*"), read="platforms.read_toloka",
+           tool="Toloka", may=("answer", "text")),
+    Format("figure-eight",  # the second are those of an aggregated report
+           either(columns("_unit_id", "_worker_id"), columns("_unit_id", "*:confidence")),
+           read="platforms.read_figure_eight", tool="Figure Eight", may=("answer", "text")),
+    Format("zooniverse", columns("classification_id", "subject_ids", "annotations"),
+           tool="Zooniverse", may=("text",)),
     Format("matrix", _is_matrix),
-    Format("label-studio", _is_label_studio),
-    Format("label-studio-records", _is_label_studio_records, read="label_studio.read_records"),
-    Format("argilla", _is_argilla),
-    Format("prodigy", _is_prodigy),
-    Format("peerannot", _is_peerannot, lambda path: _is_peerannot(Head.of(path / "answers.json"))),
+    Format("label-studio", keys(r'"data"\s*:\s*\{', r'"(annotations|completions)"\s*:\s*\['),
+           tool="Label Studio", may=("text",), table="jsonl"),
+    Format("label-studio-records",
+           either(_is_record, *(columns("annotation_id", time) for time in LABEL_STUDIO_TIMES)),
+           read="label_studio.read_records", tool="Label Studio",
+           may=("item", "annotator", "answer", "text")),
+    Format("argilla", either(keys(r'"fields"\s*:\s*\{', r'"responses"\s*:\s*\{'),
+                             keys(r'"[^"]+\.responses\.users"\s*:')),
+           tool="Argilla", may=("text",), table="jsonl"),
+    Format("prodigy", keys(r'"_(?:input|task)_hash"\s*:', _VERDICT), tool="Prodigy", table="jsonl"),
+    Format("peerannot", keys(opening=TASKS_OF_NUMBERS), _has_peerannot,
+           tool="peerannot", table="jsonl"),
     Format("jsonl", _is_json),
     Format("folder", folder=_has_tables),
     Format("survey", lambda head: is_survey(head.names)),
     Format("csv", lambda head: head.is_text),  # any text can be a table, so it is tried last
 )
+# fmt: on
 READERS = {one.name: one for one in _FORMATS}
 
 

@@ -15,6 +15,7 @@ WEBANNO = b"#FORMAT=WebAnno TSV 3"
 TEXTS = (".csv", ".tsv", ".tab", ".txt")
 LINES = (".jsonl", ".ndjson", ".json1", ".json")
 COLUMNS = (".parquet", ".pq", ".arrow")
+ARROW = (".arrow", ".arrows", ".feather", ".ipc")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 ASIDE = (  # what names of files begin with that are about the tables beside them
     "readme", "license", "licence", "card", "dataset_info", "state", "metadata", "requirements",
