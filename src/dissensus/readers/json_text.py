@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,24 @@ def value_text(value: Any) -> str | None:
     if isinstance(value, bool | dict | list):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)
+
+
+def object_in(value: Any) -> dict[str, Any]:
+    """The value if it is an object; otherwise an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(value: Any) -> list[Any]:
+    """The value if it is a list; otherwise an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def texts_in(
+    value: Any, prefix: str = "", skip: Collection[str] = (), kinds: Any = str
+) -> dict[str, str]:
+    """The texts in an object, by key; none if it is no object."""
+    kept = {k: v for k, v in object_in(value).items() if isinstance(v, kinds) and k not in skip}
+    return {f"{prefix}{key}": str(value_text(value)) for key, value in kept.items()}
 
 
 def set_text(value: Any) -> str:

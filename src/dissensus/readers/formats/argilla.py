@@ -11,6 +11,7 @@ discarded responses are left out; marks, rankings and suggestions are not read.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,11 +20,12 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.exports.responses import Response, counts, entries, responses_corpus
-from dissensus.readers.json_text import value_text
+from dissensus.readers.json_text import object_in, texts_in, value_text
 from dissensus.readers.layout import Layout
 
 NO_ANSWER, NO_RESPONSE = "no answer", "no response"  # reasons why something is not read
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
+_ABOUT = re.compile(r"\.responses|\.suggestion")
 Record = dict[str, Any]
 
 
@@ -36,9 +38,11 @@ def read(path: Path, options: Layout) -> Corpus:
     for place, record in entries(path, options.encoding):
         nested = isinstance(record.get("responses"), dict)
         shown = record.get("fields") if nested else record
-        texts = _texts(shown, record.get("metadata") if nested else None)
-        if nested and isinstance(shown, dict):
-            fields |= dict.fromkeys(key for key in shown if key in texts)
+        plain = texts_in(record.get("metadata") if nested else None, kinds=str | bool)
+        plain |= texts_in(shown, kinds=str | bool)
+        texts = {k: v for k, v in plain.items() if k != "id" and not _ABOUT.search(k)}
+        if nested:
+            fields |= dict.fromkeys(key for key in object_in(shown) if key in texts)
         item = str(record.get("id") or record.get("external_id") or place)
         single = (_nested if nested else _flat)(record, f"{path}, {place}")
         added = _together(place, item, texts, single, sets, unread)
@@ -112,15 +116,3 @@ def _nested(record: Record, where: str) -> Iterator[tuple[str, str | None, Any, 
             raise DataError(f"{where}: the responses to {question!r} must be a list of objects")
         for one in responses:
             yield question, value_text(one.get("user_id")), one.get("status"), one.get("value")
-
-
-def _texts(shown: Any, metadata: Any) -> dict[str, str]:
-    """The plain texts of a record next to its responses."""
-    parts = [part for part in (metadata, shown) if isinstance(part, dict)]
-    return {
-        key: str(value_text(value))
-        for part in parts
-        for key, value in part.items()
-        if isinstance(value, str | bool) and key != "id"
-        if RESPONSES not in key and ".suggestion" not in key
-    }

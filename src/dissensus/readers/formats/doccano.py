@@ -11,16 +11,14 @@ the annotators: one file with spans is read without them, and one without spans 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.exports.folders import doccano_files
-from dissensus.readers.exports.responses import Response, Span, responses_corpus
-from dissensus.readers.files import read_utf8
-from dissensus.readers.json_text import objects, value_text
+from dissensus.readers.exports.responses import Response, Span, entries, responses_corpus
+from dissensus.readers.json_text import texts_in, value_texts
 from dissensus.readers.layout import Layout
 
 QUESTION = "label"
@@ -29,41 +27,34 @@ LABELS = ("label", "labels", "entities", "category", "categories")  # as version
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read the labels of all annotators; a scale may be declared."""
-    notes: list[str] = []
     responses: list[Response] = []
-    for annotator, text in _files(path):
-        file = path if annotator is None else path / f"{annotator}.jsonl"
-        for number, entry in objects(text, file):
-            place = f"line {number}" if annotator is None else f"{annotator}, line {number}"
+    for file in doccano_files(path) if path.is_dir() else [path]:
+        annotator = file.stem if path.is_dir() else None
+        for place, entry in entries(file, options.encoding):
+            place = place if annotator is None else f"{annotator}, {place}"
             responses.append(_response(entry, place, annotator, f"{path}, {place}"))
     bare = [one for one in responses if not one.answers[QUESTION]]
     if len(bare) == len(responses):
         raise DataError(f"{path}: no labels")
     for one in bare:
         one.reason = "not annotated"
-    if bare:
-        notes.append(f"{counted(len(bare), 'text')} without a label left out, as not annotated")
+    texts = counted(len(bare), "text")
+    notes = [f"{texts} without a label left out, as not annotated"] if bare else []
     return responses_corpus(path, responses, options, "doccano", notes, fields=["text"])
-
-
-def _files(path: Path) -> Iterator[tuple[str | None, str]]:
-    """The name of each annotator, if there is one, and the content of the file."""
-    for file in doccano_files(path) if path.is_dir() else [path]:
-        yield file.stem if path.is_dir() else None, read_utf8(file).decode("utf-8")
 
 
 def _response(entry: dict[str, Any], place: str, annotator: str | None, where: str) -> Response:
     key = next((key for key in LABELS if key in entry), None)
     if key is None or not isinstance(entry.get("text"), str):
         raise DataError(f"{where}: every entry must have 'text' and 'label'")
-    item, data = str(entry.get("id") or entry["text"]), _item_data(entry)
-    one = Response(place, item, annotator, {QUESTION: []}, data)
+    data = texts_in(entry, skip=(*LABELS, "id")) | texts_in(entry.get("meta"), "meta.")
+    one = Response(place, str(entry.get("id") or entry["text"]), annotator, {QUESTION: []}, data)
     labels = entry[key] if isinstance(entry[key], list) else [entry[key]]
     if any(isinstance(label, list | dict) for label in labels):
         for label in labels:
             one.mark(_span(label, where))
     else:
-        one.answers[QUESTION] = [text for text in map(value_text, labels) if text is not None]
+        one.answers[QUESTION] = value_texts(labels)
     return one
 
 
@@ -76,10 +67,3 @@ def _span(written: Any, where: str) -> Span:
     if span is None:
         raise DataError(f"{where}: a span must be [start, end, label], found {str(written)[:40]}")
     return span
-
-
-def _item_data(entry: dict[str, Any]) -> dict[str, str]:
-    plain = {k: v for k, v in entry.items() if k not in (*LABELS, "id") and isinstance(v, str)}
-    meta = entry.get("meta")
-    more = meta.items() if isinstance(meta, dict) else ()
-    return plain | {f"meta.{k}": v for k, v in more if isinstance(v, str)}

@@ -24,7 +24,7 @@ from urllib.parse import unquote
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.exports.responses import MARKED, Response, Span, entries, responses_corpus
-from dissensus.readers.json_text import value_text, value_texts
+from dissensus.readers.json_text import list_in, object_in, texts_in, value_text, value_texts
 from dissensus.readers.layout import Layout
 from dissensus.scales import MultiLabel, Scale, infer_scale
 
@@ -58,7 +58,8 @@ def read(path: Path, options: Layout) -> Corpus:
     read_examples = [examples[n][1] for n in kept]
     if any(_is_elsewhere(*one) for example in read_examples for one in _shown(example).items()):
         notes.append("media inside the file or on the web are not read")
-    sets = {CHOSEN} if any(map(_allows_several, read_examples)) else set()
+    configs = [object_in(example.get("config")) for example in read_examples]
+    sets = {CHOSEN} if any(one.get("choice_style") == "multiple" for one in configs) else set()
     sets |= {q for one in kept.values() for q, values in one.answers.items() if len(values) > 1}
     if options.scale is None and CHOSEN in kinds:
         options = replace(options, scale=_scale(list(kept.values()), read_examples, bool(sets)))
@@ -111,11 +112,11 @@ def _response(path: Path, place: str, example: Example) -> Response:
 def _spans(example: Example) -> list[Span]:
     """What was marked: characters of a text or seconds of a clip."""
     key = next((key for key in ("audio_spans", SPANS) if isinstance(example.get(key), list)), "")
-    marks = [one for one in example.get(key) or () if isinstance(one, dict)]
     more = {"seconds": key == "audio_spans"}
     spans = [
         Span.between(SPANS, one.get("start"), one.get("end"), one.get("label") or MARKED, **more)
-        for one in marks
+        for one in list_in(example.get(key))
+        if isinstance(one, dict)
     ]
     return [span for span in spans if span]  # others are boxes or polygons
 
@@ -135,22 +136,15 @@ def _is_elsewhere(role: str, written: str) -> bool:
 def _extra(example: Example, is_choice: bool) -> dict[str, str]:
     """The other plain texts of an example: its own keys, those of `meta`, and its time."""
     known = {*SHOWN, "html", "accept", ANSWER, *(() if is_choice else ("label",))}
-    meta = example.get("meta")
-    extra = {f"meta.{key}": v for key, v in meta.items()} if isinstance(meta, dict) else {}
-    extra |= {k: v for k, v in example.items() if k not in known and not k.startswith("_")}
-    extra |= {"_timestamp": example.get("_timestamp")}
-    return {k: str(value_text(v)) for k, v in extra.items() if isinstance(v, str | bool)}
-
-
-def _allows_several(example: Example) -> bool:
-    config = example.get("config")
-    return isinstance(config, dict) and config.get("choice_style") == "multiple"
+    known |= {key for key in example if key.startswith("_") and key != "_timestamp"}
+    meta = texts_in(example.get("meta"), "meta.", kinds=str | bool)
+    return meta | texts_in(example, skip=known, kinds=str | bool)
 
 
 def _scale(kept: Sequence[Response], examples: Sequence[Example], several: bool) -> Scale | None:
     """The scale of the options that were offered; None if the export does not list them."""
-    lists = [e["options"] for e in examples if isinstance(e.get("options"), list)]
-    ids = [one.get("id") if isinstance(one, dict) else one for some in lists for one in some]
+    offered = [one for example in examples for one in list_in(example.get("options"))]
+    ids = [one.get("id") if isinstance(one, dict) else one for one in offered]
     values = dict.fromkeys(value_texts(ids))
     if not values:
         return None
@@ -162,14 +156,12 @@ def _shorten(responses: Sequence[Response]) -> list[str]:
     """Name annotators without the name of the dataset, which Prodigy puts first; returns notes."""
     names = list(dict.fromkeys(str(one.annotator) for one in responses))
     notes = []
-    timed = sum(bool(SESSION.search(name)) for name in names)
-    if timed:
+    if timed := sum(bool(SESSION.search(name)) for name in names):
         notes.append(
             f"{counted(timed, 'annotator')} named after a time, as unnamed sessions are: "
             "one annotator may have several names"
         )
-    prefix = _dataset(names)
-    if prefix:
+    if prefix := _dataset(names):
         notes.append(f"annotators are named without {prefix!r}, which all names begin with")
     for one in responses:
         one.annotator = str(one.annotator).removeprefix(prefix)

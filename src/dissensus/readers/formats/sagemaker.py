@@ -19,9 +19,16 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.exports.folders import sagemaker_files
-from dissensus.readers.exports.responses import Response, Span, responses_corpus
+from dissensus.readers.exports.responses import Response, Span, entries, responses_corpus
 from dissensus.readers.files import read_utf8
-from dissensus.readers.json_text import as_object, objects, parsed, value_text, value_texts
+from dissensus.readers.json_text import (
+    as_object,
+    object_in,
+    parsed,
+    texts_in,
+    value_text,
+    value_texts,
+)
 from dissensus.readers.layout import Layout
 
 MANIFEST = "output.manifest"
@@ -71,29 +78,26 @@ def _manifest(path: Path, options: Layout) -> tuple[dict[str, dict[str, str]], s
     files.sort(key=lambda file: file.name != MANIFEST)
     shown, label = {}, None
     for file in files[:1]:
-        text = read_utf8(file, options.encoding).decode("utf-8")
-        for number, (_, entry) in enumerate(objects(text, file)):
+        for number, (_, entry) in enumerate(entries(file, options.encoding)):
             labels = [key for key in entry if f"{key}-metadata" in entry]
             label = label or next(iter(labels), None)
-            shown[str(number)] = {
-                SOURCES.get(key, key): value
-                for key, value in entry.items()
-                if isinstance(value, str) and key not in labels
-            }
+            texts = texts_in(entry, skip=labels)
+            shown[str(number)] = {SOURCES.get(key, key): text for key, text in texts.items()}
     return shown, label
 
 
 def _add(one: Response, question: str, content: Any) -> bool:
     """Add the answer to a question, of whichever type it is; returns whether it is a set."""
     values = content if isinstance(content, dict) else {"label": content}
-    marked = [values[key] for key in ("entities", "boundingBoxes") if _is_list(values.get(key))]
-    if marked:
+    lists = (values.get(key) for key in ("entities", "boundingBoxes"))
+    marked = next((marks for marks in lists if isinstance(marks, list)), None)
+    if marked is not None:
         one.answers[question] = []
-        for span in marked[0]:
-            _mark(one, question, span)
+        for span in filter(None, (_span(question, written) for written in marked)):
+            one.mark(span)
         return True
-    is_set = _is_list(values.get("labels"))
-    if values and all(_is_switch(value) for value in values.values()):
+    is_set = isinstance(values.get("labels"), list)
+    if values and all(isinstance(v, bool) or list(object_in(v)) == ["on"] for v in values.values()):
         chosen = [key for key, value in values.items() if value in (True, {"on": True})]
     else:
         chosen = value_texts(values["labels"] if is_set else values.get("label"))
@@ -102,24 +106,17 @@ def _add(one: Response, question: str, content: Any) -> bool:
     return is_set
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _is_switch(value: Any) -> bool:
-    return isinstance(value, bool) or (isinstance(value, dict) and list(value) == ["on"])
-
-
-def _mark(one: Response, question: str, span: Any) -> None:
-    """Add an entity or a box; one without a place or a label is no answer."""
+def _span(question: str, written: Any) -> Span | None:
+    """An entity or a box; None if it has no place or no label."""
     start: tuple[float, ...]
     stop: tuple[float, ...]
     try:
-        if "startOffset" in span:
-            start, stop = (float(span["startOffset"]),), (float(span["endOffset"]),)
+        if "startOffset" in written:
+            start, stop = (float(written["startOffset"]),), (float(written["endOffset"]),)
         else:
-            top, left, height, width = (float(span[k]) for k in ("top", "left", "height", "width"))
+            ends = (float(written[key]) for key in ("top", "left", "height", "width"))
+            top, left, height, width = ends
             start, stop = (top, left), (top + height, left + width)
-        one.mark(Span(question, start, stop, str(span["label"])))
+        return Span(question, start, stop, str(written["label"]))
     except (KeyError, TypeError, ValueError):
-        return
+        return None

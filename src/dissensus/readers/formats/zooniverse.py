@@ -19,7 +19,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.responses import Response, counts, responses_corpus
-from dissensus.readers.json_text import DECODER, value_texts
+from dissensus.readers.json_text import DECODER, list_in, object_in, texts_in, value_texts
 from dissensus.readers.layout import Layout
 
 ITEM, USER, TASKS, DATA = "subject_ids", "user_name", "annotations", "subject_data"
@@ -33,11 +33,12 @@ def read(path: Path, options: Layout) -> Corpus:
     columns = [rows.columns[name].array().to_pylist() for name in names]
     responses, marks, labels = [], Counter[str](), dict[str, str]()
     for row, (item, user, written, *data) in enumerate(zip(*columns, strict=True)):
-        one = Response(rows.place(row), str(item), user, {}, _shown(data, str(item)))
+        shown = object_in(_parsed(data[0])) if data else {}  # of each subject
+        one = Response(rows.place(row), str(item), user, {}, texts_in(shown.get(str(item))))
         for task in _tasks(_parsed(written)):
             name, value = str(task["task"]), task.get("value")
             values = value if isinstance(value, list) else [value]
-            chosen = [_choice(each) for each in values]
+            chosen = [v.get("choice", v) if isinstance(v, dict) else v for v in values]
             if any(isinstance(value, dict) for value in chosen):
                 marks[name] += 1
             elif value is not None:
@@ -69,20 +70,6 @@ def _parsed(cell: str | None) -> Any:
 
 def _tasks(written: Any) -> Iterator[dict[str, Any]]:
     """The tasks, also those that are in one of several parts."""
-    for task in written if isinstance(written, list) else ():
-        if isinstance(task, dict) and "task" in task:
-            inner = [one for one in _tasks(task.get("value")) if one]
-            yield from inner or [task]
-
-
-def _choice(value: Any) -> Any:
-    """What was chosen; a mark as it is."""
-    return value.get("choice", value) if isinstance(value, dict) else value
-
-
-def _shown(data: list[str | None], item: str) -> dict[str, str]:
-    """What is known of the subject."""
-    subjects = _parsed(data[0]) if data else None
-    facts = subjects.get(item) if isinstance(subjects, dict) else None
-    facts = facts if isinstance(facts, dict) else {}
-    return {name: value for name, value in facts.items() if isinstance(value, str)}
+    for task in list_in(written):
+        if "task" in object_in(task):
+            yield from [*_tasks(task.get("value"))] or [task]
