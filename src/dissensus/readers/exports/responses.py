@@ -227,7 +227,10 @@ def responses_corpus(
         columns[verdict] = [next(iter(one.answers.values()))[0] for one in kept]
         columns[QUESTION] = [next(iter(one.answers)) for one in kept]
     for question in questions if verdict is None else ():
-        columns[question] = [_cell(one.answers.get(question), question in several) for one in kept]
+        given = [one.answers.get(question, ()) for one in kept]
+        columns[question] = [next(iter(answers), None) for answers in given]
+        if question in several:
+            columns[question] = [None if a == () else set_text(a) for a in given]
     keys = [key for key in dict.fromkeys(k for one in kept for k in one.item_data) if key.strip()]
     data = {key: f"data.{key.strip()}" if key.strip() in columns else key.strip() for key in keys}
     columns |= {new: [one.item_data.get(old) for one in kept] for old, new in data.items()}
@@ -251,12 +254,6 @@ def responses_corpus(
     return with_spans(corpus, spans, rows.name)
 
 
-def _cell(answers: list[str] | None, is_set: bool) -> str | None:
-    if answers is None:
-        return None
-    return set_text(answers) if is_set else next(iter(answers), None)
-
-
 def shown_content(
     rows: Rows, options: Layout, item: str | None, may: list[str], fields: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[str]]:
@@ -276,16 +273,14 @@ def shown_content(
         shown = shown_columns(rows, options, item, {*never})
     if not shown and len(may) == 1:
         shown = {kind_of(may[0]): may[0]}
-    missing = [column for column in shown.values() if not _exists(rows, column)]
+    media = [column for column in shown.values() if kind_of(column) != "text"]
+    written = {column: rows.columns[column].values.to_pylist() for column in media}
+    missing = [
+        column
+        for column, paths in written.items()
+        if not any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in paths)
+    ]
     return {role: column for role, column in shown.items() if column not in missing}, missing
-
-
-def _exists(rows: Rows, column: str) -> bool:
-    """Whether a column contains texts, or names at least one file that exists."""
-    if kind_of(column) == "text":
-        return True
-    written = rows.columns[column].values.to_pylist()
-    return any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in written)
 
 
 def are_free(texts: Sequence[str], n_answers: int | None = None, fewest: int = 0) -> bool:
@@ -329,7 +324,8 @@ def with_spans(corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]], nam
     kept, n_cut, n_outside = [], 0, 0
     for item, annotator, span in known:
         role = roles[span.question]
-        length = _length(corpus, role, item)
+        text = _text(corpus, role, item)
+        length = None if text is None else len(text)
         if len(span.start) == 1 and not span.seconds and length is not None:
             start, stop = max(span.start[0], 0), min(span.stop[0], length)
             if start >= stop:
@@ -339,10 +335,8 @@ def with_spans(corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]], nam
             span = replace(span, start=(start,), stop=(stop,))
         kept.append((item, annotator, span, role))
     notes = [f"{counted(len(kept), 'span')} read as rationales"]
-    if n_cut:
-        notes.append(f"{counted(n_cut, 'span')} cut at the ends of the text")
-    if n_outside:
-        notes.append(f"{counted(n_outside, 'span')} outside the text left out")
+    notes += [f"{counted(n_cut, 'span')} cut at the ends of the text"] if n_cut else []
+    notes += [f"{counted(n_outside, 'span')} outside the text left out"] if n_outside else []
     notes = [f"{name}: {note}" for note in [*notes, *_same_for_all(known, corpus)]]
     rationales = _rationales(kept) if kept else corpus.rationales
     return replace(corpus, rationales=rationales, notes=(*corpus.notes, *notes))
@@ -355,17 +349,14 @@ def _same_for_all(known: Sequence[tuple[int, int, Span]], corpus: Corpus) -> lis
         answers = corpus.questions[question]
         if answers.annotator is None:
             continue
-        spans: dict[tuple[int, int], set[Span]] = {
-            (int(item), int(annotator)): set()
-            for item, annotator in zip(answers.item, answers.annotator, strict=True)
-        }
+        by_item: dict[int, dict[int, set[Span]]] = {}  # item -> annotator -> what is marked
+        for item, annotator in zip(answers.item.tolist(), answers.annotator.tolist(), strict=True):
+            by_item.setdefault(item, {})[annotator] = set()
         for item, annotator, span in known:
-            if span.question == question and (item, annotator) in spans:
-                spans[item, annotator].add(span)
-        by_item: dict[int, list[set[Span]]] = {}
-        for (item, _), marked in spans.items():
-            by_item.setdefault(item, []).append(marked)
-        shared = [marked for marked in by_item.values() if len(marked) > 1 and any(marked)]
+            if span.question == question and annotator in by_item.get(item, {}):
+                by_item[item][annotator].add(span)
+        every = [list(of_item.values()) for of_item in by_item.values()]
+        shared = [marked for marked in every if len(marked) > 1 and any(marked)]
         if len(shared) >= FEW_SHARED and all(m == marked[0] for marked in shared for m in marked):
             notes.append(
                 f"{question}: all annotators have the same spans in each of {len(shared)} shared "
@@ -375,20 +366,21 @@ def _same_for_all(known: Sequence[tuple[int, int, Span]], corpus: Corpus) -> lis
 
 
 def _rationales(kept: Sequence[tuple[int, int, Span, str]]) -> Rationales:
-    axes = max(len(span.start) for _, _, span, _ in kept)
+    items, annotators, spans, roles = zip(*kept, strict=True)
+    axes = max(len(span.start) for span in spans)
 
     def places(ends: Iterable[tuple[float, ...]]) -> np.ndarray:
         padded = [[*end, *[np.nan] * (axes - len(end))] for end in ends]
         return np.array(padded, dtype=float)
 
     return Rationales(
-        np.array([item for item, _, _, _ in kept], dtype=np.int64),
-        np.array([annotator for _, annotator, _, _ in kept], dtype=np.int64),
-        pa.array([span.question for _, _, span, _ in kept], pa.string()),
-        pa.array([role for _, _, _, role in kept], pa.string()),
-        places(span.start for _, _, span, _ in kept),
-        places(span.stop for _, _, span, _ in kept),
-        pa.array([span.label for _, _, span, _ in kept], pa.string()),
+        np.array(items, dtype=np.int64),
+        np.array(annotators, dtype=np.int64),
+        pa.array([span.question for span in spans], pa.string()),
+        pa.array(roles, pa.string()),
+        places(span.start for span in spans),
+        places(span.stop for span in spans),
+        pa.array([span.label for span in spans], pa.string()),
     )
 
 
@@ -402,20 +394,20 @@ def _role(corpus: Corpus, spans: Sequence[tuple[int, int, Span]]) -> str:
     if len(roles) < 2:
         return roles[0] if roles else kinds[0]
     sample = [(item, span) for item, _, span in spans if span.text and len(span.start) == 1][:200]
-    fits = {role: sum(_contains(corpus, role, *one) for one in sample) for role in roles}
-    return max(roles, key=lambda role: fits[role])
+
+    def n_fitting(role: str) -> int:
+        texts = [(_text(corpus, role, item) or "", span) for item, span in sample]
+        return sum(
+            text[int(span.start[0]) : int(span.stop[0])].strip() == str(span.text).strip()
+            for text, span in texts
+        )
+
+    return max(roles, key=n_fitting)
 
 
-def _contains(corpus: Corpus, role: str, item: int, span: Span) -> bool:
-    code = corpus.content[role][item]
-    if code < 0 or corpus.contents[role].kind != "text":
-        return False
-    text = corpus.contents[role][code]
-    return bool(text[int(span.start[0]) : int(span.stop[0])].strip() == str(span.text).strip())
-
-
-def _length(corpus: Corpus, role: str, item: int) -> int | None:
+def _text(corpus: Corpus, role: str, item: int) -> str | None:
+    """The text of an item in this role; None if there is none."""
     contents = corpus.contents.get(role)
     if contents is None or contents.kind != "text" or corpus.content[role][item] < 0:
         return None
-    return len(contents[corpus.content[role][item]])
+    return str(contents[corpus.content[role][item]])
