@@ -71,7 +71,8 @@ class Corpus(CorpusFields):
             annotators: every annotator; left out, those of the questions in order.
             contents: role -> the text of each item, or (contents, a code per item), as
                 `Contents.distinct` gives them for texts and other kinds.
-            facts: focus, rationales, splits, group, left_out, notes, columns.
+            facts: focus, rationales, splits, group, left_out, notes, columns. What is left out
+                without any answer is not kept.
 
         Example:
             >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no")]
@@ -85,6 +86,7 @@ class Corpus(CorpusFields):
             annotators = _union([a.annotators for a in questions.values()])
         coded = {role: _coded(role, given, len(items)) for role, given in (contents or {}).items()}
         splits = {name: _arrow(values) for name, values in facts.pop("splits", {}).items()}
+        left_out = tuple(row for row in facts.pop("left_out", ()) if row.answers)
         corpus = cls(
             name,
             items,
@@ -96,6 +98,7 @@ class Corpus(CorpusFields):
             {key: _arrow(values) for key, values in (annotator_attributes or {}).items()},
             {key: label.on(items, Names.range(0)) for key, label in (gold or {}).items()},
             splits=splits,
+            left_out=left_out,
             **facts,
         )
         corpus.check()

@@ -2,7 +2,7 @@
 
 A corpus is a function here, in the file of its kind:
 
-    load_NAME(folder: Path, corpus: str) -> Corpus     of a name in `corpora`
+    load_NAME(folder: Folder, corpus: str) -> Corpus     of a name in `corpora`
 
 and an entry in the catalogue, `DATASETS`, with the files by which its folder is recognised.
 """
@@ -19,6 +19,7 @@ from typing import Any, Literal
 from dissensus import readers
 from dissensus.annotations import Repeats
 from dissensus.corpus import Corpus
+from dissensus.datasets.files import Folder
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import unpacking_up_to
 from dissensus.readers.layout import Cells, Layout
@@ -94,7 +95,7 @@ class Dataset:
         if wanted not in self.corpora:
             raise DataError(f"{folder}: no corpus {corpus!r}; choose from {listed(self.corpora)}")
         module = importlib.import_module(f"dissensus.datasets.{self.module}")
-        loaded: Corpus = getattr(module, f"load_{self.name}")(folder, wanted)
+        loaded: Corpus = getattr(module, f"load_{self.name}")(Folder(folder), wanted)
         return loaded
 
 

@@ -13,16 +13,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations, count_pairs
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import (
-    Table,
-    csv_table,
-    first_with,
-    labels,
-    names_in_order,
-    once_each,
-    present,
-    tsv_table,
-)
+from dissensus.datasets.files import Folder, Table, first_with, labels, names_in_order
 from dissensus.errors import DataError, listed
 from dissensus.names import Names, string_array
 from dissensus.scales import Interval, Nominal, Ordinal, Scale
@@ -32,7 +23,7 @@ YES = Nominal(("0", "1"))
 ARE_DUCKS = ("Mallard", "American Black Duck")
 
 
-def load_bluebirds_ducks(folder: Path, corpus: str) -> Corpus:
+def load_bluebirds_ducks(folder: Folder, corpus: str) -> Corpus:
     """Bluebirds and ducks (Welinder et al. 2010): is this bird one? By a crowd, without the
     pictures.
 
@@ -42,13 +33,11 @@ def load_bluebirds_ducks(folder: Path, corpus: str) -> Corpus:
     Question `bluebird` or `duck`, 0 or 1, with gold; items are ids only.
     """
     columns = ("item_id", "annotator_id", "label", *(["gold"] if corpus == "bluebirds" else []))
-    rows = csv_table(folder, f"{corpus}.csv", columns)
+    rows = folder.csv(f"{corpus}.csv", columns)
     items = names_in_order(rows["item_id"])
     annotations = rows.annotations("label", YES, items)
     if corpus == "bluebirds":
-        with rows.errors():
-            item, value = once_each(annotations.item, rows["gold"], "gold")
-            gold = Annotations.from_arrays(item, None, value, YES, items=items)
+        gold = rows.gold(annotations.item, YES, items)
         return Corpus.build(corpus, items, {"bluebird": annotations}, gold={"bluebird": gold})
     species = _species(folder, items)
     is_duck = np.isin(species, ARE_DUCKS).astype(np.int32)
@@ -65,9 +54,9 @@ def load_bluebirds_ducks(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _species(folder: Path, items: Names) -> list[str]:
+def _species(folder: Folder, items: Names) -> list[str]:
     """The species of every item, from the two mappings of the file of classes."""
-    path = present(folder, CLASSES)
+    path = folder.file(CLASSES)
     text = path.read_text(encoding="utf-8", errors="replace")
     class_of = _mapping(path, text, "labels")
     named = {number: species for species, number in _mapping(path, text, "species").items()}
@@ -90,7 +79,7 @@ MOST_TEETH = 1e6  # of a pattern
 DENTISTS = ("rater_1", "rater_2", "rater_3", "rater_4", "rater_5")
 
 
-def load_dawid_skene_classics(folder: Path, corpus: str) -> Corpus:
+def load_dawid_skene_classics(folder: Folder, corpus: str) -> Corpus:
     """Two classical tables: the grades of patients before anaesthesia (Dawid & Skene 1979), and
     caries.
 
@@ -102,9 +91,9 @@ def load_dawid_skene_classics(folder: Path, corpus: str) -> Corpus:
     return _anaesthesia(folder) if corpus == "anaesthesia" else _caries(folder)
 
 
-def _anaesthesia(folder: Path) -> Corpus:
+def _anaesthesia(folder: Folder) -> Corpus:
     columns = ("item", "rater", "rating")  # "1.0": read as a number
-    numbers = csv_table(folder, "anesthesia.csv", numbers=columns)
+    numbers = folder.csv("anesthesia.csv", numbers=columns)
     texts = pa.table({name: string_array(numbers[name]) for name in columns})
     forms = Table(numbers.path, texts)
     items = names_in_order(forms["item"])
@@ -122,8 +111,8 @@ def _anaesthesia(folder: Path) -> Corpus:
     )
 
 
-def _caries(folder: Path) -> Corpus:
-    table = csv_table(folder, "caries.csv", numbers=(*DENTISTS, "n"))
+def _caries(folder: Folder) -> Corpus:
+    table = folder.csv("caries.csv", numbers=(*DENTISTS, "n"))
     n_teeth = table.array("n")
     wrong = ~((n_teeth >= 0) & (n_teeth <= MOST_TEETH) & (n_teeth == np.floor(n_teeth)))
     if wrong.any():
@@ -158,7 +147,7 @@ OTHER_GOLD: dict[str, Scale] = {"wordsim": Interval(0, 4)}  # on a scale of its 
 Parts = dict[str, Any]  # arguments of Corpus.build
 
 
-def load_snow2008(folder: Path, corpus: str) -> Corpus:
+def load_snow2008(folder: Folder, corpus: str) -> Corpus:
     """Snow et al. (2008): five tasks for non-experts, ten answers to every item.
 
     In `affect` one response has six emotions and the valence of a headline. `rte` is about whether
@@ -170,7 +159,7 @@ def load_snow2008(folder: Path, corpus: str) -> Corpus:
     """
     names = list(SCALES)[:7] if corpus == "affect" else [corpus]
     columns = ("annotator_id", "item_id", "response", "gold")
-    tables = {name: csv_table(folder, f"{name}.csv", columns) for name in names}
+    tables = {name: folder.csv(f"{name}.csv", columns) for name in names}
     items, annotators = (
         names_in_order(pa.chunked_array([c for t in tables.values() for c in t[key].chunks]))
         for key in ("item_id", "annotator_id")
@@ -178,10 +167,7 @@ def load_snow2008(folder: Path, corpus: str) -> Corpus:
     questions, gold = {}, {}
     for name, table in tables.items():
         questions[name] = _annotations(table, SCALES[name], items, annotators)
-        with table.errors():
-            item, value = once_each(questions[name].item, table["gold"], "gold")
-            scale = OTHER_GOLD.get(name, SCALES[name])
-            gold[name] = Annotations.from_arrays(item, None, value, scale, items=items)
+        gold[name] = table.gold(questions[name].item, OTHER_GOLD.get(name, SCALES[name]), items)
     shown = SHOWN[corpus](folder, items)
     return Corpus.build(f"snow2008-{corpus}", items, questions, gold=gold, **shown)
 
@@ -194,8 +180,8 @@ def _annotations(table: Table, scale: Scale, items: Names, annotators: Names) ->
     return table.annotations(answers, scale, items, annotators=annotators, response=pair)
 
 
-def _headlines(folder: Path, items: Names) -> Parts:
-    table = tsv_table(folder, HEADLINES, ("id", "headline"))
+def _headlines(folder: Folder, items: Names) -> Parts:
+    table = folder.tsv(HEADLINES, ("id", "headline"))
     n_unused = len(table) - len(items)
     note = f"{n_unused} headlines of {HEADLINES} without answers are left out"
     return {
@@ -204,13 +190,13 @@ def _headlines(folder: Path, items: Names) -> Parts:
     }
 
 
-def _pairs(folder: Path, items: Names) -> Parts:
+def _pairs(folder: Folder, items: Names) -> Parts:
     """Texts in pairs; several hypotheses share one text, so these stay together in a split.
 
     The column `value` is the gold, and is not read from here.
     """
     columns = ("id", "task", "text", "hypothesis")
-    table = _rows_of(tsv_table(folder, "text_rte1.tsv", columns), items)
+    table = _rows_of(folder.tsv("text_rte1.tsv", columns), items)
     premise = Contents.distinct("text", table["text"])
     return {
         "contents": {"premise": premise, "hypothesis": table["hypothesis"]},
@@ -228,7 +214,7 @@ def _rows_of(table: Table, items: Names) -> Any:
     return rows
 
 
-def _articles(folder: Path, items: Names) -> Parts:
+def _articles(folder: Folder, items: Names) -> Parts:
     """Item "42_0" is the first pair of events in article 42."""
     return {
         "item_attributes": {"article": [name.partition("_")[0] for name in items]},
@@ -237,14 +223,14 @@ def _articles(folder: Path, items: Names) -> Parts:
     }
 
 
-def _documents(folder: Path, items: Names) -> Parts:
+def _documents(folder: Folder, items: Names) -> Parts:
     """Item "5:0@35@wsj/23/wsj_2386@wsj@en@on" refers to a document of another corpus."""
     fields = [name.split("@") for name in items]
     documents = [field[2] if len(field) > 2 else None for field in fields]
     return {"item_attributes": {"document": pa.array(documents, pa.string())}, "group": "document"}
 
 
-def _words(folder: Path, items: Names) -> Parts:
+def _words(folder: Folder, items: Names) -> Parts:
     """Item "boy lad" is its two words, in two roles; words occur in several pairs."""
     words = [name.partition(" ") for name in items]
     return {
@@ -256,7 +242,7 @@ def _words(folder: Path, items: Names) -> Parts:
     }
 
 
-SHOWN: dict[str, Callable[[Path, Names], Parts]] = {
+SHOWN: dict[str, Callable[[Folder, Names], Parts]] = {
     "affect": _headlines,
     "rte": _pairs,
     "temp": _articles,

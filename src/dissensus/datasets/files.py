@@ -17,9 +17,8 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
 from dissensus.errors import DataError, cut, listed
-from dissensus.files.arrow import parquet_table as load_parquet
-from dissensus.files.plain import numpy_array as load_array
-from dissensus.files.plain import open_plain, plain_bytes, unpacked
+from dissensus.files.arrow import parquet_table
+from dissensus.files.plain import numpy_array, open_plain, plain_bytes, unpacked
 from dissensus.names import Names
 from dissensus.scales import Interval, Scale
 
@@ -53,6 +52,26 @@ class Table:
         """A column in which every name occurs once."""
         with self.errors():
             return Names(self[column])
+
+    def codes(self, column: str, names: Names, what: str = "item") -> np.ndarray:
+        """A column of known names as their codes.
+
+        Args:
+            what: what a name is the name of, for an error.
+        """
+        with self.errors():
+            return names.codes(self[column], what)
+
+    def once_each(self, codes: np.ndarray, column: str) -> tuple[np.ndarray, Any]:
+        """The codes that occur, and the one value of each in a column that repeats it."""
+        with self.errors():
+            return once_each(codes, self[column], column)
+
+    def gold(self, item: np.ndarray, scale: Scale, items: Names) -> Annotations:
+        """The labels in the column `gold`, which repeats them on every row of an item."""
+        with self.errors():
+            at, values = once_each(item, self["gold"], "gold")
+            return Annotations.from_arrays(at, None, values, scale, items=items)
 
     def errors(self) -> AbstractContextManager[None]:
         """Errors about data inside the block name the file."""
@@ -113,49 +132,88 @@ class Table:
                 item, annotator, column, scale, items=items, annotators=annotators, **options
             )
 
+    def responses(
+        self, scales: Mapping[str, Scale], items: Names, *codes: Any, **options: Any
+    ) -> dict[str, Annotations]:
+        """A question for each scale, answered in the same response; options of `annotations`.
 
-def csv_table(
-    folder: Path, name: str, texts: Iterable[str] = (), numbers: Iterable[str] = (), **types: Any
-) -> Table:
-    """A CSV file of the folder, plain or gzipped, with just these columns and types.
-
-    Texts stay as they are written ("007", "NA", ""); a number that is missing is an error.
-    """
-    return _delimited(folder, name, texts, numbers, types, newlines_in_values=True)
-
-
-def tsv_table(folder: Path, name: str, texts: Iterable[str]) -> Table:
-    """A file with tabs between its columns, where a quotation mark is an ordinary character."""
-    return _delimited(folder, name, texts, (), {}, delimiter="\t", quote_char=False)
+        The column of a question is named by its last word.
+        """
+        options["response"] = np.arange(len(self))
+        return {
+            question: self.annotations(question.split()[-1], scale, items, *codes, **options)
+            for question, scale in scales.items()
+        }
 
 
-def _delimited(
-    folder: Path,
-    name: str,
-    texts: Iterable[str],
-    numbers: Iterable[str],
-    types: dict[str, Any],
-    **parsing: Any,
-) -> Table:
-    path = present(folder, name)
-    types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64()), **types}
-    with _damaged(path):
-        table = pc_csv.read_csv(
-            pa.BufferReader(unpacked(plain_bytes(path), path)),
-            parse_options=pc_csv.ParseOptions(**parsing),
-            convert_options=pc_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
-        )
-        names = table.column_names
-    return Table(path, _with_columns(path, table, names, list(types)))
+class Folder:
+    """The folder of a corpus; a file that is missing or damaged is refused in one line."""
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
-def parquet_table(folder: Path, name: str, columns: list[str]) -> Table:
-    """A Parquet file of the folder with just these columns."""
-    path = present(folder, name)
-    with _damaged(path), open_plain(path) as file:
-        table = load_parquet(file, path)
-        names = table.column_names
-    return Table(path, _with_columns(path, table, names, columns))
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def csv(
+        self, name: str, texts: Iterable[str] = (), numbers: Iterable[str] = (), **types: Any
+    ) -> Table:
+        """A CSV file of the folder, plain or gzipped, with just these columns and types.
+
+        Texts stay as they are written ("007", "NA", ""); a number that is missing is an error.
+        """
+        every = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
+        return self._delimited(name, every | types, newlines_in_values=True)
+
+    def tsv(self, name: str, texts: Iterable[str]) -> Table:
+        """A file with tabs between its columns, where a quotation mark is an ordinary character."""
+        types = dict.fromkeys(texts, pa.string())
+        return self._delimited(name, types, delimiter="\t", quote_char=False)
+
+    def _delimited(self, name: str, types: dict[str, Any], **parsing: Any) -> Table:
+        path = self.file(name)
+        with _damaged(path):
+            data = pa.BufferReader(unpacked(plain_bytes(path), path))
+            converting = pc_csv.ConvertOptions(column_types=types, strings_can_be_null=False)
+            parsed = pc_csv.ParseOptions(**parsing)
+            table = pc_csv.read_csv(data, parse_options=parsed, convert_options=converting)
+            names = table.column_names
+        return Table(path, _with_columns(path, table, names, list(types)))
+
+    def parquet(self, name: str, columns: list[str]) -> Table:
+        """A Parquet file of the folder with just these columns."""
+        path = self.file(name)
+        with _damaged(path), open_plain(path) as file:
+            table = parquet_table(file, path)
+            names = table.column_names
+        return Table(path, _with_columns(path, table, names, columns))
+
+    def array(self, name: str) -> np.ndarray:
+        """An array that numpy wrote, never one with pickled objects."""
+        path = self.file(name)
+        return numpy_array(plain_bytes(path), path)
+
+    def pictures(self, names: Iterable[str]) -> tuple[Contents, np.ndarray]:
+        """The bytes of these files, as the contents of items."""
+        files = [self.file(name).read_bytes() for name in names]
+        return Contents.distinct("image", pa.array(files, pa.binary()))
+
+    def file(self, name: str) -> Path:
+        """The path of a file that the corpus needs."""
+        path = self.path / name
+        if not os.path.isfile(path):  # unlike Path.is_file, False for a name that is too long
+            raise DataError(f"{path}: missing; the corpus cannot be read without it")
+        return path
+
+    def folder(self, name: str) -> Folder:
+        """A folder inside the corpus's that it cannot do without."""
+        path = self.path / name
+        if not path.is_dir():
+            raise DataError(f"{path}: missing; the corpus cannot be read without it")
+        return Folder(path)
 
 
 @contextmanager
@@ -166,12 +224,6 @@ def _damaged(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: names of columns are not UTF-8 ({cut(error)})") from None
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: damaged ({str(error).splitlines()[0]})") from None
-
-
-def numpy_array(folder: Path, name: str) -> np.ndarray:
-    """An array that numpy wrote, never one with pickled objects."""
-    path = present(folder, name)
-    return load_array(plain_bytes(path), path)
 
 
 def _with_columns(path: Path, table: Any, names: list[str], columns: list[str]) -> Any:
@@ -191,34 +243,12 @@ def _with_columns(path: Path, table: Any, names: list[str], columns: list[str]) 
     return table
 
 
-def present(folder: Path, name: str) -> Path:
-    """The path of a file that the corpus needs."""
-    path = folder / name
-    if not os.path.isfile(path):  # unlike Path.is_file, False for a name that is too long
-        raise DataError(f"{path}: missing; the corpus cannot be read without it")
-    return path
-
-
-def present_folder(folder: Path, name: str) -> Path:
-    """The path of a folder inside the corpus's that it cannot do without."""
-    path = folder / name
-    if not path.is_dir():
-        raise DataError(f"{path}: missing; the corpus cannot be read without it")
-    return path
-
-
 def text_lines(path: Path) -> list[str]:
     """The lines of a text file; bytes that are not UTF-8 become a replacement character."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
-
-
-def pictures(folder: Path, names: Iterable[str]) -> tuple[Contents, np.ndarray]:
-    """The bytes of these files of a folder, as the contents of items."""
-    files = [present(folder, name).read_bytes() for name in names]
-    return Contents.distinct("image", pa.array(files, pa.binary()))
 
 
 @contextmanager

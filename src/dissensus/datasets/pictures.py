@@ -15,17 +15,13 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus, Focus, LeftOut
 from dissensus.datasets.files import (
+    Folder,
     Table,
-    csv_table,
     errors_in,
     labels,
     names_in_order,
     numbered,
     numbers_or_nan,
-    once_each,
-    pictures,
-    present,
-    present_folder,
 )
 from dissensus.errors import DataError, counted, listed
 from dissensus.files.plain import numpy_array, zip_members
@@ -35,7 +31,7 @@ from dissensus.scales import Interval, Nominal, Ordinal, Scale
 QUESTIONS = ("complexity", "beauty")
 
 
-def load_ca_patterns216(folder: Path, corpus: str) -> Corpus:
+def load_ca_patterns216(folder: Folder, corpus: str) -> Corpus:
     """Patterns of cells (Nath et al. 2023): complexity and beauty, 0 to 100, of 216 patterns.
 
     Eighty annotators rated the 54 patterns of one block each. Their second answers to six patterns,
@@ -43,39 +39,28 @@ def load_ca_patterns216(folder: Path, corpus: str) -> Corpus:
 
     Questions `complexity` and `beauty`, one response each; an item is a pattern.
     """
-    patterns = csv_table(folder, "items.csv", ("item", "file", "block", "rule", "split"))
+    patterns = folder.csv("items.csv", ("item", "file", "block", "rule", "split"))
     names, numbers = ("item", "annotator"), (*QUESTIONS, "rt_ms")
-    every = csv_table(folder, "answers.csv", names, numbers, showing=pa.int32())
+    every = folder.csv("answers.csv", names, numbers, showing=pa.int32())
     checks = "num_failed_attention_checks"
-    people = csv_table(folder, "annotators.csv", ("annotator", "block"), **{checks: pa.int32()})
+    people = folder.csv("annotators.csv", ("annotator", "block"), **{checks: pa.int32()})
     items, annotators = patterns.names("item"), people.names("annotator")
     rows = every.filter(pc.equal(every["showing"], 1))
     n_again = int((every.array("showing") == 2).sum())
-    questions = {
-        question: rows.annotations(
-            question,
-            Interval(0, 100),
-            items,
-            "item",
-            "annotator",
-            annotators=annotators,
-            what="pattern",
-            response=np.arange(len(rows)),
-            seconds=rows.array("rt_ms") / 1000,
-        )
-        for question in QUESTIONS
-    }
+    scales, seconds = dict.fromkeys(QUESTIONS, Interval(0, 100)), rows.array("rt_ms") / 1000
+    who: dict[str, Any] = {"annotator": "annotator", "annotators": annotators}
+    questions = rows.responses(scales, items, "item", **who, what="pattern", seconds=seconds)
     again = "the same annotator's second answer"
     return Corpus.build(
         corpus,
         items,
         questions,
         annotators=annotators,
-        contents={"image": pictures(present_folder(folder, "images"), patterns.list("file"))},
+        contents={"image": folder.folder("images").pictures(patterns.list("file"))},
         item_attributes={name: patterns[name] for name in ("block", "rule")},
         annotator_attributes={"block": people["block"], "failed_checks": people[checks]},
         splits={"block": patterns["split"]},
-        left_out=tuple(LeftOut(question, again, n_again) for question in QUESTIONS if n_again),
+        left_out=[LeftOut(question, again, n_again) for question in QUESTIONS],
     )
 
 
@@ -88,7 +73,7 @@ OBJECTS = Nominal(
 ATTRIBUTES = ("shape_class", "texture_class", "congruent", "shape_source")
 
 
-def load_cue_conflict16(folder: Path, corpus: str) -> Corpus:
+def load_cue_conflict16(folder: Folder, corpus: str) -> Corpus:
     """Cue conflict (Geirhos et al. 2019): which of 16 objects thirty people saw in 1,280 pictures.
 
     A picture has the shape of one object and the texture of another. Ten annotators each were asked
@@ -98,16 +83,16 @@ def load_cue_conflict16(folder: Path, corpus: str) -> Corpus:
     Question `object`; splits `source` (by the photograph of the shape) and `item`.
     """
     splits = ("split_source", "split_item")
-    facts = csv_table(folder, "items.csv", ("item", "file", "kind", *ATTRIBUTES, *splits))
+    facts = folder.csv("items.csv", ("item", "file", "kind", *ATTRIBUTES, *splits))
     facts = facts.filter(pc.equal(facts["kind"], "edge" if corpus == "edges" else "conflict"))
-    rows = csv_table(folder, "answers.csv", ("item", "annotator", "panel", "answer", "rt_s"))
+    rows = folder.csv("answers.csv", ("item", "annotator", "panel", "answer", "rt_s"))
     rows = rows.filter(pc.is_in(rows["panel"], pa.array(PANELS.get(corpus, (corpus,)))))
     late = pc.equal(rows["answer"], LATE)
     n_late = pc.sum(late).as_py() or 0
     annotators = names_in_order(rows["annotator"])
+    _, panel = rows.once_each(rows.codes("annotator", annotators), "panel")
+    rows = rows.filter(pc.invert(late))
     with rows.errors():
-        _, panel = once_each(annotators.codes(rows["annotator"]), rows["panel"], "panel")
-        rows = rows.filter(pc.invert(late))
         seconds = np.array(rows.list("rt_s"), dtype=float)
     items = facts.names("item")
     answers = rows.annotations(
@@ -118,12 +103,12 @@ def load_cue_conflict16(folder: Path, corpus: str) -> Corpus:
         items,
         {"object": answers},
         annotators=annotators,
-        contents={"image": pictures(present_folder(folder, "images"), facts.list("file"))},
+        contents={"image": folder.folder("images").pictures(facts.list("file"))},
         item_attributes={name: facts[name] for name in ATTRIBUTES},
         annotator_attributes={"panel": panel},
         splits={name.removeprefix("split_"): facts[name] for name in splits},
         group="shape_source",
-        left_out=(LeftOut("object", "no answer within 1.5 s", n_late),) if n_late else (),
+        left_out=[LeftOut("object", "no answer within 1.5 s", n_late)],
     )
 
 
@@ -131,7 +116,7 @@ TRAITS = ("att", "dom", "health", "sexdim", "trust")
 SCALE = Interval(1, 7)
 
 
-def load_faces_3dsk(folder: Path, corpus: str) -> Corpus:
+def load_faces_3dsk(folder: Folder, corpus: str) -> Corpus:
     """3DSK faces (DeBruine & Jones 2020): five traits of 100 faces, rated from 1 to 7.
 
     Each of the 2,000 annotators rated one trait of the 50 faces of one gender. A trait is a
@@ -140,18 +125,15 @@ def load_faces_3dsk(folder: Path, corpus: str) -> Corpus:
     Questions att(ractive), dom(inant), health(y), sexdim (feminine or masculine) and
     trust(worthy); an item is a face, its content the bytes of a JPEG.
     """
-    faces = csv_table(folder, "faces.csv", ("face_id", "face_gender"), face_age=pa.int32())
+    faces = folder.csv("faces.csv", ("face_id", "face_gender"), face_age=pa.int32())
     texts = ("face_id", "rater_id", "rater_gender", "trait")
-    ratings = csv_table(folder, "ratings.csv.gz", texts, ("rater_age", "rating"))
+    ratings = folder.csv("ratings.csv.gz", texts, ("rater_age", "rating"))
     items = faces.names("face_id")
     annotators = names_in_order(ratings["rater_id"])
     annotator = annotators.codes(ratings["rater_id"])
+    attributes = {key: ratings.once_each(annotator, f"rater_{key}")[1] for key in ("gender", "age")}
+    ratings.codes("face_id", items, "face")
     with ratings.errors():
-        attributes = {
-            key: once_each(annotator, ratings[f"rater_{key}"], f"rater_{key}")[1]
-            for key in ("gender", "age")
-        }
-        items.codes(ratings["face_id"], "face")
         SCALE.check(ratings.array("rating"))  # here, so that the row is one of the file
         Nominal(TRAITS).encode(ratings["trait"])
     questions = {
@@ -166,7 +148,7 @@ def load_faces_3dsk(folder: Path, corpus: str) -> Corpus:
         items,
         questions,
         annotators=annotators,
-        contents={"image": pictures(present_folder(folder, "images"), files)},
+        contents={"image": folder.folder("images").pictures(files)},
         item_attributes={"gender": faces["face_gender"], "age": faces["face_age"]},
         annotator_attributes=attributes,
     )
@@ -180,7 +162,7 @@ SCENES = Nominal(
 )  # fmt: skip
 
 
-def load_labelme_crowds(folder: Path, corpus: str) -> Corpus:
+def load_labelme_crowds(folder: Folder, corpus: str) -> Corpus:
     """LabelMe with a crowd (Rodrigues & Pereira 2018): the scene of 2,688 photographs.
 
     1,000 training photographs have one to three answers each, by 59 annotators; all photographs
@@ -205,9 +187,9 @@ def load_labelme_crowds(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
+def _arrays(folder: Folder) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     """Part -> vectors (n_items, n_features), and the labels (n_items,) of each part."""
-    path = present(folder, FEATURES)
+    path = folder.file(FEATURES)
     members = zip_members(path)
     arrays = {name.removesuffix(".npy"): numpy_array(data, path) for name, data in members}
     missing = [name for part in PARTS for name in (f"X_{part}", f"y_{part}") if name not in arrays]
@@ -228,9 +210,9 @@ def _arrays(folder: Path) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
     return vectors, labels_of
 
 
-def _labelme_annotations(folder: Path, items: Names) -> Annotations:
+def _labelme_annotations(folder: Folder, items: Names) -> Annotations:
     """The crowd's answers; item_id is the row among the training vectors."""
-    rows = csv_table(folder, "annotations.csv", ("item_id", "annotator_id"), label=pa.int32())
+    rows = folder.csv("annotations.csv", ("item_id", "annotator_id"), label=pa.int32())
     with rows.errors():
         item = items.codes([f"train-{row}" for row in rows.list("item_id")], "item")
     return rows.annotations(rows.array("label"), SCENES, items, item)
@@ -251,7 +233,7 @@ def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:
 WITHOUT_PICTURE = "shots have no picture; read them as tvsum-shots"
 
 
-def load_tvsum(folder: Path, corpus: str) -> Corpus:
+def load_tvsum(folder: Folder, corpus: str) -> Corpus:
     """TVSum (Song et al. 2015): how important is this moment of a video, from 1 to 5?
 
     Twenty annotators rated every two seconds of each of 50 videos. An annotator of the file is a
@@ -262,16 +244,16 @@ def load_tvsum(folder: Path, corpus: str) -> Corpus:
     Question `importance`, from 1 to 5. An item of `tvsum` is a key frame (role `image`, a JPEG),
     of `tvsum-shots` a shot of two seconds, with the title of its video as text.
     """
-    videos = csv_table(folder, "videos.csv", ("video", "category", "title"))
+    videos = folder.csv("videos.csv", ("video", "category", "title"))
     texts, numbers = ("video", "annotator_slot"), ["score_1_5"]
-    scores = csv_table(folder, "shot_scores.csv.gz", texts, numbers, shot_2s=pa.int64())
+    scores = folder.csv("shot_scores.csv.gz", texts, numbers, shot_2s=pa.int64())
     n_shots, place = len(scores), "shot_2s"
     if corpus == "tvsum":
         place = "frame"
-        scores = csv_table(folder, "keyframe_scores.csv", texts, numbers, frame=pa.int64())
+        scores = folder.csv("keyframe_scores.csv", texts, numbers, frame=pa.int64())
     known = videos.names("video")
+    video = scores.codes("video", known, "video")
     with scores.errors():
-        video = known.codes(scores["video"], "video")
         items, item = Names.encode(numbered(scores["video"], scores[place]))
         annotators, annotator = Names.encode(numbered(scores["video"], scores["annotator_slot"]))
     answers = scores.annotations(
@@ -284,7 +266,7 @@ def load_tvsum(folder: Path, corpus: str) -> Corpus:
     if corpus == "tvsum":
         named = zip(about["video"].to_pylist(), places.to_pylist(), strict=True)
         files = [f"{video}_{frame:05d}.jpg" for video, frame in named]
-        frames = pictures(present_folder(folder, "keyframes"), files)
+        frames = folder.folder("keyframes").pictures(files)
         left_out = (LeftOut("importance, shots", WITHOUT_PICTURE, n_shots),)
         parts = {"contents": {"image": frames}, "left_out": left_out}
     return Corpus.build(
@@ -313,7 +295,7 @@ VECTORS = (
 )
 
 
-def load_eye_fixations_12coders(folder: Path, corpus: str) -> Corpus:
+def load_eye_fixations_12coders(folder: Folder, corpus: str) -> Corpus:
     """Eye fixations by twelve experts (Hooge et al. 2018): is the eye at rest in this sample?
 
     A trial is a sequence of samples of where a subject looked, 300 a second; an item is one sample
@@ -324,7 +306,7 @@ def load_eye_fixations_12coders(folder: Path, corpus: str) -> Corpus:
     columns = [f"fix_{coder}" for coder in CODERS]
     types = dict.fromkeys(columns, pa.int32())
     texts = ("trial", "subject", *SEEN)
-    samples = csv_table(folder, "samples_with_12_labels.csv.gz", texts, ["time"], **types)
+    samples = folder.csv("samples_with_12_labels.csv.gz", texts, ["time"], **types)
     trials, trial = Names.encode(samples["trial"])
     coded = _coded(folder, trials)  # (n_trials, n_coders)
     with samples.errors():
@@ -348,13 +330,12 @@ def load_eye_fixations_12coders(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _coded(folder: Path, trials: Names) -> np.ndarray:
+def _coded(folder: Folder, trials: Names) -> np.ndarray:
     """Whether a coder marked anything in a trial, (n_trials, n_coders) booleans."""
-    events = csv_table(folder, EVENTS, ("trial", "annotator_id"))
+    events = folder.csv(EVENTS, ("trial", "annotator_id"))
     coded = np.zeros((len(trials), len(CODERS)), bool)
-    with events.errors():
-        trial = trials.codes(events["trial"], "trial")
-        coded[trial, CODERS.codes(events["annotator_id"], "coder")] = True
+    trial = events.codes("trial", trials, "trial")
+    coded[trial, events.codes("annotator_id", CODERS, "coder")] = True
     return coded
 
 
@@ -417,7 +398,7 @@ EIGHT_EMOTIONS = Nominal(
 )
 
 
-def load_street(folder: Path, corpus: str) -> Corpus:
+def load_street(folder: Folder, corpus: str) -> Corpus:
     """STREET and AMER (Zhang et al. 2025): impressions of photographs, emotions in clips of films.
 
     Both corpora were announced and are not public yet. Their authors' code reads them like this; a
@@ -446,7 +427,7 @@ def load_street(folder: Path, corpus: str) -> Corpus:
         table, media, n = "discrete-multi-annotator.csv", "videos", 13
         scale = EIGHT_EMOTIONS
         columns = {"emotion": [f"discrete{k}" for k in range(1, n + 1)]}
-    rows = csv_table(folder, table, ("name", *(name for own in columns.values() for name in own)))
+    rows = folder.csv(table, ("name", *(name for own in columns.values() for name in own)))
     items = rows.names("name")
     annotators = Names([f"A{k}" for k in range(1, n + 1)])
     questions = {}
@@ -457,7 +438,7 @@ def load_street(folder: Path, corpus: str) -> Corpus:
         questions[question] = rows.annotations(
             given, scale, items, item, annotator, annotators=annotators
         )
-    paths = [str(path.resolve()) for path in _media(present_folder(folder, media), items)]
+    paths = [str(path.resolve()) for path in _media(folder.folder(media), items)]
     contents: dict[str, Any] = {kind: Contents.distinct(kind, pa.array(paths, pa.string()))}
     return Corpus.build(
         corpus, items, questions, annotators=annotators, contents=contents,
@@ -465,11 +446,13 @@ def load_street(folder: Path, corpus: str) -> Corpus:
     )  # fmt: skip
 
 
-def _media(folder: Path, items: Names) -> list[Path]:
+def _media(folder: Folder, items: Names) -> list[Path]:
     """The file of each item."""
-    files = {name: path for path in sorted(folder.iterdir()) for name in (path.stem, path.name)}
+    files = {
+        name: path for path in sorted(folder.path.iterdir()) for name in (path.stem, path.name)
+    }
     names = [re.sub(r" ?\((\d+)\)", r"_\1", item) for item in items]
-    return [files.get(item) or files.get(name) or present(folder, item)
+    return [files.get(item) or files.get(name) or folder.file(item)
             for item, name in zip(items, names, strict=True)]  # fmt: skip
 
 

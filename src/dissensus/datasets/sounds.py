@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,11 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.datasets.files import (
+    Folder,
     Table,
-    csv_table,
     names_in_order,
     numbered,
     numbers_or_nan,
-    once_each,
-    parquet_table,
-    present,
     standardised,
     word_focus,
 )
@@ -33,7 +30,7 @@ SOUND = ("eGeMAPSv01a_88_femalespk.csv", "eGeMAPSv01a_88_malespk.csv")
 SPEAKER = slice(1, 4)  # of the name of a sound file: "w296_avarua_d5.wav"
 
 
-def load_nsc_voices(folder: Path, corpus: str) -> Corpus:
+def load_nsc_voices(folder: Folder, corpus: str) -> Corpus:
     """NSC voices (Fernandez Gallardo & Weiss 2018): 34 impressions of 300 speakers, 0 to 100.
 
     An impression is a question, with the name of its high pole. In `telephone` 23 other listeners
@@ -41,8 +38,8 @@ def load_nsc_voices(folder: Path, corpus: str) -> Corpus:
 
     An item is a speaker, or a speaker over a channel; its content are 88 eGeMAPS features.
     """
-    poles = csv_table(folder, "SC_Questionnaire.csv", ["right_German"]).list("right_German")
-    parts = csv_table(folder, "split.csv", ("speaker_ID", "speaker_gender", "split"))
+    poles = folder.csv("SC_Questionnaire.csv", ["right_German"]).list("right_German")
+    parts = folder.csv("split.csv", ("speaker_ID", "speaker_gender", "split"))
     speakers = parts.names("speaker_ID")
     if corpus == "telephone":
         file, listener, speaker = "data_listeningtest3.csv", "nameListener", "spk_ID"
@@ -53,7 +50,7 @@ def load_nsc_voices(folder: Path, corpus: str) -> Corpus:
         facts = {"age": "listener_age", "gender": "listener_gender"}
         shown, columns = "speaker_ID", poles
     named = dict.fromkeys((listener, speaker, shown, *facts.values(), *columns))
-    rows = csv_table(folder, file, named)
+    rows = folder.csv(file, named)
     with rows.errors():
         annotators = names_in_order(rows[listener])
         annotator = annotators.codes(rows[listener])
@@ -65,8 +62,7 @@ def load_nsc_voices(folder: Path, corpus: str) -> Corpus:
         for pole, column in zip(poles, columns, strict=True):
             ratings = numbers_or_nan(rows, column, ("", "NA"))
             given = np.flatnonzero(~np.isnan(ratings))
-            if len(given) < len(ratings):
-                left_out.append(LeftOut(pole, "empty", len(ratings) - len(given)))
+            left_out.append(LeftOut(pole, "empty", len(ratings) - len(given)))
             questions[pole] = Annotations.from_arrays(
                 item[given], annotator[given], ratings[given], Interval(0, 100),
                 items=items, annotators=annotators, response=given,
@@ -89,7 +85,7 @@ def load_nsc_voices(folder: Path, corpus: str) -> Corpus:
         annotator_attributes=attributes,
         splits={"speaker": about["split"]} if corpus == "nsc_voices" else {},
         group="speaker",
-        left_out=tuple(left_out),
+        left_out=left_out,
     )
 
 
@@ -101,14 +97,14 @@ def _usual(annotator: np.ndarray, column: Any) -> list[str]:
     return [str(value) for value in values[counts.argmax(axis=1)]]
 
 
-def _sound(folder: Path, speakers: Names) -> np.ndarray:
+def _sound(folder: Folder, speakers: Names) -> np.ndarray:
     """The standardised features of each speaker, (n_speakers, n_features)."""
     vectors = np.full((len(speakers), 0), np.nan)
     for name in SOUND:
-        with present(folder, name).open(encoding="utf-8", errors="replace") as file:
+        with folder.file(name).open(encoding="utf-8", errors="replace") as file:
             header = file.readline(100_000)
         features = [column.strip().strip('"') for column in header.split(",")][1:]
-        table = csv_table(folder, name, ["sample_heard"], features)
+        table = folder.csv(name, ["sample_heard"], features)
         if not vectors.shape[1]:
             vectors = np.full((len(speakers), len(features)), np.nan)
         with table.errors():
@@ -132,7 +128,7 @@ WORD: dict[str, Scale] = {
 }
 
 
-def load_speechocean762(folder: Path, corpus: str) -> Corpus:
+def load_speechocean762(folder: Folder, corpus: str) -> Corpus:
     """speechocean762 (Zhang et al. 2021): the pronunciation of 2,500 sentences, by five experts.
 
     `sentences` has the questions that are comparable with the later release; `sentences-all` adds
@@ -142,14 +138,13 @@ def load_speechocean762(folder: Path, corpus: str) -> Corpus:
     Roles `speech` and `text`; one `response` has the answers of one expert to one item.
     """
     texts = ("item_id", "split", "speaker", "gender", "text")
-    utterances = csv_table(folder, "utterances.csv", texts, age=pa.int32())
+    utterances = folder.csv("utterances.csv", texts, age=pa.int32())
     if corpus == "words":
         return _words(folder, utterances)
     everything, scales = corpus == "sentences-all", SENTENCE | REDEFINED
-    scores = csv_table(folder, "sentence_scores.csv.gz", ("item_id", "annotator_id"), scales)
-    items, n_words = utterances.names("item_id"), len(csv_table(folder, WORD_SCORES, ["item_id"]))
-    with scores.errors():
-        item = items.codes(scores["item_id"], "utterance")
+    scores = folder.csv("sentence_scores.csv.gz", ("item_id", "annotator_id"), scales)
+    items, n_words = utterances.names("item_id"), len(folder.csv(WORD_SCORES, ["item_id"]))
+    item = scores.codes("item_id", items, "utterance")
     return Corpus.build(
         "speechocean762",
         items,
@@ -164,13 +159,12 @@ def load_speechocean762(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _words(folder: Path, utterances: Table) -> Corpus:
+def _words(folder: Folder, utterances: Table) -> Corpus:
     texts = ("item_id", "word", "annotator_id", "phones")
     numbers = [name.removeprefix("word ") for name in WORD]
-    scores = csv_table(folder, WORD_SCORES, texts, numbers, word_idx=pa.int32())
+    scores = folder.csv(WORD_SCORES, texts, numbers, word_idx=pa.int32())
     sentences = utterances.names("item_id")
-    with scores.errors():
-        sentence = sentences.codes(scores["item_id"], "utterance")
+    sentence = scores.codes("item_id", sentences, "utterance")
     words = pc.split_pattern(utterances["text"].combine_chunks(), " ")
     n_words = pc.list_value_length(words).to_numpy()  # (n_utterances,)
     first = np.cumsum(n_words) - n_words  # of each utterance, in the list of all words
@@ -214,24 +208,15 @@ def _spelling(scores: Table, item: np.ndarray, known: np.ndarray, n_words: int) 
 def _questions(
     scores: Table, item: np.ndarray, items: Names, scales: dict[str, Scale]
 ) -> dict[str, Annotations]:
-    annotators = names_in_order(scores["annotator_id"])
-    return {
-        question: scores.annotations(
-            question.removeprefix("word "),
-            scale,
-            items,
-            item,
-            annotators=annotators,
-            response=np.arange(len(item)),
-            extra={"phones": scores["phones"]} if question == "word accuracy" else {},
-        )
-        for question, scale in scales.items()
-    }
+    questions = scores.responses(scales, items, item)
+    if (accuracy := questions.get("word accuracy")) is not None:
+        questions["word accuracy"] = replace(accuracy, extra={"phones": scores["phones"]})
+    return questions
 
 
-def _shown(folder: Path, utterances: Table, of_item: np.ndarray) -> dict[str, Any]:
+def _shown(folder: Folder, utterances: Table, of_item: np.ndarray) -> dict[str, Any]:
     """Contents, attributes and splits of items that belong to these utterances."""
-    sounds = parquet_table(folder, "audio_opus.parquet", ["item_id", "seconds", "ogg_opus"])
+    sounds = folder.parquet("audio_opus.parquet", ["item_id", "seconds", "ogg_opus"])
     audio = sounds.of(utterances["item_id"])
     silent = utterances["item_id"].filter(audio["item_id"].is_null())
     if len(silent):
@@ -256,7 +241,7 @@ DESCRIPTORS = (
 ATTRIBUTES = {"language": "motherLanguage", "birthplace": "birthPlace"}
 
 
-def load_trompa_mer(folder: Path, corpus: str) -> Corpus:
+def load_trompa_mer(folder: Folder, corpus: str) -> Corpus:
     """TROMPA-MER (Gomez-Canon et al. 2022): valence, arousal and mood of 693 excerpts of music.
 
     The excerpts are not part of the corpus; their contents are twelve numbers that describe the
@@ -267,28 +252,22 @@ def load_trompa_mer(folder: Path, corpus: str) -> Corpus:
     Of several answers of one annotator to an excerpt, the last counts.
     """
     texts, types = ("item_id", "rater_id", "valence", "arousal", "mood"), {"position": pa.int32()}
-    every = csv_table(folder, "annotations.csv.gz", texts, ["time_ms"], **types)
+    every = folder.csv("annotations.csv.gz", texts, ["time_ms"], **types)
     order = [("rater_id", "ascending"), ("position", "ascending")]
     rows = Table(every.path, every.columns.sort_by(order))
-    parts = csv_table(folder, "split.csv", ("item_id", "selection", "split"))
+    parts = folder.csv("split.csv", ("item_id", "selection", "split"))
     items, annotators = parts.names("item_id"), names_in_order(rows["rater_id"])
     moods = Nominal(tuple(sorted(pc.unique(rows["mood"]).to_pylist())))
-    questions = {
-        question: rows.annotations(
-            question,
-            scale,
-            items,
-            "item_id",
-            "rater_id",
-            annotators=annotators,
-            what="excerpt",
-            response=np.arange(len(rows)),
-            seconds=rows.array("time_ms") / 1000,
-            repeats="last",
-        )
-        for question, scale in {"valence": SIGNS, "arousal": SIGNS, "mood": moods}.items()
-    }
-    about = csv_table(folder, "raters.csv", ("rater_id", *ATTRIBUTES.values()))
+    questions = rows.responses(
+        {"valence": SIGNS, "arousal": SIGNS, "mood": moods},
+        items,
+        annotator="rater_id",
+        annotators=annotators,
+        what="excerpt",
+        seconds=rows.array("time_ms") / 1000,
+        repeats="last",
+    )
+    about = folder.csv("raters.csv", ("rater_id", *ATTRIBUTES.values()))
     raters = about.of(annotators, "rater_id")  # null for those without an entry
     return Corpus.build(
         corpus,
@@ -299,17 +278,16 @@ def load_trompa_mer(folder: Path, corpus: str) -> Corpus:
         item_attributes={"selection": parts["selection"]},
         annotator_attributes={name: raters[column] for name, column in ATTRIBUTES.items()},
         splits={"selection": parts["split"]},
-        left_out=tuple(
+        left_out=[
             LeftOut(question, "the same annotator answered again", len(rows) - answers.n_rows)
             for question, answers in questions.items()
-            if answers.n_rows < len(rows)
-        ),
+        ],
     )
 
 
-def _descriptors(folder: Path, items: Names) -> np.ndarray:
+def _descriptors(folder: Folder, items: Names) -> np.ndarray:
     """The numbers that describe each excerpt, standardised, (n_items, n_descriptors)."""
-    tracks = csv_table(folder, "tracks.csv", ["item_id"], DESCRIPTORS)
+    tracks = folder.csv("tracks.csv", ["item_id"], DESCRIPTORS)
     with tracks.errors():
         names, code = Names.encode(tracks["item_id"])  # an excerpt may be there twice
         at = names.codes(items, "excerpt")
@@ -325,7 +303,7 @@ NOTE = (
 )
 
 
-def load_vgmidi(folder: Path, corpus: str) -> Corpus:
+def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
     """VGMIDI (Ferreira & Whitehead 2019): valence and arousal of 204 pieces of game music.
 
     Annotators moved two sliders while a piece was played; the files have a value for each measure.
@@ -338,14 +316,14 @@ def load_vgmidi(folder: Path, corpus: str) -> Corpus:
     The role `notes` has a vector for each note. Rated pieces without a MIDI file have no content.
     """
     texts = ("item_id", "annotator_id", "is_known", *ABOUT_ANNOTATORS, *QUESTIONS)
-    every = csv_table(folder, "annotations.csv.gz", texts, n_measures=pa.int32())
+    every = folder.csv("annotations.csv.gz", texts, n_measures=pa.int32())
     items = names_in_order(every["item_id"])
     kept = _first_of_each(every)
     rows = Table(every.path, every.columns.take(kept).combine_chunks())
     annotators = names_in_order(rows["annotator_id"])
     annotator = annotators.codes(rows["annotator_id"])
+    facts = {key: rows.once_each(annotator, key)[1] for key in ABOUT_ANNOTATORS}
     with rows.errors():
-        facts = {key: once_each(annotator, rows[key], key)[1] for key in ABOUT_ANNOTATORS}
         answers = {question: _means(rows, question, kept) for question in QUESTIONS}
     questions = {
         question: rows.annotations(
@@ -370,7 +348,7 @@ def load_vgmidi(folder: Path, corpus: str) -> Corpus:
         contents={"notes": notes},
         item_attributes=_about_pieces(folder, items),
         annotator_attributes=facts,
-        left_out=tuple(LeftOut(question, COPY, n_copies) for question in QUESTIONS if n_copies),
+        left_out=[LeftOut(question, COPY, n_copies) for question in QUESTIONS],
         notes=(NOTE, *([without] if silent else [])),
     )
 
@@ -404,12 +382,11 @@ def _means(answers: Table, question: str, rows: np.ndarray) -> np.ndarray:
     return means
 
 
-def _notes(folder: Path, items: Names) -> tuple[Contents, np.ndarray]:
+def _notes(folder: Folder, items: Names) -> tuple[Contents, np.ndarray]:
     """The notes of each piece in the order of the file, as vectors."""
     columns = ("onset_beat", "dur_beats", "pitch", "velocity", "track")
-    table = csv_table(folder, "notes.csv.gz", ["item_id"], columns)
-    with table.errors():
-        piece = items.codes(table["item_id"], "piece")
+    table = folder.csv("notes.csv.gz", ["item_id"], columns)
+    piece = table.codes("item_id", items, "piece")
     vectors = table.array(*columns)
     order = np.argsort(piece, kind="stable")
     present, starts = np.unique(piece[order], return_index=True)
@@ -420,10 +397,9 @@ def _notes(folder: Path, items: Names) -> tuple[Contents, np.ndarray]:
     return Contents.distinct("features", sequences)
 
 
-def _about_pieces(folder: Path, items: Names) -> dict[str, Any]:
+def _about_pieces(folder: Folder, items: Names) -> dict[str, Any]:
     """Name, file and seconds of each piece; null where the list does not have it."""
-    table = csv_table(folder, "pieces.csv", ("item_id", "name", "midi"), ["duration_s"])
-    with table.errors():
-        items.codes(table.names("item_id"), "piece")
+    table = folder.csv("pieces.csv", ("item_id", "name", "midi"), ["duration_s"])
+    table.codes("item_id", items, "piece")
     pieces = table.of(items)
     return {"name": pieces["name"], "midi": pieces["midi"], "seconds": pieces["duration_s"]}

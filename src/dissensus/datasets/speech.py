@@ -23,15 +23,7 @@ import pyarrow.compute as pc
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.datasets.files import (
-    Table,
-    csv_table,
-    errors_in,
-    names_in_order,
-    present,
-    present_folder,
-    text_lines,
-)
+from dissensus.datasets.files import Folder, Table, errors_in, names_in_order, text_lines
 from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
 from dissensus.scales import Interval
@@ -67,7 +59,7 @@ class _Clips:
     def corpus(
         self,
         name: str,
-        sound_folders: Sequence[Path],
+        sound_folders: Sequence[Folder],
         texts: Mapping[str, str | None] | None,
         attributes: dict[str, Any],
         notes: tuple[str, ...] = (),
@@ -83,7 +75,7 @@ class _Clips:
         with errors_in(self.path):
             answers, averaged = self._answers(clips)
         contents, absent = _contents(sound_folders, clips, texts)
-        left_out = [LeftOut(*key, n) for key, n in (averaged + self.left_out).items() if n]
+        left_out = [LeftOut(*key, n) for key, n in (averaged + self.left_out).items()]
         return Corpus.build(
             name,
             clips,
@@ -92,7 +84,7 @@ class _Clips:
             item_attributes=attributes
             | {MEANS_AGREE: means_agree(clips, self.ratings, self.means)},
             group="speaker",
-            left_out=tuple(left_out),
+            left_out=left_out,
             notes=(*notes, *absent),
             **facts,
         )
@@ -182,14 +174,14 @@ def usable_clips(corpus: Corpus, questions: Sequence[str] = ("valence", "activat
 
 
 def _contents(
-    folders: Sequence[Path], clips: Names, texts: Mapping[str, str | None] | None
+    folders: Sequence[Folder], clips: Names, texts: Mapping[str, str | None] | None
 ) -> tuple[dict[str, tuple[Contents, np.ndarray]], tuple[str, ...]]:
     """The contents of the clips by role, and notes about clips without a sound or a transcript."""
-    files = (path for folder in folders for path in sorted(folder.resolve().rglob("*.wav")))
+    files = (path for folder in folders for path in sorted(folder.path.resolve().rglob("*.wav")))
     sounds = {path.stem: str(path) for path in files if not path.name.startswith("._")}
     paths = [sounds.get(clip) for clip in clips]
     if not any(paths):
-        where = os.path.commonpath(folders)
+        where = os.path.commonpath([folder.path for folder in folders])
         raise DataError(f"{where}: no sound file of any clip is here, such as {clips[0]}.wav")
     contents = {"speech": Contents.distinct("audio", pa.array(paths, pa.string()))}
     notes = list(_absent("sound file", clips, paths))
@@ -220,7 +212,7 @@ def _transcript(path: Path) -> str | None:
     return " ".join(path.read_text(encoding="utf-8", errors="replace").split()) or None
 
 
-def _either(folder: Path, name: str, other: str) -> str:
+def _either(folder: Folder, name: str, other: str) -> str:
     """The name of a file or folder; the other one, if earlier copies have only that."""
     return other if (folder / other).exists() and not (folder / name).exists() else name
 
@@ -245,7 +237,7 @@ _RATING = re.compile(
 _SPOKEN = re.compile(r"(?P<clip>Ses\S+)\s+\[[^\]]*\]:?\s*(?P<text>.*)")
 
 
-def load_iemocap(folder: Path, corpus: str) -> Corpus:
+def load_iemocap(folder: Folder, corpus: str) -> Corpus:
     """IEMOCAP (Busso et al. 2008): the emotion of 10,039 turns of ten actors in dialogs.
 
     A licensed corpus; this reads the folder as it is distributed (IEMOCAP_full_release). The
@@ -257,18 +249,18 @@ def load_iemocap(folder: Path, corpus: str) -> Corpus:
 
     Annotators are `E1`, `E2`, ...; a speaker is the session and F or M.
     """
-    turns, texts = _Clips(folder, Interval(1, 5)), dict[str, str | None]()
+    turns, texts = _Clips(folder.path, Interval(1, 5)), dict[str, str | None]()
     facts: list[tuple[str, float]] = []  # emotion and seconds of each turn
     sessions = [session for session in SESSIONS if (folder / session).is_dir()]
     sounds = []
     for session in sessions or SESSIONS[:1]:
-        inside = present_folder(folder, session)
-        for path in _text_files(present_folder(inside, IEMOCAP_RATINGS)):
+        inside = folder.folder(session)
+        for path in _text_files(inside.folder(IEMOCAP_RATINGS)):
             _read_ratings(path, turns, facts)
-        for path in _text_files(present_folder(inside, IEMOCAP_TRANSCRIPTS)):
+        for path in _text_files(inside.folder(IEMOCAP_TRANSCRIPTS)):
             spoken = (_SPOKEN.fullmatch(line.strip()) for line in text_lines(path))
             texts |= {match["clip"]: match["text"] or None for match in spoken if match}
-        sounds.append(present_folder(inside, SOUNDS))
+        sounds.append(inside.folder(SOUNDS))
     if not turns.ratings:
         raise DataError(
             f"{folder}: no ratings in {SESSIONS[0]}/{IEMOCAP_RATINGS} and the other sessions"
@@ -288,8 +280,8 @@ def load_iemocap(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _text_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.txt") if not path.name.startswith("._"))
+def _text_files(folder: Folder) -> list[Path]:
+    return sorted(path for path in folder.path.glob("*.txt") if not path.name.startswith("._"))
 
 
 def _read_ratings(path: Path, turns: _Clips, facts: list[tuple[str, float]]) -> None:
@@ -407,7 +399,7 @@ _IMPROV_CLIP = re.compile(
 IMPROV_ATTRIBUTES = ("speaker", "gender", "session", "scenario", "sentence", "intended_emotion")
 
 
-def load_msp_improv(folder: Path, corpus: str) -> Corpus:
+def load_msp_improv(folder: Folder, corpus: str) -> Corpus:
     """MSP-Improv (Busso et al. 2017): the emotion of 8,438 turns of twelve actors, rated by a
     crowd.
 
@@ -417,7 +409,7 @@ def load_msp_improv(folder: Path, corpus: str) -> Corpus:
 
     Questions `valence`, `activation` and `dominance`, from 1 to 5; an item is a clip.
     """
-    path = present(folder, _either(folder, "Evaluation.txt", "Evalution.txt"))
+    path = folder.file(_either(folder, "Evaluation.txt", "Evalution.txt"))
     rated, emotions = _Clips(path, Interval(1, 5)), []
     clip = None
     for number, text in enumerate(text_lines(path), 1):
@@ -474,7 +466,7 @@ PODCAST_PARTS = {
 }
 
 
-def load_msp_podcast(folder: Path, corpus: str) -> Corpus:
+def load_msp_podcast(folder: Folder, corpus: str) -> Corpus:
     """MSP-Podcast 1.11 and 1.12 (Lotfian & Busso 2019): the emotion of turns in podcasts.
 
     A licensed corpus; this reads the folder as it is distributed. The split `official` has the
@@ -484,11 +476,11 @@ def load_msp_podcast(folder: Path, corpus: str) -> Corpus:
 
     A speaker who is not known is null, so that the clip is in a group of its own.
     """
-    labels, sounds = present_folder(folder, "Labels"), present_folder(folder, "Audios")
+    labels, sounds = folder.folder("Labels"), folder.folder("Audios")
     texts = ("FileName", "EmoClass", "SpkrID", "Gender", "Split_Set")
     file = _either(labels, "labels_consensus.csv", "labels_concensus.csv")
-    stated = csv_table(labels, file, texts, MEANS)
-    rows = csv_table(labels, "labels_detailed.csv", ("FileName", "EmoDetail"))
+    stated = labels.csv(file, texts, MEANS)
+    rows = labels.csv("labels_detailed.csv", ("FileName", "EmoDetail"))
     parts = stated.parts("Split_Set", PODCAST_PARTS)
     rated = _Clips(rows.path, Interval(1, 7))
     pairs = zip(rows.list("FileName"), rows.list("EmoDetail"), strict=True)
@@ -540,7 +532,7 @@ ID_COLUMNS = ("soft_val_labels", "soft_act_labels", "annotators")
 Numbers = tuple[float, ...]
 
 
-def load_muse(folder: Path, corpus: str) -> Corpus:
+def load_muse(folder: Folder, corpus: str) -> Corpus:
     """MuSE (Jaiswal et al. 2020): the emotion of sentences of 28 speakers, stressed and not
     stressed.
 
@@ -564,8 +556,8 @@ def load_muse(folder: Path, corpus: str) -> Corpus:
     }
     own = [f"S_{title}" for title in titles]
     texts = ("Sentence_name", "Gender", "Type", "Ques_Type", *sum(columns.values(), ()), *own)
-    survey = present_folder(folder, _either(folder, SURVEY, LONG_NAME))
-    table = csv_table(survey, MUSE_RATINGS, texts, ["Duration"])
+    survey = folder.folder(_either(folder, SURVEY, LONG_NAME))
+    table = survey.csv(MUSE_RATINGS, texts, ["Duration"])
     condition = table.parts("Type", CONDITIONS)
     other = next(name for name in PREFIX if name != corpus)
     rated = _Clips(table.path, Interval(1, 9), MUSE_QUESTIONS, anonymous=True)
@@ -588,7 +580,7 @@ def load_muse(folder: Path, corpus: str) -> Corpus:
         rated.left_out[question, MUSE_OWN] = sum(text != "" for text in table.list(column))
     return rated.corpus(
         corpus,
-        [present_folder(folder, name) for name in ("Stressed", "NotStressed")],
+        [folder.folder(name) for name in ("Stressed", "NotStressed")],
         transcripts(clips, *(folder / name for name in MUSE_TRANSCRIPTS)),
         {
             "speaker": [clip.split("_")[0] for clip in clips],
@@ -630,9 +622,9 @@ def _with_ids(*texts: str) -> list[tuple[Numbers, str]]:
     return [((float(valence), float(activation)), str(name)) for valence, activation, name in lists]
 
 
-def _identified(folder: Path, clips: Names) -> list[Rating]:
+def _identified(folder: Folder, clips: Names) -> list[Rating]:
     """The ratings with the ids of those who gave them; clips that have none here are not rated."""
-    table = csv_table(folder, IDS, ("FileName", *ID_COLUMNS))
+    table = folder.csv(IDS, ("FileName", *ID_COLUMNS))
     with table.errors():
         rows = _parsed(table, ID_COLUMNS, _with_ids, "three lists of the same length")
     named = zip(table.list("FileName"), rows, strict=True)

@@ -18,14 +18,12 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut, Rationales
 from dissensus.datasets.files import (
+    Folder,
     Table,
-    csv_table,
     first_with,
     labels,
     names_in_order,
     numbered,
-    present,
-    tsv_table,
     word_focus,
 )
 from dissensus.errors import DataError
@@ -42,7 +40,7 @@ NO_DOCUMENT = "SemEval"  # headlines of many newspapers, one document in the fil
 NOT_ANSWERED = "V = A = D = 1: probably not answered (--corpus emobank-all keeps them)"
 
 
-def load_emobank(folder: Path, corpus: str) -> Corpus:
+def load_emobank(folder: Folder, corpus: str) -> Corpus:
     """EmoBank (Buechel & Hahn 2017): valence, arousal and dominance of 10,548 sentences.
 
     The questions about the reader are what the annotator feels, those about the writer what the
@@ -52,9 +50,9 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
 
     Questions `reader V`, ..., `writer D`, numbers from 1 to 5, linked by `response`.
     """
-    sentences = csv_table(folder, "raw.csv", ("id", "text"))
+    sentences = folder.csv("raw.csv", ("id", "text"))
     items, texts = sentences.names("id"), sentences["text"]
-    about = tsv_table(folder, "meta.tsv", ("id", "document", "category", "subcategory"))
+    about = folder.tsv("meta.tsv", ("id", "document", "category", "subcategory"))
     facts = about.of(items, "id", "sentence")
     blank = pc.equal(pc.utf8_trim_whitespace(facts["subcategory"]), "")
     questions: dict[str, Annotations] = {}
@@ -62,10 +60,9 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
     for perspective in PERSPECTIVES:
         rated, n_empty = _rated(folder, perspective, items, everything=corpus == "emobank-all")
         questions |= rated
-        left_out += [LeftOut(question, NOT_ANSWERED, n_empty) for question in rated if n_empty]
-    means = csv_table(folder, MEANS, ("id", "split"))  # without what the authors' means leave out
-    with means.errors():
-        items.codes(means["id"], "sentence")
+        left_out += [LeftOut(question, NOT_ANSWERED, n_empty) for question in rated]
+    means = folder.csv(MEANS, ("id", "split"))  # without what the authors' means leave out
+    means.codes("id", items, "sentence")
     return Corpus.build(
         corpus,
         items,
@@ -79,7 +76,7 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
         },
         splits={"official": means.of(items, "id")["split"]},
         group="unit",
-        left_out=tuple(left_out),
+        left_out=left_out,
         notes=(
             "sentences of one document make one unit; one whose text occurs in several documents "
             "('Sincerely,'), and every headline of SemEval, is a unit by its text",
@@ -89,10 +86,10 @@ def load_emobank(folder: Path, corpus: str) -> Corpus:
 
 
 def _rated(
-    folder: Path, perspective: str, items: Names, everything: bool
+    folder: Folder, perspective: str, items: Names, everything: bool
 ) -> tuple[dict[str, Annotations], int]:
     """The three questions of one perspective, and how many responses are not answers."""
-    table = csv_table(folder, f"individual_{perspective}_ratings.csv", ["id"], SIDES)
+    table = folder.csv(f"individual_{perspective}_ratings.csv", ["id"], SIDES)
     ratings = table.array(*SIDES)  # (n_responses, 3)
     kept = (ratings != 1).any(axis=1) | everything
     number = np.arange(len(ratings)) * len(PERSPECTIVES) + PERSPECTIVES.index(perspective)
@@ -123,13 +120,13 @@ def _units(texts: list[str], documents: list[str], items: Names) -> list[str]:
     ]
 
 
-def load_jester5k(folder: Path, corpus: str) -> Corpus:
+def load_jester5k(folder: Folder, corpus: str) -> Corpus:
     """Jester 5k (Goldberg et al. 2001): 100 jokes, rated by 5,000 annotators from -10 to 10.
 
     Question `rating`, a number from -10 to 10; an item is a joke.
     """
-    jokes = csv_table(folder, "jokes.csv", ("item_id", "text"))
-    ratings = csv_table(folder, "ratings.csv.gz", ("item_id", "annotator_id"), ["rating"])
+    jokes = folder.csv("jokes.csv", ("item_id", "text"))
+    ratings = folder.csv("ratings.csv.gz", ("item_id", "annotator_id"), ["rating"])
     items = jokes.names("item_id")
     answers = ratings.annotations("rating", Interval(-10, 10), items, what="joke")
     return Corpus.build(corpus, items, {"rating": answers}, contents={"text": jokes["text"]})
@@ -141,7 +138,7 @@ MISSING = ("", "nan", "DATA_EXPIRED", "CONSENT_REVOKED")
 _COMMA_TOO_MANY = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
-def load_lewidi2023(folder: Path, corpus: str) -> Corpus:
+def load_lewidi2023(folder: Folder, corpus: str) -> Corpus:
     """LeWiDi 2023 (SemEval-2023 task 11): texts on which annotators disagree.
 
     HS-Brexit (hate, aggressive, offensive), ArMIS (misogyny, in Arabic), ConvAbuse (severity,
@@ -149,11 +146,11 @@ def load_lewidi2023(folder: Path, corpus: str) -> Corpus:
     and development part together, distinguished by the official split; items are named "train-1".
     Gold is the official hard label of the main question.
     """
-    parts = [present(folder, f"{corpus}_{part}.json") for part in LEWIDI_PARTS]
+    parts = [folder.file(f"{corpus}_{part}.json") for part in LEWIDI_PARTS]
     return read_parts(parts, corpus, 2023)
 
 
-def load_lewidi2025(folder: Path, corpus: str) -> Corpus:
+def load_lewidi2025(folder: Folder, corpus: str) -> Corpus:
     """LeWiDi 2025 (third edition): as 2023, with the attributes of annotators.
 
     CSC (how sarcastic is the response, 1 to 6), MP (is the reply ironic, in nine languages),
@@ -161,11 +158,11 @@ def load_lewidi2025(folder: Path, corpus: str) -> Corpus:
     neutral and contradiction hold, each with an explanation).
     """
     parts = [
-        present(folder, f"{corpus}_{part}.json")
+        folder.file(f"{corpus}_{part}.json")
         for part in LEWIDI_PARTS
         if part == "dev" or corpus not in ONLY_DEV or (folder / f"{corpus}_{part}.json").is_file()
     ]
-    about = present(folder, f"{corpus}_annotators_meta.json")
+    about = folder.file(f"{corpus}_annotators_meta.json")
     loaded = read_parts(parts, corpus, 2025)
     return replace(loaded, annotator_attributes=_annotator_attributes(about, loaded.annotators))
 
@@ -194,7 +191,10 @@ def _column(facts: list[Any]) -> Any:
     return pa.array(texts, pa.string())
 
 
-def load_nli_variation(folder: Path, corpus: str) -> Corpus:
+SECOND = "marked as not applicable: a second question"
+
+
+def load_nli_variation(folder: Folder, corpus: str) -> Corpus:
     """NLI variation (Pavlick & Kwiatkowski 2019): how likely is the hypothesis, given the premise?
 
     500 pairs of texts, about 50 annotators each, a slider from 0 to 100. An annotator can also mark
@@ -206,9 +206,9 @@ def load_nli_variation(folder: Path, corpus: str) -> Corpus:
     `response` is one row of the file of answers.
     """
     columns = ("item_id", "task", "orig_label", "premise", "hypothesis")
-    pairs = csv_table(folder, "items.csv", columns)
+    pairs = folder.csv("items.csv", columns)
     texts, types = ("item_id", "annotator_id", "status"), {"na": pa.bool_(), "batch": pa.int32()}
-    rows = csv_table(folder, "annotations_raw.csv.gz", texts, ["rating_0_100"], **types)
+    rows = folder.csv("annotations_raw.csv.gz", texts, ["rating_0_100"], **types)
     items = pairs.names("item_id")
     not_applicable = np.asarray(rows["na"])
     options: dict[str, Any] = {
@@ -233,11 +233,7 @@ def load_nli_variation(folder: Path, corpus: str) -> Corpus:
             "premise": first_with(items, premise[1]),
         },
         group="premise",
-        left_out=(
-            LeftOut(
-                "rating", "marked as not applicable: a second question", int(not_applicable.sum())
-            ),
-        ),
+        left_out=[LeftOut("rating", SECOND, int(not_applicable.sum()))],
         notes=(
             "orig_label is the label of five other corpora, on scales of their own: it is not read "
             "as gold",
@@ -253,7 +249,7 @@ OTHER_CORPUS = (
 NO_TAG = {"FLAG": "FLAG: the expert gave no tag", "": "an empty cell: the expert gave no tag"}
 
 
-def load_pos_tweets(folder: Path, corpus: str) -> Corpus:
+def load_pos_tweets(folder: Folder, corpus: str) -> Corpus:
     """Part-of-speech tags of tweets by a crowd (Gimpel et al. 2011; Hovy, Plank & Sogaard 2014).
 
     An item is a token in its tweet. `crowd` has the answers of 177 annotators, and gold for every
@@ -264,8 +260,8 @@ def load_pos_tweets(folder: Path, corpus: str) -> Corpus:
     """
     text = ("item_id", "split", "sent_id", "token", "gold", "orig_id")
     types = {"pos_in_sent": pa.int32(), "auto_labelled": pa.bool_()}
-    tokens = csv_table(folder, "tokens.csv", text, **types)
-    experts = csv_table(folder, EXPERTS, ("sent_id", "token", "ann1", "ann2"))
+    tokens = folder.csv("tokens.csv", text, **types)
+    experts = folder.csv(EXPERTS, ("sent_id", "token", "ann1", "ann2"))
     return _crowd(folder, tokens, experts) if corpus == "crowd" else _experts(experts, tokens)
 
 
@@ -297,8 +293,8 @@ def _tweet_ids(tokens: Table) -> Any:
     return numbered(tokens["split"], tokens["sent_id"])
 
 
-def _crowd(folder: Path, tokens: Table, experts: Table) -> Corpus:
-    rows = csv_table(folder, "annotations.csv.gz", ("item_id", "annotator_id", "label"))
+def _crowd(folder: Folder, tokens: Table, experts: Table) -> Corpus:
+    rows = folder.csv("annotations.csv.gz", ("item_id", "annotator_id", "label"))
     tweet_ids = _tweet_ids(tokens)
     tweets = _tweets(tokens["token"], tweet_ids)
     with tokens.errors():
@@ -367,11 +363,10 @@ def _experts(experts: Table, tokens: Table) -> Corpus:
             "in_test": in_test.take(pa.array(tweets.tweet)),
         },
         focus=tweets.focus,
-        left_out=tuple(
+        left_out=[
             LeftOut("tag, cells without an answer", NO_TAG[empty], n)
             for empty, n in n_empty.items()
-            if n
-        ),
+        ],
         notes=("attribute in_test: tweets that are also in the test part of pos_tweets",),
     )
 
@@ -384,7 +379,7 @@ Spans = tuple[Any, ...]  # item, annotator, start, stop and kind of each
 Notes = dict[str, int]  # what was counted, as the end of a sentence
 
 
-def load_toxic_spans(folder: Path, corpus: str) -> Corpus:
+def load_toxic_spans(folder: Folder, corpus: str) -> Corpus:
     """Toxic Spans (Pavlopoulos et al. 2021, 2022): is this comment toxic, and which words make it
     so?
 
@@ -395,11 +390,11 @@ def load_toxic_spans(folder: Path, corpus: str) -> Corpus:
     Question `toxic`, 0 or 1; rationales in characters of the text, their kind the kind of
     toxicity, or "gold" where they are the task's.
     """
-    comments = csv_table(folder, "comments.csv", ("comment_id", "comment_text"))
+    comments = folder.csv("comments.csv", ("comment_id", "comment_text"))
     items, texts = comments.names("comment_id"), comments["comment_text"].combine_chunks()
     types = {"all toxic": pa.bool_(), "not toxic": pa.bool_()}
     columns = ("annotation", "comment_id", "worker", "country")
-    rows = csv_table(folder, ANSWERS, columns, **types)
+    rows = folder.csv(ANSWERS, columns, **types)
     answers = rows.annotations(
         1 - np.asarray(rows["not toxic"]).astype(np.int32),  # "all toxic" is marked on most of
         Nominal(("0", "1")),  # the answers that are 0, too
@@ -430,10 +425,10 @@ def load_toxic_spans(folder: Path, corpus: str) -> Corpus:
     )
 
 
-def _own_spans(folder: Path, rows: Table, answers: Annotations) -> tuple[Spans, Notes]:
+def _own_spans(folder: Folder, rows: Table, answers: Annotations) -> tuple[Spans, Notes]:
     """What each annotator marked; a span without its answer is dropped."""
     types = {"start": pa.int64(), "end": pa.int64()}
-    table = csv_table(folder, "spans.csv", ("annotation", "type"), **types)
+    table = folder.csv("spans.csv", ("annotation", "type"), **types)
     row = rows.names("annotation").find(table["annotation"])  # of the answer
     dropped = int((row < 0).sum())
     table, row = table.filter(pa.array(row >= 0)), row[row >= 0]
@@ -452,9 +447,9 @@ def _own_spans(folder: Path, rows: Table, answers: Annotations) -> tuple[Spans, 
     }
 
 
-def _official(folder: Path, texts: Any) -> tuple[Spans, Any, Notes]:
+def _official(folder: Folder, texts: Any) -> tuple[Spans, Any, Notes]:
     """The task's spans and parts, matched by the text; a text in two parts stays in the first."""
-    tables = {part: csv_table(folder, f"tsd_{part}.csv", ("spans", "text")) for part in TOXIC_PARTS}
+    tables = {part: folder.csv(f"tsd_{part}.csv", ("spans", "text")) for part in TOXIC_PARTS}
     known: dict[str, tuple[str, list[tuple[int, int]]]] = {}  # text -> part and spans
     for part, table in tables.items():
         for text, spans in zip(table.list("text"), _runs(table), strict=True):

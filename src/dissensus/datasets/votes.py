@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
-from dissensus.datasets.files import csv_table, errors_in, labels, numpy_array, parquet_table, votes
+from dissensus.datasets.files import Folder, errors_in, labels, votes
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Nominal
@@ -19,13 +17,13 @@ CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "hors
 IMAGES, COUNTS = "cifar10_test_jpg.parquet", "cifar10h-counts.npy"
 
 
-def load_cifar10h(folder: Path, corpus: str) -> Corpus:
+def load_cifar10h(folder: Folder, corpus: str) -> Corpus:
     """CIFAR-10H (Peterson et al. 2019): 10,000 small photographs with about 51 votes each.
 
     Question `class`, votes without annotators; gold `class`; contents are JPEG bytes.
     """
-    images = parquet_table(folder, IMAGES, ["item_id", "label", "jpg"])
-    counts, scale = numpy_array(folder, COUNTS), Nominal(CLASSES)
+    images = folder.parquet(IMAGES, ["item_id", "label", "jpg"])
+    counts, scale = folder.array(COUNTS), Nominal(CLASSES)
     if counts.shape != (len(images), len(CLASSES)) or counts.dtype.kind not in "iu":
         raise DataError(
             f"{folder / COUNTS}: expected whole numbers for {len(images)} images x "
@@ -62,7 +60,7 @@ ROW = "Unnamed: 0"
 OF_ACTOR = ("Age", "Sex", "Race", "Ethnicity")
 
 
-def load_crema_d_votes(folder: Path, corpus: str) -> Corpus:
+def load_crema_d_votes(folder: Folder, corpus: str) -> Corpus:
     """CREMA-D (Cao et al. 2014): the emotion in 7,442 acted clips, as votes on voice, face and
     both.
 
@@ -70,7 +68,7 @@ def load_crema_d_votes(folder: Path, corpus: str) -> Corpus:
     that the actor intended; items are grouped by `actor`.
     """
     counts = dict.fromkeys((ROW, *CREMA_EMOTIONS), pa.int64())
-    table = csv_table(folder, "tabulatedVotes.csv.gz", ["fileName"], **counts)
+    table = folder.csv("tabulatedVotes.csv.gz", ["fileName"], **counts)
     scale, every = Nominal(tuple(CREMA_EMOTIONS.values())), table.array(*CREMA_EMOTIONS)
     with table.errors():
         items, item = Names.encode(table["fileName"])
@@ -90,7 +88,7 @@ def load_crema_d_votes(folder: Path, corpus: str) -> Corpus:
             )
         gold = labels(np.array([INTENDED[part[2]] for part in parts], np.int32), scale, items)
     actor, sentence, _, level = (pa.array(texts) for texts in zip(*parts, strict=True))
-    actors = csv_table(folder, "VideoDemographics.csv", ("ActorID", *OF_ACTOR))
+    actors = folder.csv("VideoDemographics.csv", ("ActorID", *OF_ACTOR))
     about = actors.of(actor, "ActorID")
     return Corpus.build(
         corpus,
@@ -114,14 +112,14 @@ FERPLUS_EMOTIONS = (
 FERPLUS_PARTS = {"Training": "train", "PublicTest": "dev", "PrivateTest": "test"}
 
 
-def load_ferplus_votes(folder: Path, corpus: str) -> Corpus:
+def load_ferplus_votes(folder: Folder, corpus: str) -> Corpus:
     """FER+ (Barsoum et al. 2016): the emotion in 35,887 photographs of faces, ten votes each.
 
     Question `emotion`, votes without annotators; `NF` is "not a face". An item is a row of the
     file, as some photographs have no name; without pictures.
     """
     counts = dict.fromkeys(FERPLUS_EMOTIONS, pa.int64())
-    table = csv_table(folder, "fer2013new.csv.gz", ("Usage", "Image name"), **counts)
+    table = folder.csv("fer2013new.csv.gz", ("Usage", "Image name"), **counts)
     items, name = Names.range(len(table)), table["Image name"]
     with table.errors():
         answers = votes(table.array(*FERPLUS_EMOTIONS), Nominal(FERPLUS_EMOTIONS), items)
@@ -140,7 +138,7 @@ QUESTION, SCALE = "is the stem", Nominal(("0", "1"))
 STEMMING_PARTS = {"trn": "train", "dev": "dev", "hard-tst": "test"}
 
 
-def load_stemming(folder: Path, corpus: str) -> Corpus:
+def load_stemming(folder: Folder, corpus: str) -> Corpus:
     """Stems of words (Carpenter et al. 2009; Jamison & Gurevych 2015): is this the stem of the
     word?
 
@@ -153,7 +151,7 @@ def load_stemming(folder: Path, corpus: str) -> Corpus:
     """
     texts = ("item_id", "word", "stem", "fold10", "fold20", "set", "gold")
     numbers = dict.fromkeys(("vote0", "vote1", "freq"), pa.int32())
-    pairs = csv_table(folder, "stemming_votes.csv", texts, **numbers)
+    pairs = folder.csv("stemming_votes.csv", texts, **numbers)
     items = pairs.names("item_id")
     with pairs.errors():
         annotations = votes(pairs.array("vote0", "vote1"), SCALE, items)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -59,16 +60,13 @@ def names_of(start: bytes) -> list[str]:
     text = start.decode("utf-8-sig", errors="replace")
     line, quoted = text.split("\n", 1)[0], text  # names may contain line breaks in quotes
     data = (quoted if line.count('"') % 2 else line.rstrip("\r")).encode()
-    try:
-        return next(_records(data, find_delimiter(data)), [])
-    except csv.Error:
-        return []
+    return next(iter(_first_records(data, find_delimiter(data), 1)), [])
 
 
 def delimited_cells(path: Path, layout: Layout) -> list[list[str | None]]:
     """All cells of a file, names included; None where one is blank."""
     data, _ = _western_or_utf8(path, layout.encoding)
-    text = _as_laid_out(_Text(path, data, lambda: iter((data,)), 0), layout)
+    text = _as_laid_out(_Text(path, data), layout)
     check_width(text.width, path)
     try:
         records = list(_records(text.start, text.delimiter, text.quotes))
@@ -89,11 +87,11 @@ def delimited_rows(path: Path, layout: Layout, short_rows: bool = False) -> Rows
     if is_large(path) and not short_rows and not _ABOUT_TEXT & layout.stated().keys():
         large = LargeText(path, layout.encoding)
         with suppress(NotUtf8Error):
-            return _rows(_Text(path, _first_lines(large), large.chunks, MOST_RECORD, large.shown))
+            first = next(large.chunks(), b"")[: 1 << 20]
+            return _rows(_Text(path, first[: first.rfind(b"\n") + 1] or first, large))
     data, notes = _western_or_utf8(path, layout.encoding)
     _check_bytes(data, path)
-    text = _Text(path, data, lambda: iter((data,)), min(2 * len(data), 2**31 - 2), notes=notes)
-    text = _as_laid_out(text, layout)
+    text = _as_laid_out(_Text(path, data, notes=notes), layout)
     if short_rows:
         text = text.with_data(_filled_up(text.start, text.delimiter))
     try:
@@ -111,9 +109,7 @@ class _Text:
 
     path: Path
     start: bytes  # its first lines, or all of them
-    chunks: Callable[[], Iterator[bytes]]
-    most: int  # bytes that are parsed together where a row is long
-    shown: Callable[[Any], Any] = iter  # its record batches, with a progress bar if it is large
+    large: LargeText | None = None  # all of it, if that is not in memory
     given_delimiter: str | None = None
     quotes: bool = True
     above: int = 0  # lines of the file before the first one here
@@ -124,8 +120,7 @@ class _Text:
     def with_data(self, data: bytes, above: int = 0, note: str = "") -> _Text:
         """Other bytes, where so many more lines are above them."""
         notes = (*self.notes, note) if note else self.notes
-        above += self.above
-        return replace(self, start=data, chunks=lambda: iter((data,)), above=above, notes=notes)
+        return replace(self, start=data, above=self.above + above, notes=notes)
 
     @cached_property
     def delimiter(self) -> str:
@@ -145,9 +140,15 @@ class _Text:
             raise DataError(f"{self.path}: the file is empty")
         return len(record)
 
+    @property
+    def most(self) -> int:
+        """The bytes that are parsed together where a row is long."""
+        return MOST_RECORD if self.large else min(2 * len(self.start), 2**31 - 2)
+
     def opened(self, end: bytes = b"") -> io.BufferedReader:
         """The text as a file, with this at its end."""
-        return io.BufferedReader(_Chunks(chain(self.chunks(), (end,))))
+        chunks = self.large.chunks() if self.large else (self.start,)
+        return io.BufferedReader(_Chunks(chain(chunks, (end,))))
 
     def line(self, record: int) -> int:
         """The line in which a record begins; quoted fields may run over several lines."""
@@ -183,11 +184,6 @@ class _Chunks(io.RawIOBase):
         size = min(len(buffer), len(self._rest))
         buffer[:size], self._rest = self._rest[:size], self._rest[size:]
         return size
-
-
-def _first_lines(text: LargeText) -> bytes:
-    first = next(text.chunks(), b"")[: 1 << 20]
-    return first[: first.rfind(b"\n") + 1] or first
 
 
 def _rows(text: _Text) -> Rows:
@@ -274,7 +270,8 @@ def _without_comments(text: _Text, layout: Layout) -> _Text:
     while above < len(lines) and _is_comment(lines[above], text):
         above += 1
     below = b"\n".join(lines[above:])
-    if not below.strip() or (above == 1 and _n_fields(lines[0], text) == _n_fields(lines[1], text)):
+    both: Any = [next(_records(line, text.delimiter, text.quotes), []) for line in lines[:2]]
+    if not below.strip() or (above == 1 and len(set(map(_n_filled, both))) == 1):
         return text  # a line of names that begins so
     what = counted(above, "line")
     return text.with_data(below, above, f"{what} of comments above the column names left out")
@@ -289,7 +286,7 @@ def _without_title(text: _Text) -> _Text:
         for row in islice(rows, LOOKED_AT):
             cells.append(row)
             ends.append(rows.line_num)
-    filled = [sum(map(bool, map(str.strip, row))) for row in cells]
+    filled = list(map(_n_filled, cells))
     width, usual = (sorted(n)[len(n) // 2] if n else 0 for n in ([*map(len, cells)], filled))
     above = 0
     while above < len(cells) and (filled[above] < 2 or 2 * len(cells[above]) <= width):
@@ -306,9 +303,8 @@ def _is_comment(line: bytes, text: _Text) -> bool:
     return blank or line.lstrip(b' "').startswith(COMMENT)
 
 
-def _n_fields(line: bytes, text: _Text) -> int:
-    fields: list[str] = next(_records(line, text.delimiter, text.quotes), [])
-    return sum(bool(field.strip()) for field in fields)
+def _n_filled(row: list[str]) -> int:
+    return sum(bool(cell.strip()) for cell in row)
 
 
 def _begins_with_data(text: _Text) -> bool:
@@ -316,20 +312,14 @@ def _begins_with_data(text: _Text) -> bool:
 
     A line of which all cells are numbers may be names of annotators.
     """
-    try:
-        records = [one for one in islice(_records(text.start, text.delimiter), LOOKED_AT) if one]
-    except csv.Error:
-        return False
-    first, below = (records[0], records[1:]) if records else ([], [])
+    first, *below = _first_records(text.start, text.delimiter, LOOKED_AT) or [[]]
     if len(first) < 2 or len(below) < 4 or n_recognised(first) or len(set(first)) < len(first):
         return False
-    columns = [[row[at] for row in below if len(row) > at] for at in range(len(first))]
-    again = [cell.strip() and cell in column for cell, column in zip(first, columns, strict=True)]
-    numbers = [
-        as_numbers([cell, *(one for one in column if one.strip())]) is not None
-        for cell, column in zip(first, columns, strict=True)
-    ]
-    words = [yes for yes, number in zip(again, numbers, strict=True) if not number]
+    words = []  # whether each that is no number occurs again
+    for at, cell in enumerate(first):
+        column = [row[at] for row in below if len(row) > at]
+        if as_numbers([cell, *(one for one in column if one.strip())]) is None:
+            words.append(cell.strip() and cell in column)
     return bool(words) and all(words)
 
 
@@ -359,8 +349,7 @@ def of_two_rows(first: list[str], second: list[str]) -> list[str]:
 
 def _check_bytes(data: bytes, path: Path) -> None:
     """Refuse a first line without end, and NUL bytes, which no text has."""
-    ends = (data.find(end, 0, MOST_HEADER) for end in (b"\n", b"\r"))
-    if len(data) > MOST_HEADER and all(end < 0 for end in ends):
+    if len(data) > MOST_HEADER and not re.search(rb"[\n\r]", data[:MOST_HEADER]):
         raise DataError(
             f"{path}: the first line is longer than {MOST_HEADER >> 20} MB; is this a table with a "
             "line of column names?"
@@ -377,13 +366,13 @@ def _filled_up(data: bytes, delimiter: str) -> bytes:
         records = list(_records(data, delimiter))
     except csv.Error:
         return data
-    width = next((len(record) for record in records if record), 0)
-    cut_off = records and len(records[-1]) < width and not data.endswith((b"\n", b"\r"))
-    if cut_off or not any(0 < len(record) < width for record in records):
+    widths = [len(record) for record in records if record] or [0]
+    cut_off = records and len(records[-1]) < widths[0] and not data.endswith((b"\n", b"\r"))
+    if cut_off or min(widths) == widths[0]:
         return data
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([*record, *[""] * (width - len(record))] for record in records)
+    writer.writerows([*record, *[""] * (widths[0] - len(record))] for record in records)
     return text.getvalue().encode()
 
 
@@ -398,10 +387,7 @@ def find_delimiter(data: bytes) -> str:
 
 
 def _fit(data: bytes, delimiter: str) -> tuple[int, float, int]:
-    try:
-        records = [record for record in islice(_records(data, delimiter), 50) if record]
-    except csv.Error:
-        return 0, 0.0, 0
+    records = _first_records(data, delimiter, 50)
     names = next((record for record in records if len(record) > 1), None)  # below a title
     if names is None:
         return 0, 0.0, 0
@@ -413,6 +399,13 @@ def _records(data: bytes, delimiter: str, quotes: bool = True) -> Any:
     """Python's own reader: slow, but it reads no more of the file than is needed."""
     lines = io.TextIOWrapper(io.BytesIO(data), "utf-8", newline="", errors="replace")
     return csv.reader(lines, delimiter=delimiter, quoting=_quoting(quotes))
+
+
+def _first_records(data: bytes, delimiter: str, n: int) -> list[list[str]]:
+    """The first records that are not blank; none if one of them cannot be read."""
+    with suppress(csv.Error):
+        return [record for record in islice(_records(data, delimiter), n) if record]
+    return []
 
 
 def _quoting(quotes: bool) -> Any:
@@ -453,7 +446,8 @@ def _columns(text: _Text, block: int, ragged: list[Any]) -> tuple[list[str], lis
     parts = [ColumnParts() for _ in range(text.width)]
     records: list[list[str]] = []
     held: list[Any] = []  # the columns of the last batch, with the row that was added
-    for batch in text.shown(_batches(text, block, ragged)):
+    batches = _batches(text, block, ragged)
+    for batch in text.large.shown(batches) if text.large else batches:
         for part, column in zip(parts, held, strict=False):
             part.add(column)
         n_names = min(text.header - len(records), batch.num_rows)
