@@ -180,6 +180,17 @@ def same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
+def code_type(n: int) -> type[np.signedinteger]:
+    """The smallest type for codes of so many names, with room for -1 and for one more.
+
+    Example:
+        >>> code_type(4).__name__, code_type(2000).__name__, code_type(10**6).__name__
+        ('int8', 'int16', 'int32')
+    """
+    kinds = (np.int8, np.int16, np.int32)
+    return next((kind for kind in kinds if n < np.iinfo(kind).max), np.int64)
+
+
 def new_codes(kept: np.ndarray, n: int) -> np.ndarray:
     """The place of each of `n` codes among those that are kept, (n,); -1 if it is not kept."""
     new = np.full(n, -1, dtype=np.int64)

@@ -25,7 +25,7 @@ from dissensus.files.folders import (
     write_table,
     writing,
 )
-from dissensus.names import Names
+from dissensus.names import Names, code_type
 from dissensus.progress import progress
 
 FEW = 50_000  # answers below which a second thread costs more than it gains
@@ -60,7 +60,9 @@ class ItemAnswers:
         # where each item's answers begin, (n_items + 1,)
         self.offsets = np.zeros(self.n_items + 1, np.int64)
         np.cumsum(annotations.per_item(), out=self.offsets[1:])
-        kind = np.int32 if self.n_cells < 1 << 31 else np.int64
+        kind: Any = np.int32 if self.n_cells < 1 << 31 else np.int64
+        if annotations.answer.itemsize < 4:  # very many answers
+            kind = code_type(self.n_cells)
         self.cell: np.ndarray = np.empty(annotations.n_rows, kind)
         columns = annotations.item, annotator, annotations.answer
         sort_by_item(*columns, self.n_values, self.offsets, self.cell)

@@ -26,7 +26,7 @@ from dissensus.files.folders import (
     write_json,
     write_table,
 )
-from dissensus.names import Names
+from dissensus.names import Names, code_type
 from dissensus.scales import (
     MultiLabel,
     Nominal,
@@ -220,12 +220,14 @@ def _read_answers(
 ) -> Annotations:
     """Column after column, so that there is never a second copy of all."""
     scale = scale_from_dict(front["scale"])
-    codes = ("item", "annotator", *(["answer"] if isinstance(scale, Nominal | Ordinal) else []))
+    n_codes = {"item": len(items), "annotator": len(annotators)}
+    if isinstance(scale, Nominal | Ordinal):
+        n_codes["answer"] = len(scale)
     columns: dict[str, Any] = {}
     arrays: dict[str, Any] = {}
     for name in column_names(path):
-        if name in codes:  # 8 bytes each in folders of earlier versions
-            arrays[name] = read_integers(path, name)
+        if name in n_codes:  # 8 bytes each in folders of earlier versions
+            arrays[name] = read_integers(path, name, code_type(n_codes[name]))
             continue
         column = read_table(path, [name])[name].combine_chunks()
         if name.startswith("extra."):
@@ -234,6 +236,7 @@ def _read_answers(
             arrays[name] = column.to_numpy(zero_copy_only=False)
             if pa.types.is_binary(column.type):  # sets of many values
                 arrays[name] = masks_of_bytes(arrays[name])
+    pa.default_memory_pool().release_unused()
     annotations = Annotations.from_arrays(
         arrays.pop("item"),
         arrays.pop("annotator", None),

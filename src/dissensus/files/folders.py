@@ -212,6 +212,7 @@ CHECKSUMS = "checksums"  # in the JSON of a folder: of itself and of the tables,
 NEWEST = {"predictions": 3}  # the highest format number that is read, if not FORMAT
 
 _CHUNK = 1 << 20  # bytes that are read at a time
+MANY_ROWS = 1 << 24  # of a column of whole numbers: very many
 
 DAMAGE: tuple[type[Exception], ...] = (  # what the content of a damaged folder can cause
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
@@ -362,15 +363,20 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> Any:
         return parquet_table(file, path, ratio_only=True, columns=columns)
 
 
-def read_integers(path: Path, name: str) -> np.ndarray:
-    """A column of whole numbers in 4 bytes each, without a second copy of it."""
+def read_integers(path: Path, name: str, least: Any = np.int32) -> np.ndarray:
+    """A column of whole numbers in 4 bytes each, without a second copy of it.
+
+    Args:
+        least: the type that they have instead if there are very many of them.
+    """
     with _table_errors(path), open_plain(path) as file:
         check_parquet(file, path, ratio_only=True)
         table = pq.ParquetFile(file)
-        values: np.ndarray = np.empty(table.metadata.num_rows, np.int32)
+        n_rows = table.metadata.num_rows
+        values: np.ndarray = np.empty(n_rows, least if n_rows > MANY_ROWS else np.int32)
         begin = 0
         for batch in table.iter_batches(1 << 20, columns=[name]):
-            part = batch.column(0).cast(pa.int32()).to_numpy()
+            part = batch.column(0).cast(pa.from_numpy_dtype(values.dtype)).to_numpy()
             values[begin : begin + len(part)] = part
             begin += len(part)
     return values

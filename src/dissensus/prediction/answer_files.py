@@ -34,7 +34,9 @@ def answers_table(
         counts: further columns after the confidence.
     """
     table = prediction.to_table(by)
-    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    columns: dict[str, Any] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):  # without a copy
+        columns[name] = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     about = item_columns(corpus) or {item_column(corpus): corpus.items.array}
     items = columns.pop("item")
     if by != "item" or prediction.items is not corpus.items:

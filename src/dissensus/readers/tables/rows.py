@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.names import Names
+from dissensus.names import Names, code_type
 from dissensus.readers.files import check_width
 from dissensus.readers.layout import IN_MEMORY
 from dissensus.scales import as_numbers
+
+if TYPE_CHECKING:
+    from dissensus.readers.tables.distinct_texts import DistinctTexts
 
 FEATURES = "(features)"  # stands for the columns of features while a table is read
 LOOKED_AT = 200  # values of a column whose spelling is looked at
@@ -309,7 +312,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 class ColumnParts:
-    """A column that grows; if it is long, it is kept as codes, 4 bytes each.
+    """A column that grows; if it is long, it is kept as codes.
 
     Example:
         >>> parts = ColumnParts()
@@ -322,8 +325,8 @@ class ColumnParts:
     def __init__(self) -> None:
         self._n_rows = self._n_bytes = 0
         self._texts: list[Any] = []
-        self._values = pa.array([], pa.large_string())  # the distinct texts so far
         self._codes: list[np.ndarray] = []
+        self._distinct: DistinctTexts | None = None  # of a long column
 
     def __len__(self) -> int:
         return self._n_rows
@@ -333,30 +336,28 @@ class ColumnParts:
         self._n_rows += len(array)
         self._texts.append(array)
         self._n_bytes += array.nbytes
-        if self._n_bytes > (
-            max(MANY_BYTES // 8, self._values.nbytes) if self._codes else MANY_BYTES
-        ):
-            self._encode()
+        if self._distinct is not None or self._n_bytes > MANY_BYTES:
+            self._number()
 
     def column(self) -> Column:
         """All rows; nothing is kept here."""
-        if not self._codes:
-            texts, self._texts = self._texts, []
-            return Column.of(pa.chunked_array(texts, pa.string()))
-        self._encode()
+        texts, self._texts = self._texts, []
         codes, self._codes = self._codes, []
-        small = self._values.nbytes < np.iinfo(np.int32).max
-        values = self._values.cast(pa.string()) if small else self._values
-        return Column(values, np.concatenate(codes), is_encoded=True)
+        distinct, self._distinct = self._distinct, None
+        if distinct is None:
+            return Column.of(pa.chunked_array(texts, pa.string()))
+        return Column(distinct.array(), np.concatenate(codes, dtype=np.int32), is_encoded=True)
 
-    def _encode(self) -> None:
-        """Turn the texts into codes, those of texts that were there before as they were."""
-        new = Column.of(pa.chunked_array(self._texts, pa.string()))
-        self._texts, self._n_bytes = [], 0
-        both = pa.concat_arrays([self._values, new.values.cast(pa.large_string())])
-        encoded = both.dictionary_encode()
-        codes = encoded.indices.to_numpy()[len(self._values) :].astype(np.int32)
-        self._values = encoded.dictionary
-        self._codes.append(np.append(codes, np.int32(-1))[new.codes])
-        del new, both, encoded
-        pa.default_memory_pool().release_unused()
+    def _number(self) -> None:
+        """Turn the texts into codes."""
+        from dissensus.readers.tables.distinct_texts import DistinctTexts
+
+        self._distinct = self._distinct or DistinctTexts()
+        texts, self._texts = self._texts, []
+        for part in texts:
+            new = Column.of(part)
+            codes = np.append(self._distinct.codes(new.values), -1)
+            kind = code_type(len(self._distinct))
+            self._codes.append(codes.astype(kind)[new.codes])
+        if len(texts) > 1:
+            pa.default_memory_pool().release_unused()
