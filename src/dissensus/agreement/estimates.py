@@ -264,19 +264,23 @@ class Votes:
         n = n.astype(np.min_scalar_type(int(n.max(initial=0))))
         return cls(annotations.small_counts, n, own_by_values(annotations, apart), apart)
 
+    def agreeing(self, items: slice) -> tuple[np.ndarray, np.ndarray]:
+        """The share of pairs of annotators of these items who agree, and 1 where there are any;
+        `apart` is 0 to 1."""
+        counts, n = self.counts[items].astype(float), self.n[items].astype(float)
+        return _agreeing(n, differing(counts, self.apart) - self.own[items])
+
     def agreement(self, items: slice = slice(None)) -> ItemAgreement:
         """Of these items; `apart` is 0 to 1."""
-        counts, n = self.counts[items].astype(float), self.n[items].astype(float)
-        agreeing, several = _agreeing(n, differing(counts, self.apart) - self.own[items])
-        share = counts / np.maximum(n, 1.0)[:, None]
-        return ItemAgreement(agreeing, several, share, (n > 0).astype(float))
+        share = self.counts[items] / np.maximum(self.n[items], 1.0)[:, None]
+        return ItemAgreement(*self.agreeing(items), share, (self.n[items] > 0).astype(float))
 
 
 def equal_pairs(annotations: Annotations) -> OfSums:
     """The share of equal pairs, mean over items with pairs."""
     if not isinstance(annotations.scale, MultiLabel):
         votes = Votes.of(annotations, unequal(annotations.scale.n_columns))
-        return OfSums(len(votes.n), lambda items: votes.agreement(items)[:2], ratio)
+        return OfSums(len(votes.n), votes.agreeing, ratio)
     n, answer = annotations.voters(), annotations.answer
     item, _, alike = groups(annotations)
     own = own_disagreement(annotations, lambda a, b: answer[a] != answer[b])
@@ -315,7 +319,7 @@ def differing(counts: np.ndarray, apart: np.ndarray) -> np.ndarray:
         apart: how far apart two values are, (n_values, n_values).
     """
     if (apart == 1.0 - np.eye(len(apart))).all():
-        return counts.sum(axis=1) ** 2 - np.einsum("iv,iv->i", counts, counts)
+        return np.einsum("iv->i", counts) ** 2 - np.einsum("iv,iv->i", counts, counts)
     return np.einsum("iv,iv->i", counts @ apart, counts)
 
 

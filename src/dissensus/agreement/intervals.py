@@ -28,6 +28,7 @@ from dissensus.agreement.estimates import (
 )
 from dissensus.agreement.registry import Measure
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import PAIRS, slices
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
@@ -76,7 +77,7 @@ def interval_over_items(
         return interval_of(measure.prepare, annotations, bounds, level, of_pairs)
     items = np.flatnonzero(annotations.per_item())
     value, without = measure(annotations), _called(measure, annotations, items)
-    return jackknife_from(value, Moments.of(without - value), (-math.inf, math.inf), level)
+    return jackknife_from(value, Moments.of(without, value), (-math.inf, math.inf), level)
 
 
 def interval_over_annotators(
@@ -136,16 +137,17 @@ def interval_of(
             bias, which is large if annotators share few items, makes the interval longer.
     """
     n, estimate = annotations.voters(), prepare(annotations)
-    value, items = estimate.value(), np.flatnonzero(n)
+    value, answered = estimate.value(), n > 0
     if math.isnan(value) or np.count_nonzero(n > 1) < 2:
         return NONE
-    moments = Moments.of(estimate.without_each()[items] - value)
+    without = estimate.without_each()
+    moments = Moments.of(without if answered.all() else without[answered], value)
     ends = None
     if not moments.n_deciding >= ENOUGH and _repeat(annotations):
         is_sum = hasattr(estimate, "totals") if of_pairs is None else _can_be_counted(annotations)
         if is_sum:
             sums = cast(Callable[[Annotations], Summable], of_pairs or prepare)
-            t, rises = _students_t(len(items) - 1, level), math.isfinite(bounds[1])
+            t, rises = _students_t(moments.n - 1, level), math.isfinite(bounds[1])
             ends = score_interval(sums, annotations, t, rises)
     if ends is None:
         return jackknife_from(value, moments, bounds, level, of_pairs is not None)
@@ -189,10 +191,13 @@ class Moments(NamedTuple):
     fourths: float
 
     @classmethod
-    def of(cls, deviations: np.ndarray) -> Moments:
-        squares = deviations**2
-        sums = (deviations.sum(), squares.sum(), squares @ squares)
-        return cls(len(deviations), *(float(part) for part in sums))
+    def of(cls, without: np.ndarray, value: float) -> Moments:
+        sums = np.zeros(3)
+        for items in slices(len(without), PAIRS):
+            deviations = without[items] - value
+            squares = deviations**2
+            sums += deviations.sum(), squares.sum(), squares @ squares
+        return cls(len(without), *sums.tolist())
 
     @property
     def n_deciding(self) -> float:
@@ -218,7 +223,7 @@ def jackknife_of(
     Reference: Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 11.
     """
     value = estimate.value()
-    return jackknife_from(value, Moments.of(estimate.without_each()[items] - value), bounds, level)
+    return jackknife_from(value, Moments.of(estimate.without_each()[items], value), bounds, level)
 
 
 def jackknife_from(
