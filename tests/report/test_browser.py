@@ -62,6 +62,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def opened(chromium: Any, report: Path) -> Any:
+    """The page with all sections open."""
+    page = chromium.new_page()
+    page.goto(report.as_uri())
+    page.get_by_role("button", name="Open all").click()
+    return page
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_it_opens_without_an_error_or_a_request(
@@ -74,7 +82,13 @@ def test_it_opens_without_an_error_or_a_request(
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.goto(report.as_uri())
-    assert page.locator("h2").all_text_contents() == SECTIONS
+    sections = page.locator("details.section")
+    assert sections.locator("> summary h2").all_text_contents() == SECTIONS
+    assert page.locator("details[open]").count() == 0
+    page.get_by_role("link", name="Annotators").click()
+    page.locator("details#annotators[open]").wait_for()
+    page.get_by_role("button", name="Open all").click()
+    assert page.locator("details[open]").count() == len(SECTIONS)
     assert errors == [] and [url for url in requests if not url.startswith("data:")] == [
         report.as_uri()
     ]
@@ -86,8 +100,7 @@ def test_it_opens_without_an_error_or_a_request(
 
 
 def test_tables_are_sorted_and_filtered_and_annotators_picked(chromium: Any, report: Path) -> None:
-    page = chromium.new_page()
-    page.goto(report.as_uri())
+    page = opened(chromium, report)
     table = page.locator("table", has=page.locator("th", has_text="with the rest")).first
     header = table.locator("th", has_text="kappa")
     column = header.evaluate("header => header.cellIndex")
@@ -124,6 +137,8 @@ def test_tables_are_sorted_and_filtered_and_annotators_picked(chromium: Any, rep
 def test_printed_pages_cut_nothing_off(chromium: Any, report: Path) -> None:
     page = chromium.new_page(viewport={"width": 700, "height": 900})  # A4 without its margins
     page.goto(report.as_uri())
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 2  # what is open
+    page.get_by_role("button", name="Open all").click()
     page.emulate_media(media="print")
     reach = "parts => parts.map(part => part.firstElementChild.getBoundingClientRect().right)"
     assert max(page.locator(".scroll").evaluate_all(reach)) <= 700
@@ -132,8 +147,7 @@ def test_printed_pages_cut_nothing_off(chromium: Any, report: Path) -> None:
 
 
 def test_figures_and_tables_are_saved(chromium: Any, report: Path, tmp_path: Path) -> None:
-    page = chromium.new_page()
-    page.goto(report.as_uri())
+    page = opened(chromium, report)
     for kind, start in (("svg", "<svg"), ("csv", "value,share")):
         with page.expect_download() as download:
             page.locator("figure").first.locator(f"[data-{kind}]").click()
@@ -244,7 +258,7 @@ def test_a_comparison_is_served(chromium: Any, tmp_path: Path) -> None:
     page = chromium.new_page()
     with served(tmp_path / "comparison") as (printed, _):
         page.goto(printed)
-        assert page.locator("h2").all_text_contents()[0] == "Methods compared"
+        assert page.locator("details h2").all_text_contents()[0] == "Methods compared"
         assert page.locator("#try").count() == 0
     page.close()
 

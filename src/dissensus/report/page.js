@@ -109,3 +109,10 @@ const openSection = () => {
 };
 addEventListener("hashchange", openSection);
 openSection();
+const all = document.querySelector("[data-open]");
+all.addEventListener("click", () => {
+  const open = all.getAttribute("aria-pressed") !== "true";
+  for (const section of document.querySelectorAll("details.section")) section.open = open;
+  all.setAttribute("aria-pressed", String(open));
+  all.textContent = open ? "Close all" : "Open all";
+});
