@@ -13,7 +13,7 @@ import torch
 from dissensus.contents import Contents
 from dissensus.encoders import NeuralEncoder, encoder
 from dissensus.encoders.words import WordsEncoder, read_vectors
-from dissensus.errors import DataError, ModelError
+from dissensus.errors import DataError
 
 WORDS = ["so", "good", "!", "café", "n't", "do", "U.S.", "10,000", ". . .", "👍", "हिन्दी"]
 WIDTH = 3
@@ -151,78 +151,7 @@ def test_more_lines_than_are_read_at_once(tmp_path: Path, monkeypatch: pytest.Mo
         read_vectors(written(tmp_path, [*LINES, "bad 1 x 2"]))
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["so 1 2", "good 1"], "line 2: 1 numbers after the word, other lines have 2"),
-        (["so 1 2", ""], "line 2: 0 numbers after the word, other lines have 2"),
-        (["so 1 2", "good 1 two"], "line 2: 'two' is not a number"),
-        (["2 2", "so 1 2", "good 1 nan"], "line 3: 'nan' is not a number"),
-        (["so 1 2", "good  1"], "line 2: '' is not a number"),
-        (["3 2", "so 1 2"], ": the first line announces 3 words, 1 follow; is the file complete?"),
-        (["so"], ": no word vectors; each line must be a word and its numbers"),
-        (["1 0", "so"], ": no word vectors; each line must be a word and its numbers"),
-        (["0 2"], ": no word vectors; each line must be a word and its numbers"),
-        ([], ": no word vectors; each line must be a word and its numbers"),
-    ],
-)
-def test_a_broken_file_is_named_with_its_line(
-    tmp_path: Path, lines: list[str], message: str
-) -> None:
-    path = written(tmp_path, lines)
-    with pytest.raises(DataError) as error:
-        WordsEncoder(str(path)).encode(_texts("so"))
-    separator = "" if message.startswith(":") else ", "
-    assert str(error.value) == f"{path}{separator}{message}"
-
-
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes("so 1 2\ncafé 1 2\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"latin\.txt, line 2: b'caf\\xe9' is not UTF-8$"):
-        read_vectors(tmp_path / "latin.txt")
-
-
-def test_a_gzipped_file_that_ends_too_soon(tmp_path: Path) -> None:
-    path = written(tmp_path, LINES, "made.gz")
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"made\.gz: ends in the middle; is the file complete\?$"):
-        read_vectors(path)
-    path.write_bytes(b"so 1 2\n")
-    with pytest.raises(DataError, match=r"made\.gz: Not a gzipped file \(b'so'\)$"):
-        read_vectors(path)
-
-
 # ---- by name ----
-
-
-def test_words_are_chosen_by_their_prefix(words: WordsEncoder) -> None:
-    assert encoder(f"words:{words.name}", "text") == words
-    message = r"no encoder 'words:.+made\.txt' reads features; there are 'features'$"
-    with pytest.raises(ModelError, match=message):
-        encoder(f"words:{words.name}", "features")
-
-
-def test_a_path_without_a_known_ending() -> None:
-    with pytest.raises(DataError) as error:
-        encoder("words:vectors.bin", "text")
-    assert str(error.value) == (
-        "vectors.bin: a file of word vectors ends in .txt, .vec, .gz; it is named as words:PATH"
-    )
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    missing = WordsEncoder(str(tmp_path / "gone.txt"))
-    for ask in (lambda: missing.identity, lambda: missing.encode(_texts("so"))):
-        with pytest.raises(DataError, match=r"gone\.txt: No such file or directory$"):
-            ask()
-
-
-def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.gz"
-    path.write_bytes(gzip.compress(b"so 1 2\n" + b"x" * 5 * 10**6))
-    with pytest.raises(DataError) as refused:
-        read_vectors(path)
-    assert str(refused.value) == f"{path}: a line is too long for a file of word vectors"
 
 
 @pytest.mark.parametrize("entry", ["words:", "tagger:"])

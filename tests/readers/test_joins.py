@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from dissensus.errors import DataError
 from dissensus.readers import read
 from tests.readers.conftest import Write
 
@@ -67,17 +65,6 @@ def test_attributes_of_annotators(write: Write, answers: Path, table: str) -> No
     assert corpus.notes[-1].endswith("of 2 of 2 annotators")
 
 
-def test_attributes_of_others(write: Write, answers: Path) -> None:
-    people = write("annotator,gender\nzoe,f\nmax,m\n", "people.csv")
-    message = "people.csv: no annotator in common: annotator has 'zoe', 'max', the answers have "
-    with pytest.raises(DataError, match=message):
-        read(answers, annotator_attributes=people)
-    people = write("age,annotator\n31,ann\n32,ann\n33,bob\n", "people.csv")
-    message = "people.csv: 2 rows for the annotator 'ann' in 'annotator'; keep one row for each"
-    with pytest.raises(DataError, match=message):
-        read(answers, annotator_attributes=people)
-
-
 @pytest.mark.parametrize("named", [False, True])
 def test_many_numeric_columns_are_features(write: Write, named: bool) -> None:
     n = 4 if named else 20
@@ -98,27 +85,3 @@ def test_a_list_column_is_features() -> None:
     corpus = read(pa.table({**table, "embedding": vectors}))
     assert np.allclose(corpus.contents["features"][0], vectors[0])
     assert list(corpus.questions) == ["label"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"items": "image_id,split\nq,test\nr,test\n"}, "no item in common: it has 'q', 'r'"),
-        ({"gold": "image_id,truth\na,no\na,yes\n"}, "no column with one gold label for each item"),
-        ({"features": "nothing*"}, "no column 'nothing\\*' for features, and no such file"),
-    ],
-)
-def test_what_cannot_be_joined(
-    write: Write, answers: Path, options: dict[str, str], message: str
-) -> None:
-    files: dict[str, Any] = {
-        k: v if k == "features" else write(v, f"{k}.csv") for k, v in options.items()
-    }
-    with pytest.raises(DataError, match=message):
-        read(answers, **files)
-
-
-def test_an_array_without_an_order(answers: Path, tmp_path: Path) -> None:
-    np.save(tmp_path / "x.npy", np.ones((2, 3)))
-    with pytest.raises(DataError, match=r"2 rows, but no order of items; give the items"):
-        read(answers, features=tmp_path / "x.npy")

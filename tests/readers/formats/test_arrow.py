@@ -13,7 +13,6 @@ import pytest
 
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
-from tests.readers.conftest import Write, refused
 
 COLUMNS: dict[str, Any] = {
     "item": pa.array([2**63, 7, 7], pa.uint64()),
@@ -68,29 +67,3 @@ def test_offsets_that_point_nowhere(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read(path)
     assert str(caught.value).startswith(f"{path}: damaged (")
-
-
-def test_no_arrow_at_all(write: Write) -> None:
-    path = write("item,annotator,answer\n", "labels.arrow")
-    message = (
-        f"{path}: not an Arrow file: it begins with b'item,a', not with b'ARROW1' or "
-        "b'\\xff\\xff\\xff\\xff'"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-
-
-def test_the_old_feather(write: Write) -> None:
-    path = write(b"FEA1\0\0\0\0", "labels.feather")
-    message = f"{path}: a Feather file of version 1; write it again as version 2"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-
-
-def test_no_rows_and_no_columns(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.arrow", {"item": pa.array([], pa.string())})
-    with pytest.raises(DataError, match=refused(f"{path}: column names, but no rows")):
-        read(path)
-    path = written(tmp_path, "a.arrow", {})
-    with pytest.raises(DataError, match=refused(f"{path}: no columns")):
-        read(path)

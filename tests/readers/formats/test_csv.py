@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import codecs
-from pathlib import Path
 
 import pytest
 
 from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.readers.delimited import find_delimiter
-from tests.readers.conftest import Write, refused
+from tests.readers.conftest import Write
 
 HEADER = "task,worker,label\n"
 
@@ -59,32 +58,6 @@ def test_a_long_field_passes_the_block_size(write: Write) -> None:
 # ---- bad input ----
 
 
-@pytest.mark.parametrize("content", ["", "\n", "  \r\n\n", "\ufeff"])
-def test_an_empty_file(write: Write, content: str) -> None:
-    path = write(content)
-    with pytest.raises(DataError, match=refused(f"{path}: the file is empty")):
-        read(path)
-
-
-@pytest.mark.parametrize("rest", ["", "\n", "t2,bob,no\n" * 3, "t2,bob,no\n" * 200_000])
-@pytest.mark.parametrize("opened", ['t1,ann,"yes', 't1,"ann,yes'])
-def test_a_quote_left_open(write: Write, opened: str, rest: str) -> None:
-    path = write(HEADER + "t0,ann,yes\n" + opened + rest)
-    message = f"{path}, line 3: a quote is opened and never closed; is the file cut off?"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-
-
-def test_not_utf8(write: Write) -> None:
-    path = write((HEADER + "t1,ann,é\n").encode("latin-1"))
-    message = (
-        f"{path}, line 2: byte 0xe9 at position 25 is not UTF-8; name the encoding it was "
-        'written in, such as encoding="latin-1" (--encoding latin-1)'
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
-
-
 def test_not_utf8_after_a_mark_and_far_into_the_file(write: Write) -> None:
     data = codecs.BOM_UTF8 + HEADER.encode() + b"t1,ann,yes\n" * 500_000 + b"t2,ann,\xff\n"
     path = write(data)
@@ -92,20 +65,6 @@ def test_not_utf8_after_a_mark_and_far_into_the_file(write: Write) -> None:
     with pytest.raises(DataError) as caught:
         read(path)
     assert str(caught.value).startswith(message)
-
-
-def test_the_wrong_encoding(write: Write) -> None:
-    path = write((HEADER + "t1,ann,é\n").encode("latin-1"))
-    message = f"{path}: byte 0xe9 at position 25 is not ascii; was it written in another encoding?"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, encoding="ascii")
-
-
-def test_an_unknown_encoding(write: Write) -> None:
-    path = write(HEADER)
-    message = f"{path}: no encoding 'klingon'; common ones are utf-8, utf-16, latin-1, cp1252"
-    with pytest.raises(DataError, match=refused(message)):
-        read(path, encoding="klingon")
 
 
 @pytest.mark.parametrize("ending", ["\n", "", "\r\n"])
@@ -119,10 +78,3 @@ def test_files_that_end_near_the_end_of_a_block(write: Write, ending: str, more:
     corpus = read(write(f"{text}\nlast,a,{'y' * padding}{ending}"), answer="label")
     assert (corpus.n_items, corpus["label"].n_rows) == (1501, 3001)
     assert corpus["label"].answers()[-1] == "y" * padding
-
-
-def test_a_file_of_byte_order_marks(tmp_path: Path) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_bytes(b"\xef\xbb\xbf\xef\xbb\xbf")
-    with pytest.raises(DataError, match="labels.csv: the file is empty$"):
-        read(path)

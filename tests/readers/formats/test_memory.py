@@ -12,10 +12,8 @@ import pytest
 
 from dissensus import Annotations
 from dissensus.corpus import LeftOut
-from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.scales import Interval, Nominal, Ordinal
-from tests.readers.conftest import refused
 
 COLUMNS: dict[str, Any] = {
     "task": ["t1", "t1", "t2"],
@@ -67,23 +65,6 @@ def test_pandas_types() -> None:
     assert list(corpus.annotators) == ["a", "b"]
     assert corpus["rating"].answers() == ["1", "3", "2"]
     assert corpus.left_out == (LeftOut("rating", "no answer", 1),)
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [
-        [1.0, np.nan, 2.0],
-        pd.Series([1, None, 2], dtype="Int64"),
-        pd.Series(["1", None, "2"], dtype="string"),
-        pd.Series(["1", None, "2"], dtype="category"),
-        pd.Series([1, pd.NA, "2"], dtype=object),
-        pd.Series([2**70, np.nan, "2"], dtype=object),
-    ],
-)
-def test_missing_ids_in_pandas(ids: Any) -> None:
-    table = pd.DataFrame({"item": ids, "annotator": ["a", "b", "c"], "answer": ["x", "y", "x"]})
-    with pytest.raises(DataError, match=refused("table, row 2: no item: 'item' is blank")):
-        read(table)
 
 
 def test_ids_with_a_gap_elsewhere_are_whole() -> None:
@@ -150,51 +131,6 @@ def test_numbers_as_column_names() -> None:
     table = pd.DataFrame([["t1", "a", "x"], ["t1", "b", "y"]])
     corpus = read(table, item=0, annotator=1, answer=2)
     assert corpus["2"].answers() == ["x", "y"]
-
-
-@pytest.mark.parametrize(
-    "make", [pd.DataFrame, lambda rows, columns: pa.table([[1], [2]], columns)]
-)
-def test_two_columns_of_one_name(make: Any) -> None:
-    table = make([[1, 2]], columns=["item", "item"])
-    message = "table: columns share the name 'item'; rename all but one"
-    with pytest.raises(DataError, match=refused(message)):
-        read(table)
-
-
-def test_no_rows_and_no_columns() -> None:
-    with pytest.raises(DataError, match=refused("table: column names, but no rows")):
-        read(pd.DataFrame(COLUMNS).iloc[:0])
-    for empty in (pd.DataFrame(), pl.DataFrame(), pa.table({})):
-        with pytest.raises(DataError, match=refused("table: no columns")):
-            read(empty)
-
-
-@pytest.mark.parametrize(
-    "source, kind",
-    [
-        (5, "int"),
-        ([1, 2], "list"),
-        (None, "NoneType"),
-        ({}, "dict"),
-        (pd.Series(["yes"], name="label"), "Series"),
-    ],
-)
-def test_neither_a_path_nor_a_table(source: Any, kind: str) -> None:
-    message = f"{kind} is neither a path nor a pandas, polars or Arrow table"
-    with pytest.raises(DataError, match=refused(message)):
-        read(source)
-
-
-def test_a_repeated_answer_names_the_table() -> None:
-    message = (
-        "table: item = task, annotator = worker: label: annotator '7' answered item 't1' 2 times "
-        "(1 such pairs); "
-        "keep one row each, or say what to do with repeats (--repeats): keep, first, last; "
-        "or set, if they are several values of one answer"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(pd.DataFrame(COLUMNS | {"worker": [7, 7, 7]}))
 
 
 # ---- types that say more than their texts ----
