@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from dissensus.corpus import Corpus
@@ -54,13 +54,13 @@ def best_method(results: Results, among: Collection[str] | None = None) -> Best 
     """
     comparable = comparable_methods(results)
     chosen = comparable if among is None else [name for name in comparable if name in among]
-    return _best(results, chosen, lambda name, metric: True)
+    return _best(results, chosen)
 
 
 def best_floor(results: Results) -> Best | None:
     """As `best_method`, of the methods that ignore the content."""
     floors = [name for name in results.about.methods if name in FLOORS and results.n_folds(name)]
-    return _best(results, floors, lambda name, metric: True)
+    return _best(results, floors)
 
 
 def best_of_annotators(results: Results, corpus: Corpus) -> tuple[Best | None, str]:
@@ -73,11 +73,7 @@ def best_of_annotators(results: Results, corpus: Corpus) -> tuple[Best | None, s
     if never_disagree(corpus):
         return None, "annotators never disagree, so that no model of each annotator is needed"
     best = best_method(results)
-    own = _best(
-        results,
-        comparable_methods(results),
-        lambda name, metric: metric.startswith(OF_ANNOTATORS) and predicts_annotators(name),
-    )
+    own = _best(results, filter(predicts_annotators, comparable_methods(results)), OF_ANNOTATORS)
     if best is None or own is None or own.method == best.method:
         return own, ""
     table = next(t for t in comparison_tables(results) if t.question == own.question)
@@ -104,19 +100,20 @@ def never_disagree(corpus: Corpus) -> bool:
     return several and not differ
 
 
-def _best(
-    results: Results, methods: Collection[str], counts: Callable[[str, str], bool]
-) -> Best | None:
+def _best(results: Results, methods: Iterable[str], begins: str = "") -> Best | None:
+    """The best of these methods on the first metric whose name begins like this."""
+    names = set(methods)
     truths = results.about.protocol.get(TRUTHS, ())
     for table in comparison_tables(results):
         first = GOLD_ACCURACY if table.question in truths else ""
-        for metric in sorted(table.metrics, key=lambda name: name != first):
+        metrics = [metric for metric in table.metrics if metric.startswith(begins)]
+        for metric in sorted(metrics, key=lambda name: name != first):
             sign = -1 if higher_is_better(metric) else 1
             scores = {
                 row.name: sign * row.cells[metric].mean
                 for row in table.rows
-                if row.name in methods and metric in row.cells
-                if math.isfinite(row.cells[metric].mean) and counts(row.name, metric)
+                if row.name in names and metric in row.cells
+                if math.isfinite(row.cells[metric].mean)
             }
             if scores:
                 name = min(scores, key=lambda name: scores[name])

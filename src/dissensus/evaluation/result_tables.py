@@ -28,6 +28,8 @@ from dissensus.evaluation.significance.paired_tests import least_p
 DRAWS = 50  # resamples for each comparison: p as small as 2 of them is significant after Holm
 MOST_SEEDS = 50
 TOO_FEW_SEEDS = "too few seeds"
+Place = tuple[int, str, str]  # number of the question, method and metric of a cell
+Cells = dict[Place, Cell]
 CORRELATIONS = ("CCC", "correlation")  # in names of metrics that may be negative
 
 
@@ -84,16 +86,20 @@ def tables(
         resamples = max(resamples, DRAWS * len(about.methods) * sum(map(len, shown.values())))
     drawing: dict[str, Any] = {"resamples": resamples, "seed": seed}
     with drawing_once():
-        rows = [
-            _row(results, q, shown[q], m, reference, drawing) for q in chosen for m in about.methods
-        ]
-    rows, hopeless = _without_hopeless(_holm(rows))
-    n_comparisons = sum(not math.isnan(difference.p) for _, difference in _differences(rows))
+        cells = {
+            (number, method, metric): cell
+            for number, q in enumerate(chosen)
+            for method in about.methods
+            for metric in shown[q]
+            if (cell := _cell(results, q, metric, method, reference, drawing)) is not None
+        }
+    cells, hopeless = _without_hopeless(_holm(cells))
+    n_comparisons = sum(not math.isnan(difference.p) for difference in _differences(cells).values())
     comparable, made = comparable_methods(results), []
-    for at, question in enumerate(chosen):
-        metrics, n = shown[question], len(about.methods)
-        own = _best(rows[at * n : (at + 1) * n], metrics, comparable)
-        ordered = sorted(own, key=lambda row: row.floor)  # floors last
+    for number, question in enumerate(chosen):
+        own = [_row(number, method, cells) for method in about.methods]
+        ordered = sorted(_best(own, comparable), key=lambda row: row.floor)  # floors last
+        metrics = shown[question]
         beaten = (*floor_notes(own, metrics), *baseline_notes(own, metrics))
         notes = (*about.notes, *beaten, *_fit_notes(results), *hopeless)
         made.append(
@@ -111,22 +117,14 @@ def tables(
     return made
 
 
-def _differences(rows: Sequence[Row]) -> list[tuple[tuple[int, str], Difference]]:
-    """The differences from the reference, with the number of the row and the metric."""
-    return [
-        ((at, metric), cell.against)
-        for at, row in enumerate(rows)
-        for metric, cell in row.cells.items()
-        if cell.against
-    ]
+def _row(number: int, method: str, cells: Cells) -> Row:
+    own = {metric: cell for (n, m, metric), cell in cells.items() if (n, m) == (number, method)}
+    return Row(method, own, method in FLOORS)
 
 
-def _with_cells(rows: Sequence[Row], changed: Mapping[tuple[int, str], Cell]) -> list[Row]:
-    """The rows with other cells, by number of the row and metric."""
-    return [
-        replace(row, cells={m: changed.get((at, m), cell) for m, cell in row.cells.items()})
-        for at, row in enumerate(rows)
-    ]
+def _differences(cells: Cells) -> dict[Place, Difference]:
+    """The differences from the reference."""
+    return {place: cell.against for place, cell in cells.items() if cell.against}
 
 
 def _scored(results: Results, question: str) -> tuple[str, ...]:
@@ -146,29 +144,27 @@ def _check(what: str, names: Sequence[str], known: Sequence[str]) -> None:
         )
 
 
-def _row(
+def _cell(
     results: Results,
     question: str,
-    metrics: Sequence[str],
+    metric: str,
     method: str,
     reference: str | None,
     drawing: dict[str, Any],
-) -> Row:
-    cells = {}
-    for metric in metrics:
-        scores = np.array([fit.score(question, metric) for fit in results.of(method)])
-        scores = scores[~np.isnan(scores)]
-        if not scores.size:
-            continue
-        alone = compared(results, question, metric, method, **drawing)
-        ends = (NAN, NAN) if math.isnan(alone.low) else _possible(metric, alone.low, alone.high)
-        mean = float(scores.mean()) if math.isnan(alone.effect) else alone.effect
-        spread = float(scores.std(ddof=1)) if len(scores) > 1 else NAN
-        against = None
-        if reference is not None and method != reference:
-            against = compared(results, question, metric, method, reference, **drawing)
-        cells[metric] = Cell(mean, spread, *ends, len(scores), against=against)
-    return Row(method, cells, method in FLOORS)
+) -> Cell | None:
+    """The score of a method, and its difference from the reference; None without a score."""
+    scores = np.array([fit.score(question, metric) for fit in results.of(method)])
+    scores = scores[~np.isnan(scores)]
+    if not scores.size:
+        return None
+    alone = compared(results, question, metric, method, **drawing)
+    ends = (NAN, NAN) if math.isnan(alone.low) else _possible(metric, alone.low, alone.high)
+    mean = float(scores.mean()) if math.isnan(alone.effect) else alone.effect
+    spread = float(scores.std(ddof=1)) if len(scores) > 1 else NAN
+    against = None
+    if reference is not None and method != reference:
+        against = compared(results, question, metric, method, reference, **drawing)
+    return Cell(mean, spread, *ends, len(scores), against=against)
 
 
 def _possible(metric: str, low: float, high: float) -> tuple[float, float]:
@@ -179,50 +175,43 @@ def _possible(metric: str, low: float, high: float) -> tuple[float, float]:
     return max(low, lowest), min(high, 1.0)
 
 
-def _holm(rows: list[Row]) -> list[Row]:
-    """Apply Holm's correction over all comparisons of the table."""
-    compared_cells = _differences(rows)
-    adjusted = corrected([difference for _, difference in compared_cells])
-    return _against(rows, dict(zip((at for at, _ in compared_cells), adjusted, strict=True)))
+def _holm(cells: Cells) -> Cells:
+    """Apply Holm's correction over all comparisons of the tables."""
+    differences = _differences(cells)
+    adjusted = corrected(list(differences.values()))
+    return _against(cells, dict(zip(differences, adjusted, strict=True)))
 
 
-def _against(rows: list[Row], differences: Mapping[tuple[int, str], Difference]) -> list[Row]:
-    """The rows with other differences from the reference."""
-    return _with_cells(
-        rows,
-        {
-            (at, metric): replace(rows[at].cells[metric], against=difference)
-            for (at, metric), difference in differences.items()
-        },
-    )
+def _against(cells: Cells, differences: Mapping[Place, Difference]) -> Cells:
+    """The cells with other differences from the reference."""
+    return cells | {at: replace(cells[at], against=other) for at, other in differences.items()}
 
 
-def _without_hopeless(rows: list[Row]) -> tuple[list[Row], list[str]]:
-    """The rows without p, and a note, if even the largest possible difference had a corrected p
+def _without_hopeless(cells: Cells) -> tuple[Cells, list[str]]:
+    """The cells without p, and a note, if even the largest possible difference had a corrected p
     above 0.05: with two seeds, a difference must be 13 times its standard error over seeds, and
     many times more after Holm's correction."""
-    tested = [(at, d) for at, d in _differences(rows) if not math.isnan(d.p)]
+    tested = {at: d for at, d in _differences(cells).items() if not math.isnan(d.p)}
     means: dict[str, list[float]] = {}
-    for row in rows:
-        for metric, cell in row.cells.items():
-            means.setdefault(metric, []).append(cell.mean)
+    for (_, _, metric), cell in cells.items():
+        means.setdefault(metric, []).append(cell.mean)
     largest = {m: 1 - min(x) if higher_is_better(m) else max(x) for m, x in means.items()}
 
     def possible(more: int) -> bool:
-        least = (least_p(d, largest[m], d.n_runs + more) for (_, m), d in tested)
+        least = (least_p(d, largest[m], d.n_runs + more) for (_, _, m), d in tested.items())
         return min(least) * len(tested) < ALPHA
 
-    if all(difference.p == 1 for _, difference in tested) or possible(0):
-        return rows, []
-    n_runs = max(d.n_runs for _, d in tested)
+    if all(difference.p == 1 for difference in tested.values()) or possible(0):
+        return cells, []
+    n_runs = max(d.n_runs for d in tested.values())
     enough = next((more for more in range(1, MOST_SEEDS) if possible(more)), None)
     seeds = "more" if enough is None else f"{n_runs + enough}"
     note = (
         f"No p: with {n_runs} seeds and {len(tested)} comparisons, not even the largest possible "
         f"difference would be significant; use {seeds} seeds, or fewer methods and metrics."
     )
-    without = {at: replace(d, p=NAN, adjusted=NAN, reason=TOO_FEW_SEEDS) for at, d in tested}
-    return _against(rows, without), [note]
+    gone: dict[str, Any] = {"p": NAN, "adjusted": NAN, "reason": TOO_FEW_SEEDS}
+    return _against(cells, {at: replace(d, **gone) for at, d in tested.items()}), [note]
 
 
 def comparable_methods(results: Results) -> list[str]:
@@ -236,20 +225,20 @@ def comparable_methods(results: Results) -> list[str]:
     return [name for name, n in n_folds.items() if n and n == most]
 
 
-def _best(rows: list[Row], metrics: Sequence[str], comparable: Sequence[str]) -> list[Row]:
+def _best(rows: Sequence[Row], comparable: Sequence[str]) -> list[Row]:
     """Mark the best mean of each metric among comparable methods; all if several tie."""
-    marked: dict[tuple[int, str], Cell] = {}
-    for metric in metrics:
-        ranked = {
-            (at, metric): row.cells[metric]
-            for at, row in enumerate(rows)
-            if metric in row.cells and row.name in comparable
-        }
-        if len(ranked) > 1:
-            best = max if higher_is_better(metric) else min
-            top = best(cell.mean for cell in ranked.values())
-            marked |= {at: replace(c, best=True) for at, c in ranked.items() if c.mean == top}
-    return _with_cells(rows, marked)
+    means: dict[str, list[float]] = {}
+    for row in rows:
+        for metric, cell in row.cells.items() if row.name in comparable else ():
+            means.setdefault(metric, []).append(cell.mean)
+    top = {m: max(x) if higher_is_better(m) else min(x) for m, x in means.items() if len(x) > 1}
+
+    def marked(row: Row) -> Row:
+        best = {m for m, cell in row.cells.items() if m in top and cell.mean == top[m]}
+        cells = {m: replace(cell, best=m in best) for m, cell in row.cells.items()}
+        return replace(row, cells=cells) if row.name in comparable else row
+
+    return [marked(row) for row in rows]
 
 
 def _figures(results: Results, question: str, metrics: Sequence[str]) -> list[Row]:
@@ -329,10 +318,10 @@ def _fit_notes(results: Results) -> list[str]:
 def _difference_notes(rows: Sequence[Row]) -> list[str]:
     """Notes of comparisons, such as what is left out, each once with its methods and metrics."""
     metrics_of: dict[tuple[str, str], list[str]] = {}
-    for (at, metric), difference in _differences(rows):
-        for note in (*difference.notes, difference.reason):
+    for name, metric, cell in ((row.name, *of) for row in rows for of in row.cells.items()):
+        for note in (*cell.against.notes, cell.against.reason) if cell.against else ():
             if note and note != TOO_FEW_SEEDS:
-                metrics_of.setdefault((rows[at].name, note), []).append(metric)
+                metrics_of.setdefault((name, note), []).append(metric)
     methods_of: dict[tuple[str, str], list[str]] = {}
     for (method, note), metrics in metrics_of.items():
         methods_of.setdefault((", ".join(metrics), note), []).append(method)

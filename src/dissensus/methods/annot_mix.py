@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.truth_method import (
-    FIRST,
+    PUBLISHED,
     TruthMethod,
     TruthNet,
     after_pretraining,
-    seen_through,
 )
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import positions_in_batch, uniforms
@@ -50,7 +47,7 @@ class _MixNet(TruthNet):
     def __init__(self, sizes: Sizes, method: AnnotMix) -> None:
         super().__init__(sizes, method)
         size = method.embedding
-        self.mixes, self.pretrains = method.mixed, method.pretrain > 0
+        self.mixes = method.mixed
         self.partners = _Partners()
         limit = 1 / math.sqrt(sizes.n_annotators)  # as torch draws a layer over one-hot vectors
         table = torch.empty(sizes.n_annotators, size).uniform_(-limit, limit)
@@ -97,18 +94,9 @@ class _MixNet(TruthNet):
         self, number: int, features: Tensor, embedding: Tensor, truth: Tensor
     ) -> dict[str, Tensor]:
         """Logarithms of the distribution of answers, for features and embeddings of rows."""
-        question, n_values = self.questions[number], truth.shape[-1]
         of_item = self.item(features.detach())  # confusions do not change the features
         joined = self.layers(torch.cat([of_item, embedding], dim=-1))
-        confusion = self.get_submodule(f"confusion_{number}")(joined)
-        confusion = confusion.view(-1, n_values, n_values).log_softmax(dim=-1)
-        log_truth = truth.log_softmax(dim=-1)
-        answers = {question: seen_through(log_truth, confusion)}
-        if self.training and self.pretrains:
-            answers[f"{question}{FIRST}"] = seen_through(
-                log_truth, getattr(self, f"first_{number}")
-            )
-        return answers
+        return self.seen_by(number, truth.log_softmax(dim=-1), joined)
 
 
 @dataclass(eq=False)
@@ -139,29 +127,18 @@ class AnnotMix(TruthMethod):
     accuracy: float = 0.9
     pretrain: float = 0.2
     mixed: bool = True
-    training: Training = Training(
-        epochs=50,
-        least_steps=1000,
-        batch_size=64,
-        optimiser="radam",
-        learning_rate=1e-2,
-        weight_decay=0.0,
-        warm_up=0,
-    )
+    training: Training = PUBLISHED
     name: ClassVar[str] = "annot-mix"
     choices: ClassVar[Choices] = {
         **TRUNK_CHOICES,
         "training.epochs": (10, 20, 50),
         "training.weight_decay": (0.0, 1e-4, 1e-3),
     }
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if not 0 < self.accuracy < 1 or self.embedding < 1 or not 0 <= self.pretrain < 1:
-            raise ModelError(
-                "accuracy must be above 0 and below 1, embedding at least 1, and pretrain at least "
-                f"0 and below 1; found {self.accuracy:g}, {self.embedding} and {self.pretrain:g}"
-            )
-        return super().check(corpus, questions)
+    ranges: ClassVar[dict[str, str]] = {
+        "embedding": "1 or more",
+        "accuracy": "above 0 and below 1",
+        "pretrain": "at least 0 and below 1",
+    }
 
     def network(self, sizes: Sizes) -> Network:
         return _MixNet(sizes, self)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.losses import PENALTY, penalised
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.truth_method import (
@@ -79,14 +77,11 @@ class AnnotatorConfusions(TruthMethod):
     training: Training = Training(epochs=20, least_steps=1000, learning_rate=1e-2)
     name: ClassVar[str] = "annotator-confusions"
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "spread": (0.3, 1.0, 3.0)}
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if not 0 < self.accuracy < 1 or not self.spread > 0 or not self.trace >= 0:
-            raise ModelError(
-                "accuracy must be above 0 and below 1, spread above 0 and trace at least 0; found "
-                f"{self.accuracy:g}, {self.spread:g} and {self.trace:g}"
-            )
-        return super().check(corpus, questions)
+    ranges: ClassVar[dict[str, str]] = {
+        "accuracy": "above 0 and below 1",
+        "spread": "above 0",
+        "trace": "at least 0",
+    }
 
     @property
     def has_prior(self) -> bool:

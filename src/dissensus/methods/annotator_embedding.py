@@ -15,7 +15,6 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import (
     PriorNetwork,
-    check_spread,
     with_spread,
 )
 from dissensus.methods.framework.attributes import (
@@ -209,6 +208,12 @@ class AnnotatorEmbedding(TrainedMethod):
     columns_: np.ndarray = field(init=False, repr=False, default_factory=lambda: np.zeros((0, 0)))
     counts_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)
     name: ClassVar[str] = "annotator-embedding"
+    ranges: ClassVar[dict[str, str]] = {
+        "unseen": "at least 0 and below 1",
+        "spread": "above 0, or inf for no prior",
+        "shrink": "at least 0",
+        "contrast": "at least 0",
+    }
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = {
@@ -218,12 +223,10 @@ class AnnotatorEmbedding(TrainedMethod):
     }
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        check_spread(self.spread)
-        extra = (self.shrink, self.contrast)
-        if not 0 <= self.unseen < 1 or min(extra) < 0 or sum(extra) >= 1:
+        if self.shrink + self.contrast >= 1:
             raise ModelError(
-                "unseen must be at least 0 and below 1, shrink and contrast at least 0 and below 1 "
-                f"together; found {self.unseen:g}, {self.shrink:g} and {self.contrast:g}"
+                "shrink and contrast must be below 1 together, found "
+                f"{self.shrink:g} and {self.contrast:g}"
             )
         names = super().check(corpus, questions)
         for question in names:

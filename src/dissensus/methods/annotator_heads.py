@@ -14,7 +14,6 @@ from dissensus.methods.framework.annotator_method import (
     AnnotatorMethod,
     PriorNetwork,
     annotator_biases,
-    check_spread,
     with_spread,
 )
 from dissensus.methods.framework.losses import PENALTY, penalised
@@ -96,13 +95,10 @@ class AnnotatorHeads(AnnotatorMethod):
     common: bool = True
     spread: float = 0.5
     name: ClassVar[str] = "annotator-heads"
+    ranges: ClassVar[dict[str, str]] = {"spread": "above 0, or inf for no prior"}
     retired: ClassVar[dict[str, Any]] = AnnotatorMethod.retired | {
         "rank": 0, "pretrain": 0.0, "components": 1, "item_spread": False, "moments": 0.0,
     }  # fmt: skip
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        check_spread(self.spread)
-        return super().check(corpus, questions)
 
     @property
     def has_prior(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -15,7 +16,31 @@ from dissensus.scales import Interval, Ordinal, Scale, most_probable
 
 
 @dataclass(eq=False)
-class AnnotatorMajority(Method):
+class _Floor(Method):
+    """Predicts each annotator's own distribution of training answers, and one answer of it."""
+
+    smoothing: float = 1.0
+    individual: ClassVar[bool] = True
+    own_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators, n_columns)
+
+    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
+        self.own_ = {
+            question: annotator_distributions(corpus[question], self.smoothing)
+            for question in self.learned_.questions
+        }
+
+    @abstractmethod
+    def answer(self, question: str) -> np.ndarray:
+        """What each annotator is predicted to answer, (n_annotators,)."""
+
+    def predict_pairs(
+        self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
+    ) -> dict[str, Answers]:
+        return {q: Answers(own, self.answer(q)).take(annotator) for q, own in self.own_.items()}
+
+
+@dataclass(eq=False)
+class AnnotatorMajority(_Floor):
     """Predicts each annotator's own distribution of training answers, and the most frequent one.
 
     The answer is the mode (nominal, ordinal), the mean (interval), or the values chosen more often
@@ -28,25 +53,10 @@ class AnnotatorMajority(Method):
             predicted as the average.
     """
 
-    smoothing: float = 1.0
     name: ClassVar[str] = "annotator-majority"
-    individual: ClassVar[bool] = True
-    own_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators, n_columns)
 
-    def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
-        self.own_ = {
-            question: annotator_distributions(corpus[question], self.smoothing)
-            for question in self.learned_.questions
-        }
-
-    def predict_pairs(
-        self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
-    ) -> dict[str, Answers]:
-        answers = {}
-        for question, scale in self.learned_.questions.items():
-            own = self.own_[question]
-            answers[question] = Answers(own[annotator], most_frequent(scale, own)[annotator])
-        return answers
+    def answer(self, question: str) -> np.ndarray:
+        return most_frequent(self.learned_.questions[question], self.own_[question])
 
     def weights(self) -> dict[str, np.ndarray]:
         return dict(self.own_)
@@ -56,7 +66,7 @@ class AnnotatorMajority(Method):
 
 
 @dataclass(eq=False)
-class AnnotatorMedian(Method):
+class AnnotatorMedian(_Floor):
     """Predicts each annotator's own distribution of training answers, and their median.
 
     Of all predictions that ignore the content, the median has the lowest absolute error, so it is
@@ -67,27 +77,18 @@ class AnnotatorMedian(Method):
         smoothing: as in `AnnotatorMajority`.
     """
 
-    smoothing: float = 1.0
     name: ClassVar[str] = "annotator-median"
-    individual: ClassVar[bool] = True
-    own_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators, n_columns)
     median_: dict[str, np.ndarray] = field(init=False, repr=False)  # (n_annotators,)
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
-        self.own_, self.median_ = {}, {}
-        for question, scale in self.learned_.questions.items():
-            own = annotator_distributions(corpus[question], self.smoothing)
-            exact = isinstance(scale, Interval)
-            self.own_[question] = own
-            self.median_[question] = medians(corpus[question]) if exact else scale.consensus(own)
-
-    def predict_pairs(
-        self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
-    ) -> dict[str, Answers]:
-        return {
-            question: Answers(self.own_[question][annotator], self.median_[question][annotator])
-            for question in self.learned_.questions
+        super().learn_from(corpus, validation)
+        self.median_ = {
+            q: medians(corpus[q]) if isinstance(scale, Interval) else scale.consensus(self.own_[q])
+            for q, scale in self.learned_.questions.items()
         }
+
+    def answer(self, question: str) -> np.ndarray:
+        return self.median_[question]
 
     def weights(self) -> dict[str, np.ndarray]:
         return {f"own.{q}": own for q, own in self.own_.items()} | {

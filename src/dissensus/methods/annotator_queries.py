@@ -20,7 +20,6 @@ from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import (
     PriorNetwork,
     annotator_biases,
-    check_spread,
     with_spread,
 )
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
@@ -42,9 +41,6 @@ TIMES_OF_QUERIES = 2  # the prior's spread, where contents have several position
 PROJECTION = 256  # numbers of a query that independent classifiers read, and of their hidden layer
 HIDDEN_DROPOUT = 0.3  # of that layer
 CROWD_SPREAD = 0.1  # of first queries in a crowd: few answers change little of the common query
-
-
-DROPOUTS = ("dropout", "vector_dropout", "layer_dropout")
 ClassifierKind = Literal["own", "low-rank", "shared"]
 
 
@@ -411,6 +407,11 @@ class AnnotatorQueries(TrainedMethod):
     rank: ClassVar[int] = 8  # basis heads of low-rank classifiers
     averages: ClassVar[bool] = False  # whether all classifiers read the mean of all queries
     name: ClassVar[str] = "annotator-queries"
+    ranges: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("dropout", "vector_dropout", "layer_dropout"), "at least 0 and below 1"),
+        "positions": "at least 0",
+        "spread": "above 0, or inf for no prior",
+    }
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = {  # one architecture, so that all trials run as one stack
@@ -469,13 +470,6 @@ class AnnotatorQueries(TrainedMethod):
     # ---- fit ----
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        check_spread(self.spread)
-        shares = {name: getattr(self, name) for name in DROPOUTS}
-        wrong = {name: value for name, value in shares.items() if not 0 <= value < 1}
-        wrong |= {"positions": self.positions} if self.positions < 0 else {}
-        if wrong:
-            values = ", ".join(f"{name} = {value}" for name, value in wrong.items())
-            raise ModelError(f"settings out of range: {values}")
         if self.independent and corpus.n_annotators > self.panel:
             raise ModelError(
                 f"independent=True is for at most {self.panel} annotators, {corpus.name} has "

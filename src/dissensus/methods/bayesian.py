@@ -124,6 +124,11 @@ class Bayesian(LabelMethod):
         epochs=10, least_steps=1000, weight_decay=0.0
     )  # the prior draws weights to 0
     name: ClassVar[str] = "bayesian"
+    ranges: ClassVar[dict[str, str]] = {
+        "hidden": "1 or more",
+        "passes": "1 or more",
+        "complexity_weight": "at least 0",
+    }
     choices: ClassVar[Choices] = {
         "training.learning_rate": TRAINING_CHOICES["training.learning_rate"],
         "training.epochs": TRAINING_CHOICES["training.epochs"],
@@ -157,13 +162,6 @@ class Bayesian(LabelMethod):
     def check_question(self, corpus: Corpus, question: str) -> None:
         if self.read == "votes" and self.temperature:
             raise ModelError(TEMPERED_VOTES)
-        if self.passes < 1 or any(width < 1 for width in self.hidden):
-            raise ModelError(
-                f"passes must be 1 or more and hidden layers 1 or wider, found {self.passes} and "
-                f"{tuple(self.hidden)}"
-            )
-        if not self.complexity_weight >= 0:
-            raise ModelError(f"complexity_weight must be 0 or more, not {self.complexity_weight:g}")
         super().check_question(corpus, question)
 
 

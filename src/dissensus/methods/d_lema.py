@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import answer_losses
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
@@ -175,11 +174,7 @@ class DLema(TrainedMethod):
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = TRUNK_CHOICES
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if self.passes < 1:
-            raise ModelError(f"passes must be 1 or more, not {self.passes}")
-        return super().check(corpus, questions)
+    ranges: ClassVar[dict[str, str]] = {"passes": "1 or more"}
 
     def network(self, sizes: Sizes) -> Network:
         return _IndependentNet(sizes, self)

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
 from dissensus.densities import Grid, RatingKde, expectation, pool
-from dissensus.errors import ModelError
 from dissensus.methods.framework.density_loss import (
     TARGET,
     check_density,
@@ -77,10 +76,9 @@ class GridDensity(TrainedMethod):
     name: ClassVar[str] = "grid-density"
     scales: ClassVar[tuple[str, ...]] = ("ordinal", "interval")
     choices: ClassVar[Choices] = TRUNK_CHOICES
+    ranges: ClassVar[dict[str, str]] = {"bins": "2 or more"}
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if self.bins < 2:
-            raise ModelError(f"grid-density: bins must be at least 2, found {self.bins}")
         names = super().check(corpus, questions)
         check_density(self.name, names)
         return names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from dissensus.aggregation import DawidSkene
 from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet, seen_through
@@ -77,11 +76,7 @@ class JointEm(TruthMethod):
     first_confusions_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)
     name: ClassVar[str] = "joint-em"
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "smoothing": (0.3, 1.0, 3.0)}
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if not self.smoothing > 0:
-            raise ModelError(f"smoothing must be above 0, not {self.smoothing:g}")
-        return super().check(corpus, questions)
+    ranges: ClassVar[dict[str, str]] = {"smoothing": "above 0"}
 
     def trainer(
         self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from dissensus.agreement import item_entropy, item_variance, majority_share
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.labels import LabelMethod
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import item_weight, label_losses
@@ -114,6 +113,7 @@ class LabelAndUncertainty(LabelMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "label-and-uncertainty"
+    ranges: ClassVar[dict[str, str]] = {"uncertainty_weight": "at least 0"}
     choices: ClassVar[Choices] = PROBE_CHOICES
     disputable_: dict[str, bool] = field(init=False, repr=False)  # items have several answers
 
@@ -186,7 +186,3 @@ class LabelAndUncertainty(LabelMethod):
     def check_question(self, corpus: Corpus, question: str) -> None:
         TrainedMethod.check_question(self, corpus, question)  # with gold labels too
         super().check_question(corpus, question)
-        if not self.uncertainty_weight >= 0:
-            raise ModelError(
-                f"uncertainty_weight must be 0 or more, not {self.uncertainty_weight:g}"
-            )

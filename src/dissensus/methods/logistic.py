@@ -100,8 +100,7 @@ class LinearMethod(Method):
 
     def _vectors(self, corpus: Corpus, by_role: dict[str, Encoding]) -> np.ndarray:
         """The mean vectors of all roles, (n_items, width); zeros without a content."""
-        nothing = np.zeros(0, np.int64)
-        examples = Examples.of_corpus(corpus, by_role, Table.of_pairs(nothing, nothing))
+        examples = Examples.of_corpus(corpus, by_role, Table.of_nothing())
         notes = encoding_notes(self.encoder, corpus, examples, by_role)
         self.notes_ += [note for note in notes if note not in self.notes_]
         parts = [examples.pooled[role][examples.entry[role]].numpy() for role in by_role]

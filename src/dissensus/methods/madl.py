@@ -9,15 +9,12 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.settings import TRAINING_CHOICES, Choices
 from dissensus.methods.framework.truth_method import (
-    FIRST,
+    PUBLISHED,
     TruthMethod,
     TruthNet,
     after_pretraining,
-    seen_through,
 )
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
@@ -32,7 +29,7 @@ class _MadlNet(TruthNet):
     def __init__(self, sizes: Sizes, method: Madl) -> None:
         super().__init__(sizes, method)
         size = method.embedding
-        self.weighs, self.pretrains = method.weighted, method.pretrain > 0
+        self.weighs = method.weighted
         self.annotators = nn.Parameter(torch.randn(sizes.n_annotators, size))
         self.item = nn.Linear(self.trunk.width, size)
         self.product = nn.Parameter(nn.init.xavier_uniform_(torch.empty(size, size, size)))
@@ -62,16 +59,10 @@ class _MadlNet(TruthNet):
         square = (both.unsqueeze(-1) * both.unsqueeze(-2)).flatten(-2)  # (n_rows, size * size)
         product = square @ self.product.flatten(1).T
         embedding = (self.layers(torch.cat([own, item, product], dim=-1)) + own).relu()
-        rows = {}
-        for number, (question, logits) in enumerate(truth.items()):
-            n_values = logits.shape[-1]
-            confusion = self.get_submodule(f"confusion_{number}")(embedding)
-            confusion = confusion.unflatten(-1, (n_values, n_values)).log_softmax(dim=-1)
+        rows: dict[str, Tensor] = {}
+        for number, logits in enumerate(truth.values()):
             log_truth = logits.log_softmax(dim=-1)[batch.rows.item]
-            rows[question] = seen_through(log_truth, confusion)
-            if self.training and self.pretrains:
-                first = getattr(self, f"first_{number}")
-                rows[f"{question}{FIRST}"] = seen_through(log_truth, first)
+            rows |= self.seen_by(number, log_truth, embedding)
         if self.training and self.weighs:
             rows[WEIGHT] = self.weights()[annotator]
             rows[PRIOR] = self.log_prior().expand(len(annotator))
@@ -125,15 +116,7 @@ class Madl(TruthMethod):
     accuracy: float = 0.8
     pretrain: float = 0.0
     weighted: bool = True
-    training: Training = Training(
-        epochs=50,
-        least_steps=1000,
-        batch_size=64,
-        optimiser="radam",
-        learning_rate=1e-2,
-        weight_decay=0.0,
-        warm_up=0,
-    )
+    training: Training = PUBLISHED
     name: ClassVar[str] = "madl"
     choices: ClassVar[Choices] = {
         **TRAINING_CHOICES,
@@ -143,19 +126,15 @@ class Madl(TruthMethod):
         "pretrain": (0.0, 0.2),
         "weighted": (True, False),
     }
+    ranges: ClassVar[dict[str, str]] = {
+        "embedding": "1 or more",
+        "confusion_hidden": "1 or more",
+        "accuracy": "above 0 and below 1",
+        "pretrain": "at least 0 and below 1",
+    }
     retired: ClassVar[dict[str, Any]] = TruthMethod.retired | {
         "bandwidth_shape": SHAPE, "bandwidth_rate": RATE,
     }  # fmt: skip
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if not 0 < self.accuracy < 1 or self.embedding < 1 or self.confusion_hidden < 1:
-            raise ModelError(
-                "accuracy must be above 0 and below 1, embedding and confusion_hidden at least 1; "
-                f"found {self.accuracy:g}, {self.embedding} and {self.confusion_hidden}"
-            )
-        if not 0 <= self.pretrain < 1:
-            raise ModelError(f"pretrain must be at least 0 and below 1, not {self.pretrain:g}")
-        return super().check(corpus, questions)
 
     def network(self, sizes: Sizes) -> Network:
         return _MadlNet(sizes, self)

@@ -10,8 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dissensus.corpus import Corpus
-from dissensus.errors import ModelError
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import positions_in_batch, uniforms
@@ -134,11 +132,7 @@ class Padl(TruthMethod):
     branch_hidden: int = 16
     name: ClassVar[str] = "padl"
     scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal", "multi-label")
-
-    def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if self.branch_hidden < 1:
-            raise ModelError(f"branch_hidden must be 1 or more, not {self.branch_hidden}")
-        return super().check(corpus, questions)
+    ranges: ClassVar[dict[str, str]] = {"branch_hidden": "1 or more"}
 
     def network(self, sizes: Sizes) -> Network:
         return _PadlNet(sizes, self)

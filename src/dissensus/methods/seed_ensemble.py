@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -86,6 +86,10 @@ class SeedEnsemble(LabelMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "seed-ensemble"
+    ranges: ClassVar[dict[str, str]] = {
+        "n_members": "1 or more",
+        "label_smoothing": "at least 0 and below 1",
+    }
     choices: ClassVar[Choices] = PROBE_CHOICES
     members_: list[Single] = field(init=False, repr=False)
 
@@ -106,20 +110,11 @@ class SeedEnsemble(LabelMethod):
 
     def _member(self, number: int) -> Single:
         """The method of one member, not fitted yet."""
-        member = Single(
-            label=self.label,
-            ties=self.ties,
-            label_smoothing=self.label_smoothing,
-            hidden=self.hidden,
-            pool="mean" if self.pools else "attention",
-            dropout=self.dropout,
-            encoder=self.encoder,
-            tune=self.tune,
-            training=self.training,
-            base_rates=self.base_rates,
-            held_out=self.held_out,
-            init_seed=member_seed(self.init_seed, number * ("init" in self.varied)),
-        )
+        own = self.get_params(deep=False)
+        shared = {f.name: own[f.name] for f in fields(Single) if f.name in own}
+        vary = {"pool": "mean" if self.pools else "attention", "temperature": False}
+        seed = member_seed(self.init_seed, number * ("init" in self.varied))
+        member = Single(**shared | vary | {"init_seed": seed})
         if hasattr(self, "learned_"):
             member.learned_ = self.learned_
         return member
@@ -263,8 +258,7 @@ class SeedEnsemble(LabelMethod):
     ) -> dict[tuple[str, str], list[PositionWeights]]:
         """The weights of each batch, by question and role."""
         weights: dict[tuple[str, str], list[PositionWeights]] = {}
-        no_rows = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        examples = member._prediction_examples(corpus, no_rows)
+        examples = member._prediction_examples(corpus, Table.of_nothing())
         for batch, _ in batches(examples, np.arange(corpus.n_items), self._at_once()):
             of_batch = position_weights(member.network_, batch, self.learned_.questions)
             for question, by_role in of_batch.items():
@@ -299,8 +293,6 @@ class SeedEnsemble(LabelMethod):
                 f"vary must be 'everything' or some of {listed(VARIABLE)}, joined by '+'; found "
                 f"{listed(unknown)}"
             )
-        if self.n_members < 1:
-            raise ModelError(f"n_members must be 1 or more, found {self.n_members}")
         if self.temperature and self.read == "votes":
             raise ModelError(TEMPERED_VOTES)
         self._member(0).check_question(corpus, question)

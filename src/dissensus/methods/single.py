@@ -50,6 +50,10 @@ class Single(LabelMethod):
     dropout: float = 0.5
     training: Training = Training(epochs=10, least_steps=1000)
     name: ClassVar[str] = "single"
+    ranges: ClassVar[dict[str, str]] = {
+        "min_agreement": "from 0 to 1",
+        "label_smoothing": "at least 0 and below 1",
+    }
     choices: ClassVar[Choices] = PROBE_CHOICES
 
     @property
@@ -86,12 +90,6 @@ class Single(LabelMethod):
             raise ModelError(
                 f"{corpus.name}: cost_sensitive needs nominal or ordinal answers; {question!r} has "
                 f"{corpus[question].scale.kind} ones"
-            )
-        if not 0 <= self.min_agreement <= 1:
-            raise ModelError(f"min_agreement must be from 0 to 1, found {self.min_agreement:g}")
-        if not 0 <= self.label_smoothing < 1:
-            raise ModelError(
-                f"label_smoothing must be from 0 to below 1, found {self.label_smoothing:g}"
             )
         if self.label_smoothing and rated:
             raise ModelError(

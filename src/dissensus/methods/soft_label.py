@@ -7,11 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dissensus.aggregation import AGGREGATORS
-from dissensus.annotations import Annotations, Ties
+from dissensus.annotations import Ties
 from dissensus.corpus import Corpus
-from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.labels import LabelMethod, first_biases
+from dissensus.methods.framework.labels import LabelMethod, check_target, first_biases, soft_targets
 from dissensus.methods.framework.losses import soft_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
@@ -68,16 +66,13 @@ class SoftLabel(LabelMethod):
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         targets = {}
         for question in self.learned_.questions:
-            n, distribution = corpus[question].per_item(), self._distribution(corpus[question])
-            targets[question] = np.where(n[:, None] > 0, distribution, 0).astype(np.float32)
+            n, distribution = (
+                corpus[question].per_item(),
+                soft_targets(corpus[question], self.target),
+            )
+            targets[question] = distribution.astype(np.float32)
             targets[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
         return targets
-
-    def _distribution(self, annotations: Annotations) -> np.ndarray:
-        """The target distributions, (n_items, n_columns); zeros without answers."""
-        if not annotations.n_rows:
-            return np.zeros((annotations.n_items, annotations.scale.n_columns))
-        return AGGREGATORS[self.target]().fit(annotations).distribution_
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         rows = corpus[question]
@@ -86,5 +81,4 @@ class SoftLabel(LabelMethod):
 
     def check_question(self, corpus: Corpus, question: str) -> None:
         super().check_question(corpus, question)
-        if self.target not in AGGREGATORS:
-            raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
+        check_target(self.target)

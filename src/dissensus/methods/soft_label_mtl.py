@@ -9,11 +9,16 @@ from typing import ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
-from dissensus.aggregation import AGGREGATORS
 from dissensus.annotations import Annotations, Ties
 from dissensus.corpus import Corpus
-from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.labels import check_labels, item_labels, label_targets
+from dissensus.errors import ModelError
+from dissensus.methods.framework.labels import (
+    check_labels,
+    check_target,
+    item_labels,
+    label_targets,
+    soft_targets,
+)
 from dissensus.methods.framework.learned import items_of
 from dissensus.methods.framework.losses import item_weight, label_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
@@ -97,11 +102,9 @@ class SoftLabelMtl(TrainedMethod):
 
     def _distribution(self, annotations: Annotations) -> np.ndarray:
         """The targets of the second task, (n_items, n_columns); zeros without answers."""
-        if not annotations.n_rows:
-            return np.zeros((annotations.n_items, annotations.scale.n_columns))
         uncounted = isinstance(annotations.scale, Interval | MultiLabel)
-        target = "soft-vote" if uncounted and self.target == "softmax-vote" else self.target
-        return np.nan_to_num(AGGREGATORS[target]().fit(annotations).distribution_)
+        softmax = self.target == "softmax-vote"
+        return soft_targets(annotations, "soft-vote" if uncounted and softmax else self.target)
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         questions = self.learned_.questions
@@ -122,8 +125,7 @@ class SoftLabelMtl(TrainedMethod):
         return _soft(question)
 
     def check_question(self, corpus: Corpus, question: str) -> None:
-        if self.target not in AGGREGATORS:
-            raise ModelError(f"no target {self.target!r}; there are {listed(AGGREGATORS, 20)}")
+        check_target(self.target)
         if self.label != "gold" or self.soft_loss != "none":
             super().check_question(corpus, question)
         self.output(question)

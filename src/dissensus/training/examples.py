@@ -63,6 +63,11 @@ class Table:
         order = np.argsort(item, kind="stable")
         return cls(item[order], annotator[order], {}, {})
 
+    @classmethod
+    def of_nothing(cls) -> Table:
+        """No rows: only items are predicted."""
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), {}, {})
+
     def offsets(self, n_items: int) -> np.ndarray:
         return np.searchsorted(self.item, np.arange(n_items + 1))
 

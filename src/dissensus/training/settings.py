@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from dissensus.errors import ModelError
 
@@ -18,15 +18,6 @@ MOST_TIMES = 10  # as many epochs for the sake of `least_steps`
 REMOVED = ("decay_biases",)  # settings of earlier versions, which saved models may have
 LARGEST_SEED = 2**63  # torch accepts smaller ones only
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, torch's defaults
-CHOICES = {
-    "optimiser": ("adamw", "adam", "radam", "sgd"),
-    "schedule": ("cosine", "linear", "plateau", "constant"),
-    "precision": ("fp32", "bf16"),
-    "batch_by": ("item", "content"),
-    "ties": ("first", "last"),
-    "losses": ("summed", "interleaved"),
-    "device": ("auto", "cpu", "cuda"),
-}
 KINDS: dict[str, tuple[type, str]] = {  # by type hint
     "int": (Integral, "an integer"),
     "float": (Real, "a number"),
@@ -238,6 +229,13 @@ class Training:
             return torch.optim.RAdam(groups, foreach=True)
         kind = torch.optim.AdamW if self.optimiser == "adamw" else torch.optim.Adam
         return kind(groups, fused=True)
+
+
+CHOICES = {  # the settings with few possible values
+    name: get_args(hint)
+    for name, hint in get_type_hints(Training).items()
+    if get_origin(hint) is Literal
+}
 
 
 @dataclass

@@ -57,11 +57,6 @@ class WithPrior(Protocol):
     def n_annotators(self) -> int: ...
 
 
-def check_spread(spread: float) -> None:
-    if not spread > 0:
-        raise ModelError(f"spread must be above 0, or inf for no prior; found {spread:g}")
-
-
 def with_spread(settings: dict[str, Any]) -> dict[str, Any]:
     """Settings of a saved model; those of older versions have no spread, and had no prior."""
     return {"spread": math.inf} | settings
@@ -177,6 +172,7 @@ class AnnotatorMethod(TrainedMethod):
         "learn_temperature": False, "readout": "", "calibrate": "", "calibrate_by": "cross-entropy",
         "held_out": 0.1,
     }  # fmt: skip
+    ranges: ClassVar[dict[str, str]] = {"similar": "at least 0"}
     most_: int = field(init=False, repr=False, default=1)  # annotators of an item
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:

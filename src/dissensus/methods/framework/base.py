@@ -42,6 +42,7 @@ from dissensus.methods.framework.raw_contents import ItemSource, corpus_of, inde
 from dissensus.methods.framework.settings import (
     Choices,
     changed,
+    check_ranges,
     completed,
     literals,
     settings_of,
@@ -70,6 +71,7 @@ class Method(ABC):
     instead: ClassVar[str] = ""  # a similar method that learns all kinds
     item_passes: ClassVar[float | None] = None  # of a fit without a training, about
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
+    ranges: ClassVar[Mapping[str, str]] = {}  # settings that are checked: one of `RANGES` each
     retired: ClassVar[dict[str, Any]] = {}  # settings of earlier versions, at their defaults
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
@@ -196,7 +198,9 @@ class Method(ABC):
     def check(
         self, corpus: Corpus, questions: Sequence[str] | str | None = None
     ) -> tuple[str, ...]:
-        """The questions to learn; refuse those that cannot be learned from the corpus."""
+        """The questions to learn; refuse those that cannot be learned from the corpus, and settings
+        out of range."""
+        check_ranges(self)
         if not isinstance(corpus, Corpus):
             raise DataError(
                 f"{self.name} learns from a Corpus, found a {type(corpus).__name__}; "

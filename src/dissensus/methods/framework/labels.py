@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class LabelMethod(TrainedMethod):
     base_rates: bool = True
     temperature: bool = False
     held_out: float = 0.1
+    ranges: ClassVar[dict[str, str]] = {"held_out": "above 0 and below 1"}
     temperature_: dict[str, float] = field(init=False, repr=False, default_factory=dict)
 
     def labels(self, corpus: Corpus, question: str) -> Annotations:
@@ -77,8 +78,6 @@ class LabelMethod(TrainedMethod):
     def check_question(self, corpus: Corpus, question: str) -> None:
         if self.label != "gold":
             super().check_question(corpus, question)
-        if not 0 < self.held_out < 1:
-            raise ModelError(f"held_out must be a share between 0 and 1, found {self.held_out:g}")
         check_labels(corpus, question, self.labels(corpus, question))
 
     def trainers(
@@ -205,6 +204,19 @@ def label_targets(labels: Mapping[str, Annotations], n_items: int) -> dict[str, 
         targets[f"{question}.weight"] = np.zeros(n_items, np.float32)
         targets[f"{question}.weight"][rows.item] = 1
     return targets
+
+
+def check_target(target: str) -> None:
+    """Refuse a distribution to learn that no aggregator gives."""
+    if target not in AGGREGATORS:
+        raise ModelError(f"no target {target!r}; there are {listed(AGGREGATORS, 20)}")
+
+
+def soft_targets(annotations: Annotations, target: str) -> np.ndarray:
+    """The distributions that an aggregator gives, (n_items, n_columns); zeros without answers."""
+    if not annotations.n_rows:
+        return np.zeros((annotations.n_items, annotations.scale.n_columns))
+    return np.nan_to_num(AGGREGATORS[target]().fit(annotations).distribution_)
 
 
 # ---- temperatures ----

@@ -6,12 +6,15 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
-from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from dissensus.errors import ModelError, cut, did_you_mean, listed
 from dissensus.training.settings import Training
+
+if TYPE_CHECKING:
+    from dissensus.methods.framework.base import Method
 
 
 @functools.cache
@@ -24,22 +27,13 @@ def literals(cls: type) -> dict[str, tuple[Any, ...]]:
     return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
 
 
-class Configurable(Protocol):
-    """What has settings: a method."""
-
-    @property
-    def name(self) -> str: ...
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-
-
-M = TypeVar("M", bound=Configurable)
+M = TypeVar("M", bound="Method")
 
 EPOCHS, LEAST_STEPS = "training.epochs", "training.least_steps"
 SEEDS = ("seed", "init_seed", "training.seed")
 
 
-def settings_of(method: Configurable) -> dict[str, Any]:
+def settings_of(method: Method) -> dict[str, Any]:
     """Every setting by name; those of training as "training.NAME".
 
     Example:
@@ -117,12 +111,35 @@ def _check_known(where: str, names: Iterable[Any], known: Collection[str]) -> No
         raise ModelError(f"{where} has no setting {listed(unknown)}{guess}; it has {has}")
 
 
+RANGES: dict[str, Callable[[float], bool]] = {  # of numbers, by the words of a message
+    "1 or more": lambda value: value >= 1,
+    "2 or more": lambda value: value >= 2,
+    "at least 0": lambda value: value >= 0,
+    "above 0": lambda value: value > 0,
+    "above 0, or inf for no prior": lambda value: value > 0,
+    "from 0 to 1": lambda value: 0 <= value <= 1,
+    "at least 0 and below 1": lambda value: 0 <= value < 1,
+    "above 0 and below 1": lambda value: 0 < value < 1,
+}
+
+
+def check_ranges(method: Method) -> None:
+    """Refuse a number, or a tuple with one, that is not in the range of its setting."""
+    for base in type(method).__mro__:
+        for name, words in vars(base).get("ranges", {}).items():
+            value = getattr(method, name)
+            numbers = value if isinstance(value, tuple) else (value,)
+            if not all(RANGES[words](number) for number in numbers):
+                found = value if isinstance(value, tuple) else f"{value:g}"
+                raise ModelError(f"{name} must be {words}, found {found}")
+
+
 def seeded(method: M, seed: int) -> M:
     """A copy of a method, not fitted, with all its seeds set to this one."""
     return changed(method, {name: seed for name in SEEDS if name in settings_of(method)})
 
 
-def draws(method: Configurable) -> bool:
+def draws(method: Method) -> bool:
     """Whether the method has a seed, so that fits with different seeds differ."""
     return any(name in settings_of(method) for name in SEEDS)
 

@@ -8,6 +8,7 @@ for the question itself, and of weight 1 under the name of the question with `CE
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from dissensus.agreement import kappa_matrix
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.networks.likelihoods import likelihood
@@ -31,8 +33,6 @@ LAST = 0.9999  # cells are learned to the end, but do not count in the choice of
 
 def check_similar(method: Any, corpus: Corpus, questions: tuple[str, ...]) -> None:
     """Refuse what cannot be learned from similar annotators."""
-    if not method.similar >= 0:
-        raise ModelError(f"similar must be at least 0, not {method.similar:g}")
     if method.loss != "likelihood" or method.objective != "answers":
         raise ModelError("similar needs loss=likelihood and objective=answers; or set similar=0")
     if corpus.n_annotators > MOST_ANNOTATORS:
@@ -64,13 +64,8 @@ def with_cells(table: Table, corpus: Corpus, questions: tuple[str, ...]) -> Tabl
     own = table.annotator < corpus.n_annotators  # an aggregate annotator has no cells
     answered = table.item[own] * corpus.n_annotators + table.annotator[own]
     item, annotator = np.divmod(np.setdiff1d(keys, answered), corpus.n_annotators)
-    order = np.argsort(np.r_[table.item, item], kind="stable")
-    both = Table(np.r_[table.item, item][order], np.r_[table.annotator, annotator][order], {}, {})
+    both = _with_rows(table, item, annotator, {})
     for question in questions:
-        answer, weight = table.answer[question], table.weight[question]
-        nothing = np.zeros((len(item), *answer.shape[1:]), answer.dtype)
-        both.answer[question] = np.concatenate([answer, nothing])[order]
-        both.weight[question] = np.r_[weight, np.zeros(len(item), np.float32)][order]
         known = np.zeros((max(both.annotator.max() + 1, corpus.n_annotators), corpus.n_annotators))
         known[: corpus.n_annotators] = similarities(corpus, question)
         both.answer[f"{question}{CELL}"] = known[both.annotator].astype(np.float32)
@@ -142,15 +137,23 @@ def with_aggregate(table: Table, corpus: Corpus, code: int) -> Table:
     """The rows of a corpus, and one more for each item: its consensus as the answer of `code`."""
     consensus = {question: corpus[question].consensus() for question in table.answer}
     items = np.unique(np.concatenate([labels.item for labels in consensus.values()]))
-    order = np.argsort(np.r_[table.item, items], kind="stable")
-    annotator = np.r_[table.annotator, np.full(len(items), code)]
-    both = Table(np.r_[table.item, items][order], annotator[order], {}, {})
-    for question, labels in consensus.items():
-        target = likelihood(labels.scale).target(labels.answer)
-        answer = np.zeros((len(items), *target.shape[1:]), target.dtype)
-        weight = np.zeros(len(items), np.float32)
-        rows = np.searchsorted(items, labels.item)
-        answer[rows], weight[rows] = target, 1
-        both.answer[question] = np.concatenate([table.answer[question], answer])[order]
+    return _with_rows(table, items, np.full(len(items), code), consensus)
+
+
+def _with_rows(
+    table: Table, item: np.ndarray, annotator: np.ndarray, labels: Mapping[str, Annotations]
+) -> Table:
+    """The rows of a table and further ones, whose answers are the labels of their items; a question
+    without labels has weight 0 there."""
+    order = np.argsort(np.r_[table.item, item], kind="stable")
+    both = Table(np.r_[table.item, item][order], np.r_[table.annotator, annotator][order], {}, {})
+    for question, answer in table.answer.items():
+        further = np.zeros((len(item), *answer.shape[1:]), answer.dtype)
+        weight = np.zeros(len(item), np.float32)
+        if question in labels:
+            of_items = labels[question]
+            rows = np.searchsorted(item, of_items.item)
+            further[rows], weight[rows] = likelihood(of_items.scale).target(of_items.answer), 1
+        both.answer[question] = np.concatenate([answer, further])[order]
         both.weight[question] = np.r_[table.weight[question], weight][order]
     return both

@@ -238,7 +238,7 @@ class TrainedMethod(Method):
     def rows(self, corpus: Corpus) -> Table:
         """The rows that losses use: the answers of annotators, if the method `needs_rows`."""
         if not self.needs_rows:
-            return Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
+            return Table.of_nothing()
         return Table.of_corpus(corpus, tuple(self.learned_.questions))
 
     def learns(self, corpus: Corpus) -> np.ndarray:
@@ -523,33 +523,32 @@ class TrainedMethod(Method):
     # ---- predict ----
 
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
-        table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        outputs: dict[str, list[Tensor]] = {question: [] for question in self.learned_.questions}
-        examples = self._prediction_examples(corpus, table)
-        with torch.inference_mode():
-            size = min(ITEMS_AT_ONCE, self._most_items(examples))
-            for batch, _ in batches(examples, np.arange(corpus.n_items), size):
-                by_name = self.network_(batch).items
-                for question, parts in outputs.items():
-                    parts.append(by_name[self.output(question)])
-        return {q: self.answers(q, torch.cat(parts)) for q, parts in outputs.items()}
+        examples = self._prediction_examples(corpus, Table.of_nothing())
+        return self._answers_of(examples, np.arange(corpus.n_items), ITEMS_AT_ONCE, of_rows=False)
 
     def predict_pairs(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
-        table = Table.of_pairs(item, annotator)
-        order = np.argsort(item, kind="stable")
-        outputs: dict[str, list[Tensor]] = {question: [] for question in self.learned_.questions}
-        examples = self._prediction_examples(corpus, table)
-        per_item = max(1, int(np.bincount(item).max()))
+        examples = self._prediction_examples(corpus, Table.of_pairs(item, annotator))
+        at_once = max(1, ROWS_AT_ONCE // max(1, int(np.bincount(item).max())))
+        answers = self._answers_of(examples, np.unique(item), at_once, of_rows=True)
+        back = np.argsort(np.argsort(item, kind="stable"), kind="stable")
+        return {question: of_rows.take(back) for question, of_rows in answers.items()}
+
+    def _answers_of(
+        self, examples: Examples, items: np.ndarray, at_once: int, of_rows: bool
+    ) -> dict[str, Answers]:
+        """The answers to these items, or of their rows."""
+        parts: dict[str, list[Tensor]] = {question: [] for question in self.learned_.questions}
         with torch.inference_mode():
-            size = min(max(1, ROWS_AT_ONCE // per_item), self._most_items(examples))
-            for batch, _ in batches(examples, np.unique(item), size):
-                by_name = self.network_(batch).rows
-                for question, parts in outputs.items():
-                    parts.append(by_name[question])
-        back = np.argsort(order, kind="stable")
-        return {q: self.answers(q, torch.cat(parts)).take(back) for q, parts in outputs.items()}
+            for batch, _ in batches(examples, items, min(at_once, self._most_items(examples))):
+                outputs = self.network_(batch)
+                for question, part in parts.items():
+                    name = question if of_rows else self.output(question)
+                    part.append((outputs.rows if of_rows else outputs.items)[name])
+        return {
+            question: self.answers(question, torch.cat(part)) for question, part in parts.items()
+        }
 
     def _most_items(self, examples: Examples) -> int:
         """Items per batch of a prediction, at most; more if they share contents."""

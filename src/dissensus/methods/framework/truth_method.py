@@ -15,9 +15,18 @@ from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.heads import Head, Trunk
 from dissensus.networks.likelihoods import likelihood
-from dissensus.training import Batch, Loss, Network, Outputs, Sizes
+from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
 ReadOut = Literal["truth", "annotators"]
+PUBLISHED = Training(  # as MaDL and annot-mix are trained
+    epochs=50,
+    least_steps=1000,
+    batch_size=64,
+    optimiser="radam",
+    learning_rate=1e-2,
+    weight_decay=0.0,
+    warm_up=0,
+)
 FIRST = ", through the first confusion"  # is added to the name of an output of the class model
 
 
@@ -27,6 +36,7 @@ class TruthNet(Network):
 
     def __init__(self, sizes: Sizes, method: TruthMethod) -> None:
         super().__init__()
+        self.pretrains = getattr(method, "pretrain", 0.0) > 0
         self.trunk = Trunk.over(sizes.widths, method.hidden, method.dropout)
         self.questions = tuple(sizes.scales)
         for number, (question, scale) in enumerate(sizes.scales.items()):
@@ -54,6 +64,23 @@ class TruthNet(Network):
             for number, question in enumerate(self.questions)
         }
         return Outputs(rows=self.rows_of(features, truth, batch), items=truth)
+
+    def seen_by(self, number: int, log_truth: Tensor, embedding: Tensor) -> dict[str, Tensor]:
+        """Logarithms of the distribution of rows' answers to the question of this number, through
+        confusions of embeddings, and in training through the first confusion too.
+
+        Args:
+            log_truth: of the true value, (n_rows, n_values).
+            embedding: (n_rows, width).
+        """
+        question, n_values = self.questions[number], log_truth.shape[-1]
+        confusion = self.get_submodule(f"confusion_{number}")(embedding)
+        confusion = confusion.unflatten(-1, (n_values, n_values)).log_softmax(dim=-1)
+        answers = {question: seen_through(log_truth, confusion)}
+        if self.training and self.pretrains:
+            first = getattr(self, f"first_{number}")
+            answers[f"{question}{FIRST}"] = seen_through(log_truth, first)
+        return answers
 
     @abstractmethod
     def rows_of(
