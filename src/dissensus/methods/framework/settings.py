@@ -8,13 +8,10 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from dissensus.errors import ModelError, cut, did_you_mean, listed
 from dissensus.training.settings import Training
-
-if TYPE_CHECKING:
-    from dissensus.methods.framework.base import Method
 
 
 @functools.cache
@@ -27,13 +24,22 @@ def literals(cls: type) -> dict[str, tuple[Any, ...]]:
     return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
 
 
-M = TypeVar("M", bound="Method")
+class Configurable(Protocol):
+    """What has settings: a method."""
+
+    @property
+    def name(self) -> str: ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+
+M = TypeVar("M", bound=Configurable)
 
 EPOCHS, LEAST_STEPS = "training.epochs", "training.least_steps"
 SEEDS = ("seed", "init_seed", "training.seed")
 
 
-def settings_of(method: Method) -> dict[str, Any]:
+def settings_of(method: Configurable) -> dict[str, Any]:
     """Every setting by name; those of training as "training.NAME".
 
     Example:
@@ -123,7 +129,7 @@ RANGES: dict[str, Callable[[float], bool]] = {  # of numbers, by the words of a 
 }
 
 
-def check_ranges(method: Method) -> None:
+def check_ranges(method: Configurable) -> None:
     """Refuse a number, or a tuple with one, that is not in the range of its setting."""
     for base in type(method).__mro__:
         for name, words in vars(base).get("ranges", {}).items():
@@ -139,7 +145,7 @@ def seeded(method: M, seed: int) -> M:
     return changed(method, {name: seed for name in SEEDS if name in settings_of(method)})
 
 
-def draws(method: Method) -> bool:
+def draws(method: Configurable) -> bool:
     """Whether the method has a seed, so that fits with different seeds differ."""
     return any(name in settings_of(method) for name in SEEDS)
 
