@@ -16,11 +16,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dissensus import simulate
+from dissensus import agreement, simulate
+from dissensus.aggregation import DawidSkene, OneCoin
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut, Rationales
 from dissensus.errors import DataError
+from dissensus.files import folders
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
 from tests.saved_folders import without_checksums
@@ -529,3 +531,24 @@ def test_a_folder_whose_answers_an_earlier_version_wrote_in_blocks(tmp_path: Pat
     without_checksums(tmp_path / "crowd" / "corpus.json")
     loaded = Corpus.load(tmp_path / "crowd")
     assert loaded.equals(corpus) and loaded["emotion"].item.dtype == np.int32
+
+
+@pytest.mark.parametrize("n_values", [4, 60, 200])
+def test_codes_of_very_many_answers_are_the_same_in_fewer_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_values: int
+) -> None:
+    generator = np.random.default_rng(0)
+    item, annotator = np.divmod(generator.permutation(30 * 150)[:2000], 150)
+    answer = (item + generator.integers(0, 2, 2000)) % n_values
+    scale = Nominal(tuple(f"v{value}" for value in range(n_values)))
+    answers = Annotations.from_arrays(item, annotator, answer, scale)
+    Corpus.build("mine", answers.items, {"q": answers}).save(tmp_path / "corpus")
+    usual = Corpus.load(tmp_path / "corpus")["q"]
+    monkeypatch.setattr(folders, "MANY_ROWS", 0)
+    small = Corpus.load(tmp_path / "corpus")["q"]
+    assert small.annotator is not None and small.annotator.itemsize == 2
+    assert (small.item.itemsize, small.answer.itemsize) == (1, 2 if n_values == 200 else 1)
+    assert agreement.measured(small) == pytest.approx(agreement.measured(usual), rel=0, abs=0)
+    for model in (DawidSkene, OneCoin):
+        one, other = (model().fit(each).calibrated_ for each in (usual, small))
+        np.testing.assert_array_equal(one, other)

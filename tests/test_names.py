@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dissensus import names as names_module
 from dissensus.names import Names, new_codes, same, string_array
 
 NAN, INF = float("nan"), float("inf")
@@ -127,3 +128,18 @@ def test_what_is_the_same(first: Any, second: Any) -> None:
 
 def test_codes_of_what_is_kept() -> None:
     assert new_codes(np.array([3, 0]), 4).tolist() == [1, -1, -1, 0]
+
+
+@given(distinct_texts, st.randoms())
+def test_compressed_names_are_as_others(texts: list[str], random: Any) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names_module, "MANY", 3)
+        patch.setattr(names_module, "PART", 2)
+        compressed, names = Names.distinct(pa.array(texts, pa.string())), Names(texts)
+        assert list(compressed) == list(names) and compressed == names
+        assert [compressed[place] for place in range(len(texts))] == texts
+        codes = np.array(random.sample(range(len(texts)), len(texts) // 2), dtype=np.int64)
+        assert list(compressed.take(codes)) == list(names.take(codes))
+        wanted = ["not there", *texts[:3]]
+        assert compressed.find(wanted).tolist() == names.find(wanted).tolist()
+        assert not compressed.is_range

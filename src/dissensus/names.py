@@ -13,6 +13,9 @@ import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 
+MANY = 1 << 22  # names that are compressed
+PART = 1 << 20  # of them that are compressed together
+
 
 class Names(Sequence[str]):
     """A list of distinct strings, stored as one Arrow array, or as a range, which takes no memory.
@@ -25,6 +28,7 @@ class Names(Sequence[str]):
 
     def __init__(self, values: Any) -> None:
         array = string_array(values)
+        self._packed: _Packed | None = None
         if array.null_count:
             raise DataError(f"name {_first_null(array)} is missing: every name must be a text")
         distinct = pc.count_distinct(array).as_py()
@@ -39,15 +43,19 @@ class Names(Sequence[str]):
     def range(cls, length: int) -> Names:
         """The names "0", "1", ..., which take no memory."""
         names = cls.__new__(cls)
-        names._array = None
-        names._length = length
+        names._array, names._packed, names._length = None, None, length
         return names
 
     @classmethod
     def distinct(cls, array: Any) -> Names:
-        """Names from an Arrow array of strings that are known to be distinct."""
+        """Names from an Arrow array of strings that are known to be distinct.
+
+        Very many are compressed, and unpacked where they are looked at.
+        """
         names = cls.__new__(cls)
-        names._array, names._length = array, len(array)
+        names._array, names._packed, names._length = array, None, len(array)
+        if len(array) > MANY:
+            names._array, names._packed = None, _Packed(array)
         return names
 
     @classmethod
@@ -61,11 +69,13 @@ class Names(Sequence[str]):
     @property
     def is_range(self) -> bool:
         """Whether these are just "0", "1", ..."""
-        return self._array is None
+        return self._array is None and self._packed is None
 
     @property
     def array(self) -> Any:
         """The names as an Arrow array of strings."""
+        if self._packed is not None:
+            return self._packed.array()
         return string_array(np.arange(self._length)) if self._array is None else self._array
 
     def __len__(self) -> int:
@@ -79,7 +89,9 @@ class Names(Sequence[str]):
             position += self._length
         if not 0 <= position < self._length:
             raise IndexError(index)
-        return str(position) if self._array is None else self._array[position].as_py()
+        if self.is_range:
+            return str(position)
+        return (self._array if self._packed is None else self._packed)[position].as_py()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.array.to_pylist())
@@ -109,9 +121,9 @@ class Names(Sequence[str]):
         if isinstance(names, Names) and names == self:
             return np.arange(self._length)
         wanted = string_array(names)
-        if self._array is None:
+        if self.is_range:
             return self._find_in_range(wanted)
-        codes = pc.fill_null(pc.index_in(wanted, value_set=self._array), -1)
+        codes = pc.fill_null(pc.index_in(wanted, value_set=self.array), -1)
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
     def _find_in_range(self, wanted: Any) -> np.ndarray:
@@ -137,9 +149,51 @@ class Names(Sequence[str]):
         if np.array_equal(codes, np.arange(len(codes))):
             if len(codes) == self._length:
                 return self
-            if self._array is None:
+            if self.is_range:
                 return Names.range(len(codes))
-        return Names.distinct(self.array.take(pa.array(np.asarray(codes, dtype=np.int64))))
+        codes = np.asarray(codes, dtype=np.int64)
+        if self._packed is not None:
+            return Names.distinct(self._packed.take(codes))
+        return Names.distinct(self.array.take(pa.array(codes)))
+
+
+class _Packed:
+    """Texts in compressed parts.
+
+    Example:
+        >>> texts = _Packed(pa.array(["a", "b", "c"]))
+        >>> texts[1].as_py(), texts.take(np.array([2, 0])).to_pylist()
+        ('b', ['c', 'a'])
+    """
+
+    def __init__(self, array: Any) -> None:
+        self._parts = []
+        for begin in range(0, len(array), PART):
+            batch = pa.record_batch([array.slice(begin, PART)], ["name"])
+            sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
+            with pa.ipc.new_stream(sink, batch.schema, options=options) as stream:
+                stream.write_batch(batch)
+            self._parts.append(sink.getvalue())
+
+    def _part(self, number: int) -> Any:
+        return pa.ipc.open_stream(self._parts[number]).read_next_batch().column(0)
+
+    def array(self) -> Any:
+        return pa.concat_arrays([self._part(number) for number in range(len(self._parts))])
+
+    def __getitem__(self, position: int) -> Any:
+        return self._part(position // PART)[position % PART]
+
+    def take(self, codes: np.ndarray) -> Any:
+        order = np.argsort(codes, kind="stable")
+        cuts = np.searchsorted(codes[order], np.arange(1, len(self._parts)) * PART)
+        taken = [
+            self._part(number).take(pa.array(codes[rows] % PART))
+            for number, rows in enumerate(np.split(order, cuts))
+        ]
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return pa.concat_arrays(taken).take(pa.array(place))
 
 
 class OfNames:

@@ -137,8 +137,9 @@ def interval_of(
             bias, which is large if annotators share few items, makes the interval longer.
     """
     n, estimate = annotations.voters(), prepare(annotations)
-    value, answered = estimate.value(), n > 0
-    if math.isnan(value) or np.count_nonzero(n > 1) < 2:
+    value, answered, n_several = estimate.value(), n > 0, np.count_nonzero(n > 1)
+    del n  # of very many items, it takes as much as all that is summed
+    if math.isnan(value) or n_several < 2:
         return NONE
     without = estimate.without_each()
     moments = Moments.of(without if answered.all() else without[answered], value)

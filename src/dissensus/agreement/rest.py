@@ -11,7 +11,7 @@ from dissensus.agreement.estimates import numbers, ratio
 from dissensus.annotations import Annotations
 from dissensus.scales import MultiLabel, Nominal, has_value, set_sizes
 
-ENTRIES = 1 << 20  # of a block of annotators; bounds the memory
+ENTRIES = 1 << 19  # of a block of annotators; bounds the memory
 MOST_ENTRIES = (
     2_000_000  # numbers to find who goes together: a sample of the items of larger tables
 )

@@ -170,6 +170,9 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         for kind, columns in (("items", table), ("annotators", annotator_table))
     )
     role = front["focus"]
+    if "name" in table:
+        del table["name"]
+    pa.default_memory_pool().release_unused()
     return make(
         name=front["name"],
         items=items,
@@ -236,7 +239,6 @@ def _read_answers(
             arrays[name] = column.to_numpy(zero_copy_only=False)
             if pa.types.is_binary(column.type):  # sets of many values
                 arrays[name] = masks_of_bytes(arrays[name])
-    pa.default_memory_pool().release_unused()
     annotations = Annotations.from_arrays(
         arrays.pop("item"),
         arrays.pop("annotator", None),

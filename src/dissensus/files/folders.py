@@ -371,7 +371,7 @@ def read_integers(path: Path, name: str, least: Any = np.int32) -> np.ndarray:
     """
     with _table_errors(path), open_plain(path) as file:
         check_parquet(file, path, ratio_only=True)
-        table = pq.ParquetFile(file)
+        table = pq.ParquetFile(file, pre_buffer=False)
         n_rows = table.metadata.num_rows
         values: np.ndarray = np.empty(n_rows, least if n_rows > MANY_ROWS else np.int32)
         begin = 0

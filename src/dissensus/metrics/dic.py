@@ -115,9 +115,8 @@ def _moved(annotations: Annotations, kappa: np.ndarray, weight: np.ndarray) -> n
     item, annotator = annotations.item, annotations.annotator_codes("DIC")
     ones, n_items = np.ones(annotations.n_rows), annotations.n_items
     there = _present(annotations, float)
-    chosen = csr_array(
-        (ones, (item, annotator * n_values + annotations.answer)), shape=(n_items, n * n_values)
-    )
+    column = annotator.astype(np.int64) * n_values + annotations.answer
+    chosen = csr_array((ones, (item, column)), shape=(n_items, n * n_values))
     counts = (there.T @ chosen).toarray().reshape(n, n, n_values)  # of the second's values
     together = np.maximum(counts.sum(axis=2), 1)
     shares = counts / together[..., None]
