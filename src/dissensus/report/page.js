@@ -25,7 +25,7 @@ const picked = new Set();
 const picker = document.getElementById("picker");
 const annotators = [...new Set([...document.querySelectorAll("[data-annotator]")].map((one) => one.dataset.annotator))];
 picker.hidden = annotators.length === 0;
-document.getElementById("annotators").append(...annotators.sort().map((name) => new Option("", name)));
+document.getElementById("annotator-names").append(...annotators.sort().map((name) => new Option("", name)));
 
 const pick = (name) => {
   if (!picked.delete(name)) picked.add(name);
