@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -30,12 +31,7 @@ from dissensus.readers.tables.column_names import (
     part_name,
     plain,
 )
-from dissensus.readers.tables.dependence import (
-    FEW,
-    from_function,
-    is_function,
-    is_surely_function,
-)
+from dissensus.readers.tables.dependence import ENOUGH, FEW, is_function
 from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered
 from dissensus.readers.tables.structure import BY_NAME, TAKEN_FOR, Key, find_key
 
@@ -76,7 +72,7 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     item together are joined to one."""
     named = named_columns(options)
     rows.check(sorted(named))
-    if options.answer == ():
+    if options.answer == () and options.item is None:
         rows, options = _each_row_an_item(rows, options)
     answer = options.answer
     if answer is None:
@@ -86,7 +82,10 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     annotator = options.annotator or first_named("annotator", rows, taken)
     item = options.item or _item_named(rows, {*taken, annotator})
     if options.annotator is None and annotator is not None and item is not None:
-        annotator = _annotator_named(rows, item, taken)
+        items = rows.columns[item]  # an author is a function of the item
+        annotator = first_named(
+            "annotator", rows, {*taken, item}, lambda one: not is_function(one, items, FEW)
+        )
     shown = shown_columns(rows, options, item, {*taken, annotator, item})
     if options.item is None and item is not None and plain(item) in WEAK and shown:
         n_contents = len(_joined(rows, list(shown.values())).values)
@@ -95,8 +94,9 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     key = None
     if answer or options.answer is None:
         key = _key(rows, options, item, annotator, shown, answer)
-        if answer and options.answer is None and _follows_item(rows, item, answer[0]):
-            other = _key(rows, options, item, annotator, shown, ())
+        by_name = answer and options.answer is None and item is not None
+        if by_name and is_function(rows.columns[answer[0]], rows.columns[str(item)], ENOUGH):
+            other = _key(rows, options, item, annotator, shown, ())  # it may be a text or a label
             if other is not None and other.of_kind("answer"):
                 key, answer = other, ()
     if key is not None and not key.why_unclear:
@@ -113,25 +113,15 @@ def named_columns(options: Layout) -> set[str]:
     return named | set(options.answer or ()) | set(options.text or ())
 
 
-def _follows_item(rows: Rows, item: str | None, answer: str) -> bool:
-    """Whether a column called like answers is a function of the item, as a text or a label is."""
-    column = rows.columns[answer]
-    if item is None or column.is_bytes or rows.columns[item].is_bytes:
-        return False
-    return is_surely_function(column, rows.columns[item])
-
-
 def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
     """A table without answers, such as new texts to predict, with a column that names each row.
 
     It is the one that is called like items, or the first column if its entries are distinct. If
     there is none and a content occurs twice, rows are numbered.
     """
-    if options.item is not None:
-        return rows, options
     shown = set(shown_columns(rows, options, None, set()).values())
-    first = next(iter(rows.columns))
-    names = [*candidates("item", rows, shown), *([] if first in shown else [first])]
+    first = [name for name in [*rows.columns][:1] if name not in shown]
+    names = [*candidates("item", rows, shown), *first]
     item = next((name for name in names if rows.columns[name].is_unique), None)
     if item is None and shown and not any(rows.columns[name].is_unique for name in shown):
         item = free_name("row", rows.columns)
@@ -149,17 +139,6 @@ def _item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
         return names and (shown is None or one_each(rows.columns[shown], column))
 
     return first_named("item", rows, taken, fits) or first_named("item", rows, taken)
-
-
-def _annotator_named(rows: Rows, item: str, taken: set[str | None]) -> str | None:
-    """The first column named like annotators that is no function of the item, as an author is."""
-    items = rows.columns[item]
-
-    def fits(column: Column) -> bool:
-        repeated = not column.is_bytes and from_function(column, items).by_chance >= FEW
-        return not (repeated and is_function(column, items))
-
-    return first_named("annotator", rows, {*taken, item}, fits)
 
 
 def shown_columns(
@@ -222,44 +201,41 @@ def _structured(
     rows: Rows, options: Layout, key: Key, answer: tuple[str, ...], shown: dict[str, str]
 ) -> tuple[Rows, ColumnRoles]:
     """The roles once the item and the annotator are known and the other columns are explained."""
-    answer_by_name = bool(answer)
-    explained = {
-        name: (TAKEN_FOR.get(one.kind, one.kind), one.why) for name, one in key.explained.items()
-    }
+    by_name = bool(answer) and key.why_item == key.why_annotator == BY_NAME
+    parts = {name: TAKEN_FOR.get(one.kind, one.kind) for name, one in key.explained.items()}
+    why = {name: one.why for name, one in key.explained.items()}
     if options.answer is None:
+        named = bool(answer)
         answer = tuple(n for n in rows.columns if n in {*answer, *key.of_kind("answer")})
         if not answer:
             raise _refusal(rows, key)
-        if not answer_by_name:
+        if not named:
             _check_others(rows, key, answer)
         rare = [name for name in key.of_kind("unclear") if ticks_of(rows.columns[name]) is not None]
         for question, names in _boxes(rows, (*answer, *rare)).items():
-            rows, why = _with_boxes(rows, question, names)
+            rows = _with_boxes(rows, question, names)
             answer = (*(name for name in answer if name not in names), question)
-            explained = {n: one for n, one in explained.items() if n not in names}
-            explained[question] = ("answer", why)
+            why[question] = f"{counted(len(names), 'column')} that are ticked or not"
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
         shown = {role: name for role, name in shown.items() if name not in key.item}
     content = [name for name in key.item if rows.columns[name].is_text] + key.of_kind("content")
     shown = {role: name for role, name in shown.items() if rows.columns[name].first_blank is None}
-    if not shown and options.text is None and content:
+    if not shown and options.text is None:
         shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
     roles = ColumnRoles(" + ".join(key.item), key.annotator, answer, shown)
     roles = _with_other_roles(rows, options, roles)
-    by_name = key.why_item == key.why_annotator == BY_NAME and answer_by_name
     if by_name and len(answer) == 1 and not content:
         return rows, roles
     known = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
     known |= dict.fromkeys(roles.gold.values(), "gold")
-    taken_for = dict.fromkeys(answer, "answer") | dict.fromkeys(roles.shown.values(), "content")
+    parts |= dict.fromkeys(answer, "answer") | dict.fromkeys(roles.shown.values(), "content")
+    parts |= {name: part for name, part in known.items() if name is not None}
     reasons = {name: ("item", key.why_item) for name in key.item}
     reasons[key.annotator] = ("annotator", key.why_annotator)
     for name in rows.columns:
-        part, why = explained.get(name, (taken_for.get(name, ""), BY_NAME))
-        part, why = (known[name], BY_NAME) if name in known else (taken_for.get(name, part), why)
-        if part and name != roles.item:
-            reasons.setdefault(name, (part, why))
+        if name in parts and name not in (*reasons, roles.item):
+            reasons[name] = parts[name], BY_NAME if name in known else why.get(name, BY_NAME)
     several = len(answer) > 1 and options.answer is None
     choose = _layout(key, answer[:1]).command(rows.path) if several else ""
     return rows, replace(roles, reasons=reasons, choose=choose)
@@ -276,7 +252,7 @@ def _boxes(rows: Rows, answers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         return {}
     for way in families(ticks)[:4]:
         groups = {p: tuple(of.values()) for p, of in way.items() if len(of) >= FEWEST_BOXES}
-        if groups and sum(map(len, groups.values())) == len(ticks):
+        if sum(map(len, groups.values())) == len(ticks):
             names = {part_name(pattern): of for pattern, of in groups.items()}
             return {free_name(name or "answer", rows.columns): of for name, of in names.items()}
     one_each_row = (np.sum(list(ticks.values()), axis=0) == 1).all()
@@ -284,11 +260,10 @@ def _boxes(rows: Rows, answers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return {free_name("answer", rows.columns): tuple(ticks)} if one_each_row or marks else {}
 
 
-def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> tuple[Rows, str]:
-    """The table with one column instead of boxes, and what it says: the value of the box that is
-    ticked in each row, or the set of those that are."""
-    every = [ticks_of(rows.columns[name]) for name in names]
-    ticks = np.stack([one for one in every if one is not None], axis=1)  # (n_rows, n_names)
+def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> Rows:
+    """The table with one column instead of boxes: the value of the box that is ticked in each row,
+    or the set of those that are."""
+    ticks = np.stack([cast(np.ndarray, ticks_of(rows.columns[name])) for name in names], axis=1)
     shared = [of for way in families(names)[:4] for of in way.values() if len(of) == len(names)]
     values = [value for of in shared[:1] for value in of] or list(names)
     sets = (ticks.sum(axis=1) != 1).any()
@@ -302,8 +277,7 @@ def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> tuple[Rows
         "them to read each as a question (answer=, --answer)"
     )
     more = frozenset((question,)) if sets else frozenset()
-    why = f"{counted(len(names), 'column')} that are ticked or not"
-    return replace(rows, columns=columns, sets=rows.sets | more, notes=(*rows.notes, note)), why
+    return replace(rows, columns=columns, sets=rows.sets | more, notes=(*rows.notes, note))
 
 
 # ---- further roles, once the item, the annotator and the answers are known ----

@@ -86,21 +86,21 @@ def from_function(column: Column, groups: Column) -> Deviation:
     return Deviation(len(rows), n_unusual(cells), float(n_unusual(shuffled)))
 
 
-def is_function(column: Column, groups: Column) -> bool:
+def is_function(column: Column, groups: Column, contradicted: float = 0.0) -> bool:
     """Whether a column is a function of the groups, up to a few rows.
 
     Where chance would hardly contradict it, as no group has two rows or nearly all cells are the
     same, no row may.
+
+    Args:
+        contradicted: rows that chance would contradict; below, it is not said to be a function.
     """
     deviation = from_function(column, groups)
+    if deviation.by_chance < contradicted:
+        return False
     if deviation.by_chance < FEW:
         return deviation.n_wrong == 0 and column.is_constant(groups.codes, len(groups.values))
     return deviation.share <= TOLERATED or (deviation.n_wrong == 1 and deviation.by_chance >= MANY)
-
-
-def is_surely_function(column: Column, groups: Column) -> bool:
-    """Whether a column is a function of the groups where chance would often contradict it."""
-    return from_function(column, groups).by_chance >= ENOUGH and is_function(column, groups)
 
 
 def usual_codes(column: Column, groups: Column) -> np.ndarray:

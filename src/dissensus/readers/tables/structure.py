@@ -25,13 +25,13 @@ from dissensus.readers.tables.answer_cells import separator_name, separator_of, 
 from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import is_about_answers
 from dissensus.readers.tables.dependence import (
+    ENOUGH,
     FEW,
     Deviation,
     effect,
     from_function,
     from_key,
     is_function,
-    is_surely_function,
     n_distinct_pairs,
 )
 from dissensus.readers.tables.rows import FEATURES, LOOKED_AT, Column, Rows, combined
@@ -52,7 +52,7 @@ DIVIDED = 1.5  # values for each value of a column that is a function
 SURE = 4.0  # standard errors: answers go with items or annotators
 CLEARER = 0.05  # a difference between shares of variance that means something
 STRONG, WEAK = 3, 1  # what signs of the item weigh; together they have to be
-ENOUGH = 2  # and as many times those of the other column as a strong one is a weak one
+ENOUGH_SIGNS = 2  # and as many times those of the other column as a strong one is a weak one
 FEWEST_PARTS = 3  # values of a column that may number sessions, not parts of the item
 MOST_QUESTIONS = 12  # values of a column that may name questions
 MOST_COMBINED = 8  # columns that are tried as parts of an item
@@ -129,43 +129,69 @@ def find_key(
     """
     taken = set(taken)
     if item is not None and annotator is not None:
-        parts = () if exact else _further_parts(rows, item, annotator, taken)
-        why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
-        together = [name for name in rows.columns if name in (item, *parts)] if parts else [item]
-        key = _explained(rows, together, annotator, taken, why if parts else BY_NAME)
-        if len(parts) == 1 and _may_be_questions(rows, item, parts[0]):
-            ways = {
-                f"if {parts[0]!r} names the question": Layout(
-                    item=item, annotator=annotator, question=parts[0]
-                ),
-                "if both name the item together": Layout(item=key.item, annotator=annotator),
-            }
-            unclear = f"pairs repeat for each {parts[0]!r}"
-            return replace(key, why_unclear=unclear, ways=ways)
-        return key
+        return _named_key(rows, item, annotator, taken, exact)
     if len(rows.columns) > MOST_COLUMNS:
         return None
-    free = {
-        _best_name(rows, names): names for names in _candidates(rows, {*taken, item, annotator})
-    }
+    alike = _candidates(rows, {*taken, item, annotator})
+    free = {_best_name(rows, names): names for names in alike}
     known = item or annotator
+    pairs = _pairs(rows, known, free)
+    counting = [
+        pair
+        for pair in pairs
+        if any(a != known and _only_counts(rows, a, b) for a, b in itertools.permutations(pair))
+    ]
+    pairs = [pair for pair in pairs if pair not in counting] or ([] if item else counting)
     if known is None:
-        return _of_pair(rows, free, taken)
-    pairs = [(known, name) for name in free if _fits(rows, known, name, EXPECTED_OF_NAMED)]
-    pairs = pairs or [(known, name) for name in free if _fits_by_attributes(rows, known, name)]
-    others = _without_relatives(rows, [name for _, name in pairs], known)
-    numbering = [name for name in others if _only_counts(rows, name, known)]
-    if item is not None or len(numbering) < len(others):
-        others = [name for name in others if name not in numbering]
-    if len(others) == 1:
-        why = f"pairs with {known!r} are {_how_unique(rows, known, others[0])}"
+        return _of_pair(rows, pairs, free, taken, pairs == counting) if pairs else None
+    if len(pairs) == 1:
+        other = pairs[0][1]
+        why = f"pairs with {known!r} are {_how_unique(rows, known, other)}"
         if item is None:
-            return _explained(rows, others, known, taken, why)
-        return _explained(rows, [known], others[0], taken, why_annotator=why)
-    parts = _parts(rows, (), known, list(free)) if not (item or others) else ()
+            return _explained(rows, [other], known, taken, why)
+        return _explained(rows, [known], other, taken, why_annotator=why)
+    parts = () if item or pairs else _parts(rows, (), known, list(free))
     together = [name for name in rows.columns if name in parts]
     why = f"together with {known!r} they are unique"
     return _explained(rows, together, known, taken, why) if parts else None
+
+
+def _pairs(rows: Rows, known: str | None, free: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of columns that may be item and annotator, one of which may be known."""
+    every = [(known, name) for name in free] if known else [*itertools.combinations(free, 2)]
+    expected = EXPECTED_OF_NAMED if known else EXPECTED
+    pairs = [pair for pair in every if _fits(rows, *pair, expected)]
+    if not (known and pairs):
+        pairs = [pair for pair in every if pair in pairs or _fits_by_attributes(rows, *pair)]
+    kept = {
+        name: _without_relatives(rows, [n for p in pairs if name in p for n in p if n != name], name)
+        for name in dict.fromkeys(itertools.chain(*pairs))
+    }
+    return [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
+
+
+def _named_key(rows: Rows, item: str, annotator: str, taken: set[str], exact: bool) -> Key:
+    """The key of two known columns, and of those that name the item together with the first, as an
+    annotator has it repeatedly: a sentence in its document, two models that are compared."""
+    parts: tuple[str, ...] = ()
+    n_pairs = n_distinct_pairs(rows.columns[item], rows.columns[annotator])
+    if not exact and n_pairs < (1 - 2 * MOST_REPEATED) * rows.n_rows:
+        free = [names[0] for names in _candidates(rows, {item, annotator, *taken})]
+        parts = _parts(rows, (item,), annotator, free)
+    if not parts:
+        return _explained(rows, [item], annotator, taken)
+    together = [name for name in rows.columns if name in (item, *parts)]
+    why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
+    key = _explained(rows, together, annotator, taken, why)
+    if len(parts) > 1 or not _may_be_questions(rows, item, parts[0]):
+        return key
+    both = Layout(item=key.item, annotator=annotator)
+    one = Layout(item=item, annotator=annotator, question=parts[0])
+    ways = {
+        f"if {parts[0]!r} names the question": one,
+        "if both name the item together": both,
+    }
+    return replace(key, why_unclear=f"pairs repeat for each {parts[0]!r}", ways=ways)
 
 
 def _explained(
@@ -211,7 +237,7 @@ def _divide_alike(one: Column, other: Column) -> bool:
     fewer, more = sorted((len(one.values), len(other.values)))
     if more - fewer > 2 + KEY * more:
         return False
-    return is_surely_function(one, other) and is_surely_function(other, one)
+    return is_function(one, other, ENOUGH) and is_function(other, one, ENOUGH)
 
 
 def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
@@ -249,7 +275,7 @@ def _dependents(rows: Rows, name: str) -> set[str]:
         other
         for other, column in rows.columns.items()
         if other != name and not column.is_bytes and 1 < len(column.values) <= len(groups.values)
-        if is_surely_function(column, groups)
+        if is_function(column, groups, ENOUGH)
     }
 
 
@@ -319,7 +345,7 @@ def _only_counts(rows: Rows, name: str, other: str) -> bool:
     """Whether a column only numbers the rows of each `other`: no further column goes with it."""
     column, groups = rows.columns[name], rows.columns[other]
     return _counts_within(column, groups) and not any(
-        is_surely_function(cells, column) or effect(cells, column).z > SURE
+        is_function(cells, column, ENOUGH) or effect(cells, column).z > SURE
         for further, cells in rows.columns.items()
         if further not in (name, other) and not cells.is_bytes and not is_function(cells, groups)
     )
@@ -338,36 +364,31 @@ def _counts_within(column: Column, groups: Column) -> bool:
 # ---- items and annotators that no name tells ----
 
 
-def _of_pair(rows: Rows, free: dict[str, list[str]], taken: Iterable[str]) -> Key | None:
-    """The pair of columns that repeats least often compared with chance, and which is which.
+def _of_pair(
+    rows: Rows,
+    pairs: Sequence[tuple[str, str]],
+    free: Mapping[str, list[str]],
+    taken: Iterable[str],
+    only_counts: bool,
+) -> Key:
+    """The key of one of these pairs of columns, and which of both is the item.
 
     Args:
         free: the columns that can be either, and those that divide the rows as they do.
+        only_counts: whether one column of each pair may only number the rows of the other.
     """
-    every = itertools.combinations(free, 2)
-    pairs = [pair for pair in every if _fits(rows, *pair) or _fits_by_attributes(rows, *pair)]
-    kept = {}
-    for name in free:
-        partners = [one for pair in pairs if name in pair for one in pair if one != name]
-        kept[name] = _without_relatives(rows, partners, name)
-    pairs = [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
-    counts = [p for p in pairs if _only_counts(rows, *p) or _only_counts(rows, *p[::-1])]
-    chosen = [pair for pair in pairs if pair not in counts] or counts
-    if len(chosen) > 1:
-        chosen = [pair for pair in chosen if _have_attributes(rows, *pair)] or chosen
-    if len(chosen) > 1:
-        names = dict.fromkeys(name for pair in chosen for name in pair)
+    if len(pairs) > 1:
+        pairs = [pair for pair in pairs if _have_attributes(rows, *pair)] or pairs
+    if len(pairs) > 1:
+        names = dict.fromkeys(name for pair in pairs for name in pair)
         why = f"several pairs of columns may be both: {', '.join(map(repr, names))}"
-        return Key(chosen[0][:1], chosen[0][1], {}, why_unclear=why)
-    if not chosen:
-        return None
-    first, second = chosen[0]
+        return Key(pairs[0][:1], pairs[0][1], {}, why_unclear=why)
+    first, second = pairs[0]
     pair = [_best_name(rows, free[first], second), _best_name(rows, free[second], first)]
     item, annotator = sorted(pair, key=lambda name: -len(rows.columns[name].values))
     likely = _explained(rows, [item], annotator, taken)
-    if counts == chosen:
-        why = "one of them may only number the rows of the other"
-        return replace(likely, why_unclear=why)
+    if only_counts:
+        return replace(likely, why_unclear="one of them may only number the rows of the other")
     is_item, why = _which_is_the_item(rows, item, annotator, likely.explained)
     if is_item is None:
         return replace(likely, why_unclear=why)
@@ -415,7 +436,7 @@ def _which_is_the_item(
             signs.append((first, WEAK, f"answers agree within {name!r}"))
     weights = {side: sum(w for first, w, _ in signs if first == side) for side in (True, False)}
     likely = weights[True] >= weights[False]
-    if weights[likely] < max(ENOUGH, STRONG * weights[not likely]):
+    if weights[likely] < max(ENOUGH_SIGNS, STRONG * weights[not likely]):
         return None, "nothing says clearly which of both is the item"
     return likely, max((sign for sign in signs if sign[0] == likely), key=lambda one: one[1])[2]
 
@@ -434,16 +455,6 @@ def _unevenness(column: Column) -> float:
 
 
 # ---- items of several columns ----
-
-
-def _further_parts(rows: Rows, item: str, annotator: str, taken: set[str]) -> tuple[str, ...]:
-    """The columns that name the item together with this one, as an annotator has it repeatedly: a
-    sentence in its document, two models that are compared."""
-    items, people = rows.columns[item], rows.columns[annotator]
-    if n_distinct_pairs(items, people) >= (1 - 2 * MOST_REPEATED) * rows.n_rows:
-        return ()
-    free = [names[0] for names in _candidates(rows, {item, annotator, *taken})]
-    return _parts(rows, (item,), annotator, free)
 
 
 def _parts(
