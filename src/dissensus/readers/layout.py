@@ -159,6 +159,17 @@ class Layout:
         return any(part is not None for part in parts)
 
     @property
+    def of_items(self) -> set[str]:
+        """The columns that are named as something about the items."""
+        return {name for name in (self.item, self.gold, *(self.text or ())) if name is not None}
+
+    @property
+    def named(self) -> set[str]:
+        """Every column that is named, but those of one annotator each."""
+        single = {name for name in (self.annotator, self.question) if name is not None}
+        return self.of_items | single | set(self.answer or ())
+
+    @property
     def columns_named(self) -> dict[str, str | tuple[str, ...]]:
         """The columns that the user named, by what they are.
 

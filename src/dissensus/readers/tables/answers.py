@@ -19,7 +19,7 @@ from dissensus.names import split_names
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import cell_values
 from dissensus.readers.tables.column_names import ORDERED, WORDS, plain
-from dissensus.readers.tables.rows import Rows, at_rows, taken, value_counts
+from dissensus.readers.tables.rows import FEW_VALUES, Rows, at_rows, taken, value_counts
 from dissensus.scales import (
     Interval,
     MultiLabel,
@@ -34,7 +34,6 @@ from dissensus.scales import (
 
 Declared = Scale | str | None
 LONGEST_SHOWN = 40  # letters of a value
-FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 FREE = 0.5  # different values, as a share of the answers: more are free text
 LONG = 60  # letters of a value, on average: longer ones are free text
 FEWEST_ORDERED = 3  # words with an order that are in a column

@@ -14,8 +14,8 @@ import numpy as np
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.column_names import NAMES, WORDS, is_one_annotator, plain
-from dissensus.readers.tables.column_roles import ColumnRoles, items_of, named_columns
+from dissensus.readers.tables.column_names import KNOWN, WORDS, is_one_annotator, plain
+from dissensus.readers.tables.column_roles import ColumnRoles, items_of
 from dissensus.readers.tables.dependence import n_distinct_pairs
 from dissensus.readers.tables.rows import Rows, combined, take_rows
 
@@ -40,14 +40,13 @@ def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
 
 def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
     """The columns that have a filled cell, or a known name, and a note about the others."""
-    kept = named_columns(layout) | set(layout.annotators or ())
-    known = {name for part in NAMES.values() for name in part}
+    kept = layout.named | set(layout.annotators or ())
     blank = [
         name
         for name, column in rows.columns.items()
         if not len(column.values)
         and name not in kept
-        and plain(name) not in known
+        and plain(name) not in KNOWN
         and not is_one_annotator(name)
     ]
     if not blank:

@@ -25,6 +25,7 @@ _FILE = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding=
 NAMES = {part: tuple(map(plain, names.split())) for part, names in _FILE["columns"].items()}
 WORDS = {kind: frozenset(words.split()) for kind, words in _FILE["words"].items()}
 ORDERED = tuple(" ".join(words.split()).split(", ") for words in _FILE["ordered"].values())
+KNOWN = frozenset(name for names in NAMES.values() for name in names)
 PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
 WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
 BORDER = re.compile(r"[\s_.:/|-]+")  # between the parts of a name
@@ -180,8 +181,7 @@ def part_name(pattern: str) -> str:
 
 def n_recognised(names: Iterable[str]) -> int:
     """How many of these names are known, to recognise the delimiter."""
-    known = {name for part in NAMES.values() for name in part} | set(PAIR)
-    return sum(plain(name) in known for name in names)
+    return sum(plain(name) in KNOWN | set(PAIR) for name in names)
 
 
 def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[str]:

@@ -70,7 +70,7 @@ class ColumnRoles:
 def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     """The roles of the columns of a long table, and the table, where several columns that name the
     item together are joined to one."""
-    named = named_columns(options)
+    named = options.named
     rows.check(sorted(named))
     if options.answer == () and options.item is None:
         rows, options = _each_row_an_item(rows, options)
@@ -104,13 +104,6 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     if (not answer and options.answer is None) or (key is not None and key.ways):
         raise _refusal(rows, key, answer)
     return rows, _with_other_roles(rows, options, ColumnRoles(item, annotator, answer, shown))
-
-
-def named_columns(options: Layout) -> set[str]:
-    """Every column that the user named."""
-    parts = (options.item, options.annotator, options.question, options.gold)
-    named = {part for part in parts if part is not None}
-    return named | set(options.answer or ()) | set(options.text or ())
 
 
 def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
@@ -192,7 +185,7 @@ def _key(
         return None
     roles = ("seconds", "response", "split", "gold", "count")
     others = {name for role in roles for name in candidates(role, rows)}
-    taken = {*answer, *shown.values(), *others, *named_columns(options)} - {item, annotator}
+    taken = {*answer, *shown.values(), *others, *options.named} - {item, annotator}
     exact = options.item is not None or options.repeats != "error"
     return find_key(rows, item, annotator, taken, exact)
 
@@ -285,7 +278,7 @@ def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> Rows:
 
 def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> ColumnRoles:
     """The roles of the other columns, by name and content."""
-    taken = {*named_columns(options), *roles.used}
+    taken = {*options.named, *roles.used}
     items = items_of(rows, roles.item, roles.shown)
     question = options.question or _question(rows, taken, items, len(roles.answer))
     taken.add(question or "")

@@ -22,6 +22,7 @@ FEW = 3.0  # violations by chance below which a function cannot be told from cha
 ENOUGH = 8.0  # the same, from which it surely can
 MANY = 20.0  # violations by chance from which a single one is tolerated
 ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
+SURE = 4.0  # standard errors: an effect is no accident
 MOST_ONE_HOT = 50  # values above which only numbers are compared
 
 T = TypeVar("T")

@@ -42,7 +42,7 @@ from dissensus.readers.tables.column_roles import (
     one_each,
     shown_columns,
 )
-from dissensus.readers.tables.proposals import columns_of_annotators, is_scale_like
+from dissensus.readers.tables.proposals import columns_of_annotators
 from dissensus.readers.tables.rows import Column, Rows, cells_of, free_name, numbered
 from dissensus.readers.tables.structure import BY_NAME
 from dissensus.readers.tables.vote_columns import Votes, votes_of
@@ -190,9 +190,8 @@ def _tiled(names: Sequence[str], n_rows: int) -> Column:
 
 
 def _check_named(rows: Rows, layout: Layout, columns: Mapping[str, Parts]) -> None:
-    named = {name for name in (layout.item, layout.gold) if name} | set(layout.text or ())
-    rows.check(sorted(named - {COLUMN}))
-    both = sorted(named & columns.keys())
+    rows.check(sorted(layout.of_items - {COLUMN}))
+    both = sorted(layout.of_items & columns.keys())
     if both:
         raise DataError(f"{rows.path}: {both[0]!r} is named as an annotator and as something else")
     binary = next((name for name in columns if rows.columns[name].is_bytes), None)
@@ -207,15 +206,16 @@ def _item_roles(
     rows: Rows, layout: Layout, taken: set[str | None], roles: ColumnRoles
 ) -> tuple[ColumnRoles, Column]:
     """The roles of the columns that are about items, and the items."""
-    named = {name for name in (layout.item, layout.gold) if name} | set(layout.text or ())
-    item, items, why = _items(rows, {*named, *taken}, layout)
-    shown = shown_columns(rows, layout, item, {*named, *taken, item})
+    taken = taken | layout.of_items
+    item, items, why = _items(rows, taken, layout)
+    taken = taken | {item}
+    shown = shown_columns(rows, layout, item, taken)
     why_content = BY_NAME
     if not shown and layout.text is None:
-        texts = _texts(rows, {*named, *taken, item})
+        texts = _texts(rows, taken)
         shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
         why_content = "a text for each item"
-    taken = {*taken, *shown.values(), item}
+    taken = taken | {*shown.values()}
     gold = gold_columns(rows, layout, roles.answer, taken, items)
     split = first_named("split", rows, {*taken, *gold.values()}, lambda c: one_each(c, items))
     reasons = {} if item is None else {item: ("item", why)}
@@ -387,7 +387,7 @@ def _of_records(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
         answers = [
             key
             for key, one in new.items()
-            if is_scale_like(one) and 1 < len(one.values) <= (one.codes >= 0).sum() / 2
+            if one.is_like_a_scale and 1 < len(one.values) <= (one.codes >= 0).sum() / 2
         ]
     return long_rows, {"answer": tuple(answers) or None}
 

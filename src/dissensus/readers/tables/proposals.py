@@ -30,6 +30,7 @@ from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.tables.answer_cells import as_records, parsed_column
 from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import (
+    KNOWN,
     MEDIA,
     NAMES,
     PAIR,
@@ -50,13 +51,13 @@ from dissensus.readers.tables.column_names import (
     plain,
     words_of,
 )
-from dissensus.readers.tables.dependence import effect
-from dissensus.readers.tables.rows import Column, Rows, cells_of, numbered
-from dissensus.readers.tables.structure import FEW_VALUES, MOST, SURE
+from dissensus.readers.tables.dependence import SURE, effect
+from dissensus.readers.tables.rows import FEW_VALUES, Column, Rows, cells_of, numbered
+from dissensus.readers.tables.structure import MOST
 from dissensus.readers.tables.vote_columns import propose_votes
 from dissensus.scales import as_numbers
 
-Cells = dict[str, list[Any]]  # column -> the list or object of each row, None for a blank
+Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
 SHARE = 0.1  # of the filled cells: so many distinct answers are values of a scale, too
 SAME_RATINGS = 0.1  # of the variance of ratings: so much is between items
@@ -68,7 +69,7 @@ MAJORITY, OTHERS = 0.99, 0.97  # of the rows with a majority: how often its colu
 FEWEST_SUMS = 5  # rows in which numbers with the same sum are counts
 MOST_NAMED = 30  # columns or keys that a command in a message names
 CONTENTS = ("item", "text", *MEDIA)
-PLACES = frozenset(("start", "end", "startoffset", "endoffset"))  # keys of spans
+PLACES = {"start", "end", "startoffset", "endoffset"}  # keys of spans
 _QUESTION = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
 _ITEM = re.compile(
     r"(?i)(item|task|doc|document|stimulus|stim|image|img|clip|trial|example|sample)[\W_]*\d+|"
@@ -87,7 +88,10 @@ class Proposal:
 
 def propose(rows: Rows, stated: Layout) -> Proposal | None:
     """The layout of a table that names or lists of answers show; None if it is a long table."""
-    for proposer in PROPOSERS if stated.cells == "values" else ():
+    if stated.cells != "values":
+        return None
+    is_open = stated.format is None and not stated.states_answers
+    for proposer in PROPOSERS if is_open else (_propose_cells,):
         layout = proposer(rows, stated)
         if layout is not None:
             return Proposal(layout)
@@ -99,8 +103,7 @@ def propose(rows: Rows, stated: Layout) -> Proposal | None:
 
 def _free(rows: Rows, layout: Layout) -> list[str]:
     """The columns that may belong to an annotator."""
-    named = {layout.item, layout.gold, *(layout.text or ())}
-    return [name for name in rows.columns if name not in named and not is_derived(name)]
+    return [name for name in rows.columns if name not in layout.of_items and not is_derived(name)]
 
 
 def _without_role(rows: Rows, names: list[str]) -> list[str]:
@@ -115,12 +118,6 @@ def _values(rows: Rows, *names: str) -> set[str]:
     """The values of columns, without words for a missing value."""
     values = {value for name in names for value in rows.columns[name].words}
     return {value for value in values if value.casefold() not in MISSING}
-
-
-def is_scale_like(column: Column) -> bool:
-    """Whether a column has few values, as answers do."""
-    few = max(FEW_VALUES, int((column.codes >= 0).sum()) // 10)
-    return not column.is_bytes and 0 < len(column.values) <= few
 
 
 def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
@@ -159,66 +156,52 @@ def _rate_the_same(rows: Rows, names: list[str]) -> bool:
 
 def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str]]:
     """The columns of a table that is stated to be wide: annotator, and question if it has one."""
-    roles = ("annotator", "answer", "question")
-    others = [f"{role}=" for role in roles if getattr(layout, role) is not None]
+    others = [role for role in ("annotator", "answer", "question") if getattr(layout, role)]
     if others:
         raise DataError(
             f"{rows.path}: in a wide table the columns are the annotators, their cells the "
-            f"answers; leave out {', '.join(others)}"
+            f"answers; leave out {', '.join(f'{role}=' for role in others)}"
         )
     if layout.annotators == ():
         raise DataError(
             f"{rows.path}: no annotator is named; leave annotators= out or name columns"
         )
-    free = _free(rows, layout)
-    annotators = layout.annotators or ()
+    free, annotators = _free(rows, layout), layout.annotators or ()
     if not annotators:
         free = _without_role(rows, free)
         sure = _surely_annotators(rows, free)
-        annotators = tuple(
-            sure if len(sure) > 1 else (name for name in free if _shares(rows, name, free))
-        )
+        several = len(sure) > 1
+        annotators = tuple(sure if several else (n for n in free if _shares(rows, n, free)))
         if len(annotators) < 2:
             raise DataError(
                 f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 5)}; "
                 "name them (annotators=, --annotator-columns)"
             )
     if not set(annotators) & set(rows.columns):
-        grid = _grid(free, lambda part, _: part in annotators, 1, 1)
-        if grid:
+        if grid := _grid(free, lambda part, _: part in annotators, 1, 1):
             return {
                 column: {"question": part_name(pattern), "annotator": annotator}
                 for pattern, columns in grid.items()
                 for annotator, column in columns.items()
             }
     rows.check(annotators)
-    _check_kinds(rows, annotators, layout)
-    return {name: {"annotator": name} for name in annotators}
-
-
-def _check_kinds(rows: Rows, annotators: Iterable[str], layout: Layout) -> None:
-    """Refuse annotators of whom some answer in numbers only and some in words only."""
-    first: dict[str, str] = {}
+    first: dict[str, str] = {}  # kind of answers -> the first column of such
     for name in annotators:
         numeric = {as_numbers([value]) is not None for value in _values(rows, name)}
-        kind = "sets" if name in rows.sets else "numbers" if True in numeric else "words"
         if name in rows.sets or len(numeric) == 1:  # "1", "2", "3+" go with either
+            kind = "sets" if name in rows.sets else "numbers" if True in numeric else "words"
             first.setdefault(kind, name)
-    kinds = [kind for kind in ("numbers", "words", "sets") if kind in first]
-    if len(kinds) < 2 or (layout.scale is not None and "sets" not in kinds):
-        return
-    examples = {kind: str(rows.columns[first[kind]].values[0])[:40] for kind in kinds}
-    clash = [f"{first[kind]!r} answers in {kind} ({examples[kind]!r})" for kind in kinds]
-    raise DataError(
-        f"{rows.path}: {', '.join(clash)}; name the columns that are annotators (annotators=, "
-        "--annotator-columns), or declare a scale that contains both (scale=, --scale)"
-    )
-
-
-def names_annotators(rows: Rows, layout: Layout) -> bool:
-    """Whether columns are annotators by their names, or one column contains their names."""
-    sure = _surely_annotators(rows, _free(rows, layout))
-    return len(sure) > 1 or first_named("annotator", rows, sure) is not None
+    if len(first) > 1 and (layout.scale is None or "sets" in first):
+        clash = [
+            f"{first[kind]!r} answers in {kind} ({str(rows.columns[first[kind]].values[0])[:40]!r})"
+            for kind in ("numbers", "words", "sets")
+            if kind in first
+        ]
+        raise DataError(
+            f"{rows.path}: {', '.join(clash)}; name the columns that are annotators (annotators=, "
+            "--annotator-columns), or declare a scale that contains both (scale=, --scale)"
+        )
+    return {name: {"annotator": name} for name in annotators}
 
 
 def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
@@ -234,16 +217,25 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
     if annotator is not None:
         return None
     answer = answer_named(rows, sure)
-    if len(sure) < 2:
-        likely = [] if answer is not None else _likely_annotators(rows, free)
-        return Layout(annotators=tuple(likely)) if likely else None
-    if answer is not None and not rows.columns[answer].is_text and not _shares(rows, answer, sure):
-        raise DataError(
-            f"{rows.path}: {listed(sure)} look like annotators and {answer!r} like answers; "
-            'use format="wide" if they answered (--format wide), format="long" if not '
-            "(--format long)"
-        )
-    return Layout(annotators=tuple(name for name in rows.columns if name in sure))
+    if len(sure) > 1:
+        if answer and not rows.columns[answer].is_text and not _shares(rows, answer, sure):
+            raise DataError(
+                f"{rows.path}: {listed(sure)} look like annotators and {answer!r} like answers; "
+                'use format="wide" if they answered (--format wide), format="long" if not '
+                "(--format long)"
+            )
+        return Layout(annotators=tuple(name for name in rows.columns if name in sure))
+    likely = [name for name in free if is_one_annotator(name)]
+    alike = all(_shares(rows, name, likely) for name in likely if _values(rows, name))
+    if answer is not None or len(likely) < 2 or not alike:
+        return None
+    if not _is_scale(rows, likely) and not _rate_the_same(rows, likely):
+        return None
+    gaps = sum(rows.columns[name].first_blank is not None for name in likely)
+    numbers = [str(number) for number in range(len(likely) + 1)]
+    if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
+        return None  # "0,1,2" may be the header of a long table without column names
+    return Layout(annotators=tuple(likely))
 
 
 def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
@@ -255,45 +247,28 @@ def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
     return sure
 
 
-def _likely_annotators(rows: Rows, free: list[str]) -> list[str]:
-    """Columns that may be annotators by their names, and have the same few answers."""
-    likely = [name for name in free if is_one_annotator(name)]
-    alike = all(_shares(rows, name, likely) for name in likely if _values(rows, name))
-    if len(likely) < 2 or not alike:
-        return []
-    if not _is_scale(rows, likely) and not _rate_the_same(rows, likely):
-        return []
-    gaps = sum(rows.columns[name].first_blank is not None for name in likely)
-    numbers = [str(number) for number in range(len(likely) + 1)]
-    if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
-        return []  # "0,1,2" may be the header of a long table without column names
-    return likely
-
-
 # ---- columns whose names have a part in common ----
 
 
 def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
     """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
-    if layout.states_answers or layout.format is not None:
-        return None
     filled = [n for n, one in rows.columns.items() if len(one.values) and not one.is_bytes]
     numbers = {pattern: of for pattern, of in families(filled)[-1].items() if len(of) > 1}
     for people, named in numbers.items():
         if plain(people.replace("{}", "")) not in NAMES["annotator"]:
             continue
+        persons = _values(rows, *named.values())
         answers = [
-            pattern
+            pattern.replace("{}", "{k}")
             for pattern, of in numbers.items()
             if of.keys() == named.keys() and pattern != people and not is_about_answers(pattern)
-            if not _values(rows, *of.values()) & _values(rows, *named.values())
+            if not _values(rows, *of.values()) & persons
         ]
         cells = [rows.columns[name].array().slice(0, 200).to_pylist() for name in named.values()]
         filled_cells = [[cell for cell in row if cell] for row in zip(*cells, strict=True)]
         different = all(len(set(row)) == len(row) for row in filled_cells)
-        if answers and different and len(_values(rows, *named.values())) >= len(named):
-            patterns = tuple(pattern.replace("{}", "{k}") for pattern in answers)
-            return Layout(annotator=people.replace("{}", "{k}"), answer=patterns)
+        if answers and different and len(persons) >= len(named):
+            return Layout(annotator=people.replace("{}", "{k}"), answer=tuple(answers))
     return None
 
 
@@ -303,46 +278,25 @@ def _propose_grid(rows: Rows, layout: Layout, fewest: int = 2) -> Layout | None:
     Args:
         fewest: questions; with one, its annotators have to be called so, as in rater1_score.
     """
-    if layout.format is not None or layout.states_answers:
-        return None
-    named = {layout.item, layout.gold, *(layout.text or ())}
-    free = [n for n, column in rows.columns.items() if len(column.values) and n not in named]
+    free = [n for n, one in rows.columns.items() if len(one.values) and n not in layout.of_items]
     if fewest == 1:
         free = [name for name in free if not is_derived(name)]
         grid = _grid(free, lambda part, _: is_annotator_part(part), fewest)
     elif first_named("annotator", rows) is not None:
         return None
     else:
-        grid = _grid(free, _is_annotator, fewest) or _grid(free, _has_initial, fewest)
-    about = [p for p in grid if is_about_answers(p) or is_derived(p)]
-    grid = {pattern: of for pattern, of in grid.items() if pattern not in about}
-    if not grid:
-        return None
+        grid = _grid(free, _is_annotator, fewest)
+    grid = {p: of for p, of in grid.items() if not (is_about_answers(p) or is_derived(p))}
     annotators = dict.fromkeys(name for columns in grid.values() for name in columns)
     patterns = tuple(pattern.replace("{}", "{annotator}") for pattern in grid)
-    return Layout(annotators=tuple(annotators), answer=patterns)
-
-
-def possible_annotators(rows: Rows, layout: Layout) -> tuple[str, ...]:
-    """The parts of the names of columns that may be annotators; () if there are none."""
-    few = [name for name in _free(rows, layout) if is_scale_like(rows.columns[name])]
-
-    def may_be(part: str, _: str) -> bool:
-        return plain(part) not in NAMES["answer"] and not _QUESTION.fullmatch(part)
-
-    grid = _grid(few, may_be, 2, FEWEST)
-    return tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
+    return Layout(annotators=tuple(annotators), answer=patterns) if grid else None
 
 
 def _is_annotator(part: str, pattern: str) -> bool:
-    """Whether a part is an annotator by its name; a number may be one: label_1, but not q_1."""
+    """Whether a part is an annotator by its name: rater1, r1; of `label_1`, but not of `q_1`."""
     is_number = re.fullmatch(r"\d+|[A-Z]", part) and plain(pattern) in NAMES["answer"]
-    return bool(is_number) or is_annotator_part(part) or are_persons([part])
-
-
-def _has_initial(part: str, _: str) -> bool:
-    """Whether a part may be an annotator by its initial: r1, a2, j3, u4."""
-    return bool(re.fullmatch(r"(?i)[arju]\d+", part))
+    initial = re.fullmatch(r"(?i)[arju]\d+", part)
+    return bool(is_number or initial) or is_annotator_part(part) or are_persons([part])
 
 
 def _grid(
@@ -350,8 +304,8 @@ def _grid(
     is_annotator: Callable[[str, str], bool],
     fewest: int,
     fewest_annotators: int = 2,
-) -> dict[str, dict[str, str]]:
-    """Pattern -> annotator -> column, of columns whose names have two parts; empty if none.
+) -> Grid:
+    """The columns whose names have two parts, by pattern and annotator; empty if there are none.
 
     Args:
         is_annotator: of the part that may be the annotator, and the pattern without it.
@@ -363,8 +317,7 @@ def _grid(
         grid = {p: of for p, of in sure.items() if len(of) >= COMPLETE * len(annotators) > 0}
         if grid and are_persons(list(annotators)):  # and who is called otherwise
             shared = set.intersection(*(set(every[pattern]) for pattern in grid))
-            known = {name for part in NAMES.values() for name in part}
-            annotators |= {one for one in shared if not is_derived(one) and plain(one) not in known}
+            annotators |= {one for one in shared if not is_derived(one) and plain(one) not in KNOWN}
             grid = {p: {a: n for a, n in every[p].items() if a in annotators} for p in grid}
         enough = len(grid) >= fewest and len(annotators) >= fewest_annotators
         if enough and not any(is_annotator_part(part_name(pattern)) for pattern in grid):
@@ -392,8 +345,7 @@ def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
         own = [name for name in free if _values(rows, name) <= _values(rows, *group)]
         persons = [name for name in own if name in group or are_persons([*group, name])]
         return Proposal(Layout(annotators=tuple(persons)), "the same values, called like a person")
-    majority = _majority_of(rows, group)
-    if majority is not None:
+    if (majority := _majority_of(rows, group)) is not None:
         others = tuple(name for name in group if name != majority)
         why = f"the same values, {majority!r} is the majority"
         return Proposal(Layout(annotators=others), why, majority)
@@ -407,13 +359,19 @@ def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
     ways = {"if each is an annotator": wide}
     if few:
         ways["if each is a question"] = Layout(answer=tuple(group))
-        if parts := possible_annotators(rows, stated):
+        scales = [name for name in _free(rows, stated) if rows.columns[name].is_like_a_scale]
+        grid = _grid(scales, _may_be_annotator, 2, FEWEST)
+        if parts := tuple(dict.fromkeys(name for columns in grid.values() for name in columns)):
             ways["if names have a question and an annotator"] = Layout(annotators=parts)
     about = (
         f"{rows.path}: no column of answers recognised: {listed(group)} have the same values, "
         "but may be annotators or questions"
     )
     raise UnclearError.of(about, rows.path, ways)
+
+
+def _may_be_annotator(part: str, _: str) -> bool:
+    return plain(part) not in NAMES["answer"] and not _QUESTION.fullmatch(part)
 
 
 def _largest_group(rows: Rows, names: list[str]) -> list[str]:
@@ -455,10 +413,10 @@ def _person_of_rows(rows: Rows, columns: list[str]) -> str | None:
     Args:
         columns: those that have values in common.
     """
-    first = next(iter(rows.columns))
     if any(candidates(role, rows, columns) for role in CONTENTS):
         return None
     named = first_named("annotator", rows, columns, lambda c: c.is_unique and len(c) > 1)
+    first = next(iter(rows.columns))
     like_items = first not in columns and all(map(_ITEM.fullmatch, columns))
     return named or (first if like_items and rows.columns[first].is_unique else None)
 
@@ -469,7 +427,7 @@ def _person_of_rows(rows: Rows, columns: list[str]) -> str | None:
 def _propose_cells(rows: Rows, layout: Layout) -> Layout | None:
     """The layout of lists or objects that contain the answers of several annotators."""
     parsed = {name: parsed_column(column) for name, column in rows.columns.items()}
-    cells: Cells = {name: values for name, values in parsed.items() if values is not None}
+    cells = {name: values for name, values in parsed.items() if values is not None}
     for name, values in cells.items():
         records = [as_records(value) for value in values if value is not None]
         keys = [] if None in records else _keys_of([e for one in records for e in one or ()])
@@ -487,11 +445,20 @@ def _propose_cells(rows: Rows, layout: Layout) -> Layout | None:
         texts = [[value_text(entry) for entry in cell or ()] for cell in values]
         if named and all(len(set(row)) == len(row) for row in texts) and len(lists) > 1:
             return Layout(annotator=name, cells="lists")
-    answer = _anonymous_lists(rows, lists, layout, is_answers=lambda name: is_named(name, "answer"))
-    if answer is None and (objects := _of_objects(rows, layout, cells)) is not None:
+    repeating = [  # a value occurs twice in a list, so it is no set
+        name
+        for name, values in lists.items()
+        if all(not isinstance(e, dict | list) for cell in values for e in cell or ())
+        if any(len(set(cell)) < len(cell) for cell in values if cell)
+        if not any(is_named(one, "annotator") for one in rows.columns)
+    ]
+    answers = [name for name in repeating if is_named(name, "answer")]
+    if layout.answer:
+        answers = [name for name in repeating if name in layout.answer]
+    elif not answers and (objects := _of_objects(rows, layout, cells)) is not None:
         return objects
-    answer = answer or _anonymous_lists(rows, lists, layout, has_word_of_answers)
-    return None if answer is None else Layout(answer=(answer,), cells="lists")
+    answers = answers or [n for n in repeating if not layout.answer and has_word_of_answers(n)]
+    return Layout(answer=tuple(answers[:1]), cells="lists") if answers else None
 
 
 def _keys_of(entries: list[Any]) -> list[str]:
@@ -505,36 +472,23 @@ def _keys_of(entries: list[Any]) -> list[str]:
     return list(dict.fromkeys(str(key) for entry in entries for key in entry))
 
 
-def _anonymous_lists(
-    rows: Rows, lists: Cells, layout: Layout, is_answers: Callable[[str], bool]
-) -> str | None:
-    """A column of answers in whose lists a value occurs twice, in a table without annotators."""
-    if any(is_named(name, "annotator") for name in rows.columns):
-        return None
-    for name, cells in lists.items():
-        named = name in layout.answer if layout.answer else is_answers(name)
-        flat = all(not isinstance(e, dict | list) for cell in cells for e in cell or ())
-        if named and flat and any(len(set(cell)) < len(cell) for cell in cells if cell):
-            return name
-    return None
-
-
-def _of_objects(rows: Rows, layout: Layout, cells: Cells) -> Layout | None:
+def _of_objects(rows: Rows, layout: Layout, cells: dict[str, list[Any]]) -> Layout | None:
     """Objects with an answer for each annotator, or a count for each value; others are refused."""
-    if layout.annotator or layout.annotators or layout.answer:
+    if layout.annotator or layout.annotators:
         return None
     for name in cells:
         objects = objects_of(cells[name])
+        keys = list(dict.fromkeys(key for one in objects or () for key in one))
         others = {plain(other) for other in rows.columns if other != name}
-        if objects is None or others & {*NAMES["annotator"], *NAMES["answer"]}:
-            continue
-        keys = list(dict.fromkeys(key for one in objects for key in one))
-        if len(keys) < 2:
+        if objects is None or len(keys) < 2 or others & {*NAMES["annotator"], *NAMES["answer"]}:
             continue
         if _are_annotators(name, keys, objects):
             return Layout(answer=(name,), cells="keys")
-        if _are_counts(name, objects):
-            return Layout(answer=(name,), cells="counts")
+        if all(value.isdecimal() for one in objects for value in one.values()):
+            sums = {sum(map(int, one.values())) for one in objects if one}
+            called = not WORDS["count"].isdisjoint(words_of(name))
+            if called or (len(sums) == 1 and len(objects) >= FEWEST_SUMS):
+                return Layout(answer=(name,), cells="counts")
         if is_named(name, "answer") or is_named(name, "annotator"):
             about = (
                 f"{rows.path}: {name!r} contains objects with the keys {listed(keys, 5)}, which "
@@ -579,17 +533,12 @@ def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
     return not numeric and (different or plain(name).startswith("annotation"))
 
 
-def _are_counts(name: str, objects: Objects) -> bool:
-    """Whether whole numbers are counts: their column is called so, or all have the same sum."""
-    if not all(value.isdecimal() for one in objects for value in one.values()):
-        return False
-    sums = {sum(map(int, one.values())) for one in objects if one}
-    named = not WORDS["count"].isdisjoint(words_of(name))
-    return named or (len(sums) == 1 and len(objects) >= FEWEST_SUMS)
-
-
 def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
-    return None if names_annotators(rows, layout) else propose_votes(rows, layout)
+    """Counts, where no columns are annotators by their names and none contains their names."""
+    sure = _surely_annotators(rows, _free(rows, layout))
+    if len(sure) > 1 or first_named("annotator", rows, sure) is not None:
+        return None
+    return propose_votes(rows, layout)
 
 
 PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (

@@ -22,6 +22,7 @@ from dissensus.scales import as_numbers
 if TYPE_CHECKING:
     from dissensus.readers.tables.distinct_texts import DistinctTexts
 
+FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 FEATURES = "(features)"  # stands for the columns of features while a table is read
 LOOKED_AT = 200  # values of a column whose spelling is looked at
 TEXT_LENGTH = 20  # letters, on average, of a text
@@ -88,6 +89,12 @@ class Column:
         sample = self.values.slice(0, LOOKED_AT)
         several = pc.mean(pc.match_substring(pc.utf8_trim_whitespace(sample), " ")).as_py()
         return bool(several > 0.5 and self.mean_length >= TEXT_LENGTH)
+
+    @property
+    def is_like_a_scale(self) -> bool:
+        """Whether it has few values, as answers do."""
+        few = max(FEW_VALUES, int((self.codes >= 0).sum()) // 10)
+        return not self.is_bytes and 0 < len(self.values) <= few
 
     @property
     def mean_length(self) -> float:

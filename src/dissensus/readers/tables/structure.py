@@ -27,6 +27,7 @@ from dissensus.readers.tables.column_names import is_about_answers
 from dissensus.readers.tables.dependence import (
     ENOUGH,
     FEW,
+    SURE,
     Deviation,
     effect,
     from_function,
@@ -34,9 +35,8 @@ from dissensus.readers.tables.dependence import (
     is_function,
     n_distinct_pairs,
 )
-from dissensus.readers.tables.rows import FEATURES, LOOKED_AT, Column, Rows, combined
+from dissensus.readers.tables.rows import FEATURES, FEW_VALUES, LOOKED_AT, Column, Rows, combined
 
-FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 MOST = 0.9  # of the cells, rows or values that a rule is about
 BY_NAME = "by its name"
 
@@ -49,7 +49,6 @@ EXPECTED_OF_NAMED = 2.0  # where one of both is known
 ROWS_EACH = 1.15  # for each item or annotator, on average
 MANY_MORE = 3  # so many times more items than annotators
 DIVIDED = 1.5  # values for each value of a column that is a function
-SURE = 4.0  # standard errors: answers go with items or annotators
 CLEARER = 0.05  # a difference between shares of variance that means something
 STRONG, WEAK = 3, 1  # what signs of the item weigh; together they have to be
 ENOUGH_SIGNS = 2  # and as many times those of the other column as a strong one is a weak one
@@ -164,7 +163,9 @@ def _pairs(rows: Rows, known: str | None, free: Iterable[str]) -> list[tuple[str
     if not (known and pairs):
         pairs = [pair for pair in every if pair in pairs or _fits_by_attributes(rows, *pair)]
     kept = {
-        name: _without_relatives(rows, [n for p in pairs if name in p for n in p if n != name], name)
+        name: _without_relatives(
+            rows, [n for p in pairs if name in p for n in p if n != name], name
+        )
         for name in dict.fromkeys(itertools.chain(*pairs))
     }
     return [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]

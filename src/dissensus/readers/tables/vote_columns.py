@@ -107,7 +107,7 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
 def _numbers(rows: Rows, layout: Layout) -> Numbers:
     """The columns of numbers, sorted, so that the order of columns does not matter."""
     kept = {}
-    for name in sorted(set(rows.columns) - {layout.item, layout.gold, *(layout.text or ())}):
+    for name in sorted(set(rows.columns) - layout.of_items):
         n_values = len(rows.columns[name].values)
         numbers = rows.columns[name].numbers() if n_values else None
         if numbers is None or n_values == rows.n_rows > MOST_DIFFERENT:  # numbers rows
