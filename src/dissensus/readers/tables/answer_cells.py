@@ -15,10 +15,8 @@ from dissensus.readers.tables.rows import Column, Rows
 from dissensus.scales import Scale, as_numbers
 
 MOST_LOOKED_AT = 1000  # distinct answers that are looked at for spans and objects
-SEPARATORS = ("\n", "|", ";", ", ", ",")
-KNOWN = 0.8  # share of the parts that occur in several cells or alone
-MOST_LETTERS = {"\n": 60, "|": 60, ";": 60}  # of an answer, on average
-MOST_LETTERS_OF_WORDS = 25  # the same, where sentences have the separator, too
+MOST_LETTERS = {"\n": 60, "|": 60, ";": 60, ", ": 25, ",": 25}  # separators: letters of an answer
+KNOWN_PARTS = 0.8  # share of the parts that occur in several cells or alone
 Entries = list[Any] | None  # of a cell; None: a blank
 TICKED = ("1", "true", "x", "yes", "✓", "✔", "checked")  # of a check box
 UNTICKED = ("0", "false", "no", "unchecked")
@@ -44,7 +42,7 @@ def parsed_cell(text: str) -> Any:
         return None
 
 
-def parsed_column(column: Column) -> list[Entries | dict[str, Any]] | None:
+def parsed_column(column: Column) -> list[Any] | None:
     """The list or object of each row, None for a blank; None unless every value is one."""
     if column.is_bytes or not len(column.values):
         return None
@@ -78,12 +76,11 @@ def ticks_of(column: Column) -> np.ndarray | None:
     if column.is_bytes or not 0 < len(column.values) < 3:
         return None
     words = [value.strip().casefold() for value in column.values.to_pylist()]
-    pair = [TICKED.index(word) for word in words if word in TICKED]
-    no = [UNTICKED.index(word) for word in words if word in UNTICKED]
+    yes, no = ([word for word in words if word in known] for known in (TICKED, UNTICKED))
     blank = bool((column.codes < 0).any())
-    if len(pair) != 1 or len(pair) + len(no) < len(words) or blank == bool(no):
+    if len(yes) != 1 or len(no) + 1 < len(words) or blank == bool(no):
         return None
-    return np.asarray(column.codes == int(words[0] not in TICKED))
+    return np.asarray(column.codes == words.index(yes[0]))
 
 
 def cell_values(
@@ -97,20 +94,21 @@ def cell_values(
     Args:
         counts: how often each text is an answer, (n_values,).
     """
-    texts: list[str] = rows.columns[column].values.to_pylist()
+    cells = rows.columns[column]
+    texts: list[str] = cells.values.to_pylist()
     used = np.flatnonzero(counts).tolist()
-    cells = {code: _deeply_parsed(texts[code]) for code in used[:MOST_LOOKED_AT]}
-    cells = {code: cell for code, cell in cells.items() if cell is not None}
+    parsed = {code: _deeply_parsed(texts[code]) for code in used[:MOST_LOOKED_AT]}
+    parsed = {code: cell for code, cell in parsed.items() if cell is not None}
     is_set = column in rows.sets
     notes: tuple[str, ...] = ()
     kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
     of_sets = kind.startswith(("multi-label", "multilabel"))
-    lists = None if is_set else _written_lists(texts) or _written_choices(texts)
-    wrong = _wrong_cell(cells, len(used), lists is not None)
+    lists = None if is_set else _written_lists(texts)
+    wrong = _wrong_cell(parsed, len(used), lists is not None)
     if wrong is not None:
         code, what, advice = wrong
         text = texts[code] if len(texts[code]) <= 60 else f"{texts[code][:60]}..."
-        place = rows.at(int((rows.columns[column].codes == code).argmax()))
+        place = rows.at(int((cells.codes == code).argmax()))
         raise DataError(f"{place}: the answer to {question!r} is {what}, found {text}; {advice}")
     if lists is None and not is_set and of_sets:
         separator = separator_of([texts[code] for code in used if texts[code].strip() != "[]"])
@@ -125,18 +123,26 @@ def cell_values(
     several = next((code for code, one in enumerate(members) if len(one) > 1), None)
     if several is not None:
         raise DataError(
-            f"{rows.at(int((rows.columns[column].codes == several).argmax()))}: "
-            f"{listed(members[several])} are several values; declare a multi-label scale instead "
-            f"of {kind}"
+            f"{rows.at(int((cells.codes == several).argmax()))}: {listed(members[several])} are "
+            f"several values; declare a multi-label scale instead of {kind}"
         )
     return [one[0] if one else "nan" for one in members], False, notes
 
 
 def _written_lists(texts: list[str]) -> list[list[str]] | None:
-    """Texts that are lists in JSON or Python; None if one is not a list of values."""
+    """Texts that are lists of values in JSON or Python, or choices of Label Studio; None if one
+    is not.
+
+    Several choices are `{"choices": ["joy", "fear"]}`, one is plain text.
+    """
+    choices = any(text.lstrip().startswith(CHOICES) for text in texts)
     lists = []
     for text in texts:
         members = parsed_cell(text)
+        if choices:
+            is_object = text.lstrip().startswith(CHOICES)
+            members = members if is_object else {"choices": [text]}
+            members = members.get("choices") if members and len(members) == 1 else None
         if not isinstance(members, list):
             return None
         if any(not isinstance(one, str | int | float) or str(one)[:1] == "{" for one in members):
@@ -145,32 +151,12 @@ def _written_lists(texts: list[str]) -> list[list[str]] | None:
     return lists or None
 
 
-def _written_choices(texts: list[str]) -> list[list[str]] | None:
-    """Choices as lists, as the tables of Label Studio have them.
-
-    Several choices are `{"choices": ["joy", "fear"]}`, one is plain text. None if no cell has
-    several.
-    """
-    several = [text.lstrip().startswith(CHOICES) for text in texts]
-    cells = [
-        parsed_cell(text) if is_object else {"choices": [text]}
-        for text, is_object in zip(texts, several, strict=True)
-    ]
-    if not any(several) or any(not isinstance(one, dict) or len(one) > 1 for one in cells):
-        return None
-    lists = [one["choices"] for one in cells]
-    if any(not isinstance(one, list) or any(type(v) is not str for v in one) for one in lists):
-        return None
-    return lists
-
-
 # ---- what is refused ----
 
 
 def _deeply_parsed(value: Any) -> Any:
     """A list or an object; members of a list may be written as texts. None if it is neither."""
-    if isinstance(value, str):
-        value = parsed_cell(value)
+    value = parsed_cell(value) if isinstance(value, str) else value
     if not isinstance(value, list):
         return value if isinstance(value, dict) else None
     inner = [_deeply_parsed(one) if isinstance(one, str | list) else None for one in value]
@@ -223,21 +209,19 @@ def separator_of(texts: Sequence[str]) -> str | None:
         (', ', None)
     """
     cells = [text.strip() for text in texts if text.strip()]
-    for separator in SEPARATORS:
+    for separator, most_letters in MOST_LETTERS.items():
         if not any(separator in cell for cell in cells):
             continue
         parts = [split_cell(cell, separator) for cell in cells]
         n_cells = Counter(part for cell in parts for part in set(cell))
-        alone = {cell[0] for cell in parts if len(cell) == 1}
         inside = {part for cell in parts if len(cell) > 1 for part in cell}
-        known = inside & alone
+        known = inside & {cell[0] for cell in parts if len(cell) == 1}
         if separator[0] != ",":
             known |= {part for part in inside if n_cells[part] > 1}
         elif len(known) < len(inside) or len(inside) < 2 or as_numbers([*inside]) is not None:
             continue
         letters = sum(map(len, inside)) / max(len(inside), 1)
-        most = MOST_LETTERS.get(separator, MOST_LETTERS_OF_WORDS)
-        if inside and len(known) >= KNOWN * len(inside) and letters <= most:
+        if inside and len(known) >= KNOWN_PARTS * len(inside) and letters <= most_letters:
             return separator
     return None
 

@@ -118,19 +118,18 @@ def answers_of(
         raise _outside(rows.at(int(at[0])), question, scale, len(at), [values[c] for c in off])
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
-    answered = taken(np.r_[counts > 0, False], codes)
     if groups and not (isinstance(scale, Interval) and not options.merge_variants):
         shown = "; ".join(_counted(values, counts, group) for group in groups[:3])
         more = f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
-        apart = "declare the scale to keep them apart" if merged else MERGE
-        advice = "" if options.merge_variants else f"; {apart}"
+        apart = "; declare the scale to keep them apart" if merged else f"; {MERGE}"
         became = "merged" if merged else "kept apart"
+        advice = "" if options.merge_variants else apart
         notes.append(f"spelled in several ways and {became}: {shown}{more}{advice}")
-    notes += scale_notes
+    answered = taken(np.r_[counts > 0, False], codes)
     kept, blank = chosen, chosen[:0]
     if not answered.all():
         kept, blank, codes = chosen[answered], chosen[~answered], codes[answered]
-    return Answers(kept, taken(lookup, codes), scale, blank, tuple(notes))
+    return Answers(kept, taken(lookup, codes), scale, blank, (*notes, *scale_notes))
 
 
 # ---- values ----
@@ -146,7 +145,7 @@ def _decimal_points(
     digits than one.
     """
     commas = [value for value in values if _COMMA.fullmatch(value.strip())]
-    words = MISSING | AMONG_NUMBERS | _missing_words(options)
+    words = MISSING | AMONG_NUMBERS | _folded(options.missing)
     others = [v for v in values if v not in commas and v.strip().casefold() not in words]
     if not commas or (others and as_numbers(others) is None) or any("." in one for one in others):
         return values, []
@@ -171,22 +170,20 @@ def _missing(
     on_scale = listed_values(declared)
     used = [low[code] for code in np.flatnonzero(counts).tolist()]
     others = list(on_scale) or [v for v in used if v not in MISSING | AMONG_NUMBERS]
-    numeric = _is_interval(declared) or (bool(others) and as_numbers(others) is not None)
     words = set(MISSING)
-    if numeric:
+    if _is_interval(declared) or (others and as_numbers(others) is not None):
         several = _is_interval(declared) or len(others) > 1
         words |= AMONG_NUMBERS if several else {"na", "n/a", "none"}
     elif gold:
         words |= {"na", "n/a", "none"}
     elif declared is None and len(others) > 1 and all(any(map(str.isalpha, v)) for v in others):
         words |= NOT_AVAILABLE | DASHES
-    stated = _missing_words(options)
-    pairs = zip(values, low, strict=True)
+    stated, pairs = _folded(options.missing), zip(values, low, strict=True)
     return np.array([t in stated or (t in words and v not in on_scale) for v, t in pairs], bool)
 
 
-def _missing_words(options: Layout) -> frozenset[str]:
-    return frozenset(word.strip().casefold() for word in options.missing)
+def _folded(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word.strip().casefold() for word in words)
 
 
 def _suspects(values: list[str], counts: np.ndarray) -> list[str]:
@@ -200,10 +197,10 @@ def _suspects(values: list[str], counts: np.ndarray) -> list[str]:
     }
     if not words or len(words) == len(used):
         return []
-    missing = list(words.values())
-    option = " ".join(f"--missing {shlex.quote(word)}" for word in missing)
+    option = " ".join(f"--missing {shlex.quote(word)}" for word in words.values())
+    how = f"missing={list(words.values())!r} ({option})"
     shown = _counted(values, counts, list(words)[:5])
-    return [f"{shown} read as answers; if they mean no answer, use missing={missing!r} ({option})"]
+    return [f"{shown} read as answers; if they mean no answer, use {how}"]
 
 
 def _counted(values: list[str], counts: np.ndarray, codes: list[int]) -> str:
@@ -306,9 +303,8 @@ def _checked(
     Words with an order are levels, numbers of classes are names; free text and single words among
     many numbers are pointed out.
     """
-    letters = sum(map(len, texts)) / len(texts)
-    words = question.replace("_", " ").replace("-", " ").replace(".", " ").casefold().split()
-    if isinstance(scale, Ordinal) and words and plain(words[-1]) in WORDS["class"]:
+    words = re.split(r"[\s_.-]+", question.casefold().strip(" _.-"))
+    if isinstance(scale, Ordinal) and plain(words[-1]) in WORDS["class"]:
         return Nominal(tuple(sorted_values(scale.values))), [
             f"numbers of classes, by the name {question!r}, are read as nominal; if their order "
             'means something, use scale="ordinal" (--scale ordinal)'
@@ -326,6 +322,7 @@ def _checked(
             f"words with an order are read as ordinal: {levels}; if their order means nothing, use "
             'scale="nominal" (--scale nominal)'
         ]
+    letters = sum(map(len, texts)) / len(texts)
     if len(texts) > FEW_VALUES and (len(texts) > FREE * n_answers or letters > LONG):
         return scale, [
             f"{len(texts):,} different answers in {n_answers:,} rows look like free text; they are "

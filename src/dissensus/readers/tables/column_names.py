@@ -44,6 +44,18 @@ _ADDRESS = re.compile(r"A[0-9A-Z]{9,}|\S+@\S+")  # of a worker of Mechanical Tur
 _ONE = re.compile(rf"(?i:{_ANNOTATOR})[\W_]*([0-9]+|[A-Za-z])|{_ADDRESS.pattern}")
 
 
+# names of items and annotators in cells
+ANNOTATOR_NAME = re.compile(
+    r"(?i)(annotator|anno|ann|worker|rater|coder|judge|labell?er|user|turker|participant|expert|"
+    r"reviewer|student|subject|person|crowd)[\W_]*(id[\W_]*)?[0-9a-f]+|\S+@\S+\.\S+|A[0-9A-Z]{11,}"
+)
+ITEM_NAME = re.compile(
+    r"(?i)(item|task|doc|document|sent|sentence|tweet|text|post|comment|image|img|clip|utt|q|hit|"
+    r"example|unit|sample|instance)[\W_]*(id[\W_]*)?\d+|.+\.(jpe?g|png|gif|wav|mp3|mp4|txt|flac)|"
+    r"https?://.+"
+)
+
+
 # ---- what a single name says ----
 
 

@@ -15,7 +15,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from dissensus.errors import counted, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell
 from dissensus.readers.tables.answers import MISSING
-from dissensus.readers.tables.column_names import is_about_answers
+from dissensus.readers.tables.column_names import ANNOTATOR_NAME, ITEM_NAME, is_about_answers
 from dissensus.readers.tables.dependence import (
     ENOUGH,
     FEW,
@@ -55,15 +55,6 @@ ENOUGH_SIGNS = 2  # and as many times those of the other column as a strong one 
 FEWEST_PARTS = 3  # values of a column that may number sessions, not parts of the item
 MOST_QUESTIONS = 12  # values of a column that may name questions
 MOST_COMBINED = 8  # columns that are tried as parts of an item
-_ANNOTATOR = re.compile(
-    r"(?i)(annotator|anno|ann|worker|rater|coder|judge|labell?er|user|turker|participant|expert|"
-    r"reviewer|student|subject|person|crowd)[\W_]*(id[\W_]*)?[0-9a-f]+|\S+@\S+\.\S+|A[0-9A-Z]{11,}"
-)
-_ITEM = re.compile(
-    r"(?i)(item|task|doc|document|sent|sentence|tweet|text|post|comment|image|img|clip|utt|q|hit|"
-    r"example|unit|sample|instance)[\W_]*(id[\W_]*)?\d+|.+\.(jpe?g|png|gif|wav|mp3|mp4|txt|flac)|"
-    r"https?://.+"
-)
 
 # ---- explanations ----
 MOSTLY_BLANK = 0.95  # of the rows
@@ -91,8 +82,7 @@ TAKEN_FOR: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """What a column is taken for, and why."""
 
     kind: Kind
@@ -158,10 +148,13 @@ def find_key(
 def _pairs(rows: Rows, known: str | None, free: Iterable[str]) -> list[tuple[str, str]]:
     """The pairs of columns that may be item and annotator, one of which may be known."""
     every = [(known, name) for name in free] if known else [*itertools.combinations(free, 2)]
+    n_values = {name: len(column.values) for name, column in rows.columns.items()}
+    fewest = (1 - 2 * MOST_REPEATED) * rows.n_rows
     expected = EXPECTED_OF_NAMED if known else EXPECTED
-    pairs = [pair for pair in every if _fits(rows, *pair, expected)]
+    pairs = [(a, b) for a, b in every if n_values[a] * n_values[b] >= fewest]
+    pairs = [pair for pair in pairs if _is_key(_repeated(rows, *pair), expected)]
     if not (known and pairs):
-        pairs = [pair for pair in every if pair in pairs or _fits_by_attributes(rows, *pair)]
+        pairs = [pair for pair in every if pair in pairs or _fit_by_attributes(rows, *pair)]
     kept = {
         name: _without_relatives(
             rows, [n for p in pairs if name in p for n in p if n != name], name
@@ -223,22 +216,18 @@ def _candidates(rows: Rows, taken: set[str | None]) -> list[list[str]]:
             continue
         if column.first_blank is not None or rows.n_rows < ROWS_EACH * n_values:
             continue
-        same = [names for names in alike if _divide_alike(column, rows.columns[names[0]])]
-        if same:
-            same[0].append(name)
+        for names in alike:
+            other = rows.columns[names[0]]
+            if np.array_equal(column.codes, other.codes) or (
+                abs(n_values - len(other.values)) <= 2 + KEY * max(n_values, len(other.values))
+                and is_function(column, other, ENOUGH)
+                and is_function(other, column, ENOUGH)
+            ):
+                names.append(name)
+                break
         else:
             alike.append([name])
     return alike
-
-
-def _divide_alike(one: Column, other: Column) -> bool:
-    """Whether two columns divide the rows in the same way, up to a few rows."""
-    if np.array_equal(one.codes, other.codes):
-        return True
-    fewer, more = sorted((len(one.values), len(other.values)))
-    if more - fewer > 2 + KEY * more:
-        return False
-    return is_function(one, other, ENOUGH) and is_function(other, one, ENOUGH)
 
 
 def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
@@ -258,7 +247,7 @@ def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
             n_wrong = sum(from_function(rows.columns[other], column).n_wrong for other in others)
             n_wrong += 0 if partner is None else _repeated(rows, name, partner).n_wrong
         bare = not (column.is_text or fractions)
-        return bare, -n_wrong, _is_spelled(column, _ITEM, _ANNOTATOR), numbers is None
+        return bare, -n_wrong, _is_spelled(column, ITEM_NAME, ANNOTATOR_NAME), numbers is None
 
     return max(alike, key=quality)
 
@@ -284,18 +273,12 @@ def _have_attributes(rows: Rows, one: str, other: str) -> bool:
     """Whether each is spelled as names are, or columns are functions of it, not of the other."""
     return all(
         _dependents(rows, name) - _dependents(rows, partner)
-        or _is_spelled(rows.columns[name], _ITEM, _ANNOTATOR)
+        or _is_spelled(rows.columns[name], ITEM_NAME, ANNOTATOR_NAME)
         for name, partner in ((one, other), (other, one))
     )
 
 
 # ---- pairs that are unique ----
-
-
-def _is_key(deviation: Deviation, expected: float = EXPECTED) -> bool:
-    """Whether pairs repeat much less often than chance would let them."""
-    few = deviation.n_wrong <= MOST_REPEATED * deviation.n_rows
-    return few and deviation.by_chance >= expected and deviation.share <= KEY
 
 
 def _repeated(rows: Rows, one: str, other: str) -> Deviation:
@@ -308,13 +291,13 @@ def _how_unique(rows: Rows, one: str, other: str) -> str:
     return f"unique but for {n_wrong:,}" if n_wrong else "unique"
 
 
-def _fits(rows: Rows, one: str, other: str, expected: float = EXPECTED) -> bool:
-    n_pairs = len(rows.columns[one].values) * len(rows.columns[other].values)
-    enough = n_pairs >= (1 - 2 * MOST_REPEATED) * rows.n_rows
-    return enough and _is_key(_repeated(rows, one, other), expected)
+def _is_key(repeated: Deviation, expected: float = EXPECTED_OF_NAMED) -> bool:
+    """Whether pairs repeat much less often than chance would let them."""
+    few = repeated.n_wrong <= MOST_REPEATED * repeated.n_rows
+    return few and repeated.by_chance >= expected and repeated.share <= KEY
 
 
-def _fits_by_attributes(rows: Rows, one: str, other: str) -> bool:
+def _fit_by_attributes(rows: Rows, one: str, other: str) -> bool:
     """Whether no pair repeats, though few would by chance, and both columns have attributes."""
     first, second = rows.columns[one], rows.columns[other]
     repeated = _repeated(rows, one, other)
@@ -380,11 +363,11 @@ def _of_pair(
     """
     if len(pairs) > 1:
         pairs = [pair for pair in pairs if _have_attributes(rows, *pair)] or pairs
+    first, second = pairs[0]
     if len(pairs) > 1:
         names = dict.fromkeys(name for pair in pairs for name in pair)
         why = f"several pairs of columns may be both: {', '.join(map(repr, names))}"
-        return Key(pairs[0][:1], pairs[0][1], {}, why_unclear=why)
-    first, second = pairs[0]
+        return Key((first,), second, {}, why_unclear=why)
     pair = [_best_name(rows, free[first], second), _best_name(rows, free[second], first)]
     item, annotator = sorted(pair, key=lambda name: -len(rows.columns[name].values))
     likely = _explained(rows, [item], annotator, taken)
@@ -409,13 +392,12 @@ def _which_is_the_item(
     signs: list[tuple[bool, int, str]] = []  # whether the first is the item, weight, why
     answers = [rows.columns[name] for name, why in explained.items() if why.kind == "answer"]
     for name, partner in ((one, other), (other, one)):
-        column, groups = rows.columns[name], rows.columns[partner]
-        first = name == one
+        column, groups, first = rows.columns[name], rows.columns[partner], name == one
         if column.is_text:
             signs.append((first, STRONG, f"{name!r} contains texts"))
-        if _is_spelled(column, _ITEM):
+        if _is_spelled(column, ITEM_NAME):
             signs.append((first, STRONG, f"{name!r} is spelled like items"))
-        if _is_spelled(column, _ANNOTATOR):
+        if _is_spelled(column, ANNOTATOR_NAME):
             signs.append((not first, STRONG, f"{name!r} is spelled like annotators"))
         for further in explained:
             cells = rows.columns[further]
@@ -464,7 +446,6 @@ def _parts(
     """The fewest columns that name an item together, with those that are known, so that hardly any
     annotator has one repeatedly; none if others do as well."""
     free = [name for name in free if not is_about_answers(name)][:MOST_COMBINED]
-    people = rows.columns[annotator]
     for n_parts in range(2 - len(known), 4 - len(known)):
         fitting = []
         for names in itertools.combinations(free, n_parts):
@@ -473,7 +454,7 @@ def _parts(
             related = any(is_function(a, b) for a, b in itertools.permutations(columns, 2))
             if related or rows.n_rows < ROWS_EACH * len(both.values):
                 continue
-            if _is_key(from_key(both, people, rows.columns.values()), EXPECTED_OF_NAMED):
+            if _is_key(from_key(both, rows.columns[annotator], rows.columns.values())):
                 fitting.append(names)
         if fitting:
             return fitting[0] if len(fitting) == 1 else ()
@@ -496,12 +477,12 @@ def _may_be_questions(rows: Rows, item: str, part: str) -> bool:
 def _explanation(rows: Rows, name: str, items: Column, annotators: Column) -> Explanation:
     """What a column is taken for."""
     column = rows.columns[name]
-    n_filled = int((column.codes >= 0).sum())
+    n_values, n_filled = len(column.values), int((column.codes >= 0).sum())
     if not n_filled:
         return Explanation("blank", "no cell is filled in")
     if column.is_bytes:
         return Explanation("item", "bytes")
-    if len(column.values) == 1 and n_filled == rows.n_rows:
+    if n_values == 1 and n_filled == rows.n_rows:
         return Explanation("item", "the same in every row")
     of_item, of_annotator = is_function(column, items), is_function(column, annotators)
     if of_item and of_annotator:  # in an item with one row everything is constant
@@ -509,45 +490,54 @@ def _explanation(rows: Rows, name: str, items: Column, annotators: Column) -> Ex
     if of_item or of_annotator:
         n_wrong = from_function(column, items if of_item else annotators).n_wrong
         except_in = f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
-        if of_item and column.is_text and 2 * len(column.values) >= len(items.values):
+        if of_item and column.is_text and 2 * n_values >= len(items.values):
             return Explanation("content", f"a text for each item{except_in}")
         kind: Literal["item", "annotator"] = "item" if of_item else "annotator"
         return Explanation(kind, f"the same for each {kind}{except_in}")
-    explanation = _of_neither(rows, name, items, annotators, n_filled)
+    explanation = _of_neither(rows, name, {"item": items, "annotator": annotators}, n_filled)
     if explanation.kind in ("answer", "either") and is_about_answers(name):
         return Explanation("assignment", "about the answers, by its name")
     return explanation
 
 
-def _of_neither(
-    rows: Rows, name: str, items: Column, annotators: Column, n_filled: int
-) -> Explanation:
+def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int) -> Explanation:
     """What a column is that neither the item nor the annotator explains."""
     column = rows.columns[name]
     n_values, numbers = len(column.values), column.numbers()
     if name in rows.sets:
-        return Explanation("answer", f"depends on neither: {counted(n_values, 'different set')}")
-    if _is_date(column):
+        return _answer(n_values, "different set")
+    values = column.values.slice(0, LOOKED_AT).to_pylist()
+    if np.mean([bool(_DATE.match(v)) for v in values if v.casefold() not in MISSING]) > MOST:
         return Explanation("assignment", "dates or times")
     if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
         return Explanation("text" if column.is_text else "unclear", "nearly always blank")
-    if (sets := _of_separated(column, n_filled)) is not None:
-        return sets
-    if column.is_text and n_values > MOST * n_filled:
-        return _of_words(column, n_filled)
-    groups = {"item": items, "annotator": annotators}
+    texts = column.values.slice(0, MOST_SPLIT).to_pylist()
+    if (separator := separator_of(texts)) is not None:
+        n_members = len({value for text in texts for value in split_cell(text, separator)})
+        if n_filled >= USES * n_members:  # however rare a set is
+            sets = f"sets of {counted(n_members, 'value')}, separated by"
+            why = f"depends on neither: {sets} {separator_name(separator)}"
+            return Explanation("answer", why)
     numbering = [_numbering(rows, column, kind, of) for kind, of in groups.items()]
     numbers_rows = [one for one in numbering if one is not None]
     surely = [one for one in numbers_rows if one.kind == "assignment"]
-    if surely:
+    if surely and not (column.is_text and n_values > MOST * n_filled):
         return surely[0]
     if numbers is not None:
         by_values = _of_numbers(numbers[column.codes >= 0], n_values)
-    elif n_values == rows.n_rows:
+    elif n_values == rows.n_rows and not column.is_text:
         by_values = Explanation("assignment", "another value in every row")
+    elif n_filled < (USES_OF_FEW if n_values <= FEW_VALUES else USES) * n_values:
+        by_values = Explanation("text", f"{n_values:,} different in {n_filled:,} rows")
+    elif column.mean_length > LONG_ANSWER:
+        by_values = Explanation("text", "long texts")
     else:
-        by_values = _of_words(column, n_filled)
+        by_values = _answer(n_values, "different value")
     return numbers_rows[0] if numbers_rows and by_values.kind == "answer" else by_values
+
+
+def _answer(n_values: int, noun: str) -> Explanation:
+    return Explanation("answer", f"depends on neither: {counted(n_values, noun)}")
 
 
 def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explanation | None:
@@ -565,16 +555,14 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
             why = f"never the same twice for one {kind}"
             return Explanation("assignment" if sure else "either", why)
     divided = from_function(groups, column)
-    if n_values > len(groups.values) and divided.by_chance >= FEW and is_function(groups, column):
+    if n_values > len(groups.values) and is_function(groups, column, FEW):
         why = f"each value belongs to one {kind}"
         return Explanation("assignment" if divided.is_no_accident else "either", why)
     return None
 
 
-# ---- what values say ----
-
-
 def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
+    """What a column of numbers is by its values."""
     largest, fractions = float(np.abs(numbers).max()), bool((numbers % 1 != 0).any())
     if np.abs(numbers).min() > EPOCH:
         return Explanation("assignment", "large numbers: dates or ids")
@@ -593,32 +581,4 @@ def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
         return Explanation("assignment" if sure else "either", "another number in nearly every row")
     if n_values > FEW_VALUES and not bounded:
         return Explanation("unclear", f"{n_values:,} different numbers: ratings or measurements?")
-    return Explanation("answer", f"depends on neither: {counted(n_values, 'different number')}")
-
-
-def _of_separated(column: Column, n_filled: int) -> Explanation | None:
-    """Cells such as "joy|fear": sets whose values are used several times, however rare a set is."""
-    texts = column.values.slice(0, MOST_SPLIT).to_pylist()
-    separator = separator_of(texts)
-    if separator is None:
-        return None
-    n_values = len({value for text in texts for value in split_cell(text, separator)})
-    if n_filled < USES * n_values:
-        return None
-    what = f"sets of {counted(n_values, 'value')}, separated by {separator_name(separator)}"
-    return Explanation("answer", f"depends on neither: {what}")
-
-
-def _of_words(column: Column, n_filled: int) -> Explanation:
-    n_values = len(column.values)
-    if n_filled < (USES_OF_FEW if n_values <= FEW_VALUES else USES) * n_values:
-        return Explanation("text", f"{n_values:,} different in {n_filled:,} rows")
-    if column.mean_length > LONG_ANSWER:
-        return Explanation("text", "long texts")
-    return Explanation("answer", f"depends on neither: {counted(n_values, 'different value')}")
-
-
-def _is_date(column: Column) -> bool:
-    values = column.values.slice(0, LOOKED_AT).to_pylist()
-    dates = [bool(_DATE.match(value)) for value in values if value.casefold() not in MISSING]
-    return bool(dates) and float(np.mean(dates)) > MOST
+    return _answer(n_values, "different number")

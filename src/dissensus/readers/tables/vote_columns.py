@@ -48,10 +48,10 @@ class Votes:
 
     counts: tuple[str, ...]
     values: tuple[str, ...]  # what each of them counts
-    total: str | None = None  # the column of their sum
-    n_other_sums: int = 0
-    majority: str | None = None
-    n_other: int = 0  # rows where the majority is not the value with the largest count
+    total: str | None  # the column of their sum
+    n_other_sums: int
+    majority: str | None
+    n_other: int  # rows where the majority is not the value with the largest count
 
 
 def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
@@ -59,8 +59,6 @@ def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
 
     Shares with a majority column are refused: they do not say how many answers there are.
     """
-    if layout.format is not None or layout.states_answers:
-        return None
     numbers = _numbers(rows, layout)
     if not 0 < len(numbers) <= MOST_COUNTS:
         return None
@@ -78,11 +76,11 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
             "annotators= and question="
         )
     numbers = _whole(_numbers(rows, layout))
-    if layout.answer:
-        rows.check(layout.answer)
-        if wrong := [name for name in layout.answer if name not in numbers]:
+    counts = list(layout.answer or ())
+    if counts:
+        rows.check(counts)
+        if wrong := [name for name in counts if name not in numbers]:
             raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
-        counts = list(layout.answer)
     else:
         counts = _by_total(rows, numbers) or _summands(_sample(numbers))
         if not _are_votes(_cells(numbers, counts)):
@@ -108,9 +106,9 @@ def _numbers(rows: Rows, layout: Layout) -> Numbers:
     """The columns of numbers, sorted, so that the order of columns does not matter."""
     kept = {}
     for name in sorted(set(rows.columns) - layout.of_items):
-        n_values = len(rows.columns[name].values)
-        numbers = rows.columns[name].numbers() if n_values else None
-        if numbers is None or n_values == rows.n_rows > MOST_DIFFERENT:  # numbers rows
+        n_values, numbers = len(rows.columns[name].values), rows.columns[name].numbers()
+        numbers_rows = n_values == rows.n_rows > MOST_DIFFERENT
+        if not n_values or numbers is None or numbers_rows:
             continue
         if np.nanmin(numbers) >= 0 and np.isfinite(np.nanmax(numbers)):
             kept[name] = np.nan_to_num(numbers)
@@ -188,12 +186,11 @@ def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
     for name, total in numbers.items():
         counts = _summands(sample, name) if total.max() > 1 else []
         cells = _cells(numbers, counts)
-        if not _are_votes(cells) or not _is_total(
-            name, int((cells.sum(axis=1) != total).sum()), rows
-        ):
+        if not _are_votes(cells):
             continue
-        majority, _ = _majority(rows, numbers, counts, [name])
-        named = _is_number_of_answers(name)
+        if not _is_total(name, int((cells.sum(axis=1) != total).sum()), rows):
+            continue
+        majority, named = _majority(rows, numbers, counts, [name])[0], _is_number_of_answers(name)
         alike = total.min() == total.max() and rows.n_rows >= FEW_ROWS
         called = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
         if majority or named or called or (alike and not answer_named(rows, {*counts, name})):
@@ -211,8 +208,7 @@ def _by_constant(rows: Rows, numbers: Numbers) -> list[str]:
     sums = cells.sum(axis=1)
     usual, whole = float(np.median(sums)), bool((cells % 1 == 0).all())
     same = float((np.abs(sums - usual) <= (0 if whole else 2 * ROUNDED * usual)).mean())
-    majority, _ = _majority(rows, numbers, names)
-    named = answer_named(rows, names)
+    majority, named = _majority(rows, numbers, names)[0], answer_named(rows, names)
     is_share = any(abs(usual - one) <= ROUNDED * one for one in (1, 100))
     if whole:
         alone = same > SAME_SUM_ALONE and named is None
@@ -254,8 +250,10 @@ def _majority(
             continue
         used: list[int] = []  # the count that each value stands for
         n_wrong = n_rows = 0
-        values = column.values.to_pylist()
-        named = [[n for n, one in enumerate(counts) if _is_named(v, one)] for v in values]
+        named = [
+            [n for n, one in enumerate(counts) if _is_named(value, one)]
+            for value in column.values.to_pylist()
+        ]
         for code, same in enumerate(named):
             at = largest[(column.codes == code) & largest.any(axis=1)]
             if not len(at) or ((at.sum(axis=1) > 1).all() and not same):
@@ -283,14 +281,14 @@ def _counted_values(counts: Sequence[str], known: Iterable[str]) -> tuple[str, .
     That is so if the rest is about counts (`n_hate`, `vote1`), or if values are known by it.
     """
     known = {plain(str(value)) for value in known}
-    ways = [[(pattern, of) for pattern, of in one.items() if len(of) == len(counts)]
-            for one in families(counts)]  # fmt: skip
     if len({plain(name) for name in counts} & known) > 1:
         return tuple(counts)
-    for pattern, of in (found for way in ways for found in way):
+    for pattern, of in (one for way in families(counts) for one in way.items()):
         around = {word.casefold() for word in BORDER.split(pattern.replace("{}", " ")) if word}
         values = {plain(value) for value in of}
-        if len(values) == len(counts) and (around <= WORDS["count"] or len(values & known) > 1):
+        if len(of) != len(counts) or len(values) != len(counts):
+            continue
+        if around <= WORDS["count"] or len(values & known) > 1:
             value_of = {name: value for value, name in of.items()}
             return tuple(value_of[name] for name in counts)
     return tuple(counts)
