@@ -24,7 +24,11 @@ TOTALS = WORDS["total"] | {"grand total"}
 
 
 def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
-    """The table without blank rows, rows of totals and blank columns, and notes about them."""
+    """The table without blank rows, rows of totals and blank columns, and notes about them.
+
+    A row of totals is at the end and begins with a word such as "Total"; it is blank in a column
+    that no other row is.
+    """
     notes = []
     blank = np.all([column.codes < 0 for column in rows.columns.values()], axis=0)
     if blank.all():
@@ -33,44 +37,31 @@ def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
         first = rows.place(int(blank.argmax()))
         notes = [f"{counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"]
         rows = take_rows(rows, ~blank)
-    rows, totals = _without_totals(rows)
+    n_kept = rows.n_rows
+    while n_kept > max(1, rows.n_rows - MOST_TOTALS) and _is_total(rows, n_kept - 1):
+        n_kept -= 1
+    if n_kept < rows.n_rows:
+        first = f"{rows.place(n_kept)}, {_first_cell(rows, n_kept)!r}"
+        notes += [f"{counted(rows.n_rows - n_kept, 'row')} of totals left out: {first}"]
+        rows = take_rows(rows, np.arange(rows.n_rows) < n_kept)
     rows, blank_columns = without_blank_columns(rows, layout)
-    return rows, [*notes, *totals, *blank_columns]
+    return rows, [*notes, *blank_columns]
 
 
 def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
     """The columns that have a filled cell, or a known name, and a note about the others."""
-    kept = layout.named | set(layout.annotators or ())
+    stated = layout.named | set(layout.annotators or ())
     blank = [
         name
         for name, column in rows.columns.items()
-        if not len(column.values)
-        and name not in kept
-        and plain(name) not in KNOWN
-        and not is_one_annotator(name)
+        if not len(column.values) and name not in stated
+        if plain(name) not in KNOWN and not is_one_annotator(name)
     ]
     if not blank:
         return rows, []
     columns = {name: column for name, column in rows.columns.items() if name not in blank}
     note = f"{counted(len(blank), 'blank column')} left out: {listed(blank, 5)}"
     return replace(rows, columns=columns), [note]
-
-
-def _without_totals(rows: Rows) -> tuple[Rows, list[str]]:
-    """The rows without those at the end that sum up the others, and a note about these.
-
-    Such a row begins with a word such as "Total", and is blank in a column that no other row is.
-    """
-    n_kept = rows.n_rows
-    while n_kept > max(1, rows.n_rows - MOST_TOTALS) and _is_total(rows, n_kept - 1):
-        n_kept -= 1
-    if n_kept == rows.n_rows:
-        return rows, []
-    note = (
-        f"{counted(rows.n_rows - n_kept, 'row')} of totals left out: "
-        f"{rows.place(n_kept)}, {_first_cell(rows, n_kept)!r}"
-    )
-    return take_rows(rows, np.arange(rows.n_rows) < n_kept), [note]
 
 
 def _is_total(rows: Rows, row: int) -> bool:

@@ -105,9 +105,8 @@ def ends_in_annotator(name: str) -> bool:
     """Whether the last words of a longer name are those of an annotator.
 
     Example:
-        >>> names = ("anonymized annotator id", "annotator gender", "rating by worker", "worker")
-        >>> [ends_in_annotator(name) for name in names]
-        [True, False, False, False]
+        >>> [ends_in_annotator(name) for name in ("anonymized annotator id", "rating by worker")]
+        [True, False]
     """
     words = [word for word in re.split(r"[\W_]+", name.casefold()) if word]
     if any(word in NAMES["answer"] for word in words):
@@ -198,15 +197,12 @@ def n_recognised(names: Iterable[str]) -> int:
 
 def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[str]:
     """The columns whose names fit, likeliest first."""
-    by_name: dict[str, str] = {}
-    for name in rows.columns:
-        if name not in taken:
-            by_name.setdefault(plain(name), name)
+    free = [name for name in rows.columns if name not in taken]
+    by_name = {plain(name): name for name in reversed(free)}  # the first of those called the same
     named = [by_name[name] for name in NAMES[part] if name in by_name]
     if part == "annotator":
-        named += [
-            name for name in by_name.values() if name not in named and ends_in_annotator(name)
-        ]
+        others = [name for name in free if name in by_name.values() and name not in named]
+        named += filter(ends_in_annotator, others)
         named = [name for name in named if not rows.columns[name].is_text]  # of a message
     return named
 

@@ -69,9 +69,6 @@ def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.asarray(one.astype(np.int64) * (other.max(initial=0) + 1) + other)
 
 
-# ---- functions ----
-
-
 @_once
 def from_function(column: Column, groups: Column) -> Deviation:
     """The rows whose cell is not the most frequent of their group; blank cells are not counted."""
@@ -117,9 +114,6 @@ def usual_codes(column: Column, groups: Column) -> np.ndarray:
     return usual
 
 
-# ---- keys ----
-
-
 @_once
 def n_distinct_pairs(one: Column, other: Column) -> int:
     """How many pairs of cells are distinct; a blank cell is like a value."""
@@ -142,9 +136,6 @@ def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> 
     distinct = [(1 - (1 - shares) ** size).sum() for size in sizes]
     by_chance = float((n_groups * (sizes - np.array(distinct))).sum())
     return Deviation(len(rows), n_repeated, by_chance)
-
-
-# ---- effects ----
 
 
 class Effect(NamedTuple):

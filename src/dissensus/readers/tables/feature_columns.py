@@ -9,30 +9,21 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import is_one_annotator
-from dissensus.readers.tables.rows import FEATURES, Column, Rows
+from dissensus.readers.tables.rows import FEATURES, Column, Rows, numbered
+from dissensus.scales import as_numbers
 
-FEWEST = (
-    16  # columns numbered under one name, or numbers in a list, that are features by themselves
-)
+FEWEST = 16  # columns numbered under one name, or numbers in a list, that are features
 _NUMBERED = re.compile(r"(.*?)[\W_]*(\d+)")
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """The distinct vectors of a table, and the columns that they come from."""
-
-    vectors: np.ndarray  # (n_vectors, n_numbers)
-    columns: tuple[str, ...]
+Features = tuple[np.ndarray, list[str]]  # distinct vectors, (n_vectors, n_numbers), and columns
 
 
 def without_features(rows: Rows, options: Layout) -> tuple[Rows, Features | None]:
@@ -40,42 +31,44 @@ def without_features(rows: Rows, options: Layout) -> tuple[Rows, Features | None
     names = _chosen(rows, options.features) if options.features else _recognised(rows)
     if not names:
         return rows, None
+    first = rows.columns[names[0]]
     if len(names) == 1 and names[0] in rows.sets:
-        column, vectors = _of_lists(rows, names[0])
+        codes, vectors = first.codes, _vectors(rows, names[0])
     else:
-        column, vectors = _of_columns(rows, names)
+        vectors, codes = _of_columns(rows, names)
+    column = Column(numbered(len(vectors)).values, codes)
     others = {name: one for name, one in rows.columns.items() if name not in names}
-    return replace(rows, columns={**others, FEATURES: column}), Features(vectors, tuple(names))
+    return replace(rows, columns={**others, FEATURES: column}), (vectors, names)
 
 
 def with_features(corpus: Corpus, features: Features | None, rows: Rows) -> Corpus:
     """The corpus with the features as a content of its items."""
     if features is None:
         return corpus
+    vectors, names = features
     attributes = dict(corpus.item_attributes)
     numbers = attributes.pop(FEATURES, None)
     if numbers is None:
         raise DataError(
-            f"{rows.path}: {listed(features.columns, 3)} are features, but differ between the "
-            "answers to one item"
+            f"{rows.path}: {listed(names, 3)} are features, but differ between the answers to one "
+            "item"
         )
-    codes = np.array([-1 if one is None else int(one) for one in numbers.to_pylist()])
-    contents = Contents.distinct("features", features.vectors)[0]
-    shown = ", ".join(features.columns[:3]) + (", ..." if len(features.columns) > 3 else "")
-    size = counted(features.vectors.shape[1], "number")
+    codes = np.array([-1 if one is None else int(one) for one in numbers.to_pylist()], np.int32)
+    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    size = counted(vectors.shape[1], "number")
     note = f"{rows.name}: features = {shown} ({size} for each item)"
     return replace(
         corpus,
         item_attributes=attributes,
-        contents={**corpus.contents, "features": contents},
-        content={**corpus.content, "features": codes.astype(np.int32)},
+        contents={**corpus.contents, "features": Contents.distinct("features", vectors)[0]},
+        content={**corpus.content, "features": codes},
         notes=(*corpus.notes, note),
     )
 
 
 def _chosen(rows: Rows, patterns: tuple[str, ...]) -> list[str]:
     """The columns that patterns such as `x*` name."""
-    names = []
+    names: dict[str, None] = {}
     for pattern in patterns:
         fits = [name for name in rows.columns if fnmatch.fnmatchcase(name, pattern)]
         if not fits:
@@ -83,51 +76,38 @@ def _chosen(rows: Rows, patterns: tuple[str, ...]) -> list[str]:
                 f"{rows.path}: no column {pattern!r} for features, and no such file; it has "
                 f"{listed(rows.columns, 5)}"
             )
-        names += [name for name in fits if name not in names]
-    return names
+        names |= dict.fromkeys(fits)
+    return list(names)
 
 
 def _recognised(rows: Rows) -> list[str]:
-    """Many numeric columns numbered under one name, or one column of long lists of numbers."""
+    """Many numeric columns numbered under one name, or one column of long lists of numbers.
+
+    Numbers have no gap, and there are fractions among them.
+    """
     groups: dict[str, list[str]] = {}
     for name in rows.columns:
         if match := _NUMBERED.fullmatch(name):
             groups.setdefault(match[1], []).append(name)
     for names in groups.values():
-        people = all(is_one_annotator(name, likely=False) for name in names)
-        if len(names) >= FEWEST and not people and _are_features(rows, names):
+        if len(names) < FEWEST or all(is_one_annotator(name, likely=False) for name in names):
+            continue
+        numbers = [n for name in names if (n := rows.columns[name].numbers()) is not None]
+        sample = np.array([numbers[at] for at in (0, len(numbers) // 2, -1) if numbers])
+        if len(numbers) == len(names) and not np.isnan(sample).any() and (sample % 1 != 0).any():
             return names
-    lists = [name for name in rows.columns if name in rows.sets and _is_vector(rows, name)]
+    lists = []
+    for name in rows.sets & rows.columns.keys():
+        values = rows.columns[name].values
+        vector = json.loads(values[0].as_py()) if len(values) else []
+        numbers_of_it = as_numbers(map(str, vector)) if len(vector) >= FEWEST else None
+        if numbers_of_it is not None and (np.array(numbers_of_it) % 1 != 0).any():
+            lists.append(name)
     return lists if len(lists) == 1 else []
 
 
-def _are_features(rows: Rows, names: list[str]) -> bool:
-    """Whether columns contain numbers without a gap, fractions among them."""
-    sample = [rows.columns[name] for name in (names[0], names[len(names) // 2], names[-1])]
-    numbers = [column.numbers() for column in sample]
-    if any(one is None or np.isnan(one).any() for one in numbers):
-        return False
-    fractions = any((one % 1 != 0).any() for one in numbers if one is not None)
-    return fractions and all(rows.columns[name].numbers() is not None for name in names)
-
-
-def _is_vector(rows: Rows, name: str) -> bool:
-    values = rows.columns[name].values
-    if not len(values):
-        return False
-    first = json.loads(values[0].as_py())
-    numbers = [_number(one) for one in first] if len(first) >= FEWEST else [None]
-    return None not in numbers and any(one % 1 != 0 for one in numbers if one is not None)
-
-
-def _number(text: object) -> float | None:
-    try:
-        return float(str(text))
-    except ValueError:
-        return None
-
-
-def _of_columns(rows: Rows, names: list[str]) -> tuple[Column, np.ndarray]:
+def _of_columns(rows: Rows, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct vectors in these columns, and the code of each row."""
     cells = []
     for name in names:
         numbers = rows.columns[name].numbers()
@@ -139,20 +119,15 @@ def _of_columns(rows: Rows, names: list[str]) -> tuple[Column, np.ndarray]:
     matrix = np.ascontiguousarray(np.stack(cells, axis=1), dtype=np.float32)
     seen: dict[bytes, int] = {}
     codes = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in matrix])
-    first = np.unique(codes, return_index=True)[1]
-    return _numbered(len(first), codes), matrix[first]
+    return matrix[np.unique(codes, return_index=True)[1]], codes
 
 
-def _of_lists(rows: Rows, name: str) -> tuple[Column, np.ndarray]:
-    column = rows.columns[name]
-    lists = [[_number(one) for one in json.loads(text)] for text in column.values.to_pylist()]
-    sizes = {len(one) for one in lists}
-    if len(sizes) != 1 or any(None in one for one in lists):
+def _vectors(rows: Rows, name: str) -> np.ndarray:
+    """The distinct vectors in a column of lists."""
+    texts = rows.columns[name].values.to_pylist()
+    lists = [as_numbers(map(str, json.loads(text))) for text in texts]
+    if None in lists or len({len(one or ()) for one in lists}) != 1:
         raise DataError(
             f"{rows.path}: {name!r} are features, but not each is a list of as many numbers"
         )
-    return _numbered(len(lists), column.codes), np.array(lists, dtype=np.float32)
-
-
-def _numbered(n_values: int, codes: np.ndarray) -> Column:
-    return Column(pa.array(np.arange(n_values)).cast(pa.string()), codes)
+    return np.array(lists, dtype=np.float32)

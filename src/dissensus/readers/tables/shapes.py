@@ -57,17 +57,16 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     form, proposal = _form(rows, options)
     copies: list[str] = []
     left_out: list[LeftOut] = []
-    if form.kind == LONG:
+    is_long = form.kind == LONG
+    if is_long:
         long_rows, copies, left_out = without_copies(form.rows, form.roles, form.layout)
         form = replace(form, rows=long_rows)
     assembled = assemble(form.rows, form.roles, form.layout)
-    corpus = assembled.corpus
-    for one in corpus.left_out[::-1]:  # where each annotator has a column, a blank is no answer
-        left_out[:0] = [one] if form.kind == LONG or one.reason != "no answer" else []
-    corpus = replace(corpus, left_out=tuple(left_out))
+    corpus = assembled.corpus  # where each annotator has a column, a blank is no answer
+    no_answers = [one for one in corpus.left_out if is_long or one.reason != "no answer"]
+    corpus = replace(corpus, left_out=(*no_answers, *left_out))
     about = [*table_notes(rows, form, assembled, proposal), *copies, *form.rows.notes]
-    corpus = with_notes(corpus, rows, [*about, *notes])
-    corpus = with_features(corpus, features, rows)
+    corpus = with_features(with_notes(corpus, rows, [*about, *notes]), features, rows)
     take(_layout(form, options, corpus, columns))
     return with_left_out(corpus, left, rows.name)
 
