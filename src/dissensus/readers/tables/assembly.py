@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -23,7 +23,6 @@ from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
 from dissensus.readers.tables.dependence import is_function, usual_codes
 from dissensus.readers.tables.rows import Column, Rows, at_rows, combined, take_rows
-from dissensus.scales import Scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,31 +43,41 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
     items = items_of(rows, roles.item, roles.shown)
     annotators = None if roles.annotator is None else rows.columns[roles.annotator]
     answers = _answers(rows, roles, options)
-    _check_annotators(rows, roles, annotators, answers)
+    for part in answers.values() if annotators else ():
+        if annotators.is_bytes:
+            raise DataError(
+                f"{rows.path}: column {roles.annotator!r} contains bytes, not annotators"
+            )
+        blank = at_rows(annotators.codes, part.rows) < 0
+        if blank.any():
+            row = int(part.rows[blank.argmax()])
+            raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
     others = _other_columns(rows, roles, items, annotators)
     questions = {
         name: _annotations(rows, roles, options, name, part, items, annotators, others["answer"])
         for name, part in answers.items()
     }
-    contents = {role: _contents(rows, column, items) for role, column in roles.shown.items()}
+    left = []  # rows without an answer, and those that the rule for repeats dropped
+    for name, part in answers.items():
+        dropped = len(part.rows) - questions[name].n_rows if annotators else 0
+        left += [LeftOut(name, "no answer", len(part.blank))] if len(part.blank) else []
+        left += [LeftOut(name, "repeated answer", dropped)] if dropped else []
     gold, notes = _gold(rows, roles, options, answers, items)
+    columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
+    of_annotator = others["annotator"] if annotators else []
     corpus = Corpus.build(
         options.name or stem(rows.name),
         items.names,
         questions,
-        annotators=Names.range(0) if annotators is None else annotators.names,
-        contents=contents,
+        annotators=annotators.names if annotators else Names.range(0),
+        contents={role: _contents(rows, one, items) for role, one in roles.shown.items()},
         item_attributes={name: _usual_of(rows, name, items) for name in others["item"]},
-        annotator_attributes={
-            name: typed_cells(_usual_of(rows, name, annotators))
-            for name in others["annotator"]
-            if annotators
-        },
+        annotator_attributes={n: typed_cells(_usual_of(rows, n, annotators)) for n in of_annotator},
         gold=gold,
         splits={"official": _usual_of(rows, roles.split, items)} if roles.split else {},
-        left_out=_left_out(answers, questions),
+        left_out=tuple(left),
         notes=notes,
-        columns=_role_columns(roles),
+        columns={n: c for n, c in columns.items() if c is not None and not c.startswith("(")},
     )
     return Assembled(corpus, answers, others)
 
@@ -95,13 +104,6 @@ def _with_sets(rows: Rows, roles: ColumnRoles) -> Rows:
     return replace(short, columns={**short.columns, **sets}, sets=rows.sets | set(roles.answer))
 
 
-def _role_columns(roles: ColumnRoles) -> dict[str, str]:
-    """What the columns of items, annotators and contents are called; exports have none."""
-    columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
-    named = {part: name for part, name in columns.items() if name is not None}
-    return {part: name for part, name in named.items() if not name.startswith("(")}
-
-
 def _answers(rows: Rows, roles: ColumnRoles, options: Layout) -> dict[str, Answers]:
     """Question -> its answers: a question per column, or per value of the question column."""
     every = np.arange(rows.n_rows, dtype=np.int32 if rows.n_rows < 1 << 31 else np.int64)
@@ -122,38 +124,18 @@ def _answers(rows: Rows, roles: ColumnRoles, options: Layout) -> dict[str, Answe
         names = questions.values.to_pylist()
         chosen = zip(names, np.split(order, ends), strict=True)
         parts = {name: (roles.answer[0], part) for name, part in chosen}
-    _check_scales(rows.path, parts, options)
+    strange = []
+    if isinstance(options.scale, Mapping):
+        strange = [name for name in options.scale if name not in parts]
+    if strange:
+        raise DataError(
+            f"{rows.path}: a scale for {listed(strange)}{did_you_mean(strange[0], parts)}; the "
+            f"questions are {listed(parts)}"
+        )
     return {
         name: answers_of(rows, column, name, part, options)
         for name, (column, part) in parts.items()
     }
-
-
-def _check_scales(path: str, questions: Iterable[str], options: Layout) -> None:
-    """Refuse scales for questions that are not there."""
-    strange = []
-    if isinstance(options.scale, Mapping):
-        strange = [name for name in options.scale if name not in questions]
-    if strange:
-        raise DataError(
-            f"{path}: a scale for {listed(strange)}{did_you_mean(strange[0], questions)}; the "
-            f"questions are {listed(questions)}"
-        )
-
-
-def _check_annotators(
-    rows: Rows, roles: ColumnRoles, annotators: Column | None, answers: dict[str, Answers]
-) -> None:
-    """Refuse an answer without an annotator if the others have one."""
-    if annotators is None:
-        return
-    if annotators.is_bytes:
-        raise DataError(f"{rows.path}: column {roles.annotator!r} contains bytes, not annotators")
-    for part in answers.values():
-        blank = at_rows(annotators.codes, part.rows) < 0
-        if blank.any():
-            row = int(part.rows[blank.argmax()])
-            raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
 
 
 def _annotations(
@@ -210,20 +192,6 @@ def _responses(rows: Rows, roles: ColumnRoles, items: Column) -> np.ndarray | No
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
 
-def _left_out(
-    answers: dict[str, Answers], questions: dict[str, Annotations]
-) -> tuple[LeftOut, ...]:
-    """Rows without an answer, and rows that the rule for repeats dropped."""
-    left = []
-    for name, part in answers.items():
-        if len(part.blank):
-            left.append(LeftOut(name, "no answer", len(part.blank)))
-        dropped = len(part.rows) - questions[name].n_rows
-        if dropped and questions[name].annotator is not None:
-            left.append(LeftOut(name, "repeated answer", dropped))
-    return tuple(left)
-
-
 def _gold(
     rows: Rows, roles: ColumnRoles, options: Layout, answers: dict[str, Answers], items: Column
 ) -> tuple[dict[str, Annotations], tuple[str, ...]]:
@@ -240,29 +208,17 @@ def _gold(
             item = items[conflict]
             raise DataError(f"{rows.at(conflict)}: item {item!r} has two labels in {column!r}")
         every = np.sort(np.r_[part.rows, part.blank])
-        labels = _gold_labels(rows, column, name, part.scale, every, options)
+        same = Layout(scale=part.scale, merge_variants=options.merge_variants)
+        try:
+            labels = answers_of(rows, column, name, every, same, gold=True)
+        except DataError:  # values that no annotator gave: a scale of their own
+            labels = answers_of(rows, column, name, every, Layout(), gold=True)
         item, first = np.unique(items.codes[labels.rows], return_index=True)
         gold[name] = Annotations.from_arrays(
             item, None, labels.stored[first], labels.scale, items=items.names
         )
         notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
     return gold, notes
-
-
-def _gold_labels(
-    rows: Rows,
-    column: str,
-    question: str,
-    scale: Scale,
-    chosen: np.ndarray,
-    options: Layout,
-) -> Answers:
-    """The gold labels in these rows, on the scale of the answers if they are on it."""
-    same = Layout(scale=scale, merge_variants=options.merge_variants)
-    try:
-        return answers_of(rows, column, question, chosen, same, gold=True)
-    except DataError:  # values that no annotator gave: a scale of their own
-        return answers_of(rows, column, question, chosen, Layout(), gold=True)
 
 
 def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndarray]:
@@ -281,45 +237,38 @@ def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndar
         if kind == "text" and cells.is_bytes:
             raise DataError(f"{rows.path}: column {column!r} contains bytes, not texts")
         return Contents(kind, cells.values), codes
-    contents, code = Contents.distinct(kind, _files(rows, column))
+    written = cells.values.to_pylist()
+    paths = [os.path.join(rows.folder, path.strip()) for path in written]  # they may be missing
+    contents, code = Contents.distinct(kind, paths)
     return contents, np.r_[code, -1][codes]
-
-
-def _files(rows: Rows, column: str) -> list[str]:
-    """The files that a column names, as absolute paths; they may be missing."""
-    written = rows.columns[column].values.to_pylist()
-    paths = [os.path.join(rows.folder, path.strip()) for path in written]
-    return paths
 
 
 def _other_columns(
     rows: Rows, roles: ColumnRoles, items: Column, annotators: Column | None
 ) -> dict[str, list[str]]:
-    """The remaining columns: attributes of the item, of the annotator, or of the answer."""
+    """The remaining columns: attributes of the item, of the annotator, or of the answer.
+
+    An attribute is the same for each, blanks included, or differs in a few rows.
+    """
     others: dict[str, list[str]] = {"item": [], "annotator": [], "answer": []}
+
+    def belongs(column: Column, groups: Column) -> bool:
+        constant = column.is_constant(groups.codes, len(groups.values))
+        return constant or is_function(column, groups)
+
     n_items = len(items.values)
-    n_annotators = 0 if annotators is None else len(annotators.values)
+    whole = annotators if annotators is not None and annotators.first_blank is None else None
     for name, column in rows.columns.items():
         if name in roles.used or column.is_bytes:
             continue
-        of_annotator = (
-            annotators is not None
-            and annotators.first_blank is None
-            and _belongs(column, annotators)
-        )
-        if of_annotator and n_annotators < rows.n_rows == n_items:
+        of_annotator = whole is not None and belongs(column, whole)
+        if of_annotator and whole and len(whole.values) < rows.n_rows == n_items:
             others["annotator"].append(name)  # in an item with one row, everything is constant
-        elif _belongs(column, items):
+        elif belongs(column, items):
             others["item"].append(name)
         else:
             others["annotator" if of_annotator else "answer"].append(name)
     return others
-
-
-def _belongs(column: Column, groups: Column) -> bool:
-    """Whether a column is the same for each group, blanks included, or differs in a few rows."""
-    constant = column.is_constant(groups.codes, len(groups.values))
-    return constant or is_function(column, groups)
 
 
 def _usual_of(rows: Rows, name: str, groups: Column) -> Any:

@@ -1,6 +1,6 @@
 """Notes: what was recognised in a table, kept apart or left out, a line each, and why.
 
-`REMARKS` are the checks of what was read: each returns lines about what may be a mistake.
+`CHECKS` are the checks of what was read: each returns lines about what may be a mistake.
 """
 
 from __future__ import annotations
@@ -60,7 +60,12 @@ def table_notes(rows: Rows, form: Form, assembled: Assembled, proposal: Proposal
     reasons = roles.reasons if is_long else {}
     if is_wide and form.layout.answer is None:
         reasons = _wide_reasons(form, assembled, proposal)
-    line = [f"{form.kind}; {', '.join(_shape(rows, form, assembled) + _other_roles(form))}"]
+    parts = [f"{role} = {column}" for role, column in roles.shown.items()]
+    parts += [f"gold = {column}" for column in roles.gold.values()]
+    single = {"seconds": roles.seconds, "count": roles.count if is_long else None}
+    single |= {"response": roles.response, "split": roles.split}
+    parts += [f"{role} = {name}" for role, name in single.items() if name]
+    line = [f"{form.kind}; {', '.join(_shape(rows, form, assembled) + parts)}"]
     others = {} if reasons else assembled.others  # the table has them
     names = [name for of in others.values() for name in of]
     if votes := form.votes:
@@ -101,29 +106,18 @@ def _shape(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
         return [f"item = {item}", annotator, *(answers or ["no answers"])]
     if item not in rows.columns:
         item = "the row number" if rows.index is None else "the column without a name"
-    names = ", ".join(_short_name(name) for name in form.headers[:MOST_NAMES])
+    names = ", ".join(map(_short_name, form.headers[:MOST_NAMES]))
     if len(form.headers) > MOST_NAMES and form.kind != "vote table":
         names = f"{names}, ... ({len(form.headers)} in total)"
-    one_scale = f" ({next(iter(scales.values()))})" if len(scales) == 1 else ""
     questions = ", ".join(f"{name} ({scale})" for name, scale in scales.items())
-    more = [] if one_scale else [f"questions = {questions}"]
+    one = f" ({next(iter(scales.values()))})" if len(scales) == 1 else ""
+    more = [] if one else [f"questions = {questions}"]
     if form.kind == "vote table":
-        more += [f"their sum = {form.votes.total}"] if form.votes and form.votes.total else []
-        return [f"item = {item}", f"counts = {', '.join(form.headers)}{one_scale}", *more]
+        total = [f"their sum = {form.votes.total}"] if form.votes and form.votes.total else []
+        return [f"item = {item}", f"counts = {', '.join(form.headers)}{one}", *more, *total]
     if form.kind == "wide table":
-        return [f"item = {item}", f"annotators = {names}{one_scale}", *more]
-    return [f"annotator = {roles.annotator}", f"items = {names}{one_scale}", *more]
-
-
-def _other_roles(form: Form) -> list[str]:
-    """The content and what else was recognised, an entry each."""
-    roles = form.roles
-    parts = [f"{role} = {column}" for role, column in roles.shown.items()]
-    parts += [f"gold = {column}" for column in roles.gold.values()]
-    count = roles.count if form.kind == LONG else None
-    single = {"seconds": roles.seconds, "count": count, "response": roles.response}
-    single |= {"split": roles.split}
-    return parts + [f"{role} = {name}" for role, name in single.items() if name]
+        return [f"item = {item}", f"annotators = {names}{one}", *more]
+    return [f"annotator = {roles.annotator}", f"items = {names}{one}", *more]
 
 
 def amounts(corpus: Corpus) -> str:
@@ -148,10 +142,10 @@ def _wide_reasons(
         return {}
     for kind, names in assembled.others.items():
         taken_for = TAKEN_FOR["annotator" if kind == "annotator" else "item"]
-        reasons |= {name: (taken_for, f"the same for each {kind}") for name in names}
-        derived = [name for name in names if is_derived(name)]
-        by_name = ("label of the item", "a summary or a model, by its name")
-        reasons |= dict.fromkeys(derived, by_name)
+        for name in names:
+            reasons[name] = (taken_for, f"the same for each {kind}")
+            if is_derived(name):
+                reasons[name] = ("label of the item", "a summary or a model, by its name")
     if proposal.majority:
         reasons[proposal.majority] = ("label of the item", "the majority of the annotators")
     return reasons
@@ -164,11 +158,10 @@ def _reasons_table(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
     together: dict[tuple[str, str], list[str]] = {}
     for name, reason in reasons.items():
         together.setdefault(reason, []).append(_short_name(name))
-    for names in together.values():
-        if len(names) > MOST_LISTED:
-            names[MOST_NAMES:] = [f"... ({len(names)} in total)"]
     lines = [("column", "taken for", "why")]
     for (part, why), names in together.items():
+        if len(names) > MOST_LISTED:
+            names[MOST_NAMES:] = [f"... ({len(names)} in total)"]
         first, *rest = textwrap.wrap(", ".join(names), NAMES_WIDTH, break_on_hyphens=False)
         lines += [(first, part, why), *((more, "", "") for more in rest)]
     widths = [max(len(line[n]) for line in lines) for n in (0, 1)]
@@ -205,29 +198,25 @@ def _of_long_table(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> Iter
 
 
 def _of_other_columns(rows: Rows, is_wide: bool, assembled: Assembled) -> Iterator[str]:
-    """Columns with names of counts or annotators that are attributes."""
+    """Columns with names of counts, answers or annotators that are attributes."""
     for name in assembled.others["item"] if is_wide else ():
         if plain(name) in NAMES["count"] and rows.columns[name].numbers() is not None:
             yield (
                 f"{name!r} is kept as an attribute of the items; if a row stands for {name!r} "
                 "items with the same answers, repeat the row that often"
             )
-    for kind, names in assembled.others.items():
-        for name in names:
-            if name in rows.columns and _contains_answers(rows, name):
-                yield (
-                    f"{name!r} contains lists and is called like answers, but is read as an "
-                    f"attribute of the {kind}; name it to read it instead (answer=, --answer)"
-                )
-            if plain(name) in NAMES["annotator"]:
-                yield (
-                    f"{name!r} is called like annotators, but is read as an attribute of the "
-                    f"{kind}; if it names those who answered, say so (annotator=, --annotator)"
-                )
-
-
-def _contains_answers(rows: Rows, name: str) -> bool:
-    return rows.columns[name].is_like_lists and has_word_of_answers(name)
+    for kind, name in ((kind, name) for kind, of in assembled.others.items() for name in of):
+        lists = name in rows.columns and rows.columns[name].is_like_lists
+        if lists and has_word_of_answers(name):
+            yield (
+                f"{name!r} contains lists and is called like answers, but is read as an attribute "
+                f"of the {kind}; name it to read it instead (answer=, --answer)"
+            )
+        if plain(name) in NAMES["annotator"]:
+            yield (
+                f"{name!r} is called like annotators, but is read as an attribute of the "
+                f"{kind}; if it names those who answered, say so (annotator=, --annotator)"
+            )
 
 
 # ---- checks of what was read ----
@@ -235,19 +224,14 @@ def _contains_answers(rows: Rows, name: str) -> bool:
 
 def remarks(assembled: Assembled) -> list[str]:
     """What was kept apart, left out or may be a mistake, a line each."""
-    return [note for check in REMARKS for note in check(assembled)]
+    return [note for check in CHECKS for note in check(assembled)]
 
 
 def _of_answers(assembled: Assembled) -> Iterator[str]:
+    """What answers and gold labels were read as, and repeated answers."""
     for name, column in assembled.answers.items():
         yield from (f"{name}: {note}" for note in column.notes)
-
-
-def _of_gold(assembled: Assembled) -> Iterator[str]:
     yield from assembled.corpus.notes
-
-
-def _repeated(assembled: Assembled) -> Iterator[str]:
     for name, reason, n_answers in assembled.corpus.left_out:
         if reason == "repeated answer":
             yield f"{name}: {counted(n_answers, 'repeated answer')} left out"
@@ -302,10 +286,8 @@ def _of_names(assembled: Assembled) -> Iterator[str]:
         yield f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined"
 
 
-REMARKS: tuple[Callable[[Assembled], Iterable[str]], ...] = (
+CHECKS: tuple[Callable[[Assembled], Iterable[str]], ...] = (
     _of_answers,
-    _of_gold,
-    _repeated,
     _without_variation,
     _missing_files,
     _of_names,
