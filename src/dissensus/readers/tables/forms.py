@@ -69,7 +69,13 @@ class Form:
 
 def in_long_form(rows: Rows, layout: Layout) -> Form:
     """The table with a row for each answer, as its layout says."""
-    columns, votes = _columns_with_parts(rows, layout)
+    votes = None
+    if layout.format == "votes" or (layout.cells == "counts" and len(layout.answer or ()) > 1):
+        votes = votes_of(rows, layout)
+        pairs = zip(votes.counts, votes.values, strict=True)
+        columns: dict[str, Parts] = {name: {"value": value} for name, value in pairs}
+    else:
+        columns = _columns_with_parts(rows, layout)
     if columns:
         return _melted(rows, layout, columns, votes)
     if layout.cells != "values":
@@ -81,52 +87,44 @@ def in_long_form(rows: Rows, layout: Layout) -> Form:
 # ---- columns whose names contain a part of the answer ----
 
 
-def _columns_with_parts(rows: Rows, layout: Layout) -> tuple[dict[str, Parts], Votes | None]:
-    """The columns of answers, if each is one annotator, item or value, and what each of them is."""
+def _columns_with_parts(rows: Rows, layout: Layout) -> dict[str, Parts]:
+    """The columns of answers, if each is one annotator or item, and what each of them is."""
     answers = layout.answer or ()
-    if layout.format == "votes" or (layout.cells == "counts" and len(answers) > 1):
-        votes = votes_of(rows, layout)
-        pairs = zip(votes.counts, votes.values, strict=True)
-        return {name: {"value": value} for name, value in pairs}, votes
     if layout.item == COLUMN:
         rows.check(answers)
-        return {name: {"item": name} for name in answers}, None
+        return {name: {"item": name} for name in answers}
     if not any(map(_PART.search, (*answers, layout.annotator or ""))):
         wide = layout.annotators is not None or layout.format == "wide"
-        if not wide:
-            return {}, None
-        return columns_of_annotators(rows, layout), None
+        return columns_of_annotators(rows, layout) if wide else {}
     columns: dict[str, Parts] = {}
-    for pattern in answers or ("{annotator}",):
+    for pattern in answers or ("{annotator}",):  # the question is called Score in Score{k}
+        question = " ".join(_PART.sub(" ", pattern).split()).strip(" _-.:|[]()") or "answer"
         for name, parts in matching(pattern, rows.columns, rows.path).items():
             if layout.annotators is None or parts.get("annotator") in layout.annotators:
-                columns[name] = {"question": _name_of(pattern), **parts}
+                columns[name] = {"question": question, **parts}
     if not columns:
         raise DataError(
             f"{rows.path}: no column is named like {listed(answers)}; it has "
             f"{listed(rows.columns, 5)}"
         )
-    return {name: parts for name, parts in columns.items() if len(rows.columns[name].values)}, None
-
-
-def _name_of(pattern: str) -> str:
-    """What a question is called whose columns fit a pattern: `Score` of `Score{k}`."""
-    return " ".join(_PART.sub(" ", pattern).split()).strip(" _-.:|[]()") or "answer"
+    return {name: parts for name, parts in columns.items() if len(rows.columns[name].values)}
 
 
 def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Votes | None) -> Form:
     """A row for each row of the table and each slot: what columns have in common but a question."""
-    _check_named(rows, layout, columns)
+    rows.check(sorted(layout.of_items - {COLUMN}))
+    if both := sorted(layout.of_items & columns.keys()):
+        raise DataError(f"{rows.path}: {both[0]!r} is named as an annotator and as something else")
+    if binary := [name for name in columns if rows.columns[name].is_bytes]:
+        raise DataError(f"{rows.path}: column {binary[0]!r} contains bytes, not answers")
     slots = {_slot(parts): parts for parts in columns.values()}
     questions: dict[str, dict[Slot, str]] = {}
     for name, parts in columns.items():
         questions.setdefault(parts.get("question", "answer"), {})[_slot(parts)] = name
     people: dict[Slot, str] = {}  # the columns that name the annotators of the slots
     if layout.annotator and _PART.search(layout.annotator):
-        people = {
-            _slot(parts): name
-            for name, parts in matching(layout.annotator, rows.columns, rows.path).items()
-        }
+        fitting = matching(layout.annotator, rows.columns, rows.path)
+        people = {_slot(parts): name for name, parts in fitting.items()}
         if missing := [" ".join(slot) for slot in slots if slot not in people]:
             raise DataError(
                 f"{rows.path}: {layout.annotator!r} has no column for {listed(missing, 5)}"
@@ -144,13 +142,9 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
             raise DataError(f"{rows.path}: {listed(questions)}: counts are of one question")
         new["answer"], questions = new.pop("value"), {COUNT: next(iter(questions.values()))}
     names = {name: free_name(name, others) for name in (*new, *questions)}
-    roles = ColumnRoles(
-        names.get("item"),
-        names.get("annotator"),
-        tuple(names[name] for name in (["answer"] if counts else questions)),
-        {},
-        count=names[COUNT] if counts else None,
-    )
+    answer = tuple(names[name] for name in (["answer"] if counts else questions))
+    count = names[COUNT] if counts else None
+    roles = ColumnRoles(names.get("item"), names.get("annotator"), answer, {}, count=count)
     if "item" in new:
         person = layout.annotator or first_named("annotator", replace(rows, columns=others))
         roles = replace(roles, annotator=roles.annotator or person)
@@ -189,16 +183,6 @@ def _tiled(names: Sequence[str], n_rows: int) -> Column:
     return Column(pa.array(distinct, pa.string()), codes)
 
 
-def _check_named(rows: Rows, layout: Layout, columns: Mapping[str, Parts]) -> None:
-    rows.check(sorted(layout.of_items - {COLUMN}))
-    both = sorted(layout.of_items & columns.keys())
-    if both:
-        raise DataError(f"{rows.path}: {both[0]!r} is named as an annotator and as something else")
-    binary = next((name for name in columns if rows.columns[name].is_bytes), None)
-    if binary is not None:
-        raise DataError(f"{rows.path}: column {binary!r} contains bytes, not answers")
-
-
 # ---- tables with a row for each item ----
 
 
@@ -211,8 +195,13 @@ def _item_roles(
     taken = taken | {item}
     shown = shown_columns(rows, layout, item, taken)
     why_content = BY_NAME
-    if not shown and layout.text is None:
-        texts = _texts(rows, taken)
+    if not shown and layout.text is None:  # a text for each item, whatever it is called
+        texts = [
+            name
+            for name, column in rows.columns.items()
+            if name not in taken and name not in rows.sets and column.first_blank is None
+            if column.is_text and 2 * len(column.values) > rows.n_rows
+        ]
         shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
         why_content = "a text for each item"
     taken = taken | {*shown.values()}
@@ -242,31 +231,20 @@ def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | No
 
     def never_repeats(name: str) -> bool:
         column = rows.columns[name]
-        if not column.is_unique or name in rows.sets or rows.n_rows < 3:
+        if name in taken or name in rows.sets or not column.is_unique or rows.n_rows < 3:
             return False
         numbers = column.numbers()
         return not column.is_text and (numbers is None or bool((numbers % 1 == 0).all()))
 
-    known = filter(names_items, candidates("item", rows, taken))
-    name = layout.item or next(known, None)
+    name = layout.item or next(filter(names_items, candidates("item", rows, taken)), None)
     if name is not None:
         return name, items_of(rows, name, {}), BY_NAME
     if rows.index is not None and rows.index.is_unique:
         return None, rows.index, ""
-    name = next((n for n in rows.columns if n not in taken and never_repeats(n)), None)
+    name = next(filter(never_repeats, rows.columns), None)
     if name is not None:
         return name, items_of(rows, name, {}), "another value in every row"
     return None, numbered(rows.n_rows), ""
-
-
-def _texts(rows: Rows, taken: set[str | None]) -> list[str]:
-    """Columns with a text for each item, whatever they are called."""
-    return [
-        name
-        for name, column in rows.columns.items()
-        if name not in taken and name not in rows.sets and column.first_blank is None
-        if column.is_text and 2 * len(column.values) > rows.n_rows
-    ]
 
 
 # ---- cells that contain several answers ----
@@ -321,22 +299,21 @@ def _of_lists(rows: Rows, layout: Layout) -> Rows:
     stated = [*([layout.annotator] if layout.annotator else []), *(layout.answer or ())]
     rows.check(stated)
     columns = {name: _parsed(rows, name, list, "list") for name in stated}
-    for name, column in rows.columns.items():
-        cells = parsed_column(column) if name not in columns else None
-        if cells is not None and all(isinstance(one, list | None) for one in cells):
-            columns[name] = cells
     sizes = _lengths(columns[stated[0]])
-    for name in list(columns):
-        different = _lengths(columns[name]) != sizes
-        usual = is_named(name, "answer")
-        if different.any() and (name in stated or (usual and different.mean() < 0.5)):
+    for name, column in rows.columns.items():
+        cells = columns.get(name) or parsed_column(column)
+        if cells is None or not all(isinstance(one, list | None) for one in cells):
+            continue
+        different = _lengths(cells) != sizes
+        usual = is_named(name, "answer") and different.mean() < 0.5
+        if different.any() and (name in stated or usual):
             row = int(different.argmax())
             raise DataError(
                 f"{rows.at(row)}: {sizes[row]} entries in {stated[0]!r}, but "
-                f"{len(columns[name][row] or ())} in {name!r}; write one for each annotator"
+                f"{len(cells[row] or ())} in {name!r}; write one for each annotator"
             )
-        if different.any():
-            del columns[name]
+        if not different.any():
+            columns[name] = cells
     together = [name for name in rows.columns if name in columns]
     note = f"{', '.join(together)}: lists with an entry for each annotator, read as rows"
     if layout.annotator is None:
