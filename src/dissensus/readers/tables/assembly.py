@@ -43,15 +43,16 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
     items = items_of(rows, roles.item, roles.shown)
     annotators = None if roles.annotator is None else rows.columns[roles.annotator]
     answers = _answers(rows, roles, options)
-    for part in answers.values() if annotators else ():
+    if annotators is not None:
         if annotators.is_bytes:
             raise DataError(
                 f"{rows.path}: column {roles.annotator!r} contains bytes, not annotators"
             )
-        blank = at_rows(annotators.codes, part.rows) < 0
-        if blank.any():
-            row = int(part.rows[blank.argmax()])
-            raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
+        for part in answers.values():
+            blank = at_rows(annotators.codes, part.rows) < 0
+            if blank.any():
+                row = int(part.rows[blank.argmax()])
+                raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
     others = _other_columns(rows, roles, items, annotators)
     questions = {
         name: _annotations(rows, roles, options, name, part, items, annotators, others["answer"])
@@ -59,20 +60,23 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
     }
     left = []  # rows without an answer, and those that the rule for repeats dropped
     for name, part in answers.items():
-        dropped = len(part.rows) - questions[name].n_rows if annotators else 0
+        dropped = len(part.rows) - questions[name].n_rows if annotators is not None else 0
         left += [LeftOut(name, "no answer", len(part.blank))] if len(part.blank) else []
         left += [LeftOut(name, "repeated answer", dropped)] if dropped else []
     gold, notes = _gold(rows, roles, options, answers, items)
     columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
-    of_annotator = others["annotator"] if annotators else []
     corpus = Corpus.build(
         options.name or stem(rows.name),
         items.names,
         questions,
-        annotators=annotators.names if annotators else Names.range(0),
+        annotators=Names.range(0) if annotators is None else annotators.names,
         contents={role: _contents(rows, one, items) for role, one in roles.shown.items()},
         item_attributes={name: _usual_of(rows, name, items) for name in others["item"]},
-        annotator_attributes={n: typed_cells(_usual_of(rows, n, annotators)) for n in of_annotator},
+        annotator_attributes={
+            name: typed_cells(_usual_of(rows, name, annotators))
+            for name in others["annotator"]
+            if annotators is not None
+        },
         gold=gold,
         splits={"official": _usual_of(rows, roles.split, items)} if roles.split else {},
         left_out=tuple(left),

@@ -70,15 +70,14 @@ class ColumnRoles:
 def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     """The roles of the columns of a long table, and the table, where several columns that name the
     item together are joined to one."""
-    named = options.named
-    rows.check(sorted(named))
+    rows.check(sorted(options.named))
     if options.answer == () and options.item is None:
         rows, options = _each_row_an_item(rows, options)
     answer = options.answer
     if answer is None:
-        by_name = answer_named(rows, named)
+        by_name = answer_named(rows, options.named)
         answer = () if by_name is None else (by_name,)
-    taken: set[str | None] = {*named, *answer}
+    taken: set[str | None] = {*options.named, *answer}
     annotator = options.annotator or first_named("annotator", rows, taken)
     item = options.item or _item_named(rows, {*taken, annotator})
     if options.annotator is None and annotator is not None and item is not None:
@@ -94,8 +93,8 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     key = None
     if answer or options.answer is None:
         key = _key(rows, options, item, annotator, shown, answer)
-        by_name = answer and options.answer is None and item is not None
-        if by_name and is_function(rows.columns[answer[0]], rows.columns[str(item)], ENOUGH):
+        named = options.answer is None and item is not None and bool(answer)
+        if named and is_function(rows.columns[answer[0]], rows.columns[str(item)], ENOUGH):
             other = _key(rows, options, item, annotator, shown, ())  # it may be a text or a label
             if other is not None and other.of_kind("answer"):
                 key, answer = other, ()
