@@ -366,23 +366,6 @@ def test_who_marked_without_answering_and_marks_of_nobody() -> None:
 # ---- what cannot be drawn ----
 
 
-def refusal(*arguments: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        draw(*arguments)
-    return str(caught.value)
-
-
-def test_an_unknown_item_or_question_is_refused() -> None:
-    corpus = small([("t1", "ann", "yes")])
-    assert refusal(corpus, "t9") == "no item 't9'; there are 2: 't1', 't2'"
-    assert refusal(corpus, 2) == "mine: item codes run from 0 to 1, not 2"
-    assert refusal(corpus, -1) == "mine: item codes run from 0 to 1, not -1"
-    assert refusal(corpus, "t1", "smell") == "mine: no question 'smell'; it has 'q'"
-    both = small([("t1", "ann", "no"), ("t2", "bob", "yes")])
-    first = looked(both.select(items=["t1"]), "text", np.array([[[0, 2]]]), [[1]] * 2)
-    assert refusal(both, "t2", None, first) == "item 't2' is not predicted; draw another one"
-
-
 def test_several_items_stand_below_one_another() -> None:
     corpus = small([("t1", "ann", "yes"), ("t2", "ann", "no")])
     both = draw_items(corpus, ["t2", "t1"])
@@ -438,11 +421,6 @@ def test_annotators_keep_the_colour_of_the_legend_and_are_chosen_by_name() -> No
         "bob: yes, predicted yes (0.67)"
     ]
     assert blended(PALETTE[1], 0.75) in drawing
-    with pytest.raises(DataError) as caught:
-        draw(corpus, 0, predictions=answers, annotators=["zoe"])
-    assert str(caught.value) == (
-        "no attention of annotator 'zoe' to item 't1' is predicted; predict it with --annotators"
-    )
 
 
 def test_heat_maps_cover_pictures_and_are_hottest_where_attention_is() -> None:

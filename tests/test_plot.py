@@ -83,22 +83,6 @@ def test_texts_of_a_corpus_are_escaped() -> None:
         assert "<script" not in figure._repr_html_() and "<script" not in figure._repr_svg_()
 
 
-def test_what_cannot_be_plotted_is_said(corpus: ds.Corpus, tmp_path: Path) -> None:
-    both = ds.simulate.ratings(n_items=10, seed=0)
-    with pytest.raises(DataError, match=r"has 2 questions \('valence', 'activation'\); name one"):
-        ds.plot.agreement(both)
-    with pytest.raises(DataError, match="needs two questions with ratings; there are none"):
-        ds.plot.ratings(corpus)
-    with pytest.raises(DataError, match=r"saved as \.svg, \.png, \.pdf, \.csv"):
-        ds.plot.answers(corpus).save(tmp_path / "figure.jpg")
-    (tmp_path / "none").write_text("a file")
-    with pytest.raises(DataError, match=r"cannot be written \(|none"):
-        ds.plot.answers(corpus).save(tmp_path / "none" / "figure.svg")
-    one = ds.Annotations.from_rows([("t1", "ann", "yes")])
-    with pytest.raises(DataError, match="nothing to plot: answers of two known annotators"):
-        ds.plot.agreement(one)
-
-
 def test_many_values_are_cut_to_the_most_frequent() -> None:
     rows = [(f"t{i}", who, f"v{i:02}") for i in range(40) for who in "ab"]
     rows += [(f"u{i}", who, value) for i in range(9) for who, value in (("a", "v39"), ("b", "v38"))]

@@ -11,7 +11,6 @@ from dissensus.agreement import compare_groups, group_annotators, interval, krip
 from dissensus.agreement.significance import permutation_tests
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
@@ -268,16 +267,3 @@ def test_a_group_without_answers_stays_in_the_table() -> None:
     (result,) = compare_groups(corpus, ["g"])
     assert [(group.group, group.answers) for group in result.groups] == [("f", 2), ("m", 0)]
     assert result.conclusion == "not tested: no item was answered by annotators of two groups"
-
-
-def test_attributes_without_groups_are_refused() -> None:
-    corpus = attributes(gender=["f"] * 4, id=["1a", "2b", "3c", "4d"])
-    for attribute, message in {
-        "sex": "c: no annotator attribute 'sex'; there are 'gender', 'id'",
-        "gender": "c: 'gender' is 'f' for all 4 annotators; a comparison needs two groups",
-        "id": "c: 'id' has 4 different values for 4 annotators; groups must have several "
-        "annotators each",
-    }.items():
-        with pytest.raises(DataError) as error:
-            compare_groups(corpus, [attribute])
-        assert str(error.value) == message

@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from dissensus.contents import Contents
 from dissensus.encoders import FeaturesEncoder
-from dissensus.errors import DataError
 
 
 def _jpeg(size: tuple[int, int], colour: tuple[int, int, int], mode: str = "RGB") -> bytes:
@@ -37,22 +35,3 @@ def test_pictures_become_pixels_from_0_to_1() -> None:
     contents = Contents.distinct("image", [_jpeg((2, 1), (255, 0, 51)), _jpeg((2, 1), (0, 0, 0))])
     store = FeaturesEncoder().encode(contents[0])
     np.testing.assert_allclose(store.vectors[0], [1, 0, 0.2, 1, 0, 0.2], atol=1e-6)
-
-
-def test_pictures_of_two_sizes_are_refused() -> None:
-    contents = Contents.distinct("image", [_jpeg((2, 1), (0, 0, 0)), _jpeg((1, 1), (0, 0, 0))])[0]
-    message = "picture 1 is 1 x 1, the first is 1 x 2; as features they must have the same size"
-    with pytest.raises(DataError, match=message):
-        FeaturesEncoder().encode(contents)
-
-
-def test_vectors_of_two_widths_are_refused() -> None:
-    contents = Contents.distinct("features", [np.ones(2), np.ones(3)])[0]
-    with pytest.raises(DataError, match="feature vectors must have the same width, found 2, 3"):
-        FeaturesEncoder().encode(contents)
-
-
-def test_nan_is_refused() -> None:
-    contents = Contents.distinct("features", np.array([[1.0, np.nan]]))[0]
-    with pytest.raises(DataError, match="features contain nan or infinite numbers"):
-        FeaturesEncoder().encode(contents)

@@ -102,11 +102,6 @@ def test_the_last_block_learns_alone(lite: ImageEncoder, discs: Contents) -> Non
         lite.trainable(17)
 
 
-def test_a_size_that_leaves_an_edge_is_refused() -> None:
-    with pytest.raises(ModelError, match="^size must be a multiple of 32 pixels, found 100$"):
-        ImageEncoder(size=100).load()
-
-
 @pytest.mark.parametrize(
     ("package", "message"),
     [

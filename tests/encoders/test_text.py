@@ -12,7 +12,7 @@ from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
 from dissensus.encoders.framework.catalogue import encoder
 from dissensus.encoders.framework.pretrained import minilm_folder
-from dissensus.errors import InstallError, ModelError
+from dissensus.errors import InstallError
 
 TEXTS = ["So good!", "Nothing to see here, move along.", "naïve café ☕", ""]
 
@@ -73,9 +73,3 @@ def test_the_first_position_alone_sums_up_a_text(minilm: TextEncoder) -> None:
     np.testing.assert_allclose(first.vectors, every.vectors[every.offsets[:-1]], atol=2e-3)
     assert first.places[:, 0].tolist() == [[0, 0]] * len(TEXTS)  # no character of the text
     assert built.identity != minilm.identity
-
-
-def test_other_positions_are_refused() -> None:
-    with pytest.raises(ModelError) as caught:
-        TextEncoder("minilm", positions="last")
-    assert str(caught.value) == "positions must be 'all' or 'first', found 'last'"

@@ -192,13 +192,6 @@ def test_videos_that_cannot_be_read_are_named(few: VideoEncoder, tmp_path: Path)
     )
 
 
-def test_no_frames_are_not_wanted() -> None:
-    with pytest.raises(DataError, match="^frames must be at least 1, found 0$"):
-        VideoEncoder(frames=0)
-    with pytest.raises(DataError, match="^positions must be 'frame' or 'cell', found 'all'$"):
-        VideoEncoder(positions="all")
-
-
 def test_a_missing_package_is_named(few: VideoEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(InstallError) as raised:

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
-from dissensus.errors import ModelError
 from dissensus.networks.attention import AttentionBlock, AttentionPool, Norm
 from dissensus.networks.noise import draw_by_key, drawing, noise_key
 
@@ -84,14 +83,6 @@ def test_the_norm_of_a_vector() -> None:
     result = Norm(4)(torch.tensor([[1.0, 2.0, 3.0, 4.0]]))
     expected = (np.arange(4) - 1.5) / np.std([1, 2, 3, 4], ddof=1)
     np.testing.assert_allclose(result[0].detach(), expected, rtol=1e-5)
-
-
-def test_heads_divide_the_width() -> None:
-    with pytest.raises(ModelError) as caught:
-        AttentionBlock(7)
-    assert str(caught.value) == (
-        "an attention block with 2 heads needs vectors whose width is a multiple of 2, found 7"
-    )
 
 
 # ---- a mean weighted by attention ----

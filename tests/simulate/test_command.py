@@ -43,11 +43,3 @@ def test_ratings_have_no_number_of_values(tmp_path: Path) -> None:
         "ratings are numbers, not one of several values; leave --values out"
     )
     assert not (tmp_path / "crowd").exists()
-
-
-def test_an_unknown_preset_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError) as error:
-        simulate(tmp_path / "crowd", preset="smell")
-    wanted = "no preset 'smell'; choose from 'text', 'image', 'sequence', 'ratings'"
-    assert str(error.value) == wanted
-    assert not (tmp_path / "crowd").exists()

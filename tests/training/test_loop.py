@@ -133,22 +133,6 @@ def test_divergence_is_an_error_in_one_line() -> None:
         method.fit(feature_crowd("interval"))
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"seed": -1, "patience": 0}, "settings out of range: seed = -1, patience = 0"),
-        ({"epochs": 0, "clip": -1.0}, "settings out of range: epochs = 0, clip = -1.0"),
-        ({"plateau_factor": 1.0}, "settings out of range: plateau_factor = 1.0$"),
-        ({"plateau_factor": 0.0}, "settings out of range: plateau_factor = 0.0$"),
-        ({"smallest_gain": -0.1}, "settings out of range: smallest_gain = -0.1$"),
-        ({"schedule": "cosin"}, "training.schedule is one of cosine, linear, plateau, const"),
-    ],
-)  # fmt: skip
-def test_settings_out_of_range_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ModelError, match=message):
-        Training(**settings)
-
-
 def test_training_leaves_the_global_generator_alone() -> None:
     torch.manual_seed(5)
     expected = torch.rand(3)
