@@ -267,7 +267,10 @@ def _without_comments(text: _Text, layout: Layout) -> _Text:
         return text
     lines = text.start.split(b"\n")
     above = 0
-    while above < len(lines) and _is_comment(lines[above], text):
+    for line in lines:
+        blank = not line.replace(text.delimiter.encode(), b"").strip(b' \r"')
+        if not blank and not line.lstrip(b' "').startswith(COMMENT):
+            break
         above += 1
     below = b"\n".join(lines[above:])
     both: Any = [next(_records(line, text.delimiter, text.quotes), []) for line in lines[:2]]
@@ -296,11 +299,6 @@ def _without_title(text: _Text) -> _Text:
     below = b"\n".join(text.start.split(b"\n")[ends[above - 1] :])
     note = f"{counted(ends[above - 1], 'line')} above the column names left out"
     return text.with_data(below, ends[above - 1], note)
-
-
-def _is_comment(line: bytes, text: _Text) -> bool:
-    blank = not line.replace(text.delimiter.encode(), b"").strip(b' \r"')
-    return blank or line.lstrip(b' "').startswith(COMMENT)
 
 
 def _n_filled(row: list[str]) -> int:

@@ -159,17 +159,14 @@ def western_word(data: bytes) -> str | None:
         return None
     signs = [char for char in text if char > "\x7f"]
     accents = [char for char in signs if char.isalpha()]
-    if _is_partly_utf8(data) or not set(signs) <= _WESTERN_SIGNS | _WESTERN_LETTERS:
+    utf8 = any(not line.isascii() and _is_utf8(line) for line in data.split(b"\n"))
+    if utf8 or not set(signs) <= _WESTERN_SIGNS | _WESTERN_LETTERS:
         return None
     inside = re.findall(r"(?<=[a-zA-Z])[^\x00-\x7f\W]|[^\x00-\x7f\W](?=[a-zA-Z])", text)
     n_letters = sum(map(str.isalpha, text))
     if not accents or len(inside) < 0.8 * len(accents) or len(accents) > 0.15 * n_letters:
         return None
     return next(word for word in re.findall(r"\w+", text) if not word.isascii())
-
-
-def _is_partly_utf8(data: bytes) -> bool:
-    return any(not line.isascii() and _is_utf8(line) for line in data.split(b"\n"))
 
 
 def has_few_odd_letters(data: bytes) -> bool:
@@ -350,14 +347,15 @@ def _check_utf8(data: bytes, path: Path, skipped: int = 0) -> None:
 
 def _advice(data: bytes) -> str:
     """What to do about a file that is not UTF-8: all of it, or some lines only."""
-    lines = data.split(b"\n")
-    strange = [n for n, line in enumerate(lines, 1) if not line.isascii() and not _is_utf8(line)]
-    fine = next((n for n, line in enumerate(lines, 1) if not line.isascii() and _is_utf8(line)), 0)
-    if not fine:
+    lines = enumerate(data.split(b"\n"), 1)
+    known = {number: _is_utf8(line) for number, line in lines if not line.isascii()}
+    fine = next((number for number, is_utf8 in known.items() if is_utf8), None)
+    if fine is None:
         return (
             '; name the encoding it was written in, such as encoding="latin-1" (--encoding latin-1)'
         )
-    many = f" ({len(strange)} such lines)" if len(strange) > 1 else ""
+    n_strange = len(known) - sum(known.values())
+    many = f" ({n_strange} such lines)" if n_strange > 1 else ""
     return f"{many}, but line {fine} is: two encodings in one file; save all of it as UTF-8"
 
 

@@ -86,19 +86,12 @@ def line_object(line: str, number: int, path: Path) -> dict[str, Any]:
 
 def lone_surrogate(name: str, column: list[Any], path: Path, place: Place) -> DataError:
     """The error for a lone surrogate, which JSON can write but text cannot contain."""
-    row = next(row for row, value in enumerate(column) if not _is_whole(value))
+    half = re.compile("[\ud800-\udfff]")
+    row = next(row for row, value in enumerate(column) if half.search(str(value)))
     return DataError(
         f"{path}, {place(row)}: {name!r} contains a lone surrogate (half of a character), "
         f"found {column[row][:40]!r}; correct it"
     )
-
-
-def _is_whole(value: Any) -> bool:
-    try:
-        str(value).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def value_text(value: Any) -> str | None:

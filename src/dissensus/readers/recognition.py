@@ -30,6 +30,7 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import NAMES, plain
 
 SIZE = 1 << 16  # bytes of a file that are looked at
+ZIP = b"PK\x03\x04"
 _KEY = r'"(?:[^"\\]|\\.)*"\s*:\s*'
 RECORDS = r"\s*\[?\s*\{"  # how JSON begins: an object for each record, or an array of them
 BY_NAME = rf"\s*\{{\s*({_KEY}\{{|\}}\s*$)"  # an object of objects
@@ -184,19 +185,6 @@ def _is_matrix(head: Head) -> bool:
     return whole and not (b"\t" in lines[0] and header)
 
 
-def _is_spreadsheet(head: Head) -> bool:
-    packed = head.start.startswith(b"PK\x03\x04") and ending(head.path) in folders.SPREADSHEETS
-    return packed or head.start.startswith(b"\xd0\xcf\x11\xe0")
-
-
-def _is_zip(head: Head) -> bool:
-    return head.start.startswith(b"PK\x03\x04") and zipfile.is_zipfile(head.path)
-
-
-def _is_json(head: Head) -> bool:
-    return head.is_text and (ending(head.path) in folders.LINES or keys()(head))
-
-
 # ---- exports of tools ----
 
 LABEL_STUDIO_TIMES = ("lead_time", "created_at", "updated_at")
@@ -204,6 +192,7 @@ _DOCCANO = re.compile(r'\s*\{.*"(?:label|labels|entities|category|categories)"\s
 _SPANS = (
     r'"(?:label|labels|entities)"\s*:\s*\[\s*(?:\[\s*\d+\s*,\s*\d+\s*,\s*"|\{[^}]*"start_offset")'
 )
+_JOB = r'"type"\s*:\s*"groundtruth/'
 _VERDICT = r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
 _ANNOTATORS = r'"annotators"\s*:\s*"'
 
@@ -238,23 +227,14 @@ def _is_elan(head: Head) -> bool:
     return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files)
 
 
-def _is_webanno(head: Head) -> bool:
-    begun = not head.is_file or head.start.startswith(folders.WEBANNO)
-    return begun and bool(folders.webanno_files(head.path))
-
-
-def _is_manifest(head: Head) -> bool:
-    job = re.search(r'"type"\s*:\s*"groundtruth/', head.text)
-    return head.path.suffix.lower() == ".manifest" and job is not None
-
-
 def _has_tables(head: Head) -> bool:
     files = folders.table_files(head.path)
     return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
 
 
-def _has_peerannot(head: Head) -> bool:
-    return bool(keys(opening=TASKS_OF_NUMBERS)(Head.of(head.path / "answers.json")))
+def _is_webanno(head: Head) -> bool:
+    begun = not head.is_file or head.start.startswith(folders.WEBANNO)
+    return begun and bool(folders.webanno_files(head.path))
 
 
 # fmt: off
@@ -265,12 +245,16 @@ _FORMATS = (
     Format("elan", _is_elan, _is_elan, tool="ELAN"),
     Format("potato", columns("user", "instance_id", "*:::*"),
            lambda head: folders.potato_files(head.path), tool="potato", may=("text",)),
-    Format("sagemaker", _is_manifest, lambda head: folders.sagemaker_files(head.path),
+    Format("sagemaker",
+           lambda head: head.path.suffix.lower() == ".manifest" and re.search(_JOB, head.text),
+           lambda head: folders.sagemaker_files(head.path),
            tool="SageMaker Ground Truth", may=("text",), table="jsonl"),
     Format("doccano", keys('"text"', _SPANS, opening=r"\s*\{"), _has_doccano,
            tool="doccano", table="jsonl"),
-    Format("spreadsheet", _is_spreadsheet),
-    Format("zip", _is_zip, read="folder.read_zip"),
+    Format("spreadsheet", lambda head: head.start.startswith(b"\xd0\xcf\x11\xe0") or (
+        head.start.startswith(ZIP) and ending(head.path) in folders.SPREADSHEETS)),
+    Format("zip", lambda head: head.start.startswith(ZIP) and zipfile.is_zipfile(head.path),
+           read="folder.read_zip"),
     Format("parquet", begins(b"PAR1", endings=(".parquet", ".pq"))),
     Format("arrow",  # a file, a stream, or an old Feather file
            begins(b"ARROW1", b"\xff\xff\xff\xff", b"FEA1", endings=folders.ARROW),
@@ -299,9 +283,11 @@ _FORMATS = (
                              keys(r'"[^"]+\.responses\.users"\s*:')),
            tool="Argilla", may=("text",), table="jsonl"),
     Format("prodigy", keys(r'"_(?:input|task)_hash"\s*:', _VERDICT), tool="Prodigy", table="jsonl"),
-    Format("peerannot", keys(opening=TASKS_OF_NUMBERS), _has_peerannot,
+    Format("peerannot", keys(opening=TASKS_OF_NUMBERS),
+           lambda head: keys(opening=TASKS_OF_NUMBERS)(Head.of(head.path / "answers.json")),
            tool="peerannot", table="jsonl"),
-    Format("jsonl", _is_json),
+    Format("jsonl", lambda head: head.is_text and (
+        ending(head.path) in folders.LINES or keys()(head))),
     Format("folder", folder=_has_tables),
     Format("survey", lambda head: is_survey(head.names)),
     Format("csv", lambda head: head.is_text),  # any text can be a table, so it is tried last

@@ -315,16 +315,16 @@ def _alike(grids: Sequence[Grid]) -> list[Grid]:
     columns, n = Counter(one.columns for one in grids).most_common(1)[0]
     if n > 1:
         return [one for one in grids if one.columns == columns]
+
+    def overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+        return len(one & other) >= max(2, 0.75 * len(one | other))
+
     shared = [
         one
         for one in grids
-        if any(_overlap(one.columns, other.columns) for other in grids if other is not one)
+        if any(overlap(one.columns, other.columns) for other in grids if other is not one)
     ]
     return shared if len(shared) > 1 else []
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= max(2, 0.75 * len(one | other))
 
 
 def _joined(
@@ -362,7 +362,9 @@ def _joined(
     else:
         answer = options.answer or _answer_columns(rows, header, item)
         corpus = table_corpus(rows, replace(options, item=item, annotator=annotator, answer=answer))
-        if options.item is None and not _compares(corpus):
+        answered = [one.item for one in corpus.questions.values()]
+        several = any(len(np.unique(items)) < len(items) for items in answered)
+        if options.item is None and not (several and corpus.n_items > 1):
             raise DataError(
                 f"{path}: {counted(len(alike), unit)} with the same columns, but no two of them "
                 f"answer the same items, so the {unit}s are no annotators; name one {unit} "
@@ -444,13 +446,6 @@ def _check_documents(path: Path, grids: Sequence[Grid]) -> None:
                 f"{len(one.cells)} by {one.name!r}, so rows are not the same items; write a table "
                 "with a row for each answer (item, annotator, answer)"
             )
-
-
-def _compares(corpus: Corpus) -> bool:
-    """Whether there are two items or more, and some have answers of several annotators."""
-    answered = [one.item for one in corpus.questions.values()]
-    several = any(len(np.unique(items)) < len(items) for items in answered)
-    return corpus.n_items > 1 and several
 
 
 def _item_column(alike: Sequence[Grid], header: Sequence[str]) -> str | None:

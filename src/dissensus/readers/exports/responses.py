@@ -157,6 +157,10 @@ class Response:
     def mark(self, span: Span) -> None:
         """Add a span, whose label is one of the answers to its question."""
         self.spans.append(span)
+        self.add_label(span)
+
+    def add_label(self, span: Span) -> None:
+        """Add the label of a span to the answers."""
         labels = self.answers.setdefault(span.question, [])
         if span.label not in labels:
             labels.append(span.label)

@@ -69,8 +69,7 @@ def read(path: Path, options: Layout) -> Corpus:
     notes = ["an item is a recording"]
     if transcripts:
         notes.append(f"transcripts, not read: {', '.join(sorted(transcripts))}")
-    n_unplaced = sum(one.n_unplaced for one in recordings.values())
-    if n_unplaced:
+    if n_unplaced := sum(one.n_unplaced for one in recordings.values()):
         notes.append(f"not read: {counted(n_unplaced, 'annotation')} without a time")
     sets = {question for one in responses.values() for question in one.answers}
     return responses_corpus(path, list(responses.values()), options, "ELAN", notes, sets=sets)
@@ -106,13 +105,6 @@ def _transcripts(recordings: Iterable[_Recording]) -> set[str]:
 # ---- a file ----
 
 
-def _milliseconds(text: str, file: Path) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise DataError(f"{file}: TIME_VALUE must be a number, found {cut(text)!r}") from None
-
-
 def _recording(file: Path) -> _Recording:
     data = read_bytes(file)
     if b"<!ENTITY" in data:
@@ -121,10 +113,13 @@ def _recording(file: Path) -> _Recording:
         root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # or an unknown encoding
         raise DataError(f"{file}: damaged XML ({error}); is the file cut off?") from None
-    slots = {
-        slot.get("TIME_SLOT_ID"): _milliseconds(slot.get("TIME_VALUE", "nan"), file)
-        for slot in root.iter("TIME_SLOT")
-    }
+    slots: dict[str | None, float] = {}
+    for slot in root.iter("TIME_SLOT"):
+        text = slot.get("TIME_VALUE", "nan")
+        try:
+            slots[slot.get("TIME_SLOT_ID")] = float(text) / 1000
+        except ValueError:
+            raise DataError(f"{file}: TIME_VALUE must be a number, found {cut(text)!r}") from None
     references = {
         one.get("ANNOTATION_ID", ""): one
         for tag in ("ALIGNABLE_ANNOTATION", "REF_ANNOTATION")
@@ -136,7 +131,7 @@ def _recording(file: Path) -> _Recording:
         for one in (*tier.iter("ALIGNABLE_ANNOTATION"), *tier.iter("REF_ANNOTATION")):
             placed = _aligned(one, references, file)
             start, stop = (
-                slots.get(placed.get(key), float("nan")) / 1000
+                slots.get(placed.get(key), float("nan"))
                 for key in ("TIME_SLOT_REF1", "TIME_SLOT_REF2")
             )
             if not start < stop:

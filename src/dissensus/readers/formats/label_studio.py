@@ -42,7 +42,7 @@ from dissensus.readers.exports.responses import (
     responses_corpus,
 )
 from dissensus.readers.files import first_bytes
-from dissensus.readers.json_text import DECODER, value_text, value_texts
+from dissensus.readers.json_text import DECODER, object_in, value_text, value_texts
 from dissensus.readers.layout import Layout
 from dissensus.readers.recognition import LABEL_STUDIO_TIMES
 
@@ -319,7 +319,14 @@ def _questions(path: Path, table: _Table, options: Layout, ordered: bool) -> tup
     if options.answer is not None:
         check_known(path, options.answer, table.names, "column")
         return list(options.answer), ""
-    answers = {name for name in table.names if any(map(_is_written, table.values(name)))}
+    own = {*VALUES, *LABELLED}  # the keys of an answer that Label Studio wrote
+    written = {
+        n: [o for v in table.values(n) for o in (v if isinstance(v, list) else [v])]
+        for n in table.names
+    }
+    answers = {
+        name for name, values in written.items() if any(own & object_in(v).keys() for v in values)
+    }
     why = ""
     if ordered and (between := table.between()):
         answers |= between
@@ -335,12 +342,6 @@ def _questions(path: Path, table: _Table, options: Layout, ordered: bool) -> tup
 
 def _as_json(value: Any) -> str:
     return "" if value is None else json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def _is_written(value: Any) -> bool:
-    """Whether this is an answer as Label Studio writes it."""
-    values = value if isinstance(value, list) else [value]
-    return any(isinstance(one, dict) and (set(VALUES) | set(LABELLED)) & set(one) for one in values)
 
 
 def _add_answer(response: Response, question: str, value: Any) -> bool:

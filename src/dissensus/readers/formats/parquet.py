@@ -1,11 +1,16 @@
-"""Parquet and Arrow files (Feather is another name for the latter): a table in columns."""
+"""Parquet and Arrow files (Feather is another name for the latter): a table in columns.
+
+Class labels of Hugging Face `datasets` are whole numbers, whose names are in the features.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dissensus.corpus import Corpus
@@ -13,8 +18,8 @@ from dissensus.errors import DataError
 from dissensus.files.arrow import arrow_table, check_parquet, parquet_table
 from dissensus.files.plain import open_plain
 from dissensus.progress import progress
-from dissensus.readers.class_labels import with_class_names
 from dissensus.readers.files import is_large, read_bytes
+from dissensus.readers.json_text import list_in, object_in
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.arrow_columns import as_texts, damage_named, file_rows
 from dissensus.readers.tables.rows import ColumnParts, Rows, make_rows
@@ -24,6 +29,8 @@ MAGIC = b"PAR1"
 ARROW = (b"ARROW1", b"\xff\xff\xff\xff")  # at the beginning of a file, and of a stream
 OLD = b"FEA1"
 ROWS = 500_000  # of a large file that are read together
+KEY = b"huggingface"  # in the metadata of a table
+INFO = "dataset_info.json"
 
 
 def read(path: Path, options: Layout) -> Corpus:
@@ -89,3 +96,77 @@ def _is_plain(kind: Any) -> bool:
         return not kind.ordered and _is_plain(kind.value_type)
     types = pa.types
     return bool(types.is_string(kind) or types.is_integer(kind) or types.is_boolean(kind))
+
+
+# ---- class labels ----
+
+
+def with_class_names(table: Any, folder: Path | None = None) -> Any:
+    """The table with the names of classes instead of their numbers; -1 is a missing label.
+
+    Args:
+        folder: a folder that `save_to_disk` wrote, whose dataset_info.json has the features.
+
+    Example:
+        >>> features = {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}
+        >>> metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+        >>> table = pa.table({"label": [1, 0, -1]}).replace_schema_metadata(metadata)
+        >>> with_class_names(table)["label"].to_pylist()
+        ['yes', 'no', None]
+    """
+    features = _features(table, folder)
+    for name, feature in features.items():
+        at = table.schema.get_field_index(name)
+        if at < 0:
+            continue
+        column = table.column(at)
+        named = _named(column.combine_chunks() if column.num_chunks else column, feature)
+        if named is not None:
+            table = table.set_column(at, name, named)
+    return table
+
+
+def _features(table: Any, folder: Path | None) -> dict[str, Any]:
+    texts: list[str | bytes] = []
+    if KEY in (table.schema.metadata or {}):
+        texts.append(table.schema.metadata[KEY])
+    if folder is not None and (folder / INFO).is_file():
+        texts.append((folder / INFO).read_text(encoding="utf-8", errors="replace"))
+    for text in texts:
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        features = object_in(object_in(content).get("info", content)).get("features")
+        if isinstance(features, dict):
+            return features
+    return {}
+
+
+def _named(column: Any, feature: Any) -> Any:
+    """The column with names, also inside lists and objects; None if it has no classes."""
+    if isinstance(feature, list) and feature:  # an older way to write a list
+        feature = {"_type": "Sequence", "feature": feature[0]}
+    if not isinstance(feature, dict):
+        return None
+    if feature.get("_type") == "ClassLabel":
+        names = [str(name) for name in list_in(feature.get("names"))]
+        if not names or not pa.types.is_integer(column.type):
+            return None
+        inside = pc.and_(pc.greater_equal(column, 0), pc.less(column, len(names)))
+        missing = pa.scalar(None, column.type)
+        return pa.array(names).take(pc.if_else(inside, column, missing).cast(pa.int64()))
+    if feature.get("_type") in ("Sequence", "List", "LargeList"):
+        inner = feature.get("feature")
+        if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+            return _named(column, inner)
+        values = _named(column.values, inner)
+        return None if values is None else type(column).from_arrays(column.offsets, values)
+    if not pa.types.is_struct(column.type):
+        return None
+    fields = {field.name: column.field(at) for at, field in enumerate(column.type)}
+    new = {name: _named(field, feature.get(name)) for name, field in fields.items()}
+    if all(one is None for one in new.values()):
+        return None
+    whole = [field if new[name] is None else new[name] for name, field in fields.items()]
+    return pa.StructArray.from_arrays(whole, list(fields))

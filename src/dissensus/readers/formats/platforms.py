@@ -314,7 +314,12 @@ def _answers(
         wanted = [n if n in answers else n.removeprefix(prefix) for n in options.answer]
         check_known(rows.path, wanted, answers, "answers")
         return {name: answers[name] for name in wanted}
-    free = [name for name, column in answers.items() if name not in sets and _is_free(column)]
+    free = []  # where most answers differ and are not numbers
+    for name, column in answers.items():
+        texts = [text for text in column.array().to_pylist() if text and text.strip() != "{}"]
+        words = [text for text in set(texts) if not re.fullmatch(r"[-+.\d]+", text.strip())]
+        if name not in sets and (not texts or len(words) > max(MANY, len(texts) / 2)):
+            free.append(name)
     if free and len(free) < len(answers):
         notes.append(f"free texts, not read as answers: {listed(free)}")
         return {name: column for name, column in answers.items() if name not in free}
@@ -346,10 +351,3 @@ def _ticked(boxes: dict[str, Column], question: str, sets: set[str]) -> Column:
     sets.add(question)
     texts = [None if checked is None else set_text(checked) for checked in chosen]
     return Column.of(pa.array(texts, pa.string()))
-
-
-def _is_free(column: Column) -> bool:
-    """Whether most answers differ and are not numbers: free texts."""
-    texts = [text for text in column.array().to_pylist() if text and text.strip() != "{}"]
-    words = [text for text in set(texts) if not re.fullmatch(r"[-+.\d]+", text.strip())]
-    return not texts or (len(words) > MANY and len(words) > len(texts) / 2)

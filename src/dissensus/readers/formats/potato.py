@@ -25,7 +25,7 @@ from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.folders import potato_files
 from dissensus.readers.exports.responses import MARKED, Response, Span, are_free, responses_corpus
 from dissensus.readers.files import read_utf8
-from dissensus.readers.json_text import objects, parsed, value_text
+from dissensus.readers.json_text import list_in, object_in, objects, parsed, value_text
 from dissensus.readers.layout import Layout
 from dissensus.scales import infer_scale
 
@@ -79,7 +79,7 @@ def _in_folder(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]
             for number, entry in objects(text, file):
                 yield _first_version(f"{user}, line {number}", user, entry, file)
         else:
-            yield from _second_version(user, _mapping(parsed(text, file)))
+            yield from _second_version(user, object_in(parsed(text, file)))
 
 
 def _first_version(
@@ -88,8 +88,8 @@ def _first_version(
     if entry.get("id") is None:
         raise DataError(f"{file}, {place}: no 'id'")
     shown = {TEXT: entry[TEXT]} if isinstance(entry.get(TEXT), str) else {}
-    time = _mapping(entry.get("behavioral_data")).get("time_string")
-    labels = _mapping(entry.get("label_annotations"))
+    time = object_in(entry.get("behavioral_data")).get("time_string")
+    labels = object_in(entry.get("label_annotations"))
     return Response(
         place,
         str(entry["id"]),
@@ -103,8 +103,8 @@ def _first_version(
 
 def _second_version(user: str, state: dict[str, Any]) -> Iterator[tuple[Response, Labels]]:
     name = str(state.get("user_id") or user)
-    labels_by_item = _mapping(state.get("instance_id_to_label_to_value"))
-    marked = _mapping(state.get("instance_id_to_span_to_value"))
+    labels_by_item = object_in(state.get("instance_id_to_label_to_value"))
+    marked = object_in(state.get("instance_id_to_span_to_value"))
     for item in dict.fromkeys((*labels_by_item, *marked)):
         labels: Labels = {}
         for scheme, label, value in _pairs(labels_by_item.get(item)):
@@ -115,17 +115,13 @@ def _second_version(user: str, state: dict[str, Any]) -> Iterator[tuple[Response
 
 def _pairs(written: Any) -> Iterator[tuple[str, str, str]]:
     """Scheme, label and value, from an object of schemes or a list of pairs."""
-    for pair in written if isinstance(written, list) else ():
+    for pair in list_in(written):
         if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
             key = pair[0]
             yield str(key.get("schema")), str(key.get("name")), str(value_text(pair[1]))
-    for scheme, labels in _mapping(written).items():
-        for label, value in _texts(_mapping(labels).get("labels", labels)).items():
+    for scheme, labels in object_in(written).items():
+        for label, value in _texts(object_in(labels).get("labels", labels)).items():
             yield str(scheme), label, value
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _texts(written: Any) -> dict[str, str]:
@@ -139,10 +135,10 @@ def _texts(written: Any) -> dict[str, str]:
 def _spans(written: Any) -> list[Span]:
     """Spans, each an object, or a pair of one and its value."""
     spans = []
-    for entry in written if isinstance(written, list) else ():
-        one = _mapping(entry)
+    for entry in list_in(written):
+        one = object_in(entry)
         if isinstance(entry, list) and len(entry) == 2:
-            one = {**_mapping(entry[0]), "value": entry[1]}
+            one = {**object_in(entry[0]), "value": entry[1]}
         names = (one.get(key) for key in ("annotation", "name", "label", "value"))
         label = next((name for name in names if isinstance(name, str) and name), MARKED)
         question, text = str(one.get("schema") or "span"), one.get("span") or one.get("title")
@@ -226,6 +222,5 @@ def _answered(one: Response, labels: Labels, schemes: dict[str, _Scheme]) -> Res
         else:
             one.answers[name] = list(values.values()) if scheme.scaled else list(values)
     for span in one.spans:
-        chosen = one.answers.setdefault(span.question, [])
-        chosen += [span.label] if span.label not in chosen else []
+        one.add_label(span)
     return one

@@ -63,7 +63,12 @@ def survey_corpus(
 ) -> Corpus:
     """Read a survey; options may name the participants' column and the questions."""
     check_options(path, options, "a survey", ("annotator", "answer"))
-    wording, rows = _without_headers(header, cells)
+    wording: Row = [None] * len(header)  # what Qualtrics asked, above import ids
+    rows = list(cells)
+    for number, row in enumerate(rows[:3]):
+        if any((cell or "").startswith(IMPORT) for cell in row):
+            wording, rows = rows[number - 1] if number else wording, rows[number + 1 :]
+            break
     at = [n for n, name in enumerate(header) if plain(name) in ("status", "distributionchannel")]
     kept = [row for row in rows if not any((row[n] or "").casefold() in PREVIEWS for n in at)]
     n_previews, rows = len(rows) - len(kept), kept
@@ -82,14 +87,6 @@ def survey_corpus(
             'only; use format="long" (--format long) if a row is an answer'
         )
     return _corpus(path, header, rows, columns, options, notes)
-
-
-def _without_headers(header: Sequence[str], cells: Sequence[Row]) -> tuple[Row, list[Row]]:
-    """The wording of each question, if rows of Qualtrics say it, and the participants' rows."""
-    for number, row in enumerate(cells[:3]):
-        if any((cell or "").startswith(IMPORT) for cell in row):
-            return (cells[number - 1] if number else [None] * len(header)), [*cells[number + 1 :]]
-    return [None] * len(header), list(cells)
 
 
 def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[int, _Cell]:

@@ -41,7 +41,11 @@ def read(path: Path, options: Layout) -> Corpus:
         raise DataError(f"{path}: no file of {TOOL}")
     documents = {file: _document(file, options) for file in files}
     named = documents_and_annotators({file: one.text for file, one in documents.items()})
-    used = _valued({(s.question, s.label) for one in documents.values() for s in one.spans})
+    labels = {(s.question, s.label) for one in documents.values() for s in one.spans}
+    valued = {question for question, label in labels if label != "*"}
+    layers = {question.partition(".")[0] for question in valued}
+    # a feature without a value counts only if its layer has no other
+    used = {q for q, _ in labels if q in valued or q.partition(".")[0] not in layers}
     if not used:
         raise DataError(f"{path}: no spans in {len(files)} files")
     responses = []
@@ -56,14 +60,6 @@ def read(path: Path, options: Layout) -> Corpus:
     notes = [f"not read: {', '.join(sorted(relations))}"] if relations else []
     notes.append("an item is a document")
     return responses_corpus(path, responses, options, TOOL, notes, fields=["text"])
-
-
-def _valued(labels: set[tuple[str, str]]) -> set[str]:
-    """The questions with values; a feature that has none only if its layer has no other."""
-    used = {question for question, _ in labels}
-    valued = {question for question, label in labels if label != "*"}
-    layers = {question.partition(".")[0] for question in valued}
-    return {q for q in used if q in valued or q.partition(".")[0] not in layers}
 
 
 # ---- a document ----
@@ -106,7 +102,9 @@ def _document(file: Path, options: Layout) -> _Document:
                     continue
                 known = parts.get((at, key, label), (start, stop))
                 parts[at, key, label] = (min(known[0], start), max(known[1], stop))
-    document.text, shift = _text(tokens)
+    shift = tokens[0][0] if tokens else 0
+    for start, _, token in tokens:
+        document.text += " " * (start - shift - len(document.text)) + token
     for (at, _, label), (start, stop) in parts.items():
         question = str(columns[at])
         span = Span(question, (float(start - shift),), (float(stop - shift),), label)
@@ -119,13 +117,13 @@ def _columns(lines: list[str], document: _Document) -> list[str | None]:
     columns: list[Any] = []
     for line in lines:
         if line.startswith(("#T_RL=", "#T_CH=")):
-            name = _short(line.partition("=")[2].split("|")[0])
-            document.not_read.add(name)
+            name = line.partition("=")[2].split("|")[0]
+            document.not_read.add(name.rpartition(".")[2])
             width = max(len(line.rstrip("\r").split("|")) - 1, 1)
             columns += [None] * (width + line.startswith("#T_RL="))
         elif line.startswith("#T_SP="):
-            layer, *features = line.rstrip("\r").partition("=")[2].split("|")
-            layer = _short(layer)
+            name, *features = line.rstrip("\r").partition("=")[2].split("|")
+            layer = name.rpartition(".")[2]
             for before, feature in zip(["", *features], features, strict=False):
                 if "ROLE_" in (before[:5], feature[:5]):  # a link, or its target
                     document.not_read.add(f"{layer} links")
@@ -136,19 +134,3 @@ def _columns(lines: list[str], document: _Document) -> list[str | None]:
         elif not line.startswith("#") and line.strip():
             break
     return columns
-
-
-def _short(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
-def _text(tokens: list[tuple[int, int, str]]) -> tuple[str, int]:
-    """The document as its tokens give it, spaces between them; and where it begins."""
-    if not tokens:
-        return "", 0
-    begin = tokens[0][0]
-    text = ""
-    for start, _, token in tokens:
-        gap = start - begin - len(text)
-        text += (" " * gap if gap > 0 else "") + token
-    return text, begin
