@@ -46,16 +46,22 @@ def with_items(corpus: Corpus, source: Any, read: Read, item: str | None) -> Cor
         f"{names}: items joined: {n_shared} of {counted(corpus.n_items, 'item')} with answers, "
         f"{counted(joined.n_items - corpus.n_items, 'item')} without"
     )
-    result = replace(
+    attributes = {name: _taken(values, at) for name, values in other.item_attributes.items()}
+    splits = {name: _taken(values, at) for name, values in other.splits.items()}
+    return _changed(
         joined,
+        (*other.notes, note),
         contents=contents,
         content=content,
-        item_attributes=joined.item_attributes
-        | {name: _taken(values, at) for name, values in other.item_attributes.items()},
-        splits=joined.splits | {name: _taken(values, at) for name, values in other.splits.items()},
+        item_attributes=joined.item_attributes | attributes,
+        splits=joined.splits | splits,
         gold=joined.gold | gold,
-        notes=(*corpus.notes, *other.notes, note),
     )
+
+
+def _changed(corpus: Corpus, notes: tuple[str, ...], **fields: Any) -> Corpus:
+    """The corpus with other fields, which are checked, and more notes."""
+    result = replace(corpus, notes=(*corpus.notes, *notes), **fields)
     result.check()
     return result
 
@@ -83,13 +89,8 @@ def with_annotator_attributes(corpus: Corpus, source: Any, columns: Mapping[str,
         f"{names}: {', '.join(attributes) or 'no attribute'} of {int((place >= 0).sum())} of "
         f"{counted(corpus.n_annotators, 'annotator')}"
     )
-    joined = replace(
-        corpus,
-        annotator_attributes=corpus.annotator_attributes | attributes,
-        notes=(*corpus.notes, note),
-    )
-    joined.check()
-    return joined
+    every = corpus.annotator_attributes | attributes
+    return _changed(corpus, (note,), annotator_attributes=every)
 
 
 def _annotator_column(corpus: Corpus, columns: Mapping[str, Any], names: str) -> str:
@@ -146,7 +147,7 @@ def with_gold(corpus: Corpus, source: Any, read: Read, item: str | None) -> Corp
     )
     gold = {question: bare.on(joined.items, Names.range(0))}
     note = f"{names}: gold labels of {counted(bare.n_rows, 'item')} for {question!r}"
-    return replace(joined, gold=joined.gold | gold, notes=(*corpus.notes, note))
+    return _changed(joined, (note,), gold=joined.gold | gold)
 
 
 def _label_column(source: Any, read: Read, item: str | None) -> str:
@@ -193,14 +194,12 @@ def with_feature_file(
     at = items.find(corpus.items)
     n_shared = _n_shared(corpus, items, names)
     note = f"{names}: features of {n_shared} of {counted(corpus.n_items, 'item')}"
-    result = replace(
+    return _changed(
         corpus,
+        (note,),
         contents={**corpus.contents, "features": contents},
         content={**corpus.content, "features": np.r_[codes, -1][at].astype(np.int32)},
-        notes=(*corpus.notes, note),
     )
-    result.check()
-    return result
 
 
 def _array(path: Any) -> np.ndarray:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from dissensus.errors import DataError
 from dissensus.files.checked_json import kind, parse_json
 
@@ -84,14 +86,17 @@ def line_object(line: str, number: int, path: Path) -> dict[str, Any]:
     )
 
 
-def lone_surrogate(name: str, column: list[Any], path: Path, place: Place) -> DataError:
-    """The error for a lone surrogate, which JSON can write but text cannot contain."""
-    half = re.compile("[\ud800-\udfff]")
-    row = next(row for row, value in enumerate(column) if half.search(str(value)))
-    return DataError(
-        f"{path}, {place(row)}: {name!r} contains a lone surrogate (half of a character), "
-        f"found {column[row][:40]!r}; correct it"
-    )
+def text_array(name: str, column: list[Any], path: Path, place: Place) -> Any:
+    """Texts as Arrow strings; a lone surrogate, which JSON can write, is refused."""
+    try:
+        return pa.array(column, pa.string())
+    except UnicodeEncodeError:
+        half = re.compile("[\ud800-\udfff]")
+        row = next(row for row, value in enumerate(column) if half.search(str(value)))
+        raise DataError(
+            f"{path}, {place(row)}: {name!r} contains a lone surrogate (half of a character), "
+            f"found {column[row][:40]!r}; correct it"
+        ) from None
 
 
 def value_text(value: Any) -> str | None:

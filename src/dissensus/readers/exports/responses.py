@@ -20,7 +20,7 @@ import pyarrow as pa
 from dissensus.corpus import Corpus, LeftOut, Rationales
 from dissensus.errors import DataError, counted, did_you_mean, listed
 from dissensus.readers.files import read_utf8
-from dissensus.readers.json_text import lone_surrogate, objects, set_text, unit_of
+from dissensus.readers.json_text import objects, set_text, text_array, unit_of
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import described
 from dissensus.readers.tables.assembly import assemble
@@ -66,21 +66,17 @@ def table(
         places: the place of each row in the file, such as "line 3".
         sets: the columns whose texts are JSON lists.
     """
-    arrays = []
-    for name, column in columns.items():
-        try:
-            arrays.append(pa.array(column, pa.string()))
-        except UnicodeEncodeError:
-            raise lone_surrogate(name, column, path, places.__getitem__) from None
-    return make_rows(
-        list(columns),
-        arrays,
-        str(path),
-        name=path.name,
-        place=places.__getitem__,
-        folder=path.resolve().parent,
-        sets=frozenset(sets),
-    )
+    place, names, folder = places.__getitem__, list(columns), path.resolve().parent
+    arrays = [text_array(name, column, path, place) for name, column in columns.items()]
+    facts = {"name": path.name, "place": place, "folder": folder, "sets": frozenset(sets)}
+    return make_rows(names, arrays, str(path), **facts)
+
+
+def filled_cells(rows: Rows) -> Iterator[tuple[str, dict[str, str]]]:
+    """The place of each row of a table, and those of its cells that are not blank."""
+    columns = {name: column.array().to_pylist() for name, column in rows.columns.items()}
+    for row in range(rows.n_rows):
+        yield rows.place(row), {n: c[row] for n, c in columns.items() if c[row] is not None}
 
 
 def export_corpus(
@@ -105,13 +101,10 @@ def export_corpus(
     """
     plain = replace(options, item=None, annotator=None, answer=None, text=None)
     assembled = assemble(rows, roles, plain)
-    counted_left = Left()
-    for question, reason, n in assembled.corpus.left_out:
-        known_blank = (known or {}).get(question, 0) if reason == "no answer" else 0
-        counted_left[question, reason] += n - known_blank
-    counted_left += left  # which also drops what is 0
-    more = tuple(LeftOut(question, reason, n) for (question, reason), n in counted_left.items())
-    corpus = replace(assembled.corpus, left_out=more)
+    every = Left({(question, reason): n for question, reason, n in assembled.corpus.left_out})
+    every.subtract({(question, "no answer"): n for question, n in (known or {}).items()})
+    every += left  # which also drops what is 0
+    corpus = replace(assembled.corpus, left_out=tuple(LeftOut(*key, n) for key, n in every.items()))
     scales = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
     lines = [f"{tool}; {scales}; {amounts(corpus)}", *notes]
     lines += [f"{name!r} names no file that exists; it is not read" for name in missing_media]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from dissensus.readers.files import check_width, read_utf8
 from dissensus.readers.json_text import (
     DECODER,
     Place,
-    lone_surrogate,
     objects,
     parsed,
     set_text,
+    text_array,
     unit_of,
     value_text,
 )
@@ -148,18 +149,9 @@ def _columns_of(
 
 def _text_array(name: str, column: list[Any], sets: set[str], path: Path, place: Place) -> Any:
     """A column as Arrow strings; lists are written as JSON and noted in `sets`."""
-    try:
-        return pa.array(column, pa.string())
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        pass  # not only texts
-    except UnicodeEncodeError:
-        raise lone_surrogate(name, column, path, place) from None
+    with suppress(pa.ArrowInvalid, pa.ArrowTypeError):
+        return text_array(name, column, path, place)
     if any(isinstance(value, list) for value in column):
         sets.add(name)
-        texts = [None if value is None else set_text(value) for value in column]
-    else:
-        texts = [value_text(value) for value in column]
-    try:
-        return pa.array(texts, pa.string())
-    except UnicodeEncodeError:
-        raise lone_surrogate(name, texts, path, place) from None
+        column = [None if value is None else set_text(value) for value in column]
+    return text_array(name, [value_text(value) for value in column], path, place)

@@ -39,6 +39,7 @@ from dissensus.readers.exports.responses import (
     check_known,
     counts,
     entries,
+    filled_cells,
     responses_corpus,
 )
 from dissensus.readers.files import first_bytes
@@ -71,15 +72,13 @@ EXTRA = ("id", "created_at", "ground_truth")  # of an annotation, besides its an
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read every annotation; a scale may be declared, and which part of the data was shown."""
-    export = _Export()
     tasks = list(entries(path, options.encoding))
     for place, task in tasks:
         _check(task, f"{path}, {place}")
-    users = [one.get("completed_by") for _, task in tasks for one in _annotations(task)]
-    known = [user for user in users if isinstance(user, dict) and user.get("email")]
-    emails = {str(user.get("id")): str(user["email"]) for user in known}
+    users = [object_in(one.get("completed_by")) for _, task in tasks for one in _annotations(task)]
+    export = _Export({str(u.get("id")): str(u["email"]) for u in users if u.get("email")})
     for place, task in tasks:
-        export.add(path, place, task, emails)
+        export.add(path, place, task)
     if not export.kinds:
         seen = f"; not read: {counts(export.marks)}" if export.marks else ""
         raise DataError(
@@ -112,12 +111,13 @@ def _annotations(task: dict[str, Any]) -> Any:
 class _Export:
     """The responses of a file, and what is not read."""
 
+    emails: dict[str, str]  # of annotators, by id
     responses: list[Response] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)  # of the questions
     marks: Counter[str] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
 
-    def add(self, path: Path, place: str, task: dict[str, Any], emails: dict[str, str]) -> None:
+    def add(self, path: Path, place: str, task: dict[str, Any]) -> None:
         item, where = str(task["id"]), f"{path}, {place}"
         if not _annotations(task):
             self.responses.append(Response(place, item, None, {}, reason=BARE))
@@ -134,7 +134,7 @@ class _Export:
                 self._add_result(response, result, where)
             about = {key: str(value_text(one[key])) for key in EXTRA if one.get(key)}
             response.extra |= {f"annotation.{key}": text for key, text in about.items()}
-            response.annotator = user_name(one.get("completed_by"), emails)
+            response.annotator = user_name(one.get("completed_by"), self.emails)
             response.seconds = value_text(one.get("lead_time"))
             if one.get("was_cancelled") in (True, "true"):
                 response.reason = "cancelled"
@@ -164,20 +164,19 @@ class _Export:
         if self.marks:
             notes.append(f"marks, and comments on them, are not read: {counts(self.marks)}")
         reasons = Counter(one.reason for one in self.responses)
-        if reasons[BARE]:
-            notes.append(f"{counted(reasons[BARE], 'task')} without an annotation left out")
-        if reasons[REPEATED]:
-            notes.append(f"{counted(reasons[REPEATED], 'annotation')} found twice and read once")
+        if n := reasons[BARE]:
+            notes.append(f"{counted(n, 'task')} without an annotation left out")
+        if n := reasons[REPEATED]:
+            notes.append(f"{counted(n, 'annotation')} found twice and read once")
         read = [one for one in self.responses if one.reason is None]
         several = {q for one in read for q, values in one.answers.items() if len(values) > 1}
         sets = [q for q, k in self.kinds.items() if q in several or k in ("taxonomy", *LABELLED)]
         for question in sets:
-            nothing = [one for one in read if question not in one.answers]
+            if nothing := [one for one in read if question not in one.answers]:
+                of_how_many = counted(len(nothing), "annotation")
+                notes.append(f"{question}: no choice in {of_how_many}, read as: none fits")
             for one in nothing:
                 one.answers[question] = []
-            if nothing:
-                n = counted(len(nothing), "annotation")
-                notes.append(f"{question}: no choice in {n}, read as: none fits")
         answered = {question for one in read for question in one.answers}
         questions = [question for question in self.kinds if question in answered or not answered]
         return responses_corpus(
@@ -251,13 +250,11 @@ def _records(path: Path, options: Layout) -> tuple[dict[str, Record], list[str],
         records = dict(entries(path, options.encoding))
         return records, list(dict.fromkeys(key for one in records.values() for key in one)), True
     rows = delimited_rows(path, options)
-    columns = {name: column.array().to_pylist() for name, column in rows.columns.items()}
-    records = {}
-    for number in range(rows.n_rows):
-        cells = {name: column[number] for name, column in columns.items()}
-        present = {name: _content(cell) for name, cell in cells.items() if cell is not None}
-        records[rows.place(number)] = present
-    return records, list(columns), False
+    records = {
+        place: {name: _content(cell) for name, cell in cells.items()}
+        for place, cells in filled_cells(rows)
+    }
+    return records, list(rows.columns), False
 
 
 def _content(cell: str) -> Any:

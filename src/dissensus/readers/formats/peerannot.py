@@ -28,7 +28,7 @@ def read(path: Path, options: Layout) -> Corpus:
     """Read every label; a scale may be declared."""
     path = path / "answers.json" if path.is_dir() else path
     tasks = as_object(parsed(read_utf8(path, options.encoding), path), str(path), "tasks")
-    columns: dict[str, list[str | None]] = {"task": [], "worker": [], "label": []}
+    rows: list[tuple[str, str, str | None]] = []
     for task, labels in tasks.items():
         where = f"{path}, task {task!r}"
         for worker, label in as_object(labels, where, "labels by worker").items():
@@ -37,11 +37,11 @@ def read(path: Path, options: Layout) -> Corpus:
                     f"{where}: the label of worker {worker!r} must be a number or a text, found "
                     f"{kind(label)}"
                 )
-            row = (task, worker, None if label is None else str(label))
-            for column, value in zip(columns.values(), row, strict=True):
-                column.append(value)
-    if not columns["task"]:
+            rows.append((task, worker, None if label is None else str(label)))
+    if not rows:
         raise DataError(f"{path}: no labels in {counted(len(tasks), 'task')}")
+    names = ("task", "worker", "label")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     places = [f"task {task!r}" for task in columns["task"]]
     classes = tuple(map(str, range(_n_classes(path.parent / "metadata.json"))))
     if options.scale is None and classes and {None, *classes} >= set(columns["label"]):

@@ -23,7 +23,14 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.delimited import delimited_rows
 from dissensus.readers.exports.folders import potato_files
-from dissensus.readers.exports.responses import MARKED, Response, Span, are_free, responses_corpus
+from dissensus.readers.exports.responses import (
+    MARKED,
+    Response,
+    Span,
+    are_free,
+    filled_cells,
+    responses_corpus,
+)
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import list_in, object_in, objects, parsed, value_text
 from dissensus.readers.layout import Layout
@@ -148,22 +155,19 @@ def _spans(written: Any) -> list[Span]:
 
 
 def _seconds(time: str) -> str | None:
-    match = _TIME.search(time)
-    if not match:
+    if not (match := _TIME.search(time)):
         return None
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return str(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+    units = zip(match.groups(), (86_400, 3600, 60, 1), strict=True)
+    return str(sum(int(part or 0) * seconds for part, seconds in units))
 
 
 def _in_table(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]:
     rows = delimited_rows(path, options)
     rows.check([USER, ITEM])
-    columns = {name: column.array().to_pylist() for name, column in rows.columns.items()}
-    for number in range(rows.n_rows):
-        cells = {name: c[number] for name, c in columns.items() if c[number] is not None}
+    for place, cells in filled_cells(rows):
         if not {ITEM, USER} <= cells.keys():
-            raise DataError(f"{rows.at(number)}: {ITEM!r} or {USER!r} is blank")
-        one = Response(rows.place(number), cells.pop(ITEM), cells.pop(USER), {})
+            raise DataError(f"{path}, {place}: {ITEM!r} or {USER!r} is blank")
+        one = Response(place, cells.pop(ITEM), cells.pop(USER), {})
         labels: Labels = {}
         for name, cell in cells.items():
             scheme, is_label, label = name.partition(PARTS)

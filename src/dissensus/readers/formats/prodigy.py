@@ -44,9 +44,9 @@ def read(path: Path, options: Layout) -> Corpus:
     """Read every example; a scale may be declared."""
     examples = list(entries(path, options.encoding))
     responses = [_response(path, place, example) for place, example in examples]
-    kept = {n: one for n, one in enumerate(responses) if one.reason is None}
+    kept = [one for one in responses if one.reason is None]
     kinds: dict[str, Response] = {}
-    for one in kept.values():
+    for one in kept:
         question = next(iter(one.answers))
         kinds.setdefault(question if question in (CHOSEN, SPANS) else "", one)
     if len(kinds) > 1:
@@ -54,15 +54,16 @@ def read(path: Path, options: Layout) -> Corpus:
         raise DataError(
             f"{path}: choices, labels or spans in one file ({places}); export each task by itself"
         )
-    notes = _shorten([one for one in kept.values() if one.annotator])
-    read_examples = [examples[n][1] for n in kept]
+    notes = _shorten([one for one in kept if one.annotator])
+    both = zip(examples, responses, strict=True)
+    read_examples = [example for (_, example), one in both if one.reason is None]
     if any(_is_elsewhere(*one) for example in read_examples for one in _shown(example).items()):
         notes.append("media inside the file or on the web are not read")
     configs = [object_in(example.get("config")) for example in read_examples]
     sets = {CHOSEN} if any(one.get("choice_style") == "multiple" for one in configs) else set()
-    sets |= {q for one in kept.values() for q, values in one.answers.items() if len(values) > 1}
+    sets |= {q for one in kept for q, values in one.answers.items() if len(values) > 1}
     if options.scale is None and CHOSEN in kinds:
-        options = replace(options, scale=_scale(list(kept.values()), read_examples, bool(sets)))
+        options = replace(options, scale=_scale(kept, read_examples, bool(sets)))
     return responses_corpus(
         path,
         responses,

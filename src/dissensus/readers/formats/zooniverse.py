@@ -18,7 +18,7 @@ from typing import Any
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.readers.delimited import delimited_rows
-from dissensus.readers.exports.responses import Response, counts, responses_corpus
+from dissensus.readers.exports.responses import Response, counts, filled_cells, responses_corpus
 from dissensus.readers.json_text import DECODER, list_in, object_in, texts_in, value_texts
 from dissensus.readers.layout import Layout
 
@@ -29,13 +29,11 @@ def read(path: Path, options: Layout) -> Corpus:
     """Read every classification; `repeats` says which counts if a user classified again."""
     rows = delimited_rows(path, options)
     rows.check([ITEM, USER, TASKS])
-    names = [name for name in (ITEM, USER, TASKS, DATA) if name in rows.columns]
-    columns = [rows.columns[name].array().to_pylist() for name in names]
     responses, marks, labels = [], Counter[str](), dict[str, str]()
-    for row, (item, user, written, *data) in enumerate(zip(*columns, strict=True)):
-        shown = object_in(_parsed(data[0])) if data else {}  # of each subject
-        one = Response(rows.place(row), str(item), user, {}, texts_in(shown.get(str(item))))
-        for task in _tasks(_parsed(written)):
+    for place, cells in filled_cells(rows):
+        item, subjects = str(cells.get(ITEM)), object_in(_parsed(cells.get(DATA)))
+        one = Response(place, item, cells.get(USER), {}, texts_in(subjects.get(item)))
+        for task in _tasks(_parsed(cells.get(TASKS))):
             name, value = str(task["task"]), task.get("value")
             values = value if isinstance(value, list) else [value]
             chosen = [v.get("choice", v) if isinstance(v, dict) else v for v in values]
@@ -44,7 +42,7 @@ def read(path: Path, options: Layout) -> Corpus:
             elif value is not None:
                 one.answers[name] = value_texts(chosen)
                 labels |= {name: str(task["task_label"])} if task.get("task_label") else {}
-        one.reason = "no subject" if item is None else None
+        one.reason = None if ITEM in cells else "no subject"
         responses.append(one)
     again = len(responses) - len({(one.item, one.annotator) for one in responses})
     if again and options.repeats == "error":
