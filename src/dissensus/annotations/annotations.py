@@ -146,6 +146,11 @@ class Repeated:
         return np.add.reduceat(values[self.order], self.starts) / self.sizes
 
 
+def _first_null(texts: Any) -> int:
+    """The first row without a text, counted from 1."""
+    return int(texts.is_null().to_numpy(zero_copy_only=False).argmax()) + 1
+
+
 def coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Names]:
     """Codes and their names, from codes or from names."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
@@ -162,9 +167,7 @@ def coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Name
     try:
         names, codes = Names.encode(values)
     except DataError:
-        texts = string_array(values)
-        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
-        raise DataError(f"row {row + 1} has no {what}") from None
+        raise DataError(f"row {_first_null(string_array(values))} has no {what}") from None
     return codes, names
 
 
@@ -185,8 +188,7 @@ def scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
     except pa.ArrowNotImplementedError:
         raise DataError("answers that are lists of values need a multi-label scale") from None
     if texts.null_count:
-        row = int(texts.is_null().to_numpy(zero_copy_only=False).argmax())
-        raise DataError(f"row {row + 1} has no answer; leave such rows out")
+        raise DataError(f"row {_first_null(texts)} has no answer; leave such rows out")
     if scale is None:
         if not len(texts):
             raise DataError("no answers: a scale cannot be inferred, declare one")
@@ -202,14 +204,12 @@ def numbers(name: str, values: Any | None, dtype: type) -> np.ndarray | None:
     if column.dtype.kind not in "iuf":
         raise DataError(f"{name} must be numbers, found {column.dtype}")
     if dtype is np.int64 and column.dtype.kind == "f":
-        not_whole = ~(np.isfinite(column) & (column == np.floor(column)))
-        if not_whole.any():
-            row = int(not_whole.argmax())
-            raise DataError(f"row {row + 1}: {name} is {column[row]:g}, not a whole number")
-        too_large = np.abs(column) >= 2.0**63
-        if too_large.any():
-            row = int(too_large.argmax())
-            raise DataError(f"row {row + 1}: {name} is {column[row]:g}; it must be below 2**63")
+        whole = np.isfinite(column) & (column == np.floor(column))
+        large = np.abs(column) >= 2.0**63
+        for wrong, why in ((~whole, ", not a whole number"), (large, "; it must be below 2**63")):
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise DataError(f"row {row + 1}: {name} is {column[row]:g}{why}")
     return column.astype(dtype, copy=False)
 
 
@@ -295,6 +295,7 @@ def above_half(share: np.ndarray, ties: Ties, seed: int) -> Labels:
     return rows, chosen[rows]
 
 
+COLUMNS = ("item", "annotator", "answer", "count", "response", "seconds")
 MOST_CELLS = 1_000_000_000  # of a table of items x values
 
 
@@ -391,9 +392,9 @@ class Annotations(OfNames):
         triples = list(rows)
         if not triples:
             raise DataError("no rows; at least one is needed")
-        if any(len(row) != 3 for row in triples):
-            wrong = next(row for row in triples if len(row) != 3)
-            raise DataError(f"a row must be (item, annotator, answer), found {wrong!r}")
+        for row in triples:
+            if len(row) != 3:
+                raise DataError(f"a row must be (item, annotator, answer), found {row!r}")
         item, annotator, answer = zip(*triples, strict=True)
         return cls.from_arrays(
             string_array(list(item)), string_array(list(annotator)), list(answer), scale, **options
@@ -650,38 +651,25 @@ class Annotations(OfNames):
             return self
         if isinstance(self.scale, MultiLabel) or isinstance(scale, MultiLabel):
             raise DataError(f"{self.scale.kind} answers cannot be read as {scale.kind}")
-        if isinstance(scale, Interval):
-            if isinstance(self.scale, Interval):
-                answer = self.answer
-            elif isinstance(self.scale, Ordinal):
-                answer = np.array(self.scale.positions)[self.answer]
-            else:
-                answer = scale.encode(self.answers())
-            scale.check(answer)
+        if isinstance(scale, Interval) and isinstance(self.scale, Interval):
+            answer = self.answer
+        elif isinstance(scale, Interval) and isinstance(self.scale, Ordinal):
+            answer = np.array(self.scale.positions)[self.answer]
         elif isinstance(self.scale, Interval):
             answer = level_of(self.answer, scale)
         else:
             answer = scale.encode(self.answers())
+        scale.check(answer)
         return replace(self, answer=answer, scale=scale)
 
     def take(self, rows: np.ndarray) -> Annotations:
         """The rows at these positions, or where this mask is true; items and annotators stay."""
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        arrow_rows = pa.array(rows) if self.extra else None
-
-        def of(column: np.ndarray | None) -> np.ndarray | None:
-            return None if column is None else column[rows]
-
-        return replace(
-            self,
-            item=self.item[rows],
-            annotator=of(self.annotator),
-            answer=self.answer[rows],
-            count=of(self.count),
-            response=of(self.response),
-            seconds=of(self.seconds),
-            extra={name: column.take(arrow_rows) for name, column in self.extra.items()},
-        )
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        taken = {name: column[rows] for name, column in columns.items() if column is not None}
+        at = pa.array(rows) if self.extra else None
+        extra = {name: column.take(at) for name, column in self.extra.items()}
+        return replace(self, **taken, extra=extra)
 
     def select_items(self, codes: np.ndarray, items: Names) -> Annotations:
         """Only these items, renumbered in this order; `items` are their names."""
@@ -713,7 +701,7 @@ class Annotations(OfNames):
     # ---- checks ----
 
     def _check_lengths(self) -> None:
-        for name in ("annotator", "answer", "count", "response", "seconds"):
+        for name in COLUMNS:
             column = getattr(self, name)
             if column is not None and column.shape != (self.n_rows,):
                 raise DataError(f"{self.n_rows} items but {len(column)} entries in {name}")

@@ -115,7 +115,12 @@ class Corpus(CorpusFields):
         self.check_questions(questions)
         joined = [self.questions[question] for question in questions]
         by_response = all(annotations.response is not None for annotations in joined)
-        keys = [_join_key(annotations, by_response) for annotations in joined]
+        keys = [
+            a.response
+            if by_response and a.response is not None
+            else pairs_of(a.item, a.annotator_codes("joining questions"))
+            for a in joined
+        ]
         shared = keys[0]
         for key in keys[1:]:
             shared = np.intersect1d(shared, key)
@@ -186,16 +191,14 @@ class Corpus(CorpusFields):
 
     def without(self, *, annotators: Any | None = None, items: Any | None = None) -> Corpus:
         """Everything except these annotators or items."""
-        keep_annotators = np.ones(self.n_annotators, bool)
-        keep_items = np.ones(self.n_items, bool)
+        kept: dict[str, Any] = {}
         if annotators is not None:
-            keep_annotators[_codes(annotators, self.annotators, "annotator")] = False
+            kept["annotators"] = np.ones(self.n_annotators, bool)
+            kept["annotators"][_codes(annotators, self.annotators, "annotator")] = False
         if items is not None:
-            keep_items[_codes(items, self.items, "item")] = False
-        return self.select(
-            annotators=None if annotators is None else keep_annotators,
-            items=None if items is None else keep_items,
-        )
+            kept["items"] = np.ones(self.n_items, bool)
+            kept["items"][_codes(items, self.items, "item")] = False
+        return self.select(**kept)
 
     def part(self, name: str, scheme: str = "official") -> Corpus:
         """One part of an official split, such as "train" or "dev"."""
@@ -447,12 +450,6 @@ def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:
     if len(np.unique(codes)) != len(codes):
         raise DataError(f"an {what} is selected twice")
     return codes
-
-
-def _join_key(annotations: Annotations, by_response: bool) -> np.ndarray:
-    if by_response and annotations.response is not None:
-        return annotations.response
-    return pairs_of(annotations.item, annotations.annotator_codes("joining questions"))
 
 
 def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Rationales | None:

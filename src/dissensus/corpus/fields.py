@@ -75,15 +75,9 @@ class Rationales:
     def take(self, rows: np.ndarray) -> Rationales:
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         at = pa.array(rows)
-        return Rationales(
-            self.item[rows],
-            self.annotator[rows],
-            self.question.take(at),
-            self.role.take(at),
-            self.start[rows],
-            self.stop[rows],
-            self.kind.take(at),
-        )
+        texts = {name: getattr(self, name).take(at) for name in ("question", "role", "kind")}
+        arrays = ("item", "annotator", "start", "stop")
+        return Rationales(**{name: getattr(self, name)[rows] for name in arrays}, **texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,19 +137,17 @@ class CorpusFields(OfNames):
 
     def _check_lengths(self) -> None:
         n_items, n_annotators = self.n_items, self.n_annotators
-        lengths = [
-            *(("item attribute", n_items, *pair) for pair in self.item_attributes.items()),
-            *(("split", n_items, *pair) for pair in self.splits.items()),
-            *(
-                ("annotator attribute", n_annotators, *pair)
-                for pair in self.annotator_attributes.items()
-            ),
-        ]
-        for what, expected, key, values in lengths:
-            if len(values) != expected:
-                raise DataError(
-                    f"{self.name}: {what} {key!r} has {len(values)} entries, not {expected}"
-                )
+        lengths = (
+            ("item attribute", n_items, self.item_attributes),
+            ("split", n_items, self.splits),
+            ("annotator attribute", n_annotators, self.annotator_attributes),
+        )
+        for what, n, columns in lengths:
+            for key, values in columns.items():
+                if len(values) != n:
+                    raise DataError(
+                        f"{self.name}: {what} {key!r} has {len(values)} entries, not {n}"
+                    )
 
     def _check_focus(self) -> None:
         if self.focus is None:

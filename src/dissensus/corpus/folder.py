@@ -10,13 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import COLUMNS
 from dissensus.contents import Contents
-from dissensus.corpus.fields import (
-    CorpusFields,
-    Focus,
-    LeftOut,
-    Rationales,
-)
+from dissensus.corpus.fields import CorpusFields, Focus, LeftOut, Rationales
 from dissensus.files.folders import (
     column_names,
     read_integers,
@@ -71,15 +67,17 @@ class _Front(TypedDict):
 
 def write_corpus(corpus: CorpusFields, folder: Path) -> None:
     """Write tables of items, annotators, contents and answers, and corpus.json."""
-    tables = {"items": _item_columns(corpus), "annotators": _annotator_columns(corpus)}
+    annotators = {} if corpus.annotators.is_range else {"name": corpus.annotators.array}
+    facts = corpus.annotator_attributes.items()
+    annotators |= {f"attribute.{key}": values for key, values in facts}
+    tables = {"items": _item_columns(corpus), "annotators": annotators}
     for name, columns in tables.items():
         write_table(folder / f"{name}.parquet", columns)
     for number, contents in enumerate(corpus.contents.values()):
         write_table(folder / f"content-{number}.parquet", {"value": contents.values})
-    for number, answers in enumerate(corpus.questions.values()):
-        write_table(folder / f"question-{number}.parquet", _answer_columns(answers))
-    for number, label in enumerate(corpus.gold.values()):
-        write_table(folder / f"gold-{number}.parquet", _answer_columns(label))
+    for kind, by_question in (("question", corpus.questions), ("gold", corpus.gold)):
+        for number, answers in enumerate(by_question.values()):
+            write_table(folder / f"{kind}-{number}.parquet", _answer_columns(answers))
     if corpus.rationales is not None:
         spans = dict(vars(corpus.rationales))
         spans |= _axes("start.", spans.pop("start")) | _axes("stop.", spans.pop("stop"))
@@ -117,12 +115,6 @@ def _item_columns(corpus: CorpusFields) -> dict[str, Any]:
     return columns
 
 
-def _annotator_columns(corpus: CorpusFields) -> dict[str, Any]:
-    names = {} if corpus.annotators.is_range else {"name": corpus.annotators.array}
-    facts = corpus.annotator_attributes.items()
-    return names | {f"attribute.{key}": values for key, values in facts}
-
-
 def _axes(prefix: str, places: np.ndarray) -> dict[str, np.ndarray]:
     """One column per axis."""
     return {f"{prefix}{axis}": places[:, axis] for axis in range(places.shape[1])}
@@ -143,8 +135,7 @@ def _question_front(name: str, annotations: Annotations) -> dict[str, Any]:
 
 
 def _answer_columns(annotations: Annotations) -> dict[str, Any]:
-    names = ("item", "annotator", "answer", "count", "response", "seconds")
-    columns = {name: getattr(annotations, name) for name in names}
+    columns = {name: getattr(annotations, name) for name in COLUMNS}
     columns = {name: column for name, column in columns.items() if column is not None}
     if annotations.answer.dtype == object and isinstance(annotations.scale, MultiLabel):
         columns["answer"] = mask_bytes(annotations.answer, annotations.scale)
@@ -169,10 +160,16 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         Names.distinct(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
         for kind, columns in (("items", table), ("annotators", annotator_table))
     )
-    role = front["focus"]
+    role, rationales = front["focus"], None
     if "name" in table:
         del table["name"]
     pa.default_memory_pool().release_unused()
+    if front["rationales"]:
+        spans = _columns(folder / "rationales.parquet")
+        item, annotator = (spans[name].to_numpy() for name in ("item", "annotator"))
+        texts = {name: spans[name] for name in ("question", "role", "kind")}
+        start, stop = _ends(spans, "")
+        rationales = Rationales(item, annotator, start=start, stop=stop, **texts)
     return make(
         name=front["name"],
         items=items,
@@ -192,7 +189,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         annotator_attributes=_stripped(annotator_table, "attribute."),
         gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
         focus=None if role is None else Focus(role, *_ends(table, "focus.")),
-        rationales=_read_rationales(folder) if front["rationales"] else None,
+        rationales=rationales,
         splits=_stripped(table, "split."),
         group=front["group"],
         left_out=tuple(LeftOut(*row) for row in front["left_out"]),
@@ -209,13 +206,6 @@ def _read_questions(
         entry["name"]: _read_answers(folder / f"{kind}-{n}.parquet", entry, items, annotators)
         for n, entry in enumerate(fronts)
     }
-
-
-def _read_rationales(folder: Path) -> Rationales:
-    spans = _columns(folder / "rationales.parquet")
-    item, annotator = (spans[name].to_numpy() for name in ("item", "annotator"))
-    start, stop = _ends(spans, "")
-    return Rationales(item, annotator, spans["question"], spans["role"], start, stop, spans["kind"])
 
 
 def _read_answers(

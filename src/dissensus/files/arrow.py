@@ -185,15 +185,9 @@ def check_parquet(
     size."""
     n_packed = file.seek(0, 2)
     chunks = [chunk for group in row_groups(file) for chunk in group]
-    check_unpacked(path, unpacked_size(chunks), n_packed, ratio_only)
+    sizes = (max(one.n_bytes, one.n_values * WIDTHS.get(one.type, 8)) for one in chunks)
+    check_unpacked(path, int(sum(sizes)), n_packed, ratio_only)  # of pages, or that many values
     return chunks, n_packed
-
-
-def unpacked_size(chunks: Sequence[ColumnChunk]) -> int:
-    """The bytes that columns of a Parquet file declare: of pages, or of that many values."""
-    return int(
-        sum(max(chunk.n_bytes, chunk.n_values * WIDTHS.get(chunk.type, 8)) for chunk in chunks)
-    )
 
 
 def _repeated_texts(chunks: Sequence[ColumnChunk]) -> list[str]:

@@ -216,7 +216,7 @@ MANY_ROWS = 1 << 24  # of a column of whole numbers: very many
 
 DAMAGE: tuple[type[Exception], ...] = (  # what the content of a damaged folder can cause
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
-    *(MemoryError, pa.ArrowException),
+    *(MemoryError, pa.ArrowException, OSError),
 )
 
 
@@ -234,7 +234,8 @@ def writing(path: str | Path, kind: str) -> Iterator[Path]:
 
 def check_free(target: Path, kind: str) -> None:
     """Refuse a path that contains something else, before any work is done."""
-    if target.exists() and not _replaceable(target, kind):
+    free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+    if not free and not (target / f"{kind}.json").is_file():
         raise DataError(
             f"{target}: already exists and is not a dissensus {_word(kind)} folder; "
             "choose another path"
@@ -243,12 +244,6 @@ def check_free(target: Path, kind: str) -> None:
 
 def _word(kind: str) -> str:
     return WORDS.get(kind, kind)
-
-
-def _replaceable(target: Path, kind: str) -> bool:
-    if not target.is_dir():
-        return False
-    return not any(target.iterdir()) or (target / f"{kind}.json").is_file()
 
 
 def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = FORMAT) -> None:
@@ -335,12 +330,11 @@ def reading(folder: Path) -> Iterator[None]:
         if str(folder) in str(error):
             raise
         raise DataError(f"{folder}: damaged ({error}); make the folder again") from None
-    except OSError as error:
-        reason = cut(f"{error.filename}: {error.strerror}" if error.filename else error)
-        raise DataError(f"{folder}: damaged ({reason}); make the folder again") from None
     except DAMAGE as error:
-        reason = cut(f"{type(error).__name__}: {error}")
-        raise DataError(f"{folder}: damaged ({reason}); make the folder again") from None
+        reason = f"{type(error).__name__}: {error}"
+        if isinstance(error, OSError):
+            reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise DataError(f"{folder}: damaged ({cut(reason)}); make the folder again") from None
 
 
 def write_table(path: Path, columns: dict[str, Any]) -> None:

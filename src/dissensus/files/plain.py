@@ -150,15 +150,15 @@ def check_unpacked(path: Path, size: int, n_packed: int, ratio_only: bool = Fals
 # ---- compressed files ----
 
 
-def _zstd(file: BinaryIO) -> Any:
-    return pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
-
-
 _CODECS: tuple[tuple[str, re.Pattern[bytes], Callable[[BinaryIO], Any]], ...] = (
     ("gzip", re.compile(rb"\x1f\x8b"), lambda file: gzip.GzipFile(fileobj=file)),
     ("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
     ("xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
-    ("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), _zstd),
+    (
+        "zstd",
+        re.compile(rb"\x28\xb5\x2f\xfd"),
+        lambda file: pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"),
+    ),
 )
 
 
