@@ -27,12 +27,7 @@ from dissensus.evaluation.execution.task import (
     weighed_questions,
 )
 from dissensus.evaluation.floors import floors, metrics_for, tested_items, with_gold
-from dissensus.evaluation.outside_fits import (
-    Outside,
-    outside_fits,
-    outside_notes,
-    outside_rows,
-)
+from dissensus.evaluation.outside_fits import Outside, outside_fits, outside_notes, outside_rows
 from dissensus.evaluation.protocols import (
     EvaluationProtocol,
     Fold,

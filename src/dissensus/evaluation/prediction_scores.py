@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -183,7 +183,8 @@ def evaluate(
     if isinstance(predictions, Predictions):
         predictions = {predictions.method: predictions}
     wanted, of_densities = divided_names(metrics)
-    notes, results = [], []
+    notes: list[str] = []
+    results: list[PartScores] = []
     for name, of_method in predictions.items():
         notes += check_predictions(name, of_method, corpus, questions or ())
     with drawing_once():
@@ -193,10 +194,8 @@ def evaluate(
                     continue
                 both, more = predicted_consensus(of_method[question], corpus[question], consensus)
                 notes += [f"{method}: {note}" for note in more if question in corpus.gold]
-                for result in _parts_of(method, question, both, corpus, wanted):
-                    if intervals:
-                        result = _with_intervals(result, both, corpus, seed)
-                    results.append(result)
+                of_seed = seed if intervals else None
+                results += _parts_of(method, question, both, corpus, wanted, of_seed)
             for density in of_method.densities.values():
                 if of_densities and set(density.questions) <= set(questions or of_method):
                     results += _density_parts(method, density, corpus, of_densities, intervals)
@@ -228,11 +227,19 @@ def _methods(named: Mapping[str, Predictions]) -> list[str]:
 
 
 def _parts_of(
-    method: str, question: str, both: BothConsensus, corpus: Corpus, wanted: list[str] | None
+    method: str,
+    question: str,
+    both: BothConsensus,
+    corpus: Corpus,
+    wanted: list[str] | None,
+    seed: int | None,
 ) -> Iterator[PartScores]:
+    """The scores on each part; with a seed, also their intervals."""
     prediction = both.of_answers
     for part, inside in _parts(corpus):
-        answers, gold = _inside(corpus, question, inside)
+        answers, gold = corpus[question], corpus.gold.get(question)
+        answers = answers.take(inside[answers.item])
+        gold = None if gold is None else gold.take(inside[gold.item])
         n = compared(prediction, answers)
         n_gold = 0 if gold is None else compared(prediction, gold).items
         if not (n.items or n_gold):
@@ -251,6 +258,7 @@ def _parts_of(
             part_scores,
             bounds(soft, answers.to(prediction.scale), prediction.items) if soft else {},
             _dic(prediction, answers) if {"DIC", "DIC, normalised"} & part_scores.keys() else None,
+            {} if seed is None else _intervals(part_scores, both, answers, gold, corpus, seed),
         )
 
 
@@ -303,31 +311,23 @@ def _parts(corpus: Corpus) -> list[tuple[str | None, np.ndarray]]:
     return [*parts, ("in no part" if parts else None, rest)]
 
 
-def _inside(
-    corpus: Corpus, question: str, inside: np.ndarray
-) -> tuple[Annotations, Annotations | None]:
-    """The answers and gold labels of the items where `inside`, (n_items,), is true."""
-    answers, gold = corpus[question], corpus.gold.get(question)
-    return (
-        answers.take(inside[answers.item]),
-        None if gold is None else gold.take(inside[gold.item]),
-    )
-
-
 def _dic(prediction: Prediction, answers: Annotations) -> tuple[Dic, Dic]:
     """DIC with the number of pairs, and the noise floor on the same answers."""
     rows, _ = common_pairs(prediction, answers)
     return dic_of(prediction, answers), dic_floor(answers.to(prediction.scale).take(rows))
 
 
-def _with_intervals(
-    result: PartScores, both: BothConsensus, corpus: Corpus, seed: int
-) -> PartScores:
-    inside = dict(_parts(corpus))[result.part]
-    answers, gold = _inside(corpus, result.question, inside)
-    units = corpus.units()
-    intervals = {}
-    for name in result.scores:
+def _intervals(
+    names: Iterable[str],
+    both: BothConsensus,
+    answers: Annotations,
+    gold: Annotations | None,
+    corpus: Corpus,
+    seed: int,
+) -> dict[str, tuple[float, float]]:
+    """95 % intervals over items, of the metrics that have one."""
+    units, intervals = corpus.units(), {}
+    for name in names:
         of_gold = name.endswith(GOLD)
         against, prediction = (gold, both.of_gold) if of_gold else (answers, both.of_answers)
         metric = METRICS[name.removesuffix(GOLD)]
@@ -341,7 +341,7 @@ def _with_intervals(
         groups = units[corpus.items.codes(items)]
         test = metric_over_items(metric.name, each, groups=groups, resamples=RESAMPLES, seed=seed)
         intervals[name] = test.low, test.high
-    return replace(result, intervals=intervals)
+    return intervals
 
 
 def _not_applied(wanted: list[str], results: Sequence[PartScores]) -> list[str]:

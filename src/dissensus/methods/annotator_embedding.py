@@ -13,10 +13,7 @@ from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.annotator_method import (
-    PriorNetwork,
-    with_spread,
-)
+from dissensus.methods.framework.annotator_method import PriorNetwork, with_spread
 from dissensus.methods.framework.attributes import (
     AttributeCoding,
     known_by_attributes,

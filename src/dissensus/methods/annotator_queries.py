@@ -17,11 +17,7 @@ from torch.nn import functional as F
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
 from dissensus.errors import ModelError
-from dissensus.methods.framework.annotator_method import (
-    PriorNetwork,
-    annotator_biases,
-    with_spread,
-)
+from dissensus.methods.framework.annotator_method import PriorNetwork, annotator_biases, with_spread
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
 from dissensus.methods.framework.settings import Choices
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod

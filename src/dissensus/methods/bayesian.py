@@ -16,13 +16,7 @@ from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.losses import item_weight
 from dissensus.methods.framework.members import TEMPERED_VOTES, ReadOut, joint_answers
 from dissensus.methods.framework.settings import TRAINING_CHOICES, Choices
-from dissensus.networks.bayesian import (
-    BayesianLayer,
-    BayesianLayers,
-    BayesianLinear,
-    Drawn,
-    Prior,
-)
+from dissensus.networks.bayesian import BayesianLayer, BayesianLayers, BayesianLinear, Drawn, Prior
 from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Likelihood, likelihood
 from dissensus.scales import Scale

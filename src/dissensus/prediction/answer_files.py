@@ -20,10 +20,7 @@ from dissensus.scales import Nominal, Ordinal
 
 
 def answers_table(
-    corpus: Corpus,
-    prediction: Prediction,
-    by: Literal["item", "annotator"] = "item",
-    **counts: Any,
+    corpus: Corpus, prediction: Prediction, by: Literal["item", "annotator"] = "item", **counts: Any
 ) -> pa.Table:
     """The items of a prediction as the user has them, with the answer, its confidence and the
     share of each value.

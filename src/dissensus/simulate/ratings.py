@@ -104,12 +104,7 @@ def ratings(
         known,
         looked,
         part_attributes(known, tuple(FEELINGS)) | modes,
-        {
-            **biases,
-            "spread": raters[0].spread / 100,
-            **preferences(raters[0], ASPECTS),
-            **best,
-        },
+        {**biases, "spread": raters[0].spread / 100, **preferences(raters[0], ASPECTS), **best},
     )
 
 

@@ -205,9 +205,7 @@ def truth(corpus: Corpus, question: str | None = None) -> Truth:
         mode = np.zeros(aspect.shape, dtype=np.int64)
         mode[parts.there] = _hundredths(of_items[f"parts.{question}"].flatten())
         raters = Raters(
-            preference,
-            _hundredths(facts[f"bias.{question}"]),
-            _hundredths(facts["spread"]),
+            preference, _hundredths(facts[f"bias.{question}"]), _hundredths(facts["spread"])
         )
         return RatingsTruth(raters, parts, start, stop, aspects, mode, scale)
     lean = _stacked([facts[f"lean.{value}"] for value in scale.values])
@@ -299,12 +297,7 @@ def labelled(
         known,
         looked,
         part_attributes(known, scale.values),
-        {
-            "noise": crowd.noise / 100,
-            **leans,
-            **preferences(crowd, aspects),
-            "best_accuracy": best,
-        },
+        {"noise": crowd.noise / 100, **leans, **preferences(crowd, aspects), "best_accuracy": best},
     )
 
 

@@ -195,8 +195,7 @@ def _check_other_seeds(method: Method) -> None:
 
 def _check_annotators_alone_or_together(method: Method) -> None:
     """An annotator's answers do not depend on the other annotators in the call."""
-    for corpus in _corpora(method):
-        fitted = changed(method, {}).fit(corpus)
+    for corpus, fitted in _fitted(method):
         alone = _pairs(fitted.predict(corpus, annotators=["p1"]))
         for others in (["p3", "p1"], "all"):
             pairs = _pairs(fitted.predict(corpus, annotators=others))
@@ -208,8 +207,7 @@ def _check_annotators_alone_or_together(method: Method) -> None:
 
 def _check_order_of_pairs(method: Method) -> None:
     """Pairs are answered in the order in which they are given."""
-    corpus = _corpora(method)[0]
-    fitted = changed(method, {}).fit(corpus)
+    corpus, fitted = next(_fitted(method))
     wanted = [("7", "p2"), ("3", "p0"), ("7", "p0")]
     pairs = _pairs(fitted.predict(corpus, annotators=wanted))
     codes = zip(pairs.item, pairs.annotator, strict=True)
@@ -222,8 +220,7 @@ def _check_order_of_pairs(method: Method) -> None:
 
 def _check_items_alone_or_together(method: Method) -> None:
     """An item's distribution does not depend on the other items in the call."""
-    for corpus in _corpora(method):
-        fitted = changed(method, {}).fit(corpus)
+    for corpus, fitted in _fitted(method):
         every = fitted.predict(corpus)["q"].distribution
         some = np.array([3, 17, 40])
         alone = fitted.predict(corpus.select(items=some))["q"].distribution
@@ -233,8 +230,7 @@ def _check_items_alone_or_together(method: Method) -> None:
 
 def _check_save_and_load(method: Method) -> None:
     """A saved model predicts the same to the bit, and its folder contains no code."""
-    for corpus in _corpora(method):
-        fitted = changed(method, {}).fit(corpus)
+    for corpus, fitted in _fitted(method):
         with tempfile.TemporaryDirectory() as parent:
             folder = Path(parent) / "model"
             fitted.save(folder)
@@ -304,8 +300,7 @@ def _check_annotators_without_answers(method: Method) -> None:
 
 def _check_attention(method: Method) -> None:
     """Attention is refused by a method that does not have it; weights of a pair sum to 1."""
-    corpus = _corpora(method)[0]
-    fitted = changed(method, {}).fit(corpus)
+    corpus, fitted = next(_fitted(method))
     if not method.shows_attention:
         with _refused(ModelError, "attention that the method does not have"):
             fitted.predict(corpus, attention=True)
@@ -409,6 +404,11 @@ def _kinds(method: Method) -> list[str]:
 def _corpora(method: Method) -> list[Corpus]:
     """A corpus of each kind of scale that the method learns."""
     return [example_corpus(kind) for kind in _kinds(method)]
+
+
+def _fitted(method: Method) -> Iterator[tuple[Corpus, Method]]:
+    """The corpora, each with a method that is fitted to it."""
+    return ((corpus, changed(method, {}).fit(corpus)) for corpus in _corpora(method))
 
 
 def _is_trained(method: Method) -> bool:

@@ -196,9 +196,7 @@ class Training:
         return torch.device(self.device)
 
     def groups(
-        self,
-        parameters: list[nn.Parameter],
-        slow: Mapping[nn.Parameter, int],
+        self, parameters: list[nn.Parameter], slow: Mapping[nn.Parameter, int]
     ) -> list[dict[str, Any]]:
         """New and pretrained parameters, in groups of one highest learning rate.
 

@@ -140,11 +140,7 @@ def _kept(out: Path, whole: Part) -> Part | None:
 
 
 def _items_within(
-    budget: Budget,
-    corpus: Corpus,
-    encoder: str | None,
-    methods: Sequence[str],
-    seeds: int | None,
+    budget: Budget, corpus: Corpus, encoder: str | None, methods: Sequence[str], seeds: int | None
 ) -> tuple[int, str]:
     """How many items can be encoded and trained on in time, and why not all."""
     begin, end = time.monotonic(), budget.end_of_comparison

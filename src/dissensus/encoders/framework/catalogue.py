@@ -36,13 +36,8 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
         "whisper-base": ("speech", "SpeechEncoder"),
         "": ("speech", "SpeechEncoder"),
     },
-    "video": {
-        "efficientnet-lite0": ("video", "VideoEncoder"),
-        "": ("video", "VideoEncoder"),
-    },
-    "features": {
-        "features": ("features", "FeaturesEncoder"),
-    },
+    "video": {"efficientnet-lite0": ("video", "VideoEncoder"), "": ("video", "VideoEncoder")},
+    "features": {"features": ("features", "FeaturesEncoder")},
 }
 AND = "&"  # between the names of several encoders of one role
 DEFAULTS: dict[Kind, str] = {

@@ -231,10 +231,7 @@ class _Role:
         return [
             self.paired(name, hits.hit, hits.chance, "a part at random"),
             self.score(
-                "the same, annotator unknown",
-                blind.hit,
-                hits.chance[scored],
-                "a part at random",
+                "the same, annotator unknown", blind.hit, hits.chance[scored], "a part at random"
             ),
             self.paired("attention on own part", on_own, on_own_evenly, "even attention"),
         ]

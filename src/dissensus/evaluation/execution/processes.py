@@ -103,11 +103,7 @@ def fits_in_this_process(
 
 
 def fits_in_processes(
-    task: Work,
-    folder: Path,
-    jobs: Iterable[Job],
-    processes: int,
-    until: float = math.inf,
+    task: Work, folder: Path, jobs: Iterable[Job], processes: int, until: float = math.inf
 ) -> Generator[Any]:
     """The fits of these jobs in any order, from worker processes that read the corpus folder.
 

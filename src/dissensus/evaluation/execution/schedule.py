@@ -48,11 +48,7 @@ SHORT_LIMIT = 1.5  # minutes until the time limit, likewise
 
 
 def fit_missing(
-    place: FitFolder,
-    corpus: Corpus,
-    task: Task,
-    processes: int | None,
-    deadline: float,
+    place: FitFolder, corpus: Corpus, task: Task, processes: int | None, deadline: float
 ) -> None:
     """Run the fits that are missing; Unfinished if the time limit is reached before."""
     keys = task.keys()

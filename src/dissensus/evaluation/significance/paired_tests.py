@@ -116,11 +116,7 @@ def over_seeds(first: np.ndarray, second: np.ndarray, *, level: float = 0.95) ->
 
 
 def over_both(
-    first: np.ndarray,
-    second: np.ndarray,
-    *,
-    groups: np.ndarray | None = None,
-    level: float = 0.95,
+    first: np.ndarray, second: np.ndarray, *, groups: np.ndarray | None = None, level: float = 0.95
 ) -> Difference:
     """Seeds and items crossed: would other seeds differ on other items?
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.pairs import StandIns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -112,14 +110,10 @@ def no_attributes(method: str) -> ModelError:
 
 
 def _is_number(column: pa.Array) -> bool:
-    import pyarrow as pa
-
     return pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
 
 
 def _is_simple(column: pa.Array) -> bool:
-    import pyarrow as pa
-
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_boolean)
     return _is_number(column) or any(check(kind) for check in checks)

@@ -34,10 +34,7 @@ from dissensus.methods.framework.pairs import (
     own_pairs,
     selected_pairs,
 )
-from dissensus.methods.framework.predicted_densities import (
-    density_of_annotators,
-    density_of_items,
-)
+from dissensus.methods.framework.predicted_densities import density_of_annotators, density_of_items
 from dissensus.methods.framework.raw_contents import ItemSource, corpus_of, index_of
 from dissensus.methods.framework.settings import (
     Choices,
@@ -186,10 +183,7 @@ class Method(ABC):
             self._checkpoint = None
 
     def begin_fit(
-        self,
-        corpus: Corpus,
-        questions: Sequence[str] | str | None,
-        part: Mapping[str, Any] | None,
+        self, corpus: Corpus, questions: Sequence[str] | str | None, part: Mapping[str, Any] | None
     ) -> None:
         """Check the corpus and set `learned_`."""
         self.learned_ = Learned.of_corpus(corpus, self.check(corpus, questions), part or {})

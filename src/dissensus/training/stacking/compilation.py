@@ -179,10 +179,7 @@ def _spread(weights: Tensor, values: Tensor) -> Tensor:
     return weights.expand(len(values), *weights.shape)[:, None]
 
 
-SPREAD: dict[type[nn.Module], Callable[..., Tensor]] = {
-    nn.Linear: _linear,
-    nn.LayerNorm: _normed,
-}
+SPREAD: dict[type[nn.Module], Callable[..., Tensor]] = {nn.Linear: _linear, nn.LayerNorm: _normed}
 
 
 class _Block(torch.autograd.Function):
