@@ -320,9 +320,9 @@ def folders() -> dict[str, dict[str, str | bytes]]:
 
 def known_corpora(folder: Path) -> Iterator[Sample]:
     """A small folder of every public corpus, with invented texts."""
-    from dissensus.datasets import dataset
+    from dissensus.datasets import DATASETS, dataset
     from dissensus.errors import DissensusError
-    from tests.datasets.folders import FOLDERS
+    from tests.datasets.folders import sample
 
     def read(path: Path) -> None:
         module, errors = dataset(path.name), []
@@ -334,10 +334,8 @@ def known_corpora(folder: Path) -> Iterator[Sample]:
         if errors:
             raise errors[0]
 
-    for name, write in FOLDERS.items():
-        (folder / name).mkdir(parents=True)
-        write(folder / name)
-        yield Sample(f"known {name}", folder / name, read)
+    for name in DATASETS:
+        yield Sample(f"known {name}", sample(name, folder / name), read)
 
 
 # ---- folders of dissensus ----

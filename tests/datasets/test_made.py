@@ -22,11 +22,12 @@ from dissensus.corpus import Corpus
 from dissensus.datasets import DATASETS, dataset, usable_clips
 from dissensus.encoders.features import FeaturesEncoder
 from dissensus.errors import DataError
-from tests.datasets.folders import FOLDERS, conversation_item, sarcasm_item, write
+from tests.datasets.folders import item, sample, write
 
 SampleFolder = Callable[[str], Path]
 MADE = Path(__file__).parent / "made.json"
 EVERY = [(name, corpus) for name, known in DATASETS.items() for corpus in known.corpora]
+CONVERSATIONS = "lewidi2023/ConvAbuse_train.json"
 CLIPS = ("msp_improv", "msp_podcast", "iemocap", "muse")
 
 
@@ -135,14 +136,17 @@ def test_features_have_a_place_for_each_sample(sample_folder: SampleFolder) -> N
 def test_a_part_that_need_not_be_there_is_read_where_it_is(sample_folder: SampleFolder) -> None:
     folder = sample_folder("lewidi2025")
     assert dataset("lewidi2025").load(folder, "CSC").parts() == ["dev"]
-    write(folder, "CSC_train.json", json.dumps({"1": sarcasm_item(split="train")}))
+    write(
+        folder, "CSC_train.json", json.dumps({"1": item("lewidi2025/CSC_dev.json", split="train")})
+    )
     corpus = dataset("lewidi2025").load(folder, "CSC")
     assert list(corpus.items) == ["train-1", "dev-1", "dev-2"]
 
 
 def test_a_damaged_id_joins_all_that_bear_it(sample_folder: SampleFolder) -> None:
     folder = sample_folder("lewidi2023")
-    items = {str(key): conversation_item("2.45945E+15") for key in range(3)}
+    info = {**item(CONVERSATIONS)["other_info"], "conversation_id(s)": "2.45945E+15"}
+    items = {str(key): item(CONVERSATIONS, other_info=info) for key in range(3)}
     write(folder, "ConvAbuse_train.json", json.dumps(items))
     corpus = dataset("lewidi2023").load(folder, "ConvAbuse")
     assert corpus.units()[:3].tolist() == [0, 0, 0]
@@ -152,7 +156,7 @@ def test_a_damaged_id_joins_all_that_bear_it(sample_folder: SampleFolder) -> Non
 @pytest.mark.parametrize("text", ['{"a": ' + "[" * 100_000, '{"a": "\\ud800"}', "{" + "9" * 5000])
 def test_turns_that_are_damaged_json_are_a_text(text: str, sample_folder: SampleFolder) -> None:
     folder = sample_folder("lewidi2023")
-    items = {"1": conversation_item("7.0", text=text)}
+    items = {"1": item(CONVERSATIONS, text=text)}
     (folder / "ConvAbuse_train.json").write_text(json.dumps(items), encoding="utf-8")
     corpus = dataset("lewidi2023").load(folder, "ConvAbuse")
     assert text in corpus.contents["text"].values.to_pylist()
@@ -202,14 +206,12 @@ def test_clips_without_sound_or_text_are_noted(sample_folder: SampleFolder) -> N
 def main() -> None:
     kept: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as work:
-        for name, make in FOLDERS.items():
-            folder = Path(work) / name
-            folder.mkdir()
-            make(folder)
-            for corpus in DATASETS[name].corpora:
-                kept[f"{name} {corpus}"] = written(DATASETS[name].load(folder, corpus), folder)
+        for name, known in DATASETS.items():
+            folder = sample(name, Path(work) / name)
+            for corpus in known.corpora:
+                kept[f"{name} {corpus}"] = written(known.load(folder, corpus), folder)
             if name in CLIPS:
-                usable = usable_clips(DATASETS[name].load(folder))
+                usable = usable_clips(known.load(folder))
                 kept[f"{name} usable"] = [list(usable.items), *map(list, usable.left_out)]
     MADE.write_text(f"{lines(kept, 2)}\n", encoding="utf-8")
 

@@ -17,7 +17,6 @@ from dissensus.corpus import Corpus
 from dissensus.datasets import dataset
 from dissensus.encoders.features import FeaturesEncoder
 from dissensus.scales import MultiLabel
-from tests.datasets.crowd_folders import EMOTIONS
 
 pytestmark = pytest.mark.data
 
@@ -347,7 +346,7 @@ def test_ratings_of_snow2008_follow_gold(data_folder: Path) -> None:
         means = corpus[question].consensus().answer
         result = np.corrcoef(means, corpus.gold[question].answer)[0, 1]
         assert result == pytest.approx(expected, abs=5e-4)
-    assert affect.joint(*EMOTIONS).item.shape == (1000,)
+    assert affect.joint(*affect.questions).item.shape == (1000,)
 
 
 def test_sentences_of_speechocean762(data_folder: Path) -> None:

@@ -11,14 +11,11 @@ import pytest
 from dissensus.errors import DataError
 from dissensus.readers import read, recognise
 from dissensus.readers.formats.lewidi import conversations
-from tests.datasets.folders import (
-    irony_item,
-    lewidi_item,
-)
+from tests.datasets.folders import item
 
 OLD, NEW = "lewidi2023", "lewidi2025"
 NAMES = {OLD: "HS-Brexit_train.json", NEW: "MP_dev.json"}
-ITEMS = {OLD: lewidi_item, NEW: irony_item}
+ITEMS = {OLD: item("lewidi2023/HS-Brexit_train.json"), NEW: item("lewidi2025/MP_dev.json")}
 
 
 def written(folder: Path, content: Any, name: str) -> Path:
@@ -43,11 +40,11 @@ def refusal(folder: Path, edition: str, content: Any, **options: Any) -> str:
 
 @pytest.mark.parametrize("edition", [OLD, NEW])
 def test_a_file_is_recognised_by_its_content(edition: str, tmp_path: Path) -> None:
-    item = ITEMS[edition]()
-    whole = json.dumps({"1": item, "2": item})
-    for content in (whole, json.dumps({"1": item}, indent=4), "\ufeff" + whole, whole[:-50]):
+    one = ITEMS[edition]
+    whole = json.dumps({"1": one, "2": one})
+    for content in (whole, json.dumps({"1": one}, indent=4), "\ufeff" + whole, whole[:-50]):
         assert recognise(written(tmp_path, content, "unnamed")) == edition
-    others: list[Any] = [[item], item, {"1": {"text": "a"}}, {"Ann1": {"Age": "26"}}]
+    others: list[Any] = [[one], one, {"1": {"text": "a"}}, {"Ann1": {"Age": "26"}}]
     for content in others:
         assert recognise(written(tmp_path, content, "other.json")) not in (OLD, NEW)
 
@@ -60,9 +57,9 @@ def test_conversations_are_joined_through_others() -> None:
 
 
 def test_options_name_the_corpus_the_encoding_and_a_rule_on_repeats(tmp_path: Path) -> None:
-    item = lewidi_item(annotators="Ann1,Ann1", text="Grüße")
+    repeated = ITEMS[OLD] | {"annotators": "Ann1,Ann1", "text": "Grüße"}
     path = tmp_path / "a.json"
-    path.write_text(json.dumps({"1": item}, ensure_ascii=False), encoding="latin-1")
+    path.write_text(json.dumps({"1": repeated}, ensure_ascii=False), encoding="latin-1")
     corpus = read(path, name="mine", repeats="last", encoding="latin-1")
     assert corpus.name == "mine" and corpus["hate"].answers() == ["1"]
     assert corpus.text_of(0) == "Grüße"
