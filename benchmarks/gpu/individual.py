@@ -112,12 +112,12 @@ def run(given: argparse.Namespace) -> None:
     SCRIPT.run(given, corpora=corpora, conditions=conditions)
 
 
-def gathered(folders: Sequence[Path]) -> Path:
+def gathered(folders: Sequence[Path]) -> list[Path]:
     """One folder of all archives; of a condition that is in several, the last counts."""
     together = Path(tempfile.mkdtemp())
     for archive in (path for folder in folders for path in sorted(folder.rglob(SCRIPT.archive))):
         shutil.copytree(unpack(archive), together, dirs_exist_ok=True)
-    return together
+    return [together]
 
 
 def main() -> None:

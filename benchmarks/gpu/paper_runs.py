@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +30,12 @@ class Script:
     Args:
         name: of the script, its kit, its archive, its report, and the module of the paper.
         text: the docstring of the script.
+        tries: conditions that `--try` runs, and settings beyond one epoch.
     """
 
     name: str
     text: str
+    tries: tuple[str | None, Sequence[str]] = (None, ())
 
     @property
     def kit(self) -> Path:
@@ -66,6 +68,12 @@ class Script:
         parser.add_argument("--set", action="append", default=[], help="a setting, for trying out")
         parser.add_argument("--items", type=int, help="only so many of each corpus, for trying out")
         parser.add_argument(
+            "--try",
+            dest="tried",
+            action="store_true",
+            help="every kind of fit once, on 40 items of each corpus, for an epoch, on any machine",
+        )
+        parser.add_argument(
             "--alone", action="store_true", help="keep: without the report that is kept already"
         )
         return parser
@@ -74,20 +82,26 @@ class Script:
         self,
         parser: argparse.ArgumentParser,
         run: Callable[[argparse.Namespace], None],
-        gathered: Callable[[list[Path]], Path] | None = None,
+        gathered: Callable[[list[Path]], Sequence[Path]] = lambda kept: [unpack(*kept)],
     ) -> None:
         """Do what was typed.
 
         Args:
-            gathered: from what is to be kept to one folder of outcomes; if left out, it is one
+            gathered: from what is to be kept to folders of outcomes; if left out, it is one
                 archive.
         """
         given = parser.parse_args()
+        if given.tried:
+            conditions, settings = self.tries
+            given.conditions = given.conditions or conditions
+            given.items, given.runs, given.processes, given.device = given.items or 40, 1, 1, "here"
+            given.seconds = max(given.seconds, 3600)
+            given.set = ["training.epochs=1", *settings, *given.set]
         if given.stage == "show":
             print(self.paper.shown(self.paper.report(self.results)), end="")
         elif given.stage == "keep":
-            done = gathered(given.out) if gathered else unpack(*given.out)
-            keep_folder(self.paper, done, self.results, given.alone)
+            report = self.paper.report(*gathered(given.out))
+            keep_reported(self.paper, report, self.results, given.alone)
         else:
             (given.out,) = given.out
             with shared_gpu() if given.device == "cuda" else nullcontext():
@@ -156,25 +170,15 @@ def run(paper: Paper, out: Path, kit: Path, archive: str, **given: Any) -> None:
     print(f"{time.monotonic() - BEGAN:.0f} s")
 
 
-def keep(paper: Paper, archive: Path, results: Path) -> None:
-    """Write the report of an archive into benchmarks/results."""
-    keep_folder(paper, unpack(archive), results)
+def keep_reported(paper: Paper, report: Any, results: Path, alone: bool = False) -> None:
+    """Write a report into benchmarks/results.
 
-
-def keep_folder(paper: Paper, done: Path, results: Path, alone: bool = False) -> None:
-    """Write the report on a folder of outcomes.
-
-    If a report is there already, it is continued: conditions of the folder are added or replace
+    If a report is there already, it is continued: conditions of the new one are added or replace
     those of the same name.
 
     Args:
         alone: replace the report that is there.
     """
-    keep_reported(paper, paper.report(done), results, alone)
-
-
-def keep_reported(paper: Paper, report: Any, results: Path, alone: bool = False) -> None:
-    """As `keep_folder`, of a report."""
     from merged_reports import joined, merged, origins, to_json
 
     if results.exists() and not alone and isinstance(paper, ComparisonPaper):

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -28,8 +29,7 @@ from typing import Any
 
 import numpy as np
 from archive import archived, resumed, unpack
-from paper_runs import Script, keep_reported
-from sharing import shared_gpu
+from paper_runs import Script
 
 SCRIPT = Script("qumatl", __doc__)
 DATA, WEIGHTS, FRAMES = "data", "dinov2.npz", "frames.npz"
@@ -128,7 +128,8 @@ def _pack_texts(folder: Path, data: Path) -> None:
         for contents in corpus.contents.values():
             if contents.kind == "text":
                 texts += contents.values.to_pylist()
-        if PAPER.sources[name].simulated is None and not name[-2:].isdigit():
+        without_answers = name.rpartition("-")[2].isdigit()  # as HS-Brexit-40, unlike its corpus
+        if PAPER.sources[name].simulated is None and not without_answers:
             corpus.save(folder / DATA / name)
     pack_minilm(folder / "minilm", texts)
 
@@ -233,27 +234,18 @@ def encoder_of_kit(condition: str) -> list[str]:
     return ["encoder=" + (",".join(f"{role}={folder}" for role in roles) or str(folder))]
 
 
-def keep(given: argparse.Namespace) -> None:
-    """The report of all parts in the archives, into benchmarks/results."""
-    archives = [path for folder in given.out for path in sorted(folder.rglob(SCRIPT.archive))]
+def gathered(folders: Sequence[Path]) -> list[Path]:
+    """All parts in the archives."""
+    archives = [path for folder in folders for path in sorted(folder.rglob(SCRIPT.archive))]
     parts = [path for archive in archives for path in sorted(unpack(archive).iterdir())]
-    begun = [path for path in parts if (path / "comparison.json").exists()]
-    keep_reported(SCRIPT.paper, SCRIPT.paper.report(*begun), SCRIPT.results, given.alone)
+    return [path for path in parts if (path / "comparison.json").exists()]
 
 
 def main() -> None:
     parser = SCRIPT.options(seconds=540, processes=1, runs=None)
     parser.add_argument("--jobs", default=",".join(JOBS), help="some, with commas between")
     parser.add_argument("--at-once", type=int, default=8, help="jobs at the same time")
-    given: Any = parser.parse_args()
-    if given.stage == "show":
-        print(SCRIPT.paper.shown(SCRIPT.paper.report(SCRIPT.results)), end="")
-    elif given.stage == "keep":
-        keep(given)
-    else:
-        (given.out,) = given.out
-        with shared_gpu():
-            run(given)
+    SCRIPT.main(parser, run, gathered)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ from typing import Any
 from archive import unpack
 from paper_runs import Script, typed_settings
 
-SCRIPT = Script("seedbert", __doc__)
+TRIED = "HS-Brexit-paper,HS-Brexit-frozen,snow2008-affect-paper,cifar10h-frozen-paper"
+SCRIPT = Script("seedbert", __doc__, (TRIED, ("n_members=2",)))
 EMOTIONS = (  # corpora of emotions: name, folder, which
     ("snow2008 affect", "snow2008", "affect"),
     ("CREMA-D", "crema_d_votes", None),
@@ -99,7 +100,7 @@ def encoders(corpora: Any) -> dict[str, Any]:
     return by_corpus
 
 
-def gathered(archives: Sequence[Path]) -> Path:
+def gathered(archives: Sequence[Path]) -> list[Path]:
     """The outcomes of an archive, with how annotators rate emotions: a kit has no ratings."""
     from dissensus import datasets
     from dissensus.evaluation import plain
@@ -112,7 +113,7 @@ def gathered(archives: Sequence[Path]) -> Path:
                    for name, folder, which in EMOTIONS}  # fmt: skip
         known = emotions(corpora, Path(data) / "toxic_spans")
         write_json(done / EMOTIONS_FILE, plain(known))
-    return done
+    return [done]
 
 
 if __name__ == "__main__":

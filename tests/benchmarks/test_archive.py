@@ -55,7 +55,8 @@ def test_a_run_of_a_paper_resumes_from_its_own_archive(
     assert "Time limit reached: 0 of 4 fits done." in capsys.readouterr().out
     runs.run(*where, **given)
     assert capsys.readouterr().out.count("  1   ") == 4  # of each model
-    runs.keep(soft_labels, tmp_path / "out" / "soft_labels.tar.gz", tmp_path / "kept.json")
+    done = script("archive").unpack(tmp_path / "out" / "soft_labels.tar.gz")
+    runs.keep_reported(soft_labels, soft_labels.report(done), tmp_path / "kept.json")
     assert soft_labels.report(tmp_path / "kept.json")["seeds"] == [1000]
 
 
