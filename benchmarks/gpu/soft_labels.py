@@ -24,7 +24,7 @@ from paper_runs import Script, typed_settings
 
 from dissensus_papers.soft_labels.protocol import CORPORA, TAGS
 
-SCRIPT = Script("soft_labels", __doc__)
+SCRIPT = Script("soft_labels", __doc__, ("pos-test,stemming-silver,stemming-text", ()))
 GLOVE = Path("glove/pos_tweets.txt")
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
+from transformers import Blip2QFormerConfig, Blip2QFormerModel
 
-from dissensus import Annotations, Corpus
+from dissensus import Annotations, Corpus, simulate
 from dissensus.encoders.framework.store import Store
-from dissensus.errors import DataError
+from dissensus.errors import DataError, ModelError
 from dissensus.evaluation.execution.task import drawn
 from dissensus.scales import Interval, Ordinal
 from dissensus_papers.framework.declared import ComparisonCondition
@@ -29,6 +33,10 @@ from dissensus_papers.qumatl.corpora import (
     last_fifth,
     tokens,
 )
+from dissensus_papers.qumatl.models import MODELS
+from dissensus_papers.qumatl.variants import VideoQueries
+from papers.tests.licensed_folders import PANELS
+from tests.cli.conftest import Run
 
 
 @pytest.mark.parametrize("condition", CONDITIONS, ids=lambda condition: condition.name)
@@ -115,3 +123,67 @@ def test_answers_are_deleted_from_training_items_alone(data_folder: Path) -> Non
     np.testing.assert_array_equal(answers(whole, "dev"), answers(sparse, "dev"))
     left = answers(sparse, "train") / answers(whole, "train")
     np.testing.assert_allclose(left, 0.6, atol=0.001)
+
+
+# ---- pretrained weights, and the paper's own corpora ----
+
+
+def test_the_model_of_clips_starts_from_saved_qformers(tmp_path: Path) -> None:
+    small: dict[str, Any] = {"layers": 2, "heads": 2, "width": 8, "inner": 12, "independent": True}
+    small |= {"frame_queries": 3, "frame_positions": 2, "most_frames": 4, "encoder": "auto"}
+    corpus = simulate.sequence(n_items=12, seed=1)
+    width = len(next(iter(corpus.contents.values()))[0][0])
+
+    def saved(source: int) -> dict[str, torch.Tensor]:
+        sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+        config = Blip2QFormerConfig(**sizes, intermediate_size=12, encoder_hidden_size=source)
+        return {k: v.contiguous() for k, v in Blip2QFormerModel(config).state_dict().items()}
+
+    frames, clips = saved(width), saved(8)
+    weights = {f"qformer.{name}": values for name, values in frames.items()}
+    weights |= {f"video_Qformer.{name}": values for name, values in clips.items()}
+    weights["query_tokens"] = torch.arange(24.0).view(1, 3, 8)
+    weights["video_frame_position_embedding.weight"] = torch.ones(4, 8)
+    save_file(weights, tmp_path / "both.safetensors")
+    save_file({"other": torch.ones(1)}, tmp_path / "other.safetensors")
+
+    def network(file: str) -> Any:
+        method = VideoQueries(**small, pretrained=str(tmp_path / file))
+        method.begin_fit(corpus, None, None)
+        method.trainer(corpus, None)
+        return method.network_
+
+    built = network("both.safetensors")
+    inner = "encoder.layer.0.intermediate_query.dense.weight"
+    assert torch.equal(built.frames.qformer.layers[0].inner.weight, frames[inner])
+    assert torch.equal(built.qformer.layers[0].inner.weight, clips[inner])
+    assert torch.equal(built.frames.queries.flatten(), torch.arange(24.0))
+    assert torch.equal(built.frames.places, torch.ones(4, 8))
+    with pytest.raises(ModelError, match="^pretrained: no weights of a Q-Former$"):
+        network("other.safetensors")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("corpus", "conditions"),
+    [("street", "street-safety,parts-street-safety,less-street-safety"), ("amer", "amer")],
+)
+def test_the_papers_own_corpora_are_described_and_every_claim_is_judged(
+    run: Run, tmp_path: Path, corpus: str, conditions: str
+) -> None:
+    PANELS[corpus](tmp_path / corpus)
+    described = run("describe", tmp_path / corpus)
+    assert described.code == 0 and "48" in described.out, described.err
+    quick = {"training.epochs": 1, "layers": 2, "width": 8, "heads": 2, "inner": 8}
+    settings = [word for name, n in quick.items() for word in ("--set", f"{name}={n}")]
+    where = [tmp_path, "-o", tmp_path / "out", "--conditions", conditions, "--processes", 1]
+    ended = run("papers", "qumatl", *where, "--items", 40, "--runs", 1, *settings)
+    assert ended.code == 0, ended.err
+    report = PAPER.report(tmp_path / "out")
+    assert list(report["conditions"]) == conditions.split(",")
+    tests = [test for entry in report["claims"] for test in entry["tests"].values()]
+    models = {name for one in conditions.split(",") for name in PAPER.conditions[one].models}
+    about = [c for c in CLAIMS if {*conditions.split(",")} & {*c.conditions}]
+    assert len(tests) >= len(about) > 0 and {*MODELS} >= models
+    assert all(np.isfinite(test["effect"]) for test in tests)
+    assert "too few items, in " in ended.out

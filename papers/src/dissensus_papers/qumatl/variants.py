@@ -112,10 +112,11 @@ class VideoNet(QueryNet):
         that of Video-LLaMA, with its frame positions; whichever are there."""
         video = {k: v for k, v in weights.items() if k.split(".")[0].startswith("video_")}
         others = {k: v for k, v in weights.items() if k not in video}
+        loaded: list[bool] = []
         for qformer, own, queries in (
             (self.frames.qformer, others, self.frames.queries), (self.qformer, video, self.queries),
         ):  # fmt: skip
-            qformer.load_blip(own)
+            loaded.append(qformer.load_blip(own))
             tables = [(queries, "query_tokens")]
             tables += [(self.frames.places, "frame_position_embedding.weight")] * (own is video)
             for table, ending in tables:
@@ -123,6 +124,8 @@ class VideoNet(QueryNet):
                 if learned is not None:
                     with torch.no_grad():
                         table.copy_(interpolated(learned.float().flatten(0, -2), len(table)))
+        if not any(loaded):
+            raise ModelError("pretrained: no weights of a Q-Former")
 
 
 def _qformer(method: AnnotatorQueries, source: int) -> QFormer:
