@@ -34,10 +34,7 @@ PAPER = ComparisonPaper(
     name="tiny",
     title="Doe (2020), a tiny paper",
     sources={"crowd": Source("crowd"), "absent": Source("absent")},
-    models={
-        SINGLE: Model("Network", "single"),
-        MAJORITY: Model("Most frequent answer", "prior"),
-    },
+    models={SINGLE: Model("Network", "single"), MAJORITY: Model("Most frequent answer", "prior")},
     blocks=(
         CROWD,
         ComparisonCondition(

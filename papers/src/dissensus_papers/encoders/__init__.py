@@ -7,5 +7,5 @@ ENCODERS = {  # like `dissensus.encoders.ENCODERS`
         "tagger:": (f"{_HERE}.tagger", "TaggerEncoder"),
         "character-cnn": (f"{_HERE}.characters", "CharacterCnnEncoder"),
         "spelling": (f"{_HERE}.characters", "SpellingEncoder"),
-    },
+    }
 }

@@ -48,11 +48,7 @@ from dissensus_papers.framework.reports import (
     short,
     write_json,
 )
-from dissensus_papers.framework.text import (
-    front_page,
-    interval,
-    table,
-)
+from dissensus_papers.framework.text import front_page, interval, table
 
 FIRST, SECOND = "first", "second"  # the sides of a claim
 PERFECT = ("oracle: the true ratings", "best possible")  # rows of perfect predictions

@@ -19,13 +19,7 @@ from torch import Tensor, nn
 
 from dissensus import Corpus
 from dissensus.densities import RatingKde, unit_positions
-from dissensus.methods import (
-    AnnotatorHeads,
-    AnnotatorMethod,
-    AnnotatorOneHot,
-    Answers,
-    GridDensity,
-)
+from dissensus.methods import AnnotatorHeads, AnnotatorMethod, AnnotatorOneHot, Answers, GridDensity
 from dissensus.networks import Dropout
 from dissensus.training import Batch, Network, Outputs, Sizes, Trainer
 

@@ -17,13 +17,7 @@ from scipy.special import chdtrc
 from dissensus.metrics import normalised_entropy
 from dissensus.progress import progress
 from dissensus_papers.framework.claims import LEVEL
-from dissensus_papers.framework.reports import (
-    Report,
-    accuracy_and_f1,
-    macro_f1,
-    over,
-    read_json,
-)
+from dissensus_papers.framework.reports import Report, accuracy_and_f1, macro_f1, over, read_json
 from dissensus_papers.seedbert.emotions import EMOTIONS_FILE
 from dissensus_papers.seedbert.outcomes import (
     BY,

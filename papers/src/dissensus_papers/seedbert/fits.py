@@ -11,14 +11,7 @@ import numpy as np
 
 from dissensus import Corpus
 from dissensus.evaluation import Fold, Key
-from dissensus.methods import (
-    Job,
-    MemberAnswers,
-    fit_many,
-    held_out_items,
-    seeded,
-    worth_stacking,
-)
+from dissensus.methods import Job, MemberAnswers, fit_many, held_out_items, seeded, worth_stacking
 from dissensus_papers.framework.fitted import Fits, FitTask, Opened
 from dissensus_papers.seedbert.outcomes import Outcome, chosen
 from dissensus_papers.seedbert.protocol import (

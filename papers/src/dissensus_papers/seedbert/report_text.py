@@ -13,12 +13,7 @@ from dissensus_papers.framework.text import Section, interval, spread, whole
 from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS
 from dissensus_papers.seedbert.emotions import KAPPA, QUESTIONS
 from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
-from dissensus_papers.seedbert.protocol import (
-    CONDITIONS,
-    MODELS,
-    SOURCES,
-    TABLE,
-)
+from dissensus_papers.seedbert.protocol import CONDITIONS, MODELS, SOURCES, TABLE
 
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
 READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}

@@ -14,12 +14,7 @@ from dissensus.aggregation import AGGREGATORS
 from dissensus.evaluation import plain
 from dissensus.metrics import entropy, excess_kurtosis
 from dissensus_papers.framework.fitted import SavedItems, SavedOutcome
-from dissensus_papers.soft_labels.protocol import (
-    STEMS,
-    SoftLabelsCondition,
-    folds,
-    labels,
-)
+from dissensus_papers.soft_labels.protocol import STEMS, SoftLabelsCondition, folds, labels
 
 
 @dataclass(frozen=True, eq=False)
