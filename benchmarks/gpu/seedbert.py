@@ -27,14 +27,17 @@ import argparse
 import os
 import tempfile
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from archive import unpack
 from paper_runs import Script, typed_settings
 
 TRIED = "HS-Brexit-paper,HS-Brexit-frozen,snow2008-affect-paper,cifar10h-frozen-paper"
 SCRIPT = Script("seedbert", __doc__, (TRIED, ("n_members=2",)))
+MANY = 100  # annotators of a text that was used to test them
 EMOTIONS = (  # corpora of emotions: name, folder, which
     ("snow2008 affect", "snow2008", "affect"),
     ("CREMA-D", "crema_d_votes", None),
@@ -111,9 +114,43 @@ def gathered(archives: Sequence[Path]) -> list[Path]:
     if data := os.environ.get("DISSENSUS_DATA"):
         corpora = {name: datasets.read(Path(data) / folder, corpus=which)
                    for name, folder, which in EMOTIONS}  # fmt: skip
-        known = emotions(corpora, Path(data) / "toxic_spans")
+        known = emotions(corpora) | {"evidence": evidence(Path(data) / "toxic_spans")}
         write_json(done / EMOTIONS_FILE, plain(known))
     return [done]
+
+
+def evidence(folder: Path) -> dict[str, Any]:
+    """Table 3, by toxic_spans. Of two annotators of a text who marked what led them to a type of
+    toxicity: F1 of their marks if they name the same type, less that if they name different ones,
+    over texts with both.
+    """
+    import pyarrow.csv
+
+    from dissensus.evaluation import over_items
+    from dissensus_papers.framework.reports import short
+
+    types: dict[int, set[str]] = {}
+    marks: dict[int, set[int]] = {}
+    for row in pyarrow.csv.read_csv(folder / "spans.csv").to_pylist():
+        types.setdefault(row["annotation"], set()).add(row["type"])
+        marks.setdefault(row["annotation"], set()).update(range(row["start"], row["end"]))
+    of_text: dict[int, list[int]] = {}
+    for row in pyarrow.csv.read_csv(folder / "annotations.csv").to_pylist():
+        if len(types.get(row["annotation"], ())) == 1 and marks[row["annotation"]]:
+            of_text.setdefault(row["comment_id"], []).append(row["annotation"])
+    sides = []
+    for marked in (each for each in of_text.values() if len(each) < MANY):
+        f1: dict[bool, list[float]] = {True: [], False: []}
+        for first, second in combinations(marked, 2):
+            both = len(marks[first] & marks[second])
+            overlap = 2 * both / (len(marks[first]) + len(marks[second]))
+            f1[types[first] == types[second]].append(overlap)
+        if f1[True] and f1[False]:
+            sides.append([float(np.mean(f1[same])) for same in (True, False)])
+    same, different = np.array(sides).T
+    test = over_items(same[None], different[None])
+    figures = {"same": float(same.mean()), "different": float(different.mean())}
+    return {"n_items": len(same), **figures, **short(test)}
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import over_both
 from dissensus_papers.seedbert import CONDITIONS, PAPER
 from dissensus_papers.seedbert.analysis import cochran
-from dissensus_papers.seedbert.emotions import evidence, neighbours
+from dissensus_papers.seedbert.emotions import neighbours
 from dissensus_papers.seedbert.outcomes import CAUTIOUS, Items, Outcome, chosen, distribution
 from dissensus_papers.seedbert.protocol import DEEP, FIRST, SEEDS, SINGLE, SOURCES, TABLE_4, trials
 from papers.tests.tiny_seedbert import corpus, write
@@ -278,16 +278,6 @@ def near_share(row: np.ndarray) -> float | None:
     anger, disgust, joy, _ = (int(n) for n in row)
     different = anger * disgust + anger * joy + disgust * joy
     return anger * disgust / different if different else None
-
-
-def test_marks_of_two_annotators_with_the_same_and_with_different_reasons(tmp_path: Path) -> None:
-    spans = ["0,Insult,0,4", "1,Insult,2,6", "2,Threat,4,8", "3,Insult,0,4"]
-    rows = ["0,7", "1,7", "2,7", "3,8"]
-    (tmp_path / "spans.csv").write_text("annotation,type,start,end\n" + "\n".join(spans))
-    (tmp_path / "annotations.csv").write_text("annotation,comment_id\n" + "\n".join(rows))
-    figures = evidence(tmp_path)
-    assert figures["n_items"] == 1
-    assert (figures["same"], figures["different"]) == (0.5, pytest.approx((0 + 0.5) / 2))
 
 
 def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: Path) -> None:

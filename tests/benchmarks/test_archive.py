@@ -73,3 +73,15 @@ def test_answers_are_packed_without_loss(script: Any, tmp_path: Path) -> None:
     answers.write(tmp_path / "kept.json", content)
     assert answers.read(tmp_path / "kept.json") == content
     assert answers.packed(gold, gold) == ""
+
+
+def test_marks_of_two_annotators_with_the_same_and_with_different_reasons(
+    script: Any, tmp_path: Path
+) -> None:
+    spans = ["0,Insult,0,4", "1,Insult,2,6", "2,Threat,4,8", "3,Insult,0,4"]
+    rows = ["0,7", "1,7", "2,7", "3,8"]
+    (tmp_path / "spans.csv").write_text("annotation,type,start,end\n" + "\n".join(spans))
+    (tmp_path / "annotations.csv").write_text("annotation,comment_id\n" + "\n".join(rows))
+    figures = script("seedbert").evidence(tmp_path)
+    assert figures["n_items"] == 1
+    assert (figures["same"], figures["different"]) == (0.5, pytest.approx((0 + 0.5) / 2))

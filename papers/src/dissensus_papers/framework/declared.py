@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,8 @@ class Model:
         module, _, made_by = self.method.partition(":")
         default: Method
         if made_by:
-            default = getattr(importlib.import_module(f"dissensus_papers.{module}"), made_by)()
+            own = importlib.import_module(f"dissensus_papers.{module}")
+            default = attrgetter(made_by)(own)()
         else:
             default = build(self.method)
         return with_typed(changed(default, known(default, shared) | dict(self.settings)), typed)

@@ -29,10 +29,10 @@ RESAMPLES = 1000  # of macro-F1 over the items of a single run
 # ---- its head and its file ----
 
 
-def kept_report(path: Path, paper: str, part: str = "conditions") -> Report:
-    """A report from its file, which has the paper's name, and this part."""
+def kept_report(path: Path, paper: str) -> Report:
+    """A report from its file, which has the paper's name, and conditions."""
     kept = read_json(path)
-    if not isinstance(kept, dict) or kept.get("paper") != paper or part not in kept:
+    if not isinstance(kept, dict) or kept.get("paper") != paper or "conditions" not in kept:
         raise DataError(f"{path}: not a report on {paper} written by dissensus")
     return dict(kept)
 

@@ -85,8 +85,8 @@ FLOORS = {
 }
 MODELS: dict[str, Model] = {
     **_COMPARED,
-    PUBLISHED: _published("Queries, as published", "qumatl.variants:published"),
-    VIDEO: _published("Queries, as published for clips", "qumatl.variants:published_video"),
+    PUBLISHED: _published("Queries, as published", "qumatl.variants:AnnotatorQueries.published"),
+    VIDEO: _published("Queries, as published for clips", "qumatl.variants:VideoQueries.published"),
     **ABLATIONS,
     **TUNED_MODELS,
     **FLOORS,

@@ -18,17 +18,6 @@ from dissensus.methods import AnnotatorQueries, QueryNet, ReadContents
 from dissensus.networks import Dropout, QFormer, interpolated
 from dissensus.training import Batch, Network, Sizes
 
-
-def published() -> AnnotatorQueries:
-    """The model of pictures."""
-    return AnnotatorQueries.published()
-
-
-def published_video() -> VideoQueries:
-    """The model of clips."""
-    return VideoQueries.published()
-
-
 # ---- clips ----
 
 PROJECTION, DROPOUT = 256, 0.3  # what classifiers read, and of their hidden layers

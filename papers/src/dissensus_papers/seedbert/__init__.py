@@ -40,6 +40,7 @@ class SeedBert(FittedPaper):
 
     name, sources, conditions, models, n_runs = "seedbert", SOURCES, CONDITIONS, MODELS, N_REPEATS
     outcome, claims, sections = Outcome, CLAIMS, TABLES
+    figures = staticmethod(figures)
 
     def needed(self, conditions: list[SeedBertCondition]) -> list[SeedBertCondition]:
         """These conditions, and those in which their settings are chosen."""
@@ -92,11 +93,6 @@ class SeedBert(FittedPaper):
 
         typed = {name: text for name, text in settings if name != "training.compile"}
         return Plan(run, {"settings": typed})
-
-    def figures(
-        self, folder: Path, facts: Report, outcomes: Mapping[str, list[Any]], n_done: int
-    ) -> Report:
-        return {"settings": facts["settings"], "done": n_done} | figures(folder, outcomes)
 
     def front(self, report: Report) -> str:
         typed = ", ".join(f"{name}={value}" for name, value in report["settings"].items())

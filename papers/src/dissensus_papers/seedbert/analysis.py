@@ -52,8 +52,10 @@ ENSEMBLES = (SEEDS, DEEP)
 PRIOR = 5  # answers of all annotators that are added to those of one
 
 
-def figures(path: Path, outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
-    """What a report says of outcomes, by condition."""
+def figures(
+    path: Path, facts: Report, outcomes: Mapping[str, Sequence[Outcome]], n_done: int
+) -> Report:
+    """See `FittedPaper.figures`."""
     figures_of = {
         name: Figures.of(CONDITIONS[name], Items.load(path, CONDITIONS[name].corpus), own)
         for name, own in outcomes.items()
@@ -69,6 +71,8 @@ def figures(path: Path, outcomes: Mapping[str, Sequence[Outcome]]) -> Report:
     emotions = path / EMOTIONS_FILE
     rated = read_json(emotions) if emotions.exists() else {"kappas": {}}
     return rated | {
+        "settings": facts["settings"],
+        "done": n_done,
         "again": {name: _less_one(f) for name, f in tuned.items() if SOURCES[name].again},
         "number": _of_number(figures_of),
         ANNOTATORS: {name: _biases_of_annotators(f.items) for name, f in tuned.items()},

@@ -1,15 +1,11 @@
-"""How annotators differ about emotions, and about parts: Tables 1 to 3 of the paper, by corpora
-alone."""
+"""How annotators differ about emotions: Tables 1 and 2 of the paper, by corpora alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.csv
 
 from dissensus import Annotations, Corpus, Nominal
 from dissensus.agreement import mean_kappa
@@ -24,7 +20,6 @@ QUESTIONS = {
     "most": "the emotion most present",
     "all": "all emotions present",
 }
-MANY = 100  # annotators of a text that was used to test them
 THRESHOLD = 50  # of 100, above which an emotion counts as present
 ANGLES = {  # degrees on the circumplex (Russell 1980), disgust as distressed and frustrated
     "joy": 8, "surprise": 70, "anger": 99, "fear": 116, "disgust": 140, "sadness": 208,
@@ -34,13 +29,11 @@ SAME = {"happiness": "joy", "happy": "joy", "sad": "sadness"}  # words of other 
 LEAST = 0.02  # the smallest share or F1 that matters
 
 
-def emotions(corpora: Mapping[str, Corpus], spans: Path | None = None) -> Report:
-    """What corpora of emotions say of Tables 1 and 2, and spans of Table 3; empty without any.
+def emotions(corpora: Mapping[str, Corpus]) -> Report:
+    """What corpora of emotions say of Tables 1 and 2, and nothing of Table 3; empty without any.
 
     Args:
         corpora: by name; those without emotions are left out.
-        spans: folder of toxic_spans, whose annotators marked the words that led them to a type of
-            toxicity.
     """
     report: Report = {"kappas": {}, "neighbours": {}, "evidence": {}}
     for name, corpus in corpora.items():
@@ -57,8 +50,6 @@ def emotions(corpora: Mapping[str, Corpus], spans: Path | None = None) -> Report
             if len(set(words) & set(ANGLES)) > 3:
                 where = name if len(corpus.questions) == 1 else f"{name}, {question}"
                 report["neighbours"][where] = neighbours(answers.counts(), words)
-    if spans is not None:
-        report["evidence"] = evidence(spans)
     return report if any(report.values()) else {}
 
 
@@ -112,31 +103,3 @@ def neighbours(counts: np.ndarray, names: list[str]) -> Report:
     test = over_items(share[None], np.full((1, len(share)), chance))
     figures = {"share": float(share.mean()), "chance": float(chance)}
     return {"n_items": len(share), **figures, **short(test)}
-
-
-def evidence(folder: Path) -> Report:
-    """Of two annotators of a text who marked what led them to a type of toxicity: F1 of their
-    marks if they name the same type, less that if they name different ones, over texts with both.
-    """
-    types: dict[int, set[str]] = {}
-    marks: dict[int, set[int]] = {}
-    for row in pyarrow.csv.read_csv(folder / "spans.csv").to_pylist():
-        types.setdefault(row["annotation"], set()).add(row["type"])
-        marks.setdefault(row["annotation"], set()).update(range(row["start"], row["end"]))
-    of_text: dict[int, list[int]] = {}
-    for row in pyarrow.csv.read_csv(folder / "annotations.csv").to_pylist():
-        if len(types.get(row["annotation"], ())) == 1 and marks[row["annotation"]]:
-            of_text.setdefault(row["comment_id"], []).append(row["annotation"])
-    sides = []
-    for marked in (each for each in of_text.values() if len(each) < MANY):
-        f1: dict[bool, list[float]] = {True: [], False: []}
-        for first, second in combinations(marked, 2):
-            both = len(marks[first] & marks[second])
-            overlap = 2 * both / (len(marks[first]) + len(marks[second]))
-            f1[types[first] == types[second]].append(overlap)
-        if f1[True] and f1[False]:
-            sides.append([float(np.mean(f1[same])) for same in (True, False)])
-    same, different = np.array(sides).T
-    test = over_items(same[None], different[None])
-    figures = {"same": float(same.mean()), "different": float(different.mean())}
-    return {"n_items": len(same), **figures, **short(test)}

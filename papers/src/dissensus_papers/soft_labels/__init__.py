@@ -42,6 +42,7 @@ class SoftLabels(FittedPaper):
     name, conditions, models, default = "soft-labels", CONDITIONS, MODELS, PRINTED
     sources, n_runs, options = {name: Source(name) for name in CORPORA}, len(SEEDS), ("glove",)
     outcome, claims, sections = Outcome, CLAIMS, TABLES
+    counted, figures = staticmethod(in_every_model), staticmethod(figures)
     command = "dissensus papers soft-labels DATA --glove glove/pos_tweets.txt -o OUT"
 
     def read(self, data: Path) -> dict[str, Corpus]:
@@ -95,17 +96,6 @@ class SoftLabels(FittedPaper):
             run_fits(place, missing, len(keys), task, ready, request)
 
         return Plan(run)
-
-    def counted(self, outcomes: list[Outcome]) -> list[Outcome]:
-        return in_every_model(outcomes)
-
-    def figures(
-        self, folder: Path, facts: Report, outcomes: Mapping[str, list[Any]], n_done: int
-    ) -> Report:
-        seeds = {outcome.seed for own in outcomes.values() for outcome in own}
-        left_out = n_done - sum(map(len, outcomes.values()))
-        conditions = figures(folder, outcomes)
-        return {"seeds": sorted(seeds), "left_out": left_out, "conditions": conditions}
 
     def front(self, report: Report) -> str:
         n, left_out = len(report["seeds"]), report["left_out"]

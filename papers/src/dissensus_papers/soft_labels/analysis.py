@@ -25,15 +25,19 @@ from dissensus_papers.soft_labels.protocol import (
 )
 
 
-def figures(path: Path, outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
-    """What a report says of outcomes, by condition."""
+def figures(
+    path: Path, facts: reports.Report, outcomes: Mapping[str, Sequence[Outcome]], n_done: int
+) -> reports.Report:
+    """See `FittedPaper.figures`."""
     items = {name: Items.load(path, name) for name in outcomes}
     conditions = {}
     with progress("testing", len(items)) as advance:
         for name, own in outcomes.items():
             conditions[name] = _judged(CONDITIONS[name], items[name], own)
             advance(1)
-    return conditions
+    seeds = {outcome.seed for own in outcomes.values() for outcome in own}
+    left_out = n_done - sum(map(len, outcomes.values()))
+    return {"seeds": sorted(seeds), "left_out": left_out, "conditions": conditions}
 
 
 def in_every_model(outcomes: Sequence[Outcome]) -> list[Outcome]:

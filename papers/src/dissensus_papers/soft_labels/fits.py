@@ -72,8 +72,7 @@ def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Ou
         for error in train_all([one.run for one in together]).values():
             raise error
         return _outcome(key, [one.ended() for one in together])
-    trainings: list[_Trained] = []
-    state: dict[str, Any] = {}
+    trainings, state = [], {}
     for number in range(len(shared.parts)):
         one = begun(number) if number else first
         if state:  # the same first weights, but the moments that Adam had after the last fold
@@ -84,18 +83,7 @@ def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Ou
     return _outcome(key, trainings)
 
 
-class _Trained(NamedTuple):
-    """A training that has ended, on one fold: the fields of an outcome."""
-
-    predicted: np.ndarray
-    best_epoch: int
-    f1: list[float]
-    loss: list[float]
-    chosen: list[float]
-    last: list[float]
-
-
-def _outcome(key: Key, trainings: Sequence[_Trained]) -> Outcome:
+def _outcome(key: Key, trainings: Sequence[tuple[Any, ...]]) -> Outcome:
     predicted, *others = zip(*trainings, strict=True)
     return Outcome(*key, np.concatenate(predicted).astype(np.int8), *map(list, others))
 
@@ -165,14 +153,9 @@ class _Training:
         both = self.run.examples, self.development
         return [mean_loss(self.run.network, main, part, self.run.training) for part in both]
 
-    def ended(self) -> _Trained:
-        """The result, with the weights of the chosen epoch."""
+    def ended(self) -> tuple[Any, ...]:
+        """The fields of an outcome, with the weights of the chosen epoch."""
         log = self.run.log
-        return _Trained(
-            self._answers(self.test),
-            log.best_epoch,
-            [round(figure, 6) for figure in log.validation],
-            [round(loss, 6) for loss in log.train],
-            self._main_losses(),
-            self.last,
-        )
+        f1, loss = ([round(each, 6) for each in column] for column in (log.validation, log.train))
+        chosen = self._main_losses()
+        return self._answers(self.test), log.best_epoch, f1, loss, chosen, self.last
