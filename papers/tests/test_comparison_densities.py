@@ -89,7 +89,7 @@ def test_a_claim_compares_two_readings_of_one_model(report: dict[str, Any]) -> N
 
 
 def test_models_are_built_with_the_published_settings() -> None:
-    built = {name: model.built({}) for name, model in individual.MODELS.items()}
+    built = {name: model.built({}) for name, model in individual.PAPER.models.items()}
     settings = settings_of(built["mt-both"])
     assert settings["common"] is False and settings["objective"] == "both"
     assert settings["training.optimiser"] == "sgd" and settings["training.plateau_factor"] == 0.1

@@ -11,9 +11,9 @@ from sklearn.model_selection import StratifiedKFold
 from dissensus import Corpus, datasets
 from dissensus.errors import DataError
 from dissensus.metrics import excess_kurtosis
-from dissensus_papers.soft_labels import CONDITIONS, PAPER
+from dissensus_papers.soft_labels import PAPER
 from dissensus_papers.soft_labels.outcomes import Items
-from dissensus_papers.soft_labels.protocol import folds, labels, tied, with_automatic
+from dissensus_papers.soft_labels.protocol import CONDITIONS, folds, labels, tied, with_automatic
 from papers.tests.tiny import stems, tweets
 
 

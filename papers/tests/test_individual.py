@@ -224,7 +224,7 @@ def test_licensed_corpora_are_joined_as_the_paper_splits_them(licensed: Path) ->
     sizes = {}
     for name in LICENSED:
         condition = individual.PAPER.conditions[name]
-        corpus = individual.SOURCES[condition.corpus].prepared(corpora[condition.corpus])
+        corpus = individual.PAPER.sources[condition.corpus].prepared(corpora[condition.corpus])
         folds: Any = condition.folds
         (fold,) = folds(corpus.select(questions=condition.questions))
         sizes[name] = tuple(map(len, (fold.train, fold.validation, fold.test)))

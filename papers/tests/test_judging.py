@@ -15,9 +15,9 @@ from sklearn.metrics import accuracy_score, f1_score
 from dissensus import Corpus
 from dissensus.errors import DataError
 from dissensus.evaluation.execution.folder import locked_folder
-from dissensus_papers.soft_labels import CONDITIONS, PAPER
+from dissensus_papers.soft_labels import PAPER
 from dissensus_papers.soft_labels.outcomes import Items, Outcome
-from dissensus_papers.soft_labels.protocol import CELLS, MODELS, folds, with_automatic
+from dissensus_papers.soft_labels.protocol import CELLS, CONDITIONS, MODELS, folds, with_automatic
 from papers.tests.tiny import stems, tweets, vectors
 from tests.saved_folders import without_checksums
 

@@ -18,7 +18,8 @@ from dissensus.errors import DataError, ModelError
 from dissensus.evaluation.execution.task import drawn
 from dissensus.scales import Interval, Ordinal
 from dissensus_papers.framework.declared import ComparisonCondition
-from dissensus_papers.qumatl import CLAIMS, CONDITIONS, PAPER
+from dissensus_papers.qumatl import CLAIMS, PAPER
+from dissensus_papers.qumatl.conditions import CONDITIONS
 from dissensus_papers.qumatl.corpora import (
     CELLS,
     FRAMES,
@@ -135,7 +136,7 @@ def test_the_model_of_clips_starts_from_saved_qformers(tmp_path: Path) -> None:
     width = len(next(iter(corpus.contents.values()))[0][0])
 
     def saved(source: int) -> dict[str, torch.Tensor]:
-        sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+        sizes: dict[str, Any] = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
         config = Blip2QFormerConfig(**sizes, intermediate_size=12, encoder_hidden_size=source)
         return {k: v.contiguous() for k, v in Blip2QFormerModel(config).state_dict().items()}
 

@@ -18,10 +18,11 @@ from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation.fit import Key, plain
 from dissensus.training.loop import Trainer
 from dissensus_papers.framework.fitted import Fits, Opened
-from dissensus_papers.soft_labels import CONDITIONS, PAPER
+from dissensus_papers.soft_labels import PAPER
 from dissensus_papers.soft_labels.fits import Task
 from dissensus_papers.soft_labels.outcomes import Outcome
 from dissensus_papers.soft_labels.protocol import (
+    CONDITIONS,
     MODELS,
     TRAINING,
     folds,

@@ -13,11 +13,20 @@ from sklearn.metrics import f1_score
 
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import over_both
-from dissensus_papers.seedbert import CONDITIONS, PAPER
+from dissensus_papers.seedbert import PAPER
 from dissensus_papers.seedbert.analysis import cochran
 from dissensus_papers.seedbert.emotions import neighbours
 from dissensus_papers.seedbert.outcomes import CAUTIOUS, Items, Outcome, chosen, distribution
-from dissensus_papers.seedbert.protocol import DEEP, FIRST, SEEDS, SINGLE, SOURCES, TABLE_4, trials
+from dissensus_papers.seedbert.protocol import (
+    CONDITIONS,
+    DEEP,
+    FIRST,
+    SEEDS,
+    SINGLE,
+    SOURCES,
+    TABLE_4,
+    trials,
+)
 from papers.tests.tiny_seedbert import corpus, write
 from tests.tiny import tiny_bert
 

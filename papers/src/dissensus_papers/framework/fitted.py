@@ -49,10 +49,15 @@ class FittedPaper(Paper):
 
     Args:
         outcome: of a fit.
+        figures: what the report says of outcomes, by condition, in a folder that was begun with
+            these facts and has so many outcomes.
+        counted: those outcomes of a condition that are in the report.
         sections: tables of a report.
     """
 
     outcome: type[Any]
+    figures: Callable[[Path, Report, Mapping[str, list[Any]], int], Report]
+    counted: Callable[[list[Any]], list[Any]] = staticmethod(lambda outcomes: outcomes)
     sections: Sequence[Section]
 
     def outcomes(self, folder: str | Path, condition: str | None = None) -> list[Any]:
@@ -79,21 +84,6 @@ class FittedPaper(Paper):
                 counted[name] = own
         about = head(folder, front, (each.machine for own in counted.values() for each in own))
         return about | self.figures(folder, front["facts"], counted, len(done))
-
-    def counted(self, outcomes: list[Any]) -> list[Any]:
-        """Those outcomes of a condition that are in the report."""
-        return outcomes
-
-    @abstractmethod
-    def figures(
-        self, folder: Path, facts: Report, outcomes: Mapping[str, list[Any]], n_done: int
-    ) -> Report:
-        """What the report says of outcomes, by condition.
-
-        Args:
-            facts: that the folder was begun with.
-            n_done: how many outcomes there are, those included that are not counted.
-        """
 
     def tables(self, report: Report) -> Iterable[Table | str]:
         return (section(report) for section in self.sections)

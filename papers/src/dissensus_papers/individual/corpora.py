@@ -205,7 +205,8 @@ def first_to_second(corpus: Corpus) -> list[Fold]:
 def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus) -> list[Fold]:
     """One fold: the parts of a split that the corpus is distributed with."""
     of_item = np.array(corpus.splits[split].to_pylist(), dtype=object)
-    return [Fold(test, *(np.flatnonzero(of_item == part) for part in (train, test, validation)))]
+    learned, tested, chosen = (np.flatnonzero(of_item == p) for p in (train, test, validation))
+    return [Fold(test, learned, tested, chosen)]
 
 
 def _transfer(

@@ -211,11 +211,11 @@ class Figures:
         """How much farther one model's read-out is from annotators than another's, by distance:
         below 0 is nearer. Empty if no repetition has both."""
         repeats = self.shared(mine[0], theirs[0])
-        sides = {
-            name: [self.scores(*side, name, repeats) for side in (mine, theirs)]
-            for name in (DISTANCES if repeats else ())
-        }
-        return {name: over(*both, self.items.groups) for name, both in sides.items()}
+        tests = {}
+        for name in DISTANCES if repeats else ():
+            first, second = (self.scores(*side, name, repeats) for side in (mine, theirs))
+            tests[name] = over(first, second, self.items.groups)
+        return tests
 
 
 def _judged(figures: Figures) -> dict[str, Any]:
@@ -287,9 +287,9 @@ def _table_tests(figures: Figures) -> dict[str, Any]:
     known = figures.items.label >= 0
     for model in TABLE_4:
         if model != SEEDS and (repeats := figures.shared(SEEDS, model)):
-            both = [figures.answers(name, repeats)[:, known] for name in (SEEDS, model)]
+            mine, theirs = (figures.answers(name, repeats)[:, known] for name in (SEEDS, model))
             label, groups = figures.items.label[known], figures.items.groups[known]
-            tests[model] = accuracy_and_f1(label, *both, groups)
+            tests[model] = accuracy_and_f1(label, mine, theirs, groups)
     return tests
 
 
@@ -323,15 +323,11 @@ def _of_number(figures_of: Mapping[str, Figures]) -> dict[str, Any]:
             n_members = MODELS[model].n_networks
             own: Report = {str(n): figures.of_members(model, n) for n in NUMBERS if n <= n_members}
             own["repeats"] = len(figures.done[model])
-            if (
-                n_members > N_MEMBERS
-            ):  # how much farther from annotators all are than the first five
-                own["more"] = {
-                    read: over(*(figures.scores(model, read, BY, None, n)
-                                 for n in (None, N_MEMBERS)), groups)
-                    for read in READ_OUTS
-                }  # fmt: skip
-            numbers.setdefault(condition.corpus, {})[model] = own
+            more = {}  # how much farther from annotators all members are than the first five
+            for read in READ_OUTS if n_members > N_MEMBERS else ():
+                every, five = (figures.scores(model, read, BY, None, n) for n in (None, N_MEMBERS))
+                more[read] = over(every, five, groups)
+            numbers.setdefault(condition.corpus, {})[model] = own | ({"more": more} if more else {})
     return numbers
 
 

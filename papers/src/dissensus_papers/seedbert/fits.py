@@ -158,7 +158,7 @@ def _parts(
         return [[(fold, *fold.parts(corpus)[:2]) for fold in each] for each in every]
 
     parts: list[Any] = opened.once(condition.name if choosing else corpus.name, dealt)
-    return parts[0 if choosing else repeat]  # type: ignore[no-any-return]
+    return parts[0 if choosing else repeat]
 
 
 def _parted(fits: Sequence[_Fit]) -> Iterator[list[_Fit]]:

@@ -72,7 +72,8 @@ def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Ou
         for error in train_all([one.run for one in together]).values():
             raise error
         return _outcome(key, [one.ended() for one in together])
-    trainings, state = [], {}
+    trainings: list[Any] = []
+    state: dict[str, Any] = {}
     for number in range(len(shared.parts)):
         one = begun(number) if number else first
         if state:  # the same first weights, but the moments that Adam had after the last fold
