@@ -335,8 +335,9 @@ def read(
     folder.
 
     Args:
-        source: a path, or a pandas, polars or Arrow table. A file is a table (CSV, TSV, XLSX,
-            ODS, JSON, JSONL, Parquet, Arrow; it may be compressed) or an export of Label Studio,
+        source: a path, or a table in memory: of pandas, polars or Arrow, a dataset of Hugging
+            Face, a list of dicts or a dict of columns. A file is a table (CSV, TSV, XLSX, ODS,
+            JSON, JSONL, Parquet, Arrow; it may be compressed) or an export of Label Studio,
             Argilla, Prodigy, doccano, potato, Mechanical Turk, Toloka or Figure Eight. A folder
             is a corpus that `Corpus.save` or `dissensus convert` wrote, a public corpus, or
             contains a file for each annotator. A public corpus in the folder DISSENSUS_DATA may

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from dissensus import Annotations
 from dissensus.corpus import LeftOut
+from dissensus.errors import DataError
 from dissensus.readers import read
 from dissensus.scales import Interval, Nominal, Ordinal
 
@@ -23,7 +25,13 @@ COLUMNS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    "make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, pa.RecordBatch.from_pydict]
+    "make",
+    [
+        *(pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, pa.RecordBatch.from_pydict, dict),
+        lambda columns: [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ],
+    ],
 )
 def test_any_table_is_read(make: Any) -> None:
     corpus = read(make(COLUMNS))
@@ -35,6 +43,38 @@ def test_any_table_is_read(make: Any) -> None:
         "table: long table; item = task, annotator = worker, answer = label (nominal: no, yes); "
         "3 answers by 2 annotators on 2 items",
     )
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([{"item": "t1"}, 3], "a list must have a dict for each row, found int"),
+        ({"item": 3}, "a dict must have a list of values by column"),
+        ({"item": [1, 2], "label": [1]}, "the columns have different lengths: [1, 2]"),
+        ([], "no columns"),
+    ],
+)
+def test_objects_that_are_no_table(table: Any, message: str) -> None:
+    with pytest.raises(DataError, match=re.escape(message)):
+        read(table)
+
+
+def test_rows_without_a_key_have_a_gap_and_values_of_several_kinds_are_texts() -> None:
+    answers = [(1, "x", "yes"), (1, "y", 2), (2, "y", "yes")]
+    rows: list[dict[str, Any]] = [dict(item=n, annotator=a, label=v) for n, a, v in answers]
+    rows.append({"item": 2, "annotator": "x"})
+    corpus = read(rows, scale="nominal")
+    assert corpus["label"].answers() == ["yes", "2", "yes"]
+
+
+def test_a_dataset_of_hugging_face_has_the_names_of_its_classes() -> None:
+    datasets = pytest.importorskip("datasets")
+    features = {"item": datasets.Value("string"), "annotator": datasets.Value("string")}
+    features["label"] = datasets.ClassLabel(names=["no", "yes"])
+    columns = {"item": ["a", "a", "b"], "annotator": ["x", "y", "x"], "label": [0, 1, -1]}
+    whole = datasets.Dataset.from_dict(columns, datasets.Features(features))
+    assert read(whole)["label"].answers() == ["no", "yes"]
+    assert read(whole.select([1]), item="item")["label"].answers() == ["yes"]
 
 
 def test_options_reach_tables() -> None:

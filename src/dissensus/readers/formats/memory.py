@@ -1,7 +1,9 @@
-"""Tables in memory: pandas, polars, Arrow or any other that narwhals supports."""
+"""Tables in memory: pandas, polars, Arrow or any other that narwhals supports, Hugging Face
+datasets, lists of objects, and columns by name."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -9,6 +11,7 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers.files import check_width
+from dissensus.readers.formats.parquet import with_class_names
 from dissensus.readers.json_text import value_text
 from dissensus.readers.layout import IN_MEMORY, Layout
 from dissensus.readers.tables.arrow_columns import arrow_rows, as_texts
@@ -24,8 +27,14 @@ def _columns(table: Any) -> tuple[list[Any], list[Any]]:
     """The columns of a table with their names."""
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
+    if hasattr(table, "with_format") and hasattr(table, "features"):  # of Hugging Face
+        table = table.with_format("arrow")[:]
     if isinstance(table, pa.Table):
+        table = with_class_names(table)
         return table.column_names, table.columns
+    if isinstance(table, list | tuple | Mapping):
+        columns = _of_objects(table)
+        return list(columns), [_array(column) for column in columns.values()]
     import narwhals as nw
 
     table = _with_index(table)
@@ -34,7 +43,8 @@ def _columns(table: Any) -> tuple[list[Any], list[Any]]:
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     except TypeError:
         raise DataError(
-            f"{type(table).__name__} is neither a path nor a pandas, polars or Arrow table"
+            f"{type(table).__name__} is neither a path nor a table: pass a pandas, polars or Arrow "
+            "table, a dataset of Hugging Face, a list of dicts, or a dict of columns"
         ) from None
     except nw.exceptions.DuplicateError:
         names = [str(name) for name in table.columns]
@@ -63,6 +73,27 @@ def _with_index(table: Any) -> Any:
     return table if None in names else table.reset_index()
 
 
+def _of_objects(table: Any) -> dict[str, list[Any]]:
+    """The columns of a list of dicts, a row each, or of a dict of columns."""
+    if isinstance(table, Mapping):
+        try:
+            columns = {str(name): list(column) for name, column in table.items()}
+        except TypeError:
+            raise DataError(f"{IN_MEMORY}: a dict must have a list of values by column") from None
+        if len(lengths := {len(column) for column in columns.values()}) > 1:
+            raise DataError(
+                f"{IN_MEMORY}: the columns have different lengths: {sorted(lengths)[:5]}"
+            )
+        return columns
+    if wrong := next((row for row in table if not isinstance(row, Mapping)), None):
+        raise DataError(
+            f"{IN_MEMORY}: a list must have a dict for each row, found {type(wrong).__name__}"
+        )
+    names = dict.fromkeys(name for row in table for name in row)
+    check_width(len(names), IN_MEMORY)
+    return {str(name): [row.get(name) for row in table] for name in names}
+
+
 def _arrow(series: Any) -> Any:
     try:
         array = series.to_arrow()
@@ -70,11 +101,24 @@ def _arrow(series: Any) -> Any:
             return array
         return pa.array([None if _is_gap(value) else str(value) for value in series.to_list()])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # 1, "a" and 2**70 together
-        values = [None if _is_gap(value) else value for value in series.to_list()]
-        if any(isinstance(value, list | tuple | set | frozenset) for value in values):
-            sets = [None if value is None else _members(value) for value in values]
-            return pa.array(sets, pa.list_(pa.string()))
-        return pa.array([value_text(value) for value in values], pa.string())
+        return _mixed(series.to_list())
+
+
+def _array(values: list[Any]) -> Any:
+    values = [None if _is_gap(value) else value for value in values]
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return _mixed(values)
+
+
+def _mixed(values: list[Any]) -> Any:
+    """Values of different kinds as texts, or as sets if there are some."""
+    values = [None if _is_gap(value) else value for value in values]
+    if any(isinstance(value, list | tuple | set | frozenset) for value in values):
+        sets = [None if value is None else _members(value) for value in values]
+        return pa.array(sets, pa.list_(pa.string()))
+    return pa.array([value_text(value) for value in values], pa.string())
 
 
 def _members(value: Any) -> list[str | None]:
