@@ -216,8 +216,9 @@ MANY_ROWS = 1 << 24  # of a column of whole numbers: very many
 
 DAMAGE: tuple[type[Exception], ...] = (  # what the content of a damaged folder can cause
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
-    *(MemoryError, pa.ArrowException, OSError),
+    *(MemoryError, pa.ArrowException),
 )
+_UNREADABLE = (*DAMAGE, OSError)
 
 
 @contextmanager
@@ -330,7 +331,7 @@ def reading(folder: Path) -> Iterator[None]:
         if str(folder) in str(error):
             raise
         raise DataError(f"{folder}: damaged ({error}); make the folder again") from None
-    except DAMAGE as error:
+    except _UNREADABLE as error:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, OSError):
             reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -21,18 +20,12 @@ import pyarrow.csv
 
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.files import (
-    WESTERN,
     LargeText,
-    LongLineError,
     NotUtf8Error,
-    as_utf8,
     check_width,
-    has_few_odd_letters,
     is_large,
     is_text,
-    read_bytes,
-    read_utf8,
-    western_word,
+    read_text,
 )
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import n_recognised
@@ -65,7 +58,7 @@ def names_of(start: bytes) -> list[str]:
 
 def delimited_cells(path: Path, layout: Layout) -> list[list[str | None]]:
     """All cells of a file, names included; None where one is blank."""
-    data, _ = _western_or_utf8(path, layout.encoding)
+    data, _ = read_text(path, layout.encoding)
     text = _as_laid_out(_Text(path, data), layout)
     check_width(text.width, path)
     try:
@@ -89,7 +82,7 @@ def delimited_rows(path: Path, layout: Layout, short_rows: bool = False) -> Rows
         with suppress(NotUtf8Error):
             first = next(large.chunks(), b"")[: 1 << 20]
             return _rows(_Text(path, first[: first.rfind(b"\n") + 1] or first, large))
-    data, notes = _western_or_utf8(path, layout.encoding)
+    data, notes = read_text(path, layout.encoding)
     _check_bytes(data, path)
     text = _as_laid_out(_Text(path, data, notes=notes), layout)
     if short_rows:
@@ -206,30 +199,6 @@ def _rows(text: _Text) -> Rows:
         commas=text.delimiter == ";",
         notes=text.notes,
     )
-
-
-def _western_or_utf8(path: Path, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
-    """The file as UTF-8, and a note if it is read as Windows-1252 without being asked."""
-    try:
-        return read_utf8(path, encoding), ()
-    except LongLineError:
-        raise
-    except DataError:
-        if encoding is not None:
-            raise
-        data = read_bytes(path)
-        if data.startswith(codecs.BOM_UTF8) or not is_text(data[:4096]):
-            raise
-        advice = "if letters are wrong, name its encoding (encoding=, --encoding)"
-        if (word := western_word(data)) is not None:
-            note = f"not UTF-8, read as Windows-1252: {word!r}; {advice}"
-            return read_utf8(path, WESTERN), (note,)
-        if not has_few_odd_letters(data):
-            raise
-    lines = [as_utf8(line) for line in data.split(b"\n")]
-    n_odd = sum(changed for _, changed in lines)
-    note = f"{counted(n_odd, 'line')} not in UTF-8, read as Windows-1252; {advice}"
-    return b"\n".join(line for line, _ in lines), (note,)
 
 
 # ---- lines that are no rows, and lines of names ----

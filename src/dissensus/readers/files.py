@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeVar
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, counted
 from dissensus.files.plain import (
     ENDINGS,
     Unpacked,
@@ -169,19 +169,39 @@ def western_word(data: bytes) -> str | None:
     return next(word for word in re.findall(r"\w+", text) if not word.isascii())
 
 
-def has_few_odd_letters(data: bytes) -> bool:
-    """Whether hardly any byte is no ASCII, so that a wrong guess of the encoding changes little."""
-    return sum(map(data.count, map(bytes, zip(range(128, 256))))) <= FEW_ODD * len(data)
-
-
-def as_utf8(line: bytes) -> tuple[bytes, bool]:
-    """A line as UTF-8, and whether it was none, but Windows-1252 or Latin-1."""
-    if line.isascii() or _is_utf8(line):
-        return line, False
+def read_text(path: Path, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
+    """The file as UTF-8, and a note if it is read as Windows-1252 without being asked."""
     try:
-        return line.decode(WESTERN).encode("utf-8"), True
+        return read_utf8(path, encoding), ()
+    except LongLineError:
+        raise
+    except DataError:
+        if encoding is not None:
+            raise
+        data = read_bytes(path)
+        if data.startswith(codecs.BOM_UTF8) or not is_text(data[:4096]):
+            raise
+        advice = "if letters are wrong, name its encoding (encoding=, --encoding)"
+        if (word := western_word(data)) is not None:
+            note = f"not UTF-8, read as Windows-1252: {word!r}; {advice}"
+            return _recoded(data, WESTERN, path), (note,)
+        n_odd_letters = sum(map(data.count, map(bytes, zip(range(128, 256)))))
+        if n_odd_letters > FEW_ODD * len(data):  # if few, a wrong guess changes little
+            raise
+    lines, n_odd = data.split(b"\n"), 0
+    for at, line in enumerate(lines):
+        if not line.isascii() and not _is_utf8(line):
+            n_odd += 1
+            lines[at] = _western(line).encode("utf-8")
+    note = f"{counted(n_odd, 'line')} not in UTF-8, read as Windows-1252; {advice}"
+    return b"\n".join(lines), (note,)
+
+
+def _western(line: bytes) -> str:
+    try:
+        return line.decode(WESTERN)
     except UnicodeDecodeError:
-        return line.decode("latin-1").encode("utf-8"), True
+        return line.decode("latin-1")
 
 
 def read_bytes(path: Path) -> bytes:

@@ -20,15 +20,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import zip_members
 from dissensus.readers.delimited import delimited_cells, delimited_rows
-from dissensus.readers.exports.folders import (
-    COLUMNS,
-    LINES,
-    SPREADSHEETS,
-    TEXTS,
-    files_in,
-    is_own,
-    table_files,
-)
+from dissensus.readers.exports import folders
 from dissensus.readers.exports.grids import (
     Cells,
     Grid,
@@ -58,14 +50,14 @@ def read(path: Path, options: Layout) -> Corpus:
     if not path.is_dir():
         raise DataError(f"{path}: not a folder")
     if options.files is not None:
-        names = [file.relative_to(path).as_posix() for file in files_in(path)]
+        names = [file.relative_to(path).as_posix() for file in folders.files_in(path)]
         return matched_corpus(
             path, names, lambda name: _rows(path / name, options), options, "file"
         )
-    files = table_files(path)
+    files = folders.table_files(path)
     if not files:
         raise DataError(f"{path}: a folder without tables; name a file (CSV, TSV, XLSX, JSONL)")
-    shards = [file for file in files if ending(file) in COLUMNS]
+    shards = [file for file in files if ending(file) in folders.COLUMNS]
     if shards:
         return _shards(path, shards, options)
     grids = _grids(path, files, options)
@@ -79,7 +71,7 @@ def read_zip(path: Path, options: Layout) -> Corpus:
     with TemporaryDirectory() as place:
         folder = Path(place) / path.name
         for name, data in zip_members(path):
-            if is_own(name):
+            if folders.is_own(name):
                 file = folder / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(data)
@@ -100,34 +92,32 @@ def read_zip(path: Path, options: Layout) -> Corpus:
 
 def _rows(file: Path, options: Layout) -> Rows:
     """The table in a file, whatever its format."""
-    if ending(file) in SPREADSHEETS:
+    if ending(file) in folders.SPREADSHEETS:
         one = max(spreadsheet.sheets(file, options), key=lambda one: len(one.cells))
         return grid_rows(file, one)
-    if ending(file) in LINES:
+    if ending(file) in folders.LINES:
         return object_rows(file, options)
-    if ending(file) in COLUMNS:
+    if ending(file) in folders.COLUMNS:
         return file_rows(file, lambda: _table(file))
     return delimited_rows(file, options)
 
 
 def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
     names = _names(path, files)
-    cells = {
-        file: list(_cells(file, options)) for file in files if ending(file) not in SPREADSHEETS
-    }
+    texts = [file for file in files if ending(file) not in folders.SPREADSHEETS]
+    cells = {file: list(_cells(file, options)) for file in texts}
     grids = {file: grid(names[file], rows) for file, rows in cells.items()}
-    known = [one for one in grids.values() if one is not None]
-    tables = [file for file in cells if ending(file) in TEXTS]
-    if known and tables and not looks_named(known):
+    tables = [file for file in cells if ending(file) in folders.TEXTS]
+    if tables and not looks_named([one for one in grids.values() if one is not None]):
         grids |= {file: grid(names[file], cells[file], named=False) for file in tables}
-    sheets = {file: spreadsheet.sheets(file, options) for file in files if file not in cells}
-    for file, grids_of_file in sheets.items():
-        largest = max(grids_of_file, key=lambda one: len(one.cells), default=None)
-        grids[file] = None if largest is None else replace(largest, name=names[file])
+    for file in files:
+        if file not in cells and (sheets := spreadsheet.sheets(file, options)):
+            grids[file] = replace(max(sheets, key=lambda one: len(one.cells)), name=names[file])
+    known = {file: one for file in files if (one := grids.get(file)) is not None}
     for file, (annotator, document) in _documents(path, files).items():
-        if (one := grids[file]) is not None:
-            grids[file] = replace(one, name=annotator, document=document)
-    return [one for one in (grids[file] for file in files) if one is not None]
+        if file in known:
+            known[file] = replace(known[file], name=annotator, document=document)
+    return list(known.values())
 
 
 def _objects_corpus(path: Path, grids: list[Grid], options: Layout) -> Corpus:
@@ -145,22 +135,25 @@ def _documents(path: Path, files: list[Path]) -> dict[Path, tuple[str, str]]:
     """The annotator and the document of each file: a folder for each annotator, with several files
     that are called as those in others; empty if there are none."""
     named = {file: (file.parent.relative_to(path).as_posix(), stem(file.name)) for file in files}
-    folders, stems = ({one[at] for one in named.values()} for at in (0, 1))
-    several = 1 < len(stems) < len(files) and 1 < len(folders) < len(files)
+    sizes = [len({one[at] for one in named.values()}) for at in (0, 1)]
+    several = all(1 < size < len(files) for size in sizes)
     return named if several and len(set(named.values())) == len(files) else {}
 
 
 def _names(path: Path, files: list[Path]) -> dict[Path, str]:
     """A name for each file: its own if that is distinct, otherwise that of its folder."""
-    folders = [file.parent.relative_to(path).as_posix() for file in files]
-    paths = [file.relative_to(path).as_posix() for file in files]
-    ways = ([stem(file.name) for file in files], folders, paths)
+    paths = [file.relative_to(path) for file in files]
+    ways = (
+        [stem(file.name) for file in files],
+        [one.parent.as_posix() for one in paths],
+        [one.as_posix() for one in paths],
+    )
     return next(dict(zip(files, way, strict=True)) for way in ways if len(set(way)) == len(files))
 
 
 def _cells(file: Path, options: Layout) -> Iterable[Cells]:
     """All cells of a file, the column names first."""
-    if ending(file) in LINES:
+    if ending(file) in folders.LINES:
         return _of_objects(read_utf8(file, options.encoding), file)
     named = options if options.header is not None else replace(options, header=1)
     return delimited_cells(file, named)  # `looks_named` sees whether all files have names
