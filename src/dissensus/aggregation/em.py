@@ -17,14 +17,7 @@ from dissensus.aggregation.base import Aggregator, Gives, gold_codes
 from dissensus.annotations import Annotations
 from dissensus.conversion import annotations_of
 from dissensus.errors import DataError, listed
-from dissensus.files.folders import (
-    read_json,
-    read_table,
-    reading,
-    write_json,
-    write_table,
-    writing,
-)
+from dissensus.files.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names, code_type
 from dissensus.progress import progress
 
@@ -189,10 +182,7 @@ class HiddenTruth(Aggregator):
     # ---- the algorithm ----
 
     def fit(
-        self,
-        annotations: Any,
-        gold: Annotations | None = None,
-        history: HiddenTruth | None = None,
+        self, annotations: Any, gold: Annotations | None = None, history: HiddenTruth | None = None
     ) -> Self:
         """Aggregate the answers to one question.
 

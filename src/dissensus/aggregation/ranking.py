@@ -246,13 +246,9 @@ def _check_connected(comparisons: Comparisons, name: str) -> None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    lost = np.concatenate(
-        [comparisons.right[comparisons.won > 0], comparisons.left[comparisons.won < 1]]
-    )
-    won = np.concatenate(
-        [comparisons.left[comparisons.won > 0], comparisons.right[comparisons.won < 1]]
-    )
-    n = comparisons.n_things
+    n, left, right = comparisons.n_things, comparisons.left, comparisons.right
+    first, second = comparisons.won > 0, comparisons.won < 1
+    lost, won = np.r_[right[first], left[second]], np.r_[left[first], right[second]]
     beaten = csr_array((np.ones(len(won)), (lost, won)), (n, n))
     parts, _ = connected_components(beaten, directed=True, connection="strong")
     if parts > 1:

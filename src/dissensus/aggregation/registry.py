@@ -30,15 +30,8 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.scales import Scale
 
-ESTIMATES = (
-    "accuracy_",
-    "accuracy_low_",
-    "accuracy_high_",
-    "skill_",
-    "competence_",
-    "ability_",
-    "bias_",
-    "spread_",
+ESTIMATES = tuple(  # of annotators, one number each
+    "accuracy_ accuracy_low_ accuracy_high_ skill_ competence_ ability_ bias_ spread_".split()
 )
 ROWS_AT_ONCE = 100_000  # gold labels that are compared together
 MANY_VALUES = 1000  # more are hardly values that annotators chose from
@@ -165,13 +158,9 @@ def aggregate(
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     if method is None:
-        options: Any = use_gold, skills, warm_start
-        return {
-            question: aggregate(corpus, usual_method(corpus, question), [question], *options)[
-                question
-            ]
-            for question in questions
-        }
+        options = use_gold, skills, warm_start
+        usual = {name: usual_method(corpus, name) for name in questions}
+        return {q: aggregate(corpus, of, [q], *options)[q] for q, of in usual.items()}
     check_method(method)
     if method in RANKERS:
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
@@ -222,11 +211,7 @@ def check_method(method: str) -> None:
 
 
 def _fitted(
-    method: str,
-    corpus: Corpus,
-    question: str,
-    use_gold: bool,
-    more: Mapping[str, Any],
+    method: str, corpus: Corpus, question: str, use_gold: bool, more: Mapping[str, Any]
 ) -> Aggregator:
     aggregator: Any = AGGREGATORS[method]()
     if not use_gold:

@@ -10,14 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.aggregation.base import Aggregator, Gives
-from dissensus.aggregation.em import (
-    TINY,
-    Expected,
-    HiddenTruth,
-    ItemAnswers,
-    alike,
-    shares,
-)
+from dissensus.aggregation.em import TINY, Expected, HiddenTruth, ItemAnswers, alike, shares
+from dissensus.aggregation.votes import sums_of_votes
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
@@ -368,12 +362,11 @@ class Kos(Aggregator):
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
         item, n_items = annotations.item, annotations.n_items
-        annotator = annotations.annotator_codes(self.name)
         plain = annotations.distribution()
         shares = np.empty_like(plain)
         for value in range(annotations.scale.n_columns):
             sign = np.where(annotations.answer == value, 1.0, -1.0)
-            message = self._messages(sign, item, annotator, n_items, annotations.n_annotators)
+            message = self._messages(annotations, sign)
             total = np.bincount(item, sign * message, n_items)
             weight = np.bincount(item, np.abs(message), n_items)
             heard = weight > 1e-12
@@ -382,21 +375,14 @@ class Kos(Aggregator):
         mass = shares.sum(axis=1, keepdims=True)
         return np.where(mass > 0, shares / np.where(mass > 0, mass, 1.0), plain)
 
-    def _messages(
-        self,
-        sign: np.ndarray,
-        item: np.ndarray,
-        annotator: np.ndarray,
-        n_items: int,
-        n_annotators: int,
-    ) -> np.ndarray:
+    def _messages(self, annotations: Annotations, sign: np.ndarray) -> np.ndarray:
         """What each annotator tells each of their items at the end, (n_rows,)."""
+        item, annotator = annotations.item, annotations.annotator_codes(self.name)
         message = np.ones(len(sign))
         for _ in range(self.iterations):
             told = sign * message
-            heard = np.bincount(item, told, n_items)[item] - told
-            fits = sign * heard
-            message = np.bincount(annotator, fits, n_annotators)[annotator] - fits
+            fits = sign * (np.bincount(item, told)[item] - told)
+            message = np.bincount(annotator, fits)[annotator] - fits
             size = np.sqrt(np.mean(message**2))
             if not size > 1e-12:
                 return np.zeros(len(sign))
@@ -500,26 +486,20 @@ def _pairs(
     """How many items two annotators share, and how many they answer alike, (n, n) each."""
     from scipy.sparse import csr_array
 
-    width = annotations.scale.n_columns
-    column = annotations.item.astype(np.int64) * width + annotations.answer
-    answers = csr_array(
-        (np.ones(len(column)), (annotator, column)), (n, annotations.n_items * width)
-    )
-    items = csr_array(
-        (np.ones(len(column)), (annotator, annotations.item)), (n, annotations.n_items)
-    )
-    answers.data[:], items.data[:] = 1, 1
-    common, equal = (items @ items.T).toarray(), (answers @ answers.T).toarray()
-    np.fill_diagonal(common, 0)
-    np.fill_diagonal(equal, 0)
-    return common, equal
+    width, item = annotations.scale.n_columns, annotations.item.astype(np.int64)
+    tables = []
+    for column in (item, item * width + annotations.answer):
+        ones = np.ones(len(column))
+        given = csr_array((ones, (annotator, column)), (n, annotations.n_items * width))
+        given.data[:] = 1  # however often
+        tables.append((given @ given.T).toarray())
+        np.fill_diagonal(tables[-1], 0)
+    return tables[0], tables[1]
 
 
 def _posterior(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
     """The probability of each value if each vote has this log-odds of being right."""
-    width = annotations.scale.n_columns
-    at = annotations.item.astype(np.int64) * width + annotations.answer
-    scores = np.bincount(at, weight, annotations.n_items * width).reshape(-1, width)
+    scores = sums_of_votes(annotations, weight)
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     scores[annotations.per_item() == 0] = np.nan
     return scores / scores.sum(axis=1, keepdims=True)

@@ -239,15 +239,20 @@ def agreement_with(annotations: Annotations, label: np.ndarray) -> np.ndarray:
     return np.bincount(annotator, same, annotations.n_annotators) / n
 
 
+def sums_of_votes(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
+    """The summed weight of the rows (n_rows,) that give an item a value, (n_items, n_values)."""
+    width = annotations.scale.n_columns
+    at = annotations.item.astype(np.int64) * width + annotations.answer
+    return np.bincount(at, weight, annotations.n_items * width).reshape(-1, width)
+
+
 def weighted_vote(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
     """Shares of votes that count as much as their annotators' weight, (n_items, n_values).
 
     If all weights of an item are 0, all annotators count alike.
     """
-    width = annotations.scale.n_columns
-    at = annotations.item.astype(np.int64) * width + annotations.answer
     row_weights = annotations.votes * weight[annotations.annotator_codes("weighing votes")]
-    counts = np.bincount(at, row_weights, annotations.n_items * width).reshape(-1, width)
+    counts = sums_of_votes(annotations, row_weights)
     total = counts.sum(axis=1, keepdims=True)
     plain = annotations.distribution()
     return np.where(total > 0, counts / np.where(total > 0, total, 1), plain)

@@ -38,9 +38,9 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
 
-# from items' shares of values (n, n_values), their mean, and how much two values agree
-# (n_values, n_values), to the agreement that chance gives, (n,)
-Chance = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+# from shares of values (n, n_values) and how much two values agree (n_values, n_values) to the
+# agreement that chance gives, (n,)
+Chance = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @measure
@@ -88,7 +88,7 @@ def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
     Reference: Fleiss (1971), doi:10.1037/h0031619; Gwet (2014), Handbook of Inter-Rater
     Reliability, 4th edition.
     """
-    return beyond_chance(annotations, weights, chance=fleiss_chance)
+    return _beyond_chance(annotations, weights, "Fleiss' kappa", _fleiss_chance)
 
 
 @measure
@@ -113,7 +113,7 @@ def randolph_kappa(annotations: Annotations, weights: Weights = None) -> Estimat
     Reference: Randolph (2005), Free-marginal multirater kappa; Brennan and Prediger (1981),
     doi:10.1177/001316448104100307.
     """
-    return beyond_chance(annotations, weights, chance=randolph_chance)
+    return _beyond_chance(annotations, weights, "Randolph's kappa", _randolph_chance)
 
 
 @measure
@@ -138,49 +138,43 @@ def gwet_ac(annotations: Annotations, weights: Weights = None) -> Estimate:
     Reference: Gwet (2008), doi:10.1348/000711006X126600; AC2: Gwet (2014), Handbook of
     Inter-Rater Reliability, 4th edition.
     """
-    return beyond_chance(annotations, weights, chance=gwet_chance)
+    return _beyond_chance(annotations, weights, "Gwet's AC", _gwet_chance)
 
 
 # ---- Fleiss, Randolph, Gwet ----
 
 
-def beyond_chance(annotations: Annotations, weights: Weights = None, *, chance: Chance) -> Estimate:
+def _beyond_chance(
+    annotations: Annotations, weights: Weights, name: str, chance: Chance
+) -> Estimate:
     """(observed - chance) / (1 - chance) agreement, prepared to leave out items."""
-    apart = disagreement(weights, annotations.scale, NAMES[chance])
+    apart = disagreement(weights, annotations.scale, name)
 
     def formula(
         agreeing: np.ndarray, several: np.ndarray, share: np.ndarray, answered: np.ndarray
     ) -> np.ndarray:
-        share = ratio(share, answered[:, None])
-        return _kappa(ratio(agreeing, several), chance(share, share, 1.0 - apart))
+        by_chance = chance(ratio(share, answered[:, None]), 1.0 - apart)
+        return _kappa(ratio(agreeing, several), by_chance)
 
-    votes = Votes.of(annotations, apart)
-    return OfSums(annotations.n_items, votes.agreement, formula)
+    return OfSums(annotations.n_items, Votes.of(annotations, apart).agreement, formula)
 
 
-def fleiss_chance(share: np.ndarray, mean: np.ndarray, agree: np.ndarray) -> np.ndarray:
+def _fleiss_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
     """Two annotators draw from the shares of all answers."""
-    return ((share @ agree) * mean).sum(axis=1)
+    return ((share @ agree) * share).sum(axis=1)
 
 
-def randolph_chance(share: np.ndarray, mean: np.ndarray, agree: np.ndarray) -> np.ndarray:
+def _randolph_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
     """They pick every value alike."""
     return np.full(len(share), agree.mean())
 
 
-def gwet_chance(share: np.ndarray, mean: np.ndarray, agree: np.ndarray) -> np.ndarray:
+def _gwet_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
     """They pick every value alike where items are hard, as often as values vary."""
     n = len(agree)
     if n < 2:
         return np.ones(len(share))  # nothing is left beyond chance
-    return np.asarray(agree.sum() / (n * (n - 1)) * (share * (1.0 - mean)).sum(axis=1))
-
-
-NAMES: dict[Chance, str] = {
-    fleiss_chance: "Fleiss' kappa",
-    randolph_chance: "Randolph's kappa",
-    gwet_chance: "Gwet's AC",
-}
+    return np.asarray(agree.sum() / (n * (n - 1)) * (share * (1.0 - share)).sum(axis=1))
 
 
 def _kappa(observed: np.ndarray, chance: np.ndarray) -> np.ndarray:
@@ -249,13 +243,9 @@ class Conger:
     def without_each(self, totals: Totals | None = None) -> np.ndarray:
         """For each annotator of an item: their shares, without their answers to it."""
         agreeing, several, counts = self.totals() if totals is None else totals
-        item, answer, n_items = (
-            self.annotations.item,
-            self.annotations.answer,
-            self.annotations.n_items,
-        )
+        rows, n_items = self.annotations, self.annotations.n_items
+        item, answer, votes = rows.item, rows.answer, rows.votes
         share, size, g = _shares(counts), counts.sum(axis=1), self.annotators
-        votes = self.annotations.votes
         own = np.einsum("gk,kl,gl->g", share, self.agree, share)
         left = size[g] - 1  # other items of the annotator
         scale = np.where(left > 1e-9, 1 / np.maximum(left, 1e-9), 0.0)
@@ -268,7 +258,7 @@ class Conger:
         fall = np.bincount(item, votes * (quadratic - own[g]), minlength=n_items)
         apart = 1.0 - self.agree
         fall = fall - own_disagreement(
-            self.annotations, lambda a, b: apart[answer[a], answer[b]] * scale[a] ** 2, alone=True
+            rows, lambda a, b: apart[answer[a], answer[b]] * scale[a] ** 2, alone=True
         )
         gone = np.bincount(item, votes * (left <= 1e-9), minlength=n_items)
         total = share.sum(axis=0) + change
@@ -295,9 +285,7 @@ def _mean_over_pairs(products: np.ndarray, n_annotators: np.ndarray | int) -> np
 
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "masi"]
-
 Distance = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
-
 MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance without a shortcut
 
 
@@ -395,14 +383,6 @@ def _ratio_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.divide(a - b, total, out=np.zeros(np.shape(total)), where=total != 0) ** 2
 
 
-def _paired_counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """Counts (n_items, n_values), 0 without pairs; and the annotators per item, at least 2."""
-    counts, n = annotations.counts(), annotations.voters()
-    if (n == 1).any():
-        counts[n < 2] = 0.0
-    return counts, np.maximum(n, 2.0)
-
-
 def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
     votes, largest = Votes.of(annotations, distance), distance.max(initial=0.0)
 
@@ -419,7 +399,9 @@ def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
 
 
 def _by_ranks(annotations: Annotations) -> Estimate:
-    counts, n = _paired_counts(annotations)
+    counts, n = annotations.counts(), annotations.voters()
+    counts[n < 2] = 0.0
+    n = np.maximum(n, 2)
     per_pair = counts / (n - 1)[:, None]
     own = per_pair * n[:, None]
     item, votes = repeated_votes(annotations)

@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -15,13 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.agreement.chance_corrected import krippendorff_alpha
-from dissensus.agreement.estimates import (
-    Estimate,
-    OfSums,
-    holm,
-    ratio,
-    unequal,
-)
+from dissensus.agreement.estimates import OfSums, holm, ratio, unequal
 from dissensus.agreement.intervals import NONE, interval_of, jackknife_of
 from dissensus.agreement.rest import Vectors, first_answers
 from dissensus.agreement.significance import GroupTests, permutation_tests
@@ -33,17 +27,11 @@ from dissensus.names import string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, set_sizes
 
 MOST_NUMBERS = 5  # different numbers that are groups of their own
-
 MOST_RANGES = 4
-
 PER_RANGE = 5  # annotators, at least, if there are enough
-
 MOST_GROUPS = 50
-
 SMALL = 5  # a group with fewer annotators is called small
-
 FEW_ITEMS = 3  # that are no topic
-
 MOST_TEXTS, MOST_WORDS = 5000, 5  # that are counted, and typical words
 
 
@@ -113,13 +101,10 @@ def group_annotators(corpus: Corpus, attribute: str) -> AnnotatorGroups:
             f"{corpus.name}: {attribute!r} has lists or records, and no groups; choose an "
             "attribute with one value per annotator"
         )
-    numbers = _numbers(column)
-    if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MOST_NUMBERS:
-        names, code = _ranges(numbers)
-        ranges = True
-    else:
-        names, code = _values(column, numbers)
-        ranges = False
+    texts = [(text or "").strip() for text in string_array(column).to_pylist()]
+    numbers = None if pa.types.is_boolean(column.type) else _numbers(texts)
+    ranges = numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MOST_NUMBERS
+    names, code = _ranges(numbers) if ranges else _values(texts, numbers)
     n = int((code >= 0).sum())
     if len(names) < 2:
         reason = (
@@ -160,19 +145,15 @@ def chosen_attributes(corpus: Corpus, attributes: Iterable[str]) -> list[str]:
     return chosen
 
 
-def _numbers(column: pa.Array) -> np.ndarray | None:
+def _numbers(texts: list[str]) -> np.ndarray | None:
     """The attribute as numbers, nan where missing; None if it has other values."""
-    texts = [(text or "").strip() for text in string_array(column).to_pylist()]
-    if pa.types.is_boolean(column.type):
-        return None
     try:
         return np.array([float(text) if text else np.nan for text in texts])
     except ValueError:
         return None
 
 
-def _values(column: pa.Array, numbers: np.ndarray | None) -> tuple[list[str], np.ndarray]:
-    texts = [(text or "").strip() for text in string_array(column).to_pylist()]
+def _values(texts: list[str], numbers: np.ndarray | None) -> tuple[list[str], np.ndarray]:
     names = sorted({text for text in texts if text})
     if numbers is not None:
         names.sort(key=float)
@@ -277,40 +258,26 @@ class GroupComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
-        fields = {name: or_none(value) for name, value in vars(self).items()}
-        for name in ("groups", "pairs", "dividing"):
-            fields[name] = [
-                {key: or_none(cell) for key, cell in vars(row).items()} for row in fields[name]
-            ]
-        return fields
+        return dict(or_none(asdict(self)))
 
     def to_columns(self) -> dict[str, list[Any]]:
         """A row for each group and pair of groups, and for all, as the columns of a table."""
-        rows = [
-            {"agreement": "within", "first": g.group, "annotators": g.annotators,
-             "answers": g.answers, "alpha": g.alpha, "low": g.low, "high": g.high,
-             "reliability": g.reliability}
-            for g in self.groups
-        ]  # fmt: skip
-        rows += [
-            {"agreement": "between", "first": p.first, "second": p.second, "items": p.items,
-             "alpha": p.alpha, "low": p.low, "high": p.high}
-            for p in self.pairs
-        ]  # fmt: skip
+        rows = [{"agreement": "within", "first": row.group, **vars(row)} for row in self.groups]
+        rows += [{"agreement": "between", **vars(row)} for row in self.pairs]
         for name in ("within", "between", "difference"):
-            value, low, high = (getattr(self, f"{name}{end}") for end in ("", "_low", "_high"))
-            rows.append({"agreement": f"{name}, all groups", "alpha": value, "low": low})
-            rows[-1]["high"] = high
+            ends = {"low": getattr(self, f"{name}_low"), "high": getattr(self, f"{name}_high")}
+            rows.append({"agreement": f"{name}, all groups", "alpha": getattr(self, name), **ends})
         rows[-1] |= {"p_value": self.p_value, "corrected": self.corrected}
-        for name in ("level", "reliability"):
-            p_value, corrected = (getattr(self, f"{name}_{end}") for end in ("p", "corrected"))
+        tests = {"level": self.level_p, "reliability": self.reliability_p}
+        for name, p_value in tests.items():
+            corrected = getattr(self, f"{name}_corrected")
             rows.append({"agreement": f"{name}, all groups", "p_value": p_value})
             rows[-1]["corrected"] = corrected
         names = ("agreement", "first", "second", "annotators", "answers", "items", "alpha",
                  "low", "high", "reliability", "p_value", "corrected")  # fmt: skip
         about = {"question": self.question, "attribute": self.attribute}
         repeated = {name: [value] * len(rows) for name, value in about.items()}
-        return repeated | {name: [or_none(row.get(name)) for row in rows] for name in names}
+        return repeated | {name: or_none([row.get(name) for row in rows]) for name in names}
 
 
 def compare_groups(
@@ -612,11 +579,9 @@ def _overall(table: _Table) -> dict[str, float]:
     """Alpha within groups, between groups, and their difference, each with its interval."""
     inside, pairs_inside, across, pairs_across = table.disagreement()
     weight, items, unit = table.weight(), table.items(), table.vectors.unit
-    pairs = pairs_inside + pairs_across
-    paired = (pairs > 0).astype(float)
+    paired = (pairs_inside + pairs_across > 0).astype(float)
     size, squares = (paired * sums.sum(axis=1) for sums in (table.size, table.squares))
-    total = paired[:, None] * table.total.sum(axis=1)
-    chance = (size, squares, total)
+    chance = (size, squares, paired[:, None] * table.total.sum(axis=1))
 
     def expected(size: np.ndarray, squares: np.ndarray, total: np.ndarray) -> np.ndarray:
         apart = 2 * unit * (size * squares - (total**2).sum(axis=1))
@@ -628,26 +593,13 @@ def _overall(table: _Table) -> dict[str, float]:
 
     def difference(inside, pairs_inside, across, pairs_across, *chance):  # type: ignore[no-untyped-def]
         more = ratio(across, pairs_across) - ratio(inside, pairs_inside)
-        by_chance = expected(*chance)
-        return np.where(by_chance > 0, more / np.where(by_chance > 0, by_chance, 1.0), np.nan)
+        return ratio(more, expected(*chance))
 
-    inside_pairs, across_pairs = weight * pairs_inside, weight * pairs_across
-    within = OfSums.of((weight * inside, inside_pairs, *chance), alpha)
-    between = OfSums.of((weight * across, across_pairs, *chance), alpha)
-    apart = OfSums.of(
-        (
-            weight * inside,
-            inside_pairs,
-            weight * across,
-            across_pairs,
-            *chance,
-        ),
-        difference,
-    )
-    estimates: dict[str, tuple[Estimate, tuple[float, float]]] = {
-        "within": (within, (-1.0, 1.0)),
-        "between": (between, (-1.0, 1.0)),
-        "difference": (apart, (-math.inf, math.inf)),
+    within, between = weight * (inside, pairs_inside), weight * (across, pairs_across)
+    estimates = {
+        "within": (OfSums.of((*within, *chance), alpha), (-1.0, 1.0)),
+        "between": (OfSums.of((*between, *chance), alpha), (-1.0, 1.0)),
+        "difference": (OfSums.of((*within, *between, *chance), difference), (-math.inf, math.inf)),
     }
     result: dict[str, float] = {}
     for name, (estimate, bounds) in estimates.items():

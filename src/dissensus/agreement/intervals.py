@@ -22,10 +22,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from dissensus.agreement.estimates import (
-    Estimate,
-    Summable,
-)
+from dissensus.agreement.estimates import Estimate, Summable
 from dissensus.agreement.registry import Measure
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import PAIRS, slices
@@ -34,20 +31,13 @@ from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
 
 MOST_GROUPS = 1000  # of items, left out one group after another; for functions without a shortcut
-
 MOST_ANNOTATORS = 100  # or groups of them, likewise
-
 ENOUGH = 50  # items that decide, for a jackknife of answers that repeat
-
 MOST_CELLS = 1 << 22  # of counts over pairs of annotators and values, for a score interval
 IMAGINED = 20, 200  # items of each kind: fewest and most
-
 MOST_PAIRS = 200_000  # of answers to imagined items
-
 MOST_VOTES = 1000  # of one row, for an imagined item
-
 SMALLEST = 1e-9  # share of items that are replaced
-
 PRECISE = 1e-4  # how exactly an end is found
 
 
@@ -62,9 +52,7 @@ NONE = ConfidenceInterval(math.nan, math.nan)
 
 
 def interval_over_items(
-    measure: Measure | Callable[[Annotations], float],
-    annotations: Annotations,
-    level: float = 0.95,
+    measure: Measure | Callable[[Annotations], float], annotations: Annotations, level: float = 0.95
 ) -> ConfidenceInterval:
     """How much a measure would vary with other items and the same annotators (`interval_of`).
 
@@ -81,9 +69,7 @@ def interval_over_items(
 
 
 def interval_over_annotators(
-    measure: Measure | Callable[[Annotations], float],
-    annotations: Annotations,
-    level: float = 0.95,
+    measure: Measure | Callable[[Annotations], float], annotations: Annotations, level: float = 0.95
 ) -> ConfidenceInterval:
     """How much a measure would vary with other items and as many other annotators.
 
@@ -207,10 +193,7 @@ class Moments(NamedTuple):
 
 
 def jackknife_of(
-    estimate: Estimate,
-    items: np.ndarray,
-    bounds: tuple[float, float],
-    level: float = 0.95,
+    estimate: Estimate, items: np.ndarray, bounds: tuple[float, float], level: float = 0.95
 ) -> ConfidenceInterval:
     """The jackknife of an estimate: leave out one of these items (codes) after another.
 
@@ -453,18 +436,14 @@ class ImaginedItems:
     @cached_property
     def _shares(self) -> tuple[np.ndarray, np.ndarray]:
         """The values, and how often each is to be drawn, (n_values,) each."""
-        scale, answer, weight = (
-            self.annotations.scale,
-            self.annotations.answer,
-            self.annotations.weight,
-        )
+        scale, answer = self.annotations.scale, self.annotations.answer
         if isinstance(scale, Nominal | Ordinal):
             values = np.arange(scale.n_columns, dtype=answer.dtype)
         else:
             other = [0, 1] if isinstance(scale, MultiLabel) else []
             values = np.unique(np.r_[answer, np.array(other, dtype=answer.dtype)])
-        counts = np.bincount(np.searchsorted(values, answer), weight, minlength=len(values))
-        return values, np.sqrt(counts + 1)
+        place, weight = np.searchsorted(values, answer), self.annotations.weight
+        return values, np.sqrt(np.bincount(place, weight, minlength=len(values)) + 1)
 
 
 def one_table(*tables: Annotations) -> Annotations:

@@ -28,9 +28,7 @@ from dissensus.names import Names
 from dissensus.scales import MultiLabel, Nominal, has_value
 
 FEW = 2_000_000  # pairs of rows below which a second thread costs more than it gains
-
 DENSE = 1 << 18  # entries below which a plain table is quicker than a sparse one, or than kernels
-
 MOST_BYTES = 4 << 30  # of a matrix over pairs of annotators
 
 
@@ -301,7 +299,6 @@ def n_threads() -> int:
 
 
 BINARY = 1.0 - np.eye(2)
-
 MOST_SETS = 5_000  # different ones, of which each two are compared
 
 

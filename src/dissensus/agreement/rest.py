@@ -150,9 +150,7 @@ def against_rest(
 
 
 def relation_to_rest(
-    annotations: Annotations,
-    reference: np.ndarray | None = None,
-    same: np.ndarray | None = None,
+    annotations: Annotations, reference: np.ndarray | None = None, same: np.ndarray | None = None
 ) -> Relation:
     """Correlate each annotator's answers with those of the others on the same items.
 
@@ -455,11 +453,7 @@ def mean_above_zero(values: np.ndarray) -> float:
 
 
 def share_interval(
-    share: np.ndarray,
-    variance: np.ndarray,
-    freedom: np.ndarray,
-    step: np.ndarray,
-    steps: float,
+    share: np.ndarray, variance: np.ndarray, freedom: np.ndarray, step: np.ndarray, steps: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's 95 % interval of shares, or of means of shares, also of rare ones and few items.
 

@@ -50,10 +50,7 @@ class SpanAgreement:
 
 
 def span_agreement(
-    corpus: Corpus,
-    question: str,
-    measures: Sequence[str] | None = None,
-    intervals: bool = False,
+    corpus: Corpus, question: str, measures: Sequence[str] | None = None, intervals: bool = False
 ) -> list[SpanAgreement]:
     """Agreement on the spans of a question: of all labels, then of each label, frequent ones first.
 

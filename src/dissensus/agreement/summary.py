@@ -70,9 +70,9 @@ class MeasureResult:
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
         ends = {} if self.interval is None else self.interval._asdict()
-        numbers = {name: or_none(number) for name, number in {"value": self.value, **ends}.items()}
         word = {} if self.benchmark is None else {"benchmark": self.benchmark or None}
-        return {"measure": self.measure, **numbers, **word, "undefined": self.undefined}
+        fields = {"measure": self.measure, "value": self.value, **ends, **word}
+        return or_none(fields | {"undefined": self.undefined})
 
 
 @dataclass(frozen=True)
@@ -122,13 +122,12 @@ def about(annotations: Annotations, question: str) -> dict[str, Any]:
 
 
 def or_none(value: Any) -> Any:
-    """None in the place of nan, which JSON does not have."""
+    """None in the place of nan, which JSON does not have; also within lists and dictionaries."""
+    if isinstance(value, dict):
+        return {name: or_none(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [or_none(part) for part in value]
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with None in the place of nan."""
-    return {name: or_none(value) for name, value in row.items()}
 
 
 # ---- words for values of kappa ----
@@ -155,11 +154,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "fleiss": Benchmark(
         "Fleiss (1981), Statistical Methods for Rates and Proportions, 2nd edition",
-        (
-            (math.nextafter(0.4, 0.0), "poor"),
-            (0.75, "fair to good"),
-            (1.0, "excellent"),
-        ),
+        ((math.nextafter(0.4, 0.0), "poor"), (0.75, "fair to good"), (1.0, "excellent")),
     ),
     "altman": Benchmark(
         "Altman (1991), Practical Statistics for Medical Research",
@@ -244,11 +239,7 @@ def summarise(
 
 
 def _result(
-    annotations: Annotations,
-    name: str,
-    measure: Measure,
-    over: str | None,
-    benchmark: str | None,
+    annotations: Annotations, name: str, measure: Measure, over: str | None, benchmark: str | None
 ) -> MeasureResult:
     value = measure.value(annotations)
     undefined = math.isnan(value)
@@ -488,11 +479,8 @@ def _rows(
     order = _order(values, entries)[:most]
     cells = {name: _cells(column, order) for name, column in keys.items()}
     cells |= {name: value[order].tolist() for name, value in values.items()}
-    rows = [
-        dict(zip(cells, map(or_none, row), strict=True))
-        for row in zip(*cells.values(), strict=True)
-    ]
-    return rows, len(places[0])
+    rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    return or_none(rows), len(places[0])
 
 
 def _singles(annotations: Annotations, by: str) -> tuple[dict[str, Any], tuple[np.ndarray, ...]]:

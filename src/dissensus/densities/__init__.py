@@ -39,12 +39,7 @@ from dissensus.densities.observations import (
     weighted_observations,
 )
 from dissensus.densities.rating_kde import RatingKde, rating_densities, unit_positions
-from dissensus.densities.readouts import (
-    expectation,
-    marginal,
-    pool,
-    region_levels,
-)
+from dissensus.densities.readouts import expectation, marginal, pool, region_levels
 
 __all__ = [
     "Estimate",

@@ -133,12 +133,7 @@ def n_uniforms(n_annotators: int, n_dimensions: int) -> int:
     return 1 + n_dimensions + n_annotators
 
 
-def draw_observations(
-    ratings: Any,
-    uniforms: Any,
-    grid: Grid,
-    mask: Any = None,
-) -> Any:
+def draw_observations(ratings: Any, uniforms: Any, grid: Grid, mask: Any = None) -> Any:
     """Observations drawn as Tavernor et al. do: (..., n_observations, n_dimensions).
 
     They have a gradient with respect to the ratings. One annotator alone, and annotators who agree,
@@ -180,11 +175,7 @@ def draw_observations(
     return _clamped(means + noise * spread, grid)
 
 
-def weighted_observations(
-    ratings: Any,
-    grid: Grid,
-    mask: Any = None,
-) -> Observations:
+def weighted_observations(ratings: Any, grid: Grid, mask: Any = None) -> Observations:
     """What `draw_observations` gives on average, without random numbers.
 
     Up to 8 annotators, the means of all subsets are weighted by the probability of drawing each.

@@ -202,11 +202,7 @@ _densities: dict[Key, np.ndarray] = {}  # so that folds and fits of a corpus sha
 
 
 def rating_densities(
-    corpus: Corpus,
-    questions: Sequence[str],
-    bins: int = 4,
-    *,
-    fewest: int = FEWEST,
+    corpus: Corpus, questions: Sequence[str], bins: int = 4, *, fewest: int = FEWEST
 ) -> JointDensity:
     """The density of the ratings of each item, over one question or two.
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from dissensus import agreement
 from dissensus.agreement import GroupComparison
 from dissensus.agreement.per_part import answers_per_value
+from dissensus.agreement.summary import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description.copied_answers import Duplicated, named_annotator
@@ -158,7 +159,7 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON; undefined numbers are null."""
-        return {key: _json(value) for key, value in dataclasses.asdict(self).items()}
+        return dict(or_none(dataclasses.asdict(self)))
 
     def to_pandas(self) -> Any:
         """All annotators as a pandas DataFrame, with the rows and columns of `annotator_table`."""
@@ -217,19 +218,10 @@ class Description:
         }
         return pa.table(
             {
-                name: pa.array([_json(row[name]) for row in rows], kind)
+                name: pa.array(or_none([row[name] for row in rows]), kind)
                 for name, kind in fields.items()
             }
         )
-
-
-def _json(value: Any) -> Any:
-    """The value with None for undefined numbers."""
-    if isinstance(value, dict):
-        return {key: _json(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(part) for part in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def describe(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.agreement.summary import without_nan
+from dissensus.agreement.summary import or_none
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, counted
 from dissensus.prediction import Prediction
@@ -129,8 +129,7 @@ class Judgement:
         """The result as JSON."""
         rates = {"winning_rate": self.winning_rate, "advantage": self.advantage}
         content = {**asdict(self), **rates, "passed": self.passed}
-        content["annotators"] = [without_nan(one) for one in content["annotators"]]
-        return without_nan(content)
+        return dict(or_none(content))
 
 
 def judge(

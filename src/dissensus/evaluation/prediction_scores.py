@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from dissensus.agreement.summary import or_none, without_nan
+from dissensus.agreement.summary import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
@@ -74,9 +74,9 @@ class PartScores:
                 "part": self.part,
                 "method": self.method,
                 "metric": metric,
-                **without_nan({"score": score}),
-                **without_nan(dict(zip(("low", "high"), interval, strict=True))),
-                **without_nan(self.bounds.get(metric, Bounds(*undefined))._asdict()),
+                **or_none({"score": score}),
+                **or_none(dict(zip(("low", "high"), interval, strict=True))),
+                **or_none(self.bounds.get(metric, Bounds(*undefined))._asdict()),
             }
             for metric, score in self.scores.items()
             for interval in [self.intervals.get(metric, undefined)]
@@ -85,8 +85,8 @@ class PartScores:
     def to_dict(self) -> dict[str, Any]:
         """The scores as JSON; undefined scores are null."""
         content = dict(vars(self))
-        content["scores"] = without_nan(self.scores)
-        content["bounds"] = {n: without_nan(b._asdict()) for n, b in self.bounds.items()}
+        content["scores"] = or_none(self.scores)
+        content["bounds"] = {n: or_none(b._asdict()) for n, b in self.bounds.items()}
         content["intervals"] = {
             name: list(map(or_none, ends)) for name, ends in self.intervals.items()
         }
@@ -97,7 +97,7 @@ class PartScores:
         else:
             own, noise = self.dic
             between = {"noise floor": noise.value, "noise floor, normalised": noise.normalised}
-            content["dic"] = {"pairs": own.pairs, "left out": own.left_out, **without_nan(between)}
+            content["dic"] = {"pairs": own.pairs, "left out": own.left_out, **or_none(between)}
         return content
 
 

@@ -23,10 +23,11 @@ from dissensus.metrics.metric import (
     common_items,
     common_pairs,
     group_means,
+    predicted_annotators,
     two_sided,
 )
 from dissensus.metrics.soft import SMALLEST
-from dissensus.prediction import ByAnnotator, Prediction
+from dissensus.prediction import Prediction
 from dissensus.scales import MultiLabel, Ordinal
 
 
@@ -54,7 +55,7 @@ def surprise(prediction: Prediction, annotations: Annotations) -> AnswerScores:
     q below 1e-12 counts as 1e-12. On a multi-label scale the mean over values (chosen or not).
     """
     rows, pairs = common_pairs(prediction, annotations)
-    mass = _by_annotator(prediction).distribution
+    mass = predicted_annotators(prediction).distribution
     if mass is None:
         raise DataError(
             "annotator cross-entropy needs a distribution for each annotator; this method "
@@ -78,7 +79,7 @@ def lewidi2025_error(prediction: Prediction, annotations: Annotations) -> Answer
     rows, pairs = common_pairs(prediction, annotations)
     scale = prediction.scale
     observed = annotations.to(scale).answer[rows]
-    predicted = _by_annotator(prediction).value[pairs]
+    predicted = predicted_annotators(prediction).value[pairs]
     if isinstance(scale, MultiLabel):
         return AnswerScores(rows, scale.one_hot(observed ^ predicted).mean(axis=1))
     if isinstance(scale, Ordinal):
@@ -214,18 +215,13 @@ def annotator_ccc(prediction: Prediction, annotations: Annotations) -> float:
     return concordance(*_numbers(prediction, annotations)[1:])
 
 
-def _by_annotator(prediction: Prediction) -> ByAnnotator:
-    assert prediction.by_annotator is not None  # `common_pairs` refuses such predictions
-    return prediction.by_annotator
-
-
 def _codes(
     prediction: Prediction, annotations: Annotations
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The compared rows of the annotations, and their observed and most probable codes."""
     rows, pairs = common_pairs(prediction, annotations)
     observed = codes_on(prediction.scale, annotations)[rows]
-    predicted = _by_annotator(prediction)
+    predicted = predicted_annotators(prediction)
     if isinstance(prediction.scale, Ordinal) and predicted.distribution is not None:
         return rows, observed, predicted.distribution[pairs].argmax(axis=1)
     return rows, observed, predicted.value[pairs]
@@ -237,4 +233,4 @@ def _numbers(
     """The compared rows of the annotations, and their observed and predicted ratings or levels."""
     rows, pairs = common_pairs(prediction, annotations)
     observed = annotations.to(prediction.scale).answer[rows]
-    return rows, observed.astype(float), _by_annotator(prediction).value[pairs].astype(float)
+    return rows, observed.astype(float), predicted_annotators(prediction).value[pairs].astype(float)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dissensus.corpus import Rationales
-from dissensus.metrics.metric import rows_with_keys
+from dissensus.metrics.metric import predicted_annotators, rows_with_keys
 from dissensus.metrics.statistics import divided
 from dissensus.prediction import Attention, Prediction
 
@@ -46,7 +46,7 @@ def overlap_f1(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     Reference: Pavlopoulos et al. (2021), doi:10.18653/v1/2021.semeval-1.6; Da San Martino et al.
     (2019), doi:10.18653/v1/D19-1565.
     """
-    return _divided(2 * (first & second).sum(axis=-1), first.sum(axis=-1) + second.sum(axis=-1))
+    return divided(2 * (first & second).sum(axis=-1), first.sum(axis=-1) + second.sum(axis=-1))
 
 
 def chance_f1(n_first: np.ndarray, n_second: np.ndarray, n_positions: np.ndarray) -> np.ndarray:
@@ -60,11 +60,7 @@ def chance_f1(n_first: np.ndarray, n_second: np.ndarray, n_positions: np.ndarray
         >>> chance_f1(np.array(2), np.array(1), np.array(4)).round(3)
         np.float64(0.333)
     """
-    n_first, n_second, n_positions = (
-        np.asarray(given, dtype=float) for given in (n_first, n_second, n_positions)
-    )
-    expected = _divided(n_first * n_second, n_positions)
-    return _divided(2 * expected, n_first + n_second)
+    return divided(2 * divided(n_first * n_second, n_positions), n_first + n_second)
 
 
 def attention_auroc(weight: np.ndarray, marked: np.ndarray) -> np.ndarray:
@@ -90,7 +86,7 @@ def attention_auroc(weight: np.ndarray, marked: np.ndarray) -> np.ndarray:
     n_marked = marked.sum(axis=-1).astype(float)
     n_other = (~missing).sum(axis=-1) - n_marked
     above = np.where(marked, rank, 0).sum(axis=-1) - n_marked * (n_marked + 1) / 2
-    return _divided(above, n_marked * n_other)
+    return divided(above, n_marked * n_other)
 
 
 def in_role(spans: Rationales, role: str) -> np.ndarray:
@@ -102,11 +98,6 @@ def in_role(spans: Rationales, role: str) -> np.ndarray:
 def has_place(places: np.ndarray) -> np.ndarray:
     """Whether each position has a place, (n_positions,); marks such as [CLS] have none."""
     return np.asarray((places[..., 1] > places[..., 0]).all(axis=-1))
-
-
-def _divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    above, below = np.broadcast_arrays(np.asarray(above, float), np.asarray(below, float))
-    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)[()]
 
 
 CELLS = 1 << 22  # of the largest intermediate array
@@ -300,15 +291,14 @@ def map_similarity(one: Prediction, other: Prediction, role: str) -> MapSimilari
     Of fits with other seeds it is the stability of attention. Pairs whose content has another
     number of positions (another encoder) are left out.
     """
-    first, second = _attention(one, role), _attention(other, role)
+    (first,) = (attention for attention in one.attention if attention.role == role)
+    (second,) = (attention for attention in other.attention if attention.role == role)
     pairs, of_other = common_map_pairs(one, other)
     alike = np.diff(first.offsets)[pairs] == np.diff(second.offsets)[of_other]
     pairs, of_other = pairs[alike], of_other[alike]
-    assert one.by_annotator is not None and other.by_annotator is not None
-    cosine, correlation = paired_similarity(
-        first, one.by_annotator.item, pairs, second, other.by_annotator.item, of_other
-    )
-    return MapSimilarity(cosine, correlation, pairs)
+    items = predicted_annotators(one).item, predicted_annotators(other).item
+    similar = paired_similarity(first, items[0], pairs, second, items[1], of_other)
+    return MapSimilarity(*similar, pairs)
 
 
 def paired_similarity(
@@ -351,19 +341,13 @@ def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def common_map_pairs(one: Prediction, other: Prediction) -> tuple[np.ndarray, np.ndarray]:
     """The pairs of item and annotator, by name, that both predictions have: rows of each."""
-    first, second = one.by_annotator, other.by_annotator
-    assert first is not None and second is not None
+    first, second = predicted_annotators(one), predicted_annotators(other)
     item = other.items.find(one.items)[first.item]
     annotator = second.annotators.find(first.annotators)[first.annotator]
     width = len(second.annotators)
     keys = second.item.astype(np.int64) * width + second.annotator
     wanted = np.where((item >= 0) & (annotator >= 0), item * width + annotator, -1)
     return rows_with_keys(keys, wanted)
-
-
-def _attention(prediction: Prediction, role: str) -> Attention:
-    (own,) = (attention for attention in prediction.attention if attention.role == role)
-    return own
 
 
 # ---- annotators ----

@@ -125,12 +125,7 @@ def concordance(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def concordance_of_sums(
-    n: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    xx: np.ndarray,
-    yy: np.ndarray,
-    xy: np.ndarray,
+    n: np.ndarray, x: np.ndarray, y: np.ndarray, xx: np.ndarray, yy: np.ndarray, xy: np.ndarray
 ) -> np.ndarray:
     """Lin's concordance from sums of ones, both sides, their squares and their product.
 
@@ -141,7 +136,7 @@ def concordance_of_sums(
     below = spreads + ((x - y) / size) ** 2
     varied = (n >= 2) & (spreads > 1e-12)
     together = 2 * (xy - x * y / size) / free
-    return np.divide(together, below, out=np.full(n.shape, np.nan), where=varied)
+    return divided(together, np.where(varied, below, 0.0))
 
 
 def concordance_by_group(x: np.ndarray, y: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:

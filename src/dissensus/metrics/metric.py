@@ -88,7 +88,7 @@ def common_items(predicted: Names, annotations: Annotations) -> tuple[np.ndarray
 def common_pairs(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The answers whose annotator was predicted on their item: rows of the annotations, and their
     rows in `by_annotator`. Repeated answers have the same row."""
-    by_annotator = _by_annotator(prediction)
+    by_annotator = predicted_annotators(prediction)
     codes = annotations.annotator_codes("a score per annotator")
     item = prediction.items.find(annotations.items)[annotations.item]
     annotator = by_annotator.annotators.find(annotations.annotators)[codes]
@@ -108,7 +108,8 @@ def rows_with_keys(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np
     return rows, order[place[rows]]
 
 
-def _by_annotator(prediction: Prediction) -> ByAnnotator:
+def predicted_annotators(prediction: Prediction) -> ByAnnotator:
+    """What was predicted for annotators; refused if nothing was."""
     if prediction.by_annotator is None:
         raise DataError(
             "a score per annotator needs predictions by annotator; these predictions have none"

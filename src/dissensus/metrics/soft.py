@@ -359,9 +359,7 @@ def excess_kurtosis(distribution: np.ndarray) -> np.ndarray:
     apart = distribution - distribution.mean(axis=1, keepdims=True)
     variance = (apart**2).mean(axis=1)
     peaked = np.abs(apart).max(axis=1, initial=0) > EVEN
-    fourth = (apart**4).mean(axis=1)
-    ratio = np.full(len(variance), np.nan)
-    return np.divide(fourth, variance**2, out=ratio, where=peaked) - 3
+    return divided((apart**4).mean(axis=1), np.where(peaked, variance**2, 0.0)) - 3
 
 
 def _entropies(prediction: Prediction, annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:

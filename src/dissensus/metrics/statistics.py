@@ -139,9 +139,8 @@ def _codes(observed: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.
 
 def divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """The quotient; nan where what is below is not above 0."""
-    return np.divide(
-        above, below, out=np.full(np.shape(above), np.nan), where=np.asarray(below) > 0
-    )
+    above, below = np.broadcast_arrays(np.asarray(above, float), np.asarray(below, float))
+    return np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)[()]
 
 
 Moments = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -177,7 +176,7 @@ def _lin(moments: Moments) -> np.ndarray:
     n, mean_x, mean_y, spread_x, spread_y, together = moments
     varied = (np.maximum(spread_x, spread_y) > 1e-12) & (n >= 2)
     below = spread_x + spread_y + (mean_x - mean_y) ** 2
-    return np.where(varied, divided(2 * together, np.broadcast_to(below, together.shape)), np.nan)
+    return np.where(varied, divided(2 * together, below), np.nan)
 
 
 def _pearson(moments: Moments) -> np.ndarray:

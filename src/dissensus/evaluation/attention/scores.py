@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.agreement import common_items, correlation_matrix, kappa_matrix
-from dissensus.agreement.summary import without_nan
+from dissensus.agreement.summary import or_none
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.attention.deletion import FRACTIONS, deletion_confidence
@@ -78,7 +78,7 @@ class AttentionEvaluation:
 
     def to_table(self) -> Any:
         """An Arrow table with a row for each score; undefined is null."""
-        rows = [without_nan(asdict(score)) for score in self.scores]
+        rows = [or_none(asdict(score)) for score in self.scores]
         texts = [(name, pa.string()) for name in ("question", "role", "score")]
         numbers = [("value", pa.float64()), ("baseline", pa.float64()), ("against", pa.string())]
         rest = [("n", pa.int64()), ("unit", pa.string()), ("p", pa.float64())]
@@ -86,7 +86,7 @@ class AttentionEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON; undefined is null."""
-        scores = [without_nan(asdict(score)) for score in self.scores]
+        scores = [or_none(asdict(score)) for score in self.scores]
         notes = list(self.notes)
         return {"corpus": self.corpus, "method": self.method, "scores": scores, "notes": notes}
 
