@@ -236,6 +236,15 @@ def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     return np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0)
 
 
+def or_none(value: Any) -> Any:
+    """None in the place of nan, which JSON does not have; also within lists and dictionaries."""
+    if isinstance(value, dict):
+        return {name: or_none(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [or_none(part) for part in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
 # ---- pairs of answers to an item ----
 
 

@@ -15,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.agreement.chance_corrected import krippendorff_alpha
-from dissensus.agreement.estimates import OfSums, holm, ratio, unequal
+from dissensus.agreement.estimates import OfSums, holm, or_none, ratio, unequal
 from dissensus.agreement.intervals import NONE, interval_of, jackknife_of
 from dissensus.agreement.rest import Vectors, first_answers
 from dissensus.agreement.significance import GroupTests, permutation_tests
-from dissensus.agreement.summary import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, did_you_mean, listed

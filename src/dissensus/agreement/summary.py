@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dissensus.agreement.estimates import Weights
+from dissensus.agreement.estimates import Weights, or_none
 from dissensus.agreement.intervals import (
     NONE,
     ConfidenceInterval,
@@ -119,15 +119,6 @@ def about(annotations: Annotations, question: str) -> dict[str, Any]:
         "answers": annotations.n_answers,
         "items": n_items,
     }
-
-
-def or_none(value: Any) -> Any:
-    """None in the place of nan, which JSON does not have; also within lists and dictionaries."""
-    if isinstance(value, dict):
-        return {name: or_none(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [or_none(part) for part in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 # ---- words for values of kappa ----

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from dissensus import agreement
 from dissensus.agreement import GroupComparison
+from dissensus.agreement.estimates import or_none
 from dissensus.agreement.per_part import answers_per_value
-from dissensus.agreement.summary import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description.copied_answers import Duplicated, named_annotator

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.agreement.summary import or_none
+from dissensus.agreement.estimates import or_none
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, counted
 from dissensus.prediction import Prediction

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from dissensus.agreement.summary import or_none
+from dissensus.agreement.estimates import or_none
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities

@@ -17,7 +17,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 import pyarrow as pa
 
-from dissensus.agreement.summary import or_none
+from dissensus.agreement.estimates import or_none
 from dissensus.errors import DataError, counted
 from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, plain
 from dissensus.evaluation.protocols import Fold

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.agreement import common_items, correlation_matrix, kappa_matrix
-from dissensus.agreement.summary import or_none
+from dissensus.agreement.estimates import or_none
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.evaluation.attention.deletion import FRACTIONS, deletion_confidence
