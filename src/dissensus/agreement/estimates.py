@@ -5,10 +5,11 @@ A measure of some annotations is an `Estimate`. Most are a formula of sums over 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import Literal, NamedTuple, ParamSpec, Protocol, cast
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, cast
 
 import numpy as np
 
