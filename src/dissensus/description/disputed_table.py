@@ -41,7 +41,8 @@ def disputed_table(corpus: Corpus, question: str, most: int = 0) -> pa.Table:
     order, dispute = _disputed(annotations)
     columns: dict[str, Any] = {}
     if marks:
-        others = ~np.isin(annotations.annotator, annotations.annotators.codes(list(marks)))
+        codes = annotations.annotators.codes(list(marks))
+        others = ~np.isin(annotations.annotator_codes("marks"), codes)
         rest = annotations.take(others)
         first, without = _disputed(rest)
         order = np.concatenate([first, order[~np.isin(order, first)]])

@@ -1,0 +1,68 @@
+"""What to do about what was found, and the list of disputed items, on planted answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dissensus import Annotations, Corpus, describe, read
+from dissensus.description import actions, disputed_table
+
+N_ITEMS = 300
+HONEST = [f"honest{number}" for number in range(4)]
+
+
+def project(copier: bool = False) -> Corpus:
+    """Four who err in a tenth of their answers, and one at random or a copy of the first."""
+    draw = np.random.default_rng(3)
+    truth = draw.integers(0, 2, N_ITEMS)
+    table = np.where(draw.random((N_ITEMS, 5)) < 0.1, 1 - truth[:, None], truth[:, None])
+    table[:, 4] = table[:, 0] if copier else draw.integers(0, 2, N_ITEMS)
+    rows = [
+        (f"t{item}", name, ("no", "yes")[value])
+        for item, row in enumerate(table.tolist())
+        for name, value in zip([*HONEST, "copy" if copier else "random"], row, strict=True)
+    ]
+    annotations = Annotations.from_rows(rows)
+    return Corpus.build("project", annotations.items, {"rude": annotations})
+
+
+def test_who_is_marked_comes_first_with_both_figures() -> None:
+    question = describe(project()).questions[0]
+    first, second, *_ = actions(describe(project()))
+    assert first.startswith("Talk to the annotator random (at chance)")
+    both = (question.agreement["krippendorff-alpha"],
+            question.agreement_without["krippendorff-alpha"])  # fmt: skip
+    assert "krippendorff-alpha {:.2f}, and {:.2f} without them".format(*both) in first
+    assert f"{question.undecided} items on which no value has more than half" in second
+    rest = project().without(annotators=["random"])["rude"].counts()
+    assert question.undecided == int((2 * rest.max(axis=1) <= rest.sum(axis=1)).sum())
+
+
+def test_a_copy_is_told_from_the_original() -> None:
+    marked = describe(project(copier=True)).questions[0].marked
+    assert marked in ({"copy": "same answers as honest0"}, {"honest0": "same answers as copy"})
+
+
+def test_items_that_only_the_marked_dispute_come_last() -> None:
+    listed = disputed_table(project(), "rude")
+    apart = [text.count(",") for text in listed["answers without random"].to_pylist()]
+    assert apart == sorted(apart, reverse=True) and set(apart) == {0, 1}
+    assert all("," in text for text in listed["answers"].to_pylist())
+    assert len(disputed_table(project(), "rude", most=7)) == 7
+    who = dict(zip(listed["item"].to_pylist(), listed["who"].to_pylist(), strict=True))
+    answers = project().to_table().to_pylist()
+    for row in answers[:50]:
+        if row["item"] in who:
+            given = dict(part.split(": ") for part in who[row["item"]].split("; "))
+            assert row["annotator"] in given[row["rude"]].split(", ")
+
+
+def test_ratings_and_anonymous_votes_are_listed_too() -> None:
+    rows = [("t1", "a", 1.5), ("t1", "b", 4.5), ("t2", "a", 2.0), ("t2", "b", 2.0)]
+    ratings = Annotations.from_rows(rows)
+    listed = disputed_table(Corpus.build("c", ratings.items, {"q": ratings}), "q").to_pylist()
+    assert [row["answers"] for row in listed] == ["1.5, 4.5"]
+    counts = {"item": ["t1", "t2"], "no": [3, 2], "yes": [1, 0]}
+    votes = read(counts, format="votes", answer=["no", "yes"])
+    listed = disputed_table(votes, next(iter(votes.questions))).to_pylist()
+    assert [(row["answers"], row["most frequent"]) for row in listed] == [("no 3, yes 1", "no")]
