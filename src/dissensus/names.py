@@ -223,7 +223,8 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
         return False
     if isinstance(first, pa.Array | pa.ChunkedArray):
-        return second is not None and bool(first.equals(second))
+        whole = [pa.table({"": column}) for column in (first, second) if column is not None]
+        return len(whole) == 2 and bool(whole[0].equals(whole[1]))
     if isinstance(first, dict):
         return list(first) == list(second) and all(same(v, second[k]) for k, v in first.items())
     if is_dataclass(first):
