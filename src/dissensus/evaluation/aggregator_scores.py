@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from dissensus.evaluation.resampling import drawing_once
 from dissensus.evaluation.significance.difference import Difference, corrected
 from dissensus.evaluation.significance.method_difference import metric_over_items
 from dissensus.metrics import GOLD, METRICS, gold_item_scores
+from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
 from dissensus.scales import Interval, MultiLabel
 
@@ -115,34 +117,24 @@ def _against_best(
     """The rows from the best to the worst, each with its difference from the best."""
     metric = next(iter(rows[0].scores))
     sign = -1 if higher_is_better(metric) else 1
-    rows = sorted(rows, key=lambda row: sign * row.scores[metric])
-    best, *others = rows
+    best, *others = sorted(rows, key=lambda row: sign * row.scores[metric])
     units = corpus.units()
-    differences = [_difference(row, best, metric, gold, units, corpus, seed) for row in others]
-    return [
-        replace(best, best=True),
-        *(
-            replace(row, against_best=difference)
-            for row, difference in zip(others, corrected(differences), strict=True)
-        ),
-    ]
 
+    def scored(row: AggregatorScores) -> tuple[Names, dict[str, np.ndarray]]:
+        """The items, and what each of them contributes to the metric."""
+        assert row.prediction is not None
+        parts = gold_item_scores(row.prediction, gold, [metric])
+        items = next(iter(parts.values()))[0]
+        return items, {part: each[None] for part, (_, each) in parts.items()}
 
-def _difference(
-    row: AggregatorScores,
-    best: AggregatorScores,
-    metric: str,
-    gold: Annotations,
-    units: np.ndarray,
-    corpus: Corpus,
-    seed: int,
-) -> Difference:
-    assert row.prediction is not None and best.prediction is not None
-    sides = [gold_item_scores(one, gold, [metric]) for one in (row.prediction, best.prediction)]
-    items = next(iter(sides[0].values()))[0]
-    groups = units[corpus.items.codes(items)]
-    mine, theirs = ({part: each[None] for part, (_, each) in side.items()} for side in sides)
-    return metric_over_items(metric, mine, theirs, groups=groups, resamples=RESAMPLES, seed=seed)
+    def difference(row: AggregatorScores) -> Difference:
+        (items, mine), (_, theirs) = scored(row), scored(best)
+        drawing: dict[str, Any] = {"groups": units[corpus.items.codes(items)], "seed": seed}
+        return metric_over_items(metric, mine, theirs, resamples=RESAMPLES, **drawing)
+
+    differences = corrected([difference(row) for row in others])
+    pairs = zip(others, differences, strict=True)
+    return [replace(best, best=True), *(replace(row, against_best=d) for row, d in pairs)]
 
 
 def _same_answers(prediction: Prediction, first: Prediction) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -201,12 +201,31 @@ def _compared(
     answers: Annotations, rows: np.ndarray, own: np.ndarray, system: np.ndarray, margin: float
 ) -> tuple[InPlaceOf, ...]:
     """The comparison with each annotator of these rows, the most agreeing first."""
+    from scipy.stats import false_discovery_control
+
     annotator = answers.annotator_codes("a comparison with each annotator")[rows]
-    result = []
-    for code in np.unique(annotator):
-        at, name = annotator == code, answers.annotators[int(code)]
-        result.append(_in_place_of(name, own[at], system[at], margin))
-    return tuple(sorted(_decided(result), key=lambda one: -one.agreement))
+    codes = np.unique(annotator)
+    pairs = [(own[annotator == code], system[annotator == code]) for code in codes]
+    p = np.array([_p(*pair, margin) for pair in pairs])
+    tested = ~np.isnan(p)
+    if tested.any():
+        p[tested] = false_discovery_control(p[tested], method="by")
+    compared = []
+    for code, (mine, theirs), of_annotator in zip(codes, pairs, p.tolist(), strict=True):
+        wins, lost = _wins(mine, theirs)
+        compared.append(
+            InPlaceOf(
+                answers.annotators[int(code)],
+                len(mine),
+                float(mine.mean()),
+                float(theirs.mean()),
+                float(wins.mean()),
+                float(lost.mean()),
+                of_annotator,
+                of_annotator < FALSE_DISCOVERIES,
+            )
+        )
+    return tuple(sorted(compared, key=lambda one: -one.agreement))
 
 
 def _winning_rate(annotators: Sequence[InPlaceOf]) -> float:
@@ -296,44 +315,20 @@ def _alike(values: np.ndarray, sets: bool) -> np.ndarray:
     return np.where(either > 0, both / np.maximum(either, 1), 1.0)
 
 
-def _in_place_of(name: str, own: np.ndarray, system: np.ndarray, margin: float) -> InPlaceOf:
-    """The comparison with one annotator, whose p is not yet corrected."""
+def _wins(own: np.ndarray, system: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """On which items the system agrees at least as well, and on which the annotator does, less
+    these."""
+    wins = (system >= own - EQUAL).astype(float)
+    return wins, (own >= system - EQUAL) - wins
+
+
+def _p(own: np.ndarray, system: np.ndarray, margin: float) -> float:
+    """That the system is worse by the margin or more, not corrected; nan with few items."""
     from scipy.stats import ttest_1samp
 
-    wins = (system >= own - EQUAL).astype(float)
-    lost = (own >= system - EQUAL) - wins  # of the annotator less that of the system
-    p = math.nan
-    if len(own) >= FEWEST_ITEMS:
-        varies = lost.std() > 0
-        p = float(ttest_1samp(lost, margin, alternative="less").pvalue) if varies else 1.0
-        if not varies and lost[0] < margin:
-            p = 0.0
-    return InPlaceOf(
-        name,
-        len(own),
-        float(own.mean()),
-        float(system.mean()),
-        float(wins.mean()),
-        float(lost.mean()),
-        p,
-        False,
-    )
-
-
-def _decided(annotators: list[InPlaceOf]) -> list[InPlaceOf]:
-    """The comparisons, with whether each annotator may be replaced."""
-    from scipy.stats import false_discovery_control
-
-    tested = [one for one in annotators if not math.isnan(one.p)]
-    if tested:
-        adjusted = false_discovery_control([one.p for one in tested], method="by")
-        corrected = {one.annotator: float(p) for one, p in zip(tested, adjusted, strict=True)}
-        annotators = [
-            replace(
-                one,
-                p=corrected.get(one.annotator, math.nan),
-                replaced=corrected.get(one.annotator, 1.0) < FALSE_DISCOVERIES,
-            )
-            for one in annotators
-        ]
-    return annotators
+    lost = _wins(own, system)[1]
+    if len(lost) < FEWEST_ITEMS:
+        return math.nan
+    if lost.std() > 0:
+        return float(ttest_1samp(lost, margin, alternative="less").pvalue)
+    return 0.0 if lost[0] < margin else 1.0

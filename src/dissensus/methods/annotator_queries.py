@@ -524,11 +524,9 @@ class AnnotatorQueries(TrainedMethod):
         codes = self.learned_.annotators.find(pairs.annotators)
         code = np.where(np.r_[self.learned_.any_answered, False][codes], codes, -1)
         attention = self._attention(corpus, pairs.item, code[pairs.annotator])
-        by_question = {
-            q: dataclasses.replace(p, attention=attention) for q, p in predictions.items()
-        }
-        densities = predictions.densities.values()
-        return Predictions(by_question, predictions.method, predictions.corpus, densities)
+        return predictions.with_questions(
+            {q: dataclasses.replace(p, attention=attention) for q, p in predictions.items()}
+        )
 
     def _attention(
         self, corpus: Corpus, item: np.ndarray, code: np.ndarray

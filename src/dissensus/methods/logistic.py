@@ -67,7 +67,6 @@ class LinearMethod(Method):
 
     encoder: str | dict[str, str] = "auto"
     item_passes: ClassVar[float | None] = 20.0
-    vectors_: RoleEncoders = field(init=False, repr=False)
     standard_: np.ndarray = field(init=False, repr=False)  # (2, width) mean and spread
     weights_: dict[str, Weights] = field(init=False, repr=False)
     penalty_: dict[str, float] = field(init=False, repr=False)
@@ -80,7 +79,6 @@ class LinearMethod(Method):
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
         by_role = encodings(corpus, self.encoder)
-        self.vectors_ = RoleEncoders(self.encoder, tuple(by_role), self.learned_.roles)
         self._identities = {key: one.encoder.identity for key, one in by_role.items()}
         raw = self._vectors(corpus, by_role)
         every = {question: self.rows(corpus[question]) for question in self.learned_.questions}
@@ -107,12 +105,16 @@ class LinearMethod(Method):
         return np.concatenate(parts, axis=1).astype(float)
 
     def encodings(self, corpus: Corpus) -> dict[str, Encoding]:
-        if not hasattr(self, "vectors_"):
+        if not self._identities:
             return encodings(corpus, self.encoder)
-        return self.vectors_.encodings(corpus, self._identities)
+        return self._role_encoders.encodings(corpus, self._identities)
+
+    @property
+    def _role_encoders(self) -> RoleEncoders:
+        return RoleEncoders(self.encoder, tuple(self._identities), self.learned_.roles)
 
     def _roles(self) -> list[str]:
-        return self.vectors_.roles()
+        return self._role_encoders.roles()
 
     def predicted(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
@@ -139,8 +141,7 @@ class LinearMethod(Method):
 
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self._identities = config["encoders"]
-        self.vectors_ = RoleEncoders(self.encoder, tuple(self._identities), self.learned_.roles)
-        self.vectors_.check()
+        self._role_encoders.check()
         self.standard_ = weights["standard"]
         self.penalty_, self.spread_ = config["penalty"], config["spread"]
         self.weights_ = {

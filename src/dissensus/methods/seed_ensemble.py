@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
@@ -20,13 +19,12 @@ from dissensus.methods.framework.members import (
     joint_answers,
     member_seed,
 )
-from dissensus.methods.framework.pairs import Pairs
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import redraw_last_layer
 from dissensus.methods.framework.stacked_fits import worth_stacking
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.single import Single
-from dissensus.prediction import JointDensity, MemberAttention, Predictions
+from dissensus.prediction import MemberAttention, Predictions
 from dissensus.scales import Interval, Scale
 from dissensus.training import Loss, Network, Sizes, Training
 from dissensus.training.checkpoint import Checkpoint
@@ -198,7 +196,10 @@ class SeedEnsemble(LabelMethod):
             by_member.append(member.predict_items(corpus))
             self._encoded = member._encoded
             self.notes_ += [note for note in member.notes_ if note not in self.notes_]
-        return {q: self.combined(q, [one[q] for one in by_member]) for q in self.learned_.questions}
+        questions = self.learned_.questions
+        answers = {q: self.combined(q, [one[q] for one in by_member]) for q in questions}
+        self.notes_ += self._disagreements(answers, "items")
+        return answers
 
     def combined(self, question: str, by_member: list[Answers]) -> Answers:
         """The majority vote of all members, with the distribution that `read` chooses."""
@@ -212,17 +213,6 @@ class SeedEnsemble(LabelMethod):
         if question in self.temperature_:
             mean = tempered(scale, mean, self.temperature_[question])
         return replace(voted, distribution=mean)
-
-    def _predictions(
-        self,
-        corpus: Corpus,
-        by_item: dict[str, Answers],
-        pairs: Pairs,
-        by_pair: dict[str, Answers],
-        densities: Sequence[JointDensity],
-    ) -> Predictions:
-        self.notes_ += self._disagreements(by_item, "items")
-        return super()._predictions(corpus, by_item, pairs, by_pair, densities)
 
     def _disagreements(self, by_question: dict[str, Answers], what: str) -> list[str]:
         notes = []
@@ -250,8 +240,7 @@ class SeedEnsemble(LabelMethod):
                 if of_question == question
             )
             with_attention[question] = replace(prediction, member_attention=attention)
-        densities = predictions.densities.values()
-        return Predictions(with_attention, predictions.method, predictions.corpus, densities)
+        return predictions.with_questions(with_attention)
 
     def _position_weights(
         self, member: Single, corpus: Corpus

@@ -42,7 +42,9 @@ def answers_table(
     if "annotator" in columns:
         name = corpus.columns.get("annotator", "annotator")
         about = with_columns(about, {name: columns.pop("annotator")})
-    first = {name: columns.pop(name) for name in ("answer", "confidence", "sd") if name in columns}
+    first: dict[str, Any] = {
+        name: columns.pop(name) for name in ("answer", "confidence", "sd") if name in columns
+    }
     return pa.table(with_columns(about, {**first, **counts, **columns}))
 
 

@@ -85,7 +85,10 @@ class Predictions(Mapping[str, Prediction]):
         """The same predictions, whose DataFrames have this index; None leaves them as they are."""
         if index is None:
             return self
-        by_question = {q: replace(p, index=index) for q, p in self.items()}
+        return self.with_questions({q: replace(p, index=index) for q, p in self.items()})
+
+    def with_questions(self, by_question: Mapping[str, Prediction]) -> Predictions:
+        """Other predictions of the same method, with the same densities."""
         return Predictions(by_question, self.method, self.corpus, self.densities.values())
 
     def save(self, path: str | Path) -> None:

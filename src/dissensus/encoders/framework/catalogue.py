@@ -18,26 +18,17 @@ from dissensus.errors import ModelError, listed
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
 
+TEXT, IMAGE = ("text", "TextEncoder"), ("image", "ImageEncoder")
+SPEECH, VIDEO = ("speech", "SpeechEncoder"), ("video", "VideoEncoder")
+FEATURES = ("features", "FeaturesEncoder")
 # kind of content -> name -> module and class; a name that ends in ":" is followed by a path; "" is
 # any other name: a folder or a model on the hub
 ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
-    "text": {
-        "minilm": ("text", "TextEncoder"),
-        "words:": ("words", "WordsEncoder"),
-        "": ("text", "TextEncoder"),
-    },
-    "image": {
-        "efficientnet-lite0": ("image", "ImageEncoder"),
-        "features": ("features", "FeaturesEncoder"),
-        "": ("image", "ImageEncoder"),
-    },
-    "audio": {
-        "whisper-tiny": ("speech", "SpeechEncoder"),
-        "whisper-base": ("speech", "SpeechEncoder"),
-        "": ("speech", "SpeechEncoder"),
-    },
-    "video": {"efficientnet-lite0": ("video", "VideoEncoder"), "": ("video", "VideoEncoder")},
-    "features": {"features": ("features", "FeaturesEncoder")},
+    "text": {"minilm": TEXT, "words:": ("words", "WordsEncoder"), "": TEXT},
+    "image": {"efficientnet-lite0": IMAGE, "features": FEATURES, "": IMAGE},
+    "audio": {"whisper-tiny": SPEECH, "whisper-base": SPEECH, "": SPEECH},
+    "video": {"efficientnet-lite0": VIDEO, "": VIDEO},
+    "features": {"features": FEATURES},
 }
 AND = "&"  # between the names of several encoders of one role
 DEFAULTS: dict[Kind, str] = {
