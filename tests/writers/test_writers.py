@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
@@ -98,3 +100,36 @@ def test_the_command(tmp_path: Path) -> None:
     ):
         with pytest.raises(DataError, match=error):
             write(ds.read(path), tmp_path / name, to)
+
+
+def test_tasks_of_label_studio_have_the_consensus_as_a_prediction(tmp_path: Path) -> None:
+    rows = {
+        "item": ["t1"] * 3 + ["t2"] * 2,
+        "annotator": ["ann", "bob", "eve", "ann", "bob"],
+        "text": ["so good"] * 3 + ['"no"'] * 2,
+        "mood": ["joy", "joy", "fear", "fear", "fear"],
+        "score": [1.5, 2.5, 2.0, 4.25, 4.75],
+    }
+    corpus = ds.read(rows, answer=["mood", "score"])
+    (tmp_path / "tasks.json").write_text("old")
+    notes = write(corpus, tmp_path / "tasks.json", "label-studio")
+    first, second = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+    assert first["data"] == {
+        "item": "t1",
+        "text": "so good",
+        "votes_mood": "ann: joy; bob: joy; eve: fear",
+        "votes_score": "ann: 1.5; bob: 2.5; eve: 2",
+    }
+    (prediction,) = first["predictions"]
+    assert prediction["score"] == 0.6667  # of the votes; ratings have no share
+    assert [(one["from_name"], one["type"], one["value"]) for one in prediction["result"]] == [
+        ("mood", "choices", {"choices": ["joy"]}),
+        ("score", "number", {"number": 2.0}),
+    ]
+    assert second["predictions"][0]["score"] == 1 and second["data"]["text"] == '"no"'
+    configuration = notes[-1].partition(": ")[2]
+    view = ElementTree.fromstring(configuration)
+    assert [one.tag for one in view] == ["Text", "Choices", "Number"]
+    assert [choice.get("value") for choice in view.iter("Choice")] == ["fear", "joy"]
+    with pytest.raises(DataError, match=r"the path must end in \.json"):
+        write(corpus, tmp_path / "tasks.csv", "label-studio")

@@ -33,7 +33,7 @@ def convert(
 
     Args:
         out (OUT): Corpus folder to write, or a table (.csv, .tsv, .parquet, .jsonl, .json, .xlsx).
-        to: Format to write: corpus, long, wide, crowd-kit or datasets
+        to: Format to write: corpus, long, wide, crowd-kit, datasets or label-studio
             (default: by the ending of OUT).
 
     Examples:

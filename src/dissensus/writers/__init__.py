@@ -14,6 +14,7 @@ from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.files.folders import staged
 from dissensus.files.tabular import TABLES, is_table
 from dissensus.writers.hugging_face import write_datasets
+from dissensus.writers.label_studio import write_tasks
 from dissensus.writers.table_files import write_crowd_kit, write_long, write_wide
 
 Writer = Callable[[Corpus, Path], list[str]]
@@ -22,6 +23,7 @@ WRITERS: dict[str, Writer] = {
     "wide": write_wide,
     "crowd-kit": write_crowd_kit,
     "datasets": write_datasets,
+    "label-studio": write_tasks,
 }
 FOLDERS = ("corpus", "datasets")
 FORMATS = ("corpus", *WRITERS)
@@ -44,6 +46,8 @@ def format_of(path: Path, to: str | None) -> str:
         return "long" if as_table else "corpus"
     if to in FOLDERS and as_table:
         raise DataError(f"{path}: {to} is a folder; name one, such as {path.with_suffix('')}")
+    if to == "label-studio" and path.suffix.lower() != ".json":
+        raise DataError(f"{path}: Label Studio imports JSON; the path must end in .json")
     if to in ("long", "wide", "crowd-kit") and not as_table:
         raise DataError(f"{path}: {to} is a table; the path must end in {listed(TABLES)}")
     return to
