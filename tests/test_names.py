@@ -135,7 +135,7 @@ def test_compressed_names_are_as_others(texts: list[str], random: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(names_module, "MANY", 3)
         patch.setattr(names_module, "PART", 2)
-        compressed, names = Names.distinct(pa.array(texts, pa.string())), Names(texts)
+        compressed, names = Names.compressed(pa.array(texts, pa.string())), Names(texts)
         assert list(compressed) == list(names) and compressed == names
         assert [compressed[place] for place in range(len(texts))] == texts
         codes = np.array(random.sample(range(len(texts)), len(texts) // 2), dtype=np.int64)

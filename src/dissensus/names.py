@@ -48,12 +48,15 @@ class Names(Sequence[str]):
 
     @classmethod
     def distinct(cls, array: Any) -> Names:
-        """Names from an Arrow array of strings that are known to be distinct.
-
-        Very many are compressed, and unpacked where they are looked at.
-        """
+        """Names from an Arrow array of strings that are known to be distinct."""
         names = cls.__new__(cls)
         names._array, names._packed, names._length = array, None, len(array)
+        return names
+
+    @classmethod
+    def compressed(cls, array: Any) -> Names:
+        """As `distinct`; very many are compressed, and unpacked where they are looked at."""
+        names = cls.distinct(array)
         if len(array) > MANY:
             names._array, names._packed = None, _Packed(array)
         return names

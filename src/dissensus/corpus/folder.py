@@ -157,7 +157,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         for kind in ("items", "annotators")
     )
     items, annotators = (  # distinct as they were written
-        Names.distinct(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
+        Names.compressed(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
         for kind, columns in (("items", table), ("annotators", annotator_table))
     )
     role, rationales = front["focus"], None
