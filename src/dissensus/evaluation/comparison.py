@@ -185,7 +185,7 @@ def compare(
             task.seeds,
             command,
             commit,
-            dict(protocol or {}) | _search(task) | _truths(corpus, task),
+            dict(protocol or {}) | _searches_and_truths(corpus, task),
             left_out,
             floors(corpus, task.questions, task.metrics, task.folds)
             | density_floors(task.densities, tested_items(corpus, folds), task.questions),
@@ -417,13 +417,10 @@ def _groups(corpus: Corpus, folds: Sequence[Fold], by: str | None) -> dict[str, 
     return dict(zip(names, (str(unit) for unit in units[grouped]), strict=True))
 
 
-def _truths(corpus: Corpus, task: Task) -> dict[str, Any]:
+def _searches_and_truths(corpus: Corpus, task: Task) -> dict[str, Any]:
     truths = [question for question in task.questions if has_truth(corpus, question)]
-    return {TRUTHS: truths} if truths else {}
-
-
-def _search(task: Task) -> dict[str, Any]:
-    return {"trials": task.trials, "inner folds": task.inner_folds} if task.trials else {}
+    search = {"trials": task.trials, "inner folds": task.inner_folds} if task.trials else {}
+    return search | ({TRUTHS: truths} if truths else {})
 
 
 def _part_notes(corpus: Corpus, folds: Sequence[Fold], scoring: str | None) -> list[str]:

@@ -79,7 +79,7 @@ def _gradient_times_input(
     batch = _one_content_each(batch)
     with torch.enable_grad(), _recording(network) as calls:
         outputs = network(batch).items
-        vectors = [call.vectors for call in calls]  # in the order of the roles
+        vectors = [_vectors(call) for call in calls]  # in the order of the roles
         weights: dict[str, dict[str, PositionWeights]] = {}
         for question, scale in scales.items():
             predicted = _predicted(scale, outputs[question]).sum()
@@ -123,39 +123,31 @@ def _one_content_each(batch: Batch) -> Batch:
     return replace(batch, inputs=inputs, content=content)
 
 
-@dataclass(eq=False)
-class _Call:
-    """The inputs of an encoder's first block, and the encoder's outputs, in one call."""
-
-    inputs: Tensor | None = None
-    outputs: Tensor | None = None
-
-    @property
-    def vectors(self) -> Tensor:
-        """The inputs if they have the same positions as the outputs, otherwise the outputs."""
-        assert self.outputs is not None
-        inputs = self.inputs
-        if inputs is None or inputs.dim() != 3 or inputs.shape[:2] != self.outputs.shape[:2]:
-            return self.outputs
-        return inputs
+def _vectors(call: dict[str, Tensor]) -> Tensor:
+    """The inputs of an encoder's first block if they have the same positions as its outputs,
+    otherwise the outputs."""
+    inputs, outputs = call.get("inputs"), call["outputs"]
+    same = inputs is not None and inputs.dim() == 3 and inputs.shape[:2] == outputs.shape[:2]
+    return inputs if inputs is not None and same else outputs
 
 
 @contextmanager
-def _recording(network: FineTunedNetwork) -> Iterator[list[_Call]]:
-    """Within the block, every call of an encoder is recorded."""
-    calls: list[_Call] = []
+def _recording(network: FineTunedNetwork) -> Iterator[list[dict[str, Tensor]]]:
+    """Within the block, the outputs of every call of an encoder are recorded, and the inputs of its
+    first block."""
+    calls: list[dict[str, Tensor]] = []
     hooks = []
 
     def before_encoder(module: nn.Module, arguments: Any) -> None:
-        calls.append(_Call())
+        calls.append({})
 
     def before_block(module: nn.Module, arguments: Any, named: Any) -> None:
         vectors = arguments[0] if arguments else named.get("hidden_states")
-        if calls[-1].inputs is None and isinstance(vectors, Tensor):
-            calls[-1].inputs = vectors if vectors.requires_grad else vectors.requires_grad_()
+        if "inputs" not in calls[-1] and isinstance(vectors, Tensor):
+            calls[-1]["inputs"] = vectors if vectors.requires_grad else vectors.requires_grad_()
 
     def after_encoder(module: nn.Module, arguments: Any, outputs: Tensor) -> None:
-        calls[-1].outputs = outputs
+        calls[-1]["outputs"] = outputs
 
     for encoder in network.networks:
         hooks.append(encoder.register_forward_pre_hook(before_encoder))

@@ -35,20 +35,16 @@ def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
     )
 
 
-def label_losses(
-    sizes: Sizes, smoothing: float = 0.0, *, costs: bool = False, suffix: str = ""
-) -> tuple[Loss, ...]:
+def label_losses(sizes: Sizes, smoothing: float = 0.0, *, costs: bool = False) -> tuple[Loss, ...]:
     """The negative log-likelihood of each item's label, for each question, over items.
 
     Args:
         smoothing: the share of the label that is spread evenly over all values.
         costs: whether to multiply by the cost of the value that the network predicts now, from
             the target "QUESTION.cost", (n_items, n_values).
-        suffix: added to the name of the question to get the name of its target.
     """
     return tuple(
-        _label_loss(question, scale, smoothing, costs, f"{question}{suffix}")
-        for question, scale in sizes.scales.items()
+        _label_loss(question, scale, smoothing, costs) for question, scale in sizes.scales.items()
     )
 
 
@@ -94,12 +90,12 @@ def _row_losses(sizes: Sizes, raw_of: Callable[[Outputs, Batch, str], Tensor]) -
     return tuple(of_question(question, scale) for question, scale in sizes.scales.items())
 
 
-def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool, target: str) -> Loss:
+def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool) -> Loss:
     family = likelihood(scale)
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
         raw = outputs.items[question][:, : family.width]
-        losses = family.loss(raw, batch.targets[target])
+        losses = family.loss(raw, batch.targets[question])
         if smoothing:
             losses = (1 - smoothing) * losses + smoothing * _uniform_loss(family, scale, raw)
         if costs:
@@ -107,7 +103,7 @@ def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool, targ
             losses = losses * batch.targets[f"{question}.cost"].gather(1, predicted).squeeze(1)
         return losses
 
-    return Loss(target, "item", loss, weight=lambda batch: item_weight(target, batch))
+    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
 
 
 def _uniform_loss(family: Likelihood, scale: Scale, raw: Tensor) -> Tensor:

@@ -231,13 +231,11 @@ class PairPredictor:
         for question, codes in instead.items():
             same = np.flatnonzero((codes == code) & (codes >= 0))
             others = np.flatnonzero((codes != code) & (codes >= 0))
-            parts = {"mean": (averaged[question], pairs.item), "own": (same, at)}
-            sources = {"mean": means, "own": own}
-            pieces = [
-                (rows, sources[name][question].take(place[rows]))
-                for name, (rows, place) in parts.items()
-                if len(rows)
-            ]
+            pieces = []
+            if len(mean := averaged[question]):
+                pieces.append((mean, means[question].take(pairs.item[mean])))
+            if len(same):
+                pieces.append((same, own[question].take(at[same])))
             if len(others):
                 stand_ins = self.own_answers(pairs.take(others), codes[others])
                 pieces.append((others, stand_ins[question]))

@@ -417,13 +417,8 @@ class TrainedMethod(Method):
         """The examples of a corpus; from the cache if a method of the same kind built them."""
         if cache is None:
             return self._examples(corpus, by_role)
-        key = (
-            id(corpus),
-            repr(
-                (type(self), self.encoder, self.tune, self.pools, self.learned_.questions)
-                + (self.training.device, *self.rows_key)
-            ),
-        )
+        settings = self.encoder, self.tune, self.pools, self.training.device, *self.rows_key
+        key = id(corpus), repr((type(self), self.learned_.questions, settings))
         if key not in cache:
             cache[key] = self._examples(corpus, by_role)
         examples = cache[key]
@@ -482,14 +477,11 @@ class TrainedMethod(Method):
         }
         return {role: (batch.pooled | means)[role] for role in self.sizes_.widths}
 
-    def _first_seed(self) -> int:
+    def build_network(self) -> Network:
         if not -LARGEST_SEED <= self.init_seed < LARGEST_SEED:
             raise ModelError(f"init_seed must be an integer below 2**63, found {self.init_seed}")
-        return self.init_seed
-
-    def build_network(self) -> Network:
         with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(self._first_seed())  # built on the CPU
+            torch.default_generator.manual_seed(self.init_seed)  # built on the CPU
             network = self.network(self.sizes_)
             if self.tune == "nothing":
                 return draw_by_key(network)
