@@ -40,7 +40,7 @@ def chosen_method(corpus: Corpus, questions: Sequence[str] | None = None) -> Cho
             return Choice(
                 "annot-mix",
                 (),
-                f"gold labels differ from the majority, and the median annotator gave {middle:g} "
+                f"gold labels are more than the majority, and the median annotator gave {middle:g} "
                 "answers",
             )
     return Choice("annotator-heads", (), "the annotators are known")
