@@ -1,7 +1,9 @@
 """Tavernor et al. (2024) on public ratings, five seeds of every condition, on a GPU.
 
-    make gpu-kit RUN=individual                              the corpora, as pooled features
-    python benchmarks/gpu/kit.py individual:nsc_voices,trompa_mer      some of them
+    make gpu-kit RUN=individual                              9 MiB: corpora as pooled features
+    make gpu-kit RUN=individual:nsc_voices,trompa_mer        some of them
+    export PYTHONPATH=src:papers/src:gpu-kit/libs            there; DISSENSUS_DATA is not needed
+    python benchmarks/gpu/individual.py run OUT --try        on any machine first
     python benchmarks/gpu/individual.py run OUT --seconds 480
     python benchmarks/gpu/individual.py run OUT --at-once 6 --conditions voices,music
     cp OUT/individual.tar.gz* gpu-kit/individual/            to resume on another machine

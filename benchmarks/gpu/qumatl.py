@@ -1,8 +1,12 @@
 """Zhang et al. (2025) on panels of annotators and on simulated ones, on a GPU.
 
-    make gpu-kit RUN=qumatl                          needs ./dinov2-small, see benchmarks/dinov2.py
-    python benchmarks/gpu/kit.py qumatl:pictures      or panel, texts: a part of the kit
-    python benchmarks/gpu/qumatl.py run OUT --seconds 540 --jobs pictures
+    make gpu-kit RUN=qumatl:texts                    46 MiB, a part of the kit: all are too large
+    python benchmarks/dinov2.py; make gpu-kit RUN=qumatl:pictures        35 MiB; also for panel
+    export PYTHONPATH=src:papers/src:gpu-kit/libs    there; DISSENSUS_DATA is not needed
+    python benchmarks/gpu/qumatl.py run OUT --try --jobs texts --at-once 1      on any machine first
+    python benchmarks/gpu/qumatl.py run OUT --seconds 540 --jobs texts
+    python benchmarks/gpu/qumatl.py run OUT --seconds 540 --jobs pictures       or panel
+    cp OUT/qumatl.tar.gz* gpu-kit/qumatl/            to resume on another machine
     python benchmarks/gpu/qumatl.py keep OUT OTHER   archives in folders, into benchmarks/results
     python benchmarks/gpu/qumatl.py show
 

@@ -1,8 +1,11 @@
 """SeedBERT's Table 4 on public corpora, five times five folds of every method, on a GPU.
 
-    make gpu-kit RUN=seedbert                             the corpora
+    make gpu-kit RUN=seedbert                             29 MiB: the corpora and MiniLM
+    export PYTHONPATH=src:papers/src:gpu-kit/libs         there; DISSENSUS_DATA is not needed
+    python benchmarks/gpu/seedbert.py run OUT --try       on any machine first
     python benchmarks/gpu/seedbert.py run OUT --seconds 440
-    cp OUT/seedbert.tar.gz gpu-kit/seedbert/              to resume on another machine
+    python benchmarks/gpu/seedbert.py run OUT --seconds 440 --conditions HS-Brexit-frozen
+    cp OUT/seedbert.tar.gz* gpu-kit/seedbert/             to resume on another machine
     python benchmarks/gpu/seedbert.py keep OUT/seedbert.tar.gz       into benchmarks/results
     python benchmarks/gpu/seedbert.py show
     dissensus papers seedbert --show benchmarks/results/seedbert.json    the same

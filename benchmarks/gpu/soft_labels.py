@@ -1,8 +1,11 @@
 """Fornaciari et al. (2021), ten seeds of every condition, on a GPU in pieces of some minutes.
 
-    make glove; make gpu-kit RUN=soft_labels              soft_labels:stemming needs no GloVe
+    make glove; make gpu-kit RUN=soft_labels              4 MiB; soft_labels:stemming needs no GloVe
+    export PYTHONPATH=src:papers/src:gpu-kit/libs         there; DISSENSUS_DATA is not needed
+    python benchmarks/gpu/soft_labels.py run OUT --try    on any machine first
     python benchmarks/gpu/soft_labels.py run OUT --seconds 540 --processes 14
-    cp OUT/soft_labels.tar.gz gpu-kit/soft_labels/        to resume on another machine
+    python benchmarks/gpu/soft_labels.py run OUT --seconds 540 --conditions stemming-text
+    cp OUT/soft_labels.tar.gz* gpu-kit/soft_labels/       to resume on another machine
     python benchmarks/gpu/soft_labels.py keep OUT/soft_labels.tar.gz      into benchmarks/results
     dissensus papers soft-labels --show benchmarks/results/soft_labels.json
 
