@@ -37,6 +37,7 @@ from paper_runs import Script
 
 SCRIPT = Script("qumatl", __doc__)
 DATA, WEIGHTS, FRAMES = "data", "dinov2.npz", "frames.npz"
+SMALL = ("layers=2", "width=32", "heads=2", "inner=32")  # published queries to try: 20 GB otherwise
 GRACE = 40  # seconds after the time limit, for trainings that have begun
 BASELINES = "base,d-lema,padl,madl,embedding,heads,queries,prior,annotator-majority"
 SMALLER = "heads,queries,queries-mid"
@@ -213,7 +214,8 @@ def run(given: argparse.Namespace) -> None:
         else:
             words += ["--runs", str(given.runs)] * (given.runs is not None)
         words += ["--items", str(given.items)] * (given.items is not None)
-        for text in [*given.set, *encoder_of_kit(condition)]:
+        small = SMALL if given.tried and models.startswith("published") else ()
+        for text in [*given.set, *small, *encoder_of_kit(condition)]:
             words += ["--set", text]
         log, status = parts / f"{name}.log", "stopped"
         with log.open("w") as lines, suppress(subprocess.TimeoutExpired):
