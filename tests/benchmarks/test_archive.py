@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,27 @@ def test_a_run_of_a_paper_resumes_from_its_own_archive(
     done = script("archive").unpack(tmp_path / "out" / "soft_labels.tar.gz")
     runs.keep_reported(soft_labels, soft_labels.report(done), tmp_path / "kept.json")
     assert soft_labels.report(tmp_path / "kept.json")["seeds"] == [1000]
+
+
+@pytest.mark.slow
+def test_a_script_is_tried_out_on_any_machine_and_resumes_from_the_archive_in_its_kit(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit = tmp_path / "gpu-kit" / "soft_labels"
+    stems().save(kit / "corpora" / "stemming")
+    (kit / "commit.txt").write_text("abc")
+    monkeypatch.chdir(tmp_path)
+    tried = ["--try", "--conditions", "stemming-text", "--items", "30"]
+    for out in ("first", "second"):
+        monkeypatch.setattr(sys, "argv", ["soft_labels.py", "run", out, *tried])
+        script("soft_labels").main()
+        assert capsys.readouterr().out.count("stemming-text  ") == 4  # a fit of each model
+        shutil.copy(tmp_path / out / "soft_labels.tar.gz", kit)
+    fits = []
+    for out in ("first", "second"):
+        done = script("archive").unpack(tmp_path / out / "soft_labels.tar.gz")
+        fits.append({path.parent.name: path.read_bytes() for path in done.rglob("fit.json")})
+    assert len(fits[0]) == 4 and fits[0] == fits[1]
 
 
 def test_answers_are_packed_without_loss(script: Any, tmp_path: Path) -> None:

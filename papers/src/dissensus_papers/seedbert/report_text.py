@@ -39,10 +39,6 @@ def figures(values: Iterable[Any], digits: int = 4) -> list[str]:
     return ["-" if np.isnan(value) else f"{value:.{digits}f}" for value in known]
 
 
-def intervals(tests: Report) -> list[str]:
-    return [interval(tests[name]) for name in DISTANCES]
-
-
 def ordered(of: Report, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """In the order of tables."""
     return ((name, of[name]) for name in names if name in of)
