@@ -210,7 +210,8 @@ def _questions(
 ) -> dict[str, Annotations]:
     questions = scores.responses(scales, items, item)
     if (accuracy := questions.get("word accuracy")) is not None:
-        questions["word accuracy"] = replace(accuracy, extra={"phones": scores["phones"]})
+        phones = scores["phones"].combine_chunks()
+        questions["word accuracy"] = replace(accuracy, extra={"phones": phones})
     return questions
 
 

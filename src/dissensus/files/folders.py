@@ -218,7 +218,7 @@ DAMAGE: tuple[type[Exception], ...] = (  # what the content of a damaged folder 
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
     *(MemoryError, pa.ArrowException),
 )
-_UNREADABLE = (*DAMAGE, OSError)
+_UNREADABLE: tuple[type[Exception], ...] = (*DAMAGE, OSError)
 
 
 @contextmanager

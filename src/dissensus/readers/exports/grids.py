@@ -61,6 +61,9 @@ class Grid:
         at = self.header.index(name)
         return [row[at] for row in self.cells]
 
+    def rows(self, path: Path) -> Rows:
+        return rows_of(path, self.header, self.cells, self.places)
+
 
 # ---- from cells ----
 
@@ -161,11 +164,6 @@ def looks_named(grids: Sequence[Grid]) -> bool:
     return True
 
 
-def grid_rows(path: Path, one: Grid) -> Rows:
-    """A table as `Rows`."""
-    return rows_of(path, one.header, one.cells, one.places)
-
-
 def rows_of(
     path: Path, header: Sequence[str], cells: Sequence[Cells], places: list[str] | None = None
 ) -> Rows:
@@ -239,7 +237,7 @@ def grids_corpus(path: Path, grids: Sequence[Grid], options: Layout, unit: str) 
         raise DataError(f"{path}: no {unit} contains a table")
     if options.files is not None:
         named = {one.name: one for one in grids}
-        return matched_corpus(path, named, lambda name: grid_rows(path, named[name]), options, unit)
+        return matched_corpus(path, named, lambda name: named[name].rows(path), options, unit)
     if options.corpus is not None:
         names = [one.name for one in grids]
         if options.corpus not in names:
@@ -277,7 +275,7 @@ def _one(path: Path, one: Grid, options: Layout, notes: Sequence[str] = ()) -> C
         notes = [*notes, f"{one.name}: the column names are in row {one.first_row - 1}"]
     if options.format is None and is_survey(one.header):
         return _noted(survey_corpus(path, one.header, one.cells, options), path, notes)
-    return _noted(table_corpus(grid_rows(path, one), options), path, notes)
+    return _noted(table_corpus(one.rows(path), options), path, notes)
 
 
 def _readable(
@@ -285,7 +283,7 @@ def _readable(
 ) -> Corpus:
     """The one table that contains answers; refused if there are none or several."""
     corpora: dict[str, Corpus] = {}
-    errors = {}
+    errors: dict[str, DissensusError] = {}
     for one in grids:
         try:
             corpora[one.name] = _one(path, one, options)
@@ -342,9 +340,8 @@ def _joined(
         at = [one.header.index(name) if name in one.header else None for name in header]
         cells += [[None if n is None else row[n] for n in at] for row in one.cells]
     names = [one.name for one in alike]
-    more: dict[str, list[str | None]] = {
-        free_name(unit, header): [one.name for one in alike for _ in one.cells]
-    }
+    of_rows = [one.name for one in alike for _ in one.cells]
+    more: dict[str, list[str | None]] = {free_name(unit, header): [*of_rows]}
     parts = _names_annotators(rows_of(path, header, cells), options)
     if parts:
         notes = [*notes, f"one table in {counted(len(alike), unit)}: {', '.join(names)}"]
@@ -352,7 +349,7 @@ def _joined(
         short = short_names(list(dict.fromkeys(names)))
         item, columns, others = _items(path, alike, others, header, options, unit, notes)
         annotator = free_name("annotator", header)
-        more = {annotator: [short[one.name] for one in alike for _ in one.cells], **columns}
+        more = {annotator: [short[name] for name in of_rows], **columns}
         notes = [*notes, f"an annotator in each {unit}: {', '.join(short.values())}"]
     wide = [[*row, *values] for row, *values in zip(cells, *more.values(), strict=True)]
     places = [place for one in alike for place in one.places]

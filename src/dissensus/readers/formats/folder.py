@@ -25,7 +25,6 @@ from dissensus.readers.exports.grids import (
     Cells,
     Grid,
     grid,
-    grid_rows,
     grids_corpus,
     looks_named,
     matched_corpus,
@@ -94,7 +93,7 @@ def _rows(file: Path, options: Layout) -> Rows:
     """The table in a file, whatever its format."""
     if ending(file) in folders.SPREADSHEETS:
         one = max(spreadsheet.sheets(file, options), key=lambda one: len(one.cells))
-        return grid_rows(file, one)
+        return one.rows(file)
     if ending(file) in folders.LINES:
         return object_rows(file, options)
     if ending(file) in folders.COLUMNS:

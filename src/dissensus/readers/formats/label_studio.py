@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -259,12 +260,9 @@ def _records(path: Path, options: Layout) -> tuple[dict[str, Record], list[str],
 
 def _content(cell: str) -> Any:
     """A cell; JSON as its content."""
-    if cell.lstrip()[:1] not in ("{", "["):
-        return cell
-    try:
-        return DECODER.decode(cell)
-    except (json.JSONDecodeError, RecursionError):
-        return cell
+    with suppress(json.JSONDecodeError, RecursionError):
+        return DECODER.decode(cell) if cell.lstrip()[:1] in ("{", "[") else cell
+    return cell
 
 
 # ---- which columns are answers ----
@@ -281,13 +279,11 @@ class _Table:
 
     def between(self) -> set[str]:
         """The keys between `id` and `annotator`, in whose order Label Studio writes a record."""
-        between: set[str] = set()
-        for one in self.records.values():
-            keys = list(one)
-            if "id" not in keys or "annotator" not in keys:
-                return set()
-            between |= set(keys[keys.index("id") + 1 : keys.index("annotator")])
-        return between - OWN
+        every = [list(one) for one in self.records.values()]
+        if not all({"id", "annotator"} <= {*keys} for keys in every):
+            return set()
+        between = (keys[keys.index("id") + 1 : keys.index("annotator")] for keys in every)
+        return {key for keys in between for key in keys} - OWN
 
     def differs(self, name: str) -> bool:
         """Whether two annotations of a task differ in this column; a blank differs from a text."""
@@ -303,12 +299,10 @@ class _Table:
         values = self.values(name)
         if any(isinstance(v, dict) and set(v) == {"text"} for v in values):
             return True
-        texts = [value for value in values if isinstance(value, str)]
-        if len(texts) < len(values) or not texts:
+        if not values or not all(isinstance(value, str) for value in values):
             return False
-        if any(word in name.casefold() for word in REMARKS) and len(set(texts)) == len(texts):
-            return True
-        return are_free(texts, fewest=10)
+        is_remark = any(word in name.casefold() for word in REMARKS)
+        return (is_remark and len(set(values)) == len(values)) or are_free(values, fewest=10)
 
 
 def _questions(path: Path, table: _Table, options: Layout, ordered: bool) -> tuple[list[str], str]:
@@ -347,13 +341,11 @@ def _add_answer(response: Response, question: str, value: Any) -> bool:
     answers: list[str] = []
     is_set = len(values) > 1
     for one in values:
-        if not isinstance(one, dict):
-            answers += value_texts([one])
-            continue
-        key = next((key for key in (*VALUES, *LABELLED, "text") if key in one), None)
-        answers += [] if key is None else chosen(key, one[key])
+        written = one if isinstance(one, dict) else {"text": one}
+        key = next((key for key in (*VALUES, *LABELLED, "text") if key in written), "")
+        answers += chosen(key, written.get(key, []))
         if key in LABELLED:
-            response.spans += marked_spans(question, one, one)
+            response.spans += marked_spans(question, written, written)
         is_set |= key in (*LABELLED, "taxonomy", "choices")
     response.answers[question] = list(dict.fromkeys(answers))
     return is_set

@@ -353,9 +353,7 @@ def _corpus(name: str, items: list[_Item], edition: int, repeats: Repeats) -> Co
     attributes = _columns([item.attributes for item in items])
     group = SHARED.get(tasks[0]) if len(tasks) == 1 else None
     if group in texts:  # the name of the first item with the same text
-        first = {
-            text: name for text, name in zip(texts[group][::-1], list(names)[::-1], strict=True)
-        }
+        first = dict(zip(texts[group][::-1], list(names)[::-1], strict=True))
         attributes[group] = [None if text is None else first[text] for text in texts[group]]
     elif "conversation_ids" in attributes:
         group = "conversation"

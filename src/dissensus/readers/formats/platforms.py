@@ -342,12 +342,11 @@ def _ticked(boxes: dict[str, Column], question: str, sets: set[str]) -> Column:
     cells = list(zip(*(column.array().to_pylist() for column in boxes.values()), strict=True))
     chosen = [
         [value for value, cell in zip(boxes, row, strict=True) if str(cell).lower() == "true"]
-        if any(cell is not None for cell in row)
-        else None
         for row in cells
     ]
-    if all(checked is None or len(checked) == 1 for checked in chosen):
+    filled = [any(cell is not None for cell in row) for row in cells]
+    if {len(one) for one, is_filled in zip(chosen, filled, strict=True) if is_filled} <= {1}:
         return Column.of(pa.array([one[0] if one else None for one in chosen], pa.string()))
     sets.add(question)
-    texts = [None if checked is None else set_text(checked) for checked in chosen]
-    return Column.of(pa.array(texts, pa.string()))
+    blank = ~np.array(filled, dtype=bool)
+    return Column.of(pa.array([set_text(checked) for checked in chosen], pa.string(), mask=blank))

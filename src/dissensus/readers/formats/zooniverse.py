@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,8 @@ def read(path: Path, options: Layout) -> Corpus:
 
 
 def _parsed(cell: str | None) -> Any:
-    try:
+    with suppress(json.JSONDecodeError, RecursionError):
         return DECODER.decode(cell or "[]")
-    except (json.JSONDecodeError, RecursionError):
-        return []
 
 
 def _tasks(written: Any) -> Iterator[dict[str, Any]]:
