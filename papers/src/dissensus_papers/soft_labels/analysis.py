@@ -91,15 +91,13 @@ def _judged(
         "n_items": len(items.gold),
         "seeds": sorted({outcome.seed for outcome in outcomes}),
         "with_vector": float(items.known.mean()) if len(items.known) else float("nan"),
-        "majority": {kind: _most_frequent(label) for kind, label in labels.items()},
+        "majority": {  # the accuracy of always answering the most frequent label
+            kind: max(_mean(label == value) for value in np.unique(label))
+            for kind, label in labels.items()
+        },
         "models": models,
         "against": against,
     }
-
-
-def _most_frequent(labels: np.ndarray) -> float:
-    """The accuracy of always answering the most frequent label."""
-    return round(float(np.unique(labels, return_counts=True)[1].max() / len(labels)), 6)
 
 
 def _by_vector(items: Items, answers: np.ndarray) -> dict[str, float]:

@@ -44,24 +44,21 @@ def _where(name: str, block: Report, *models: str) -> str:
 
 def _beats(report: Report, table: int) -> list[Evidence]:
     return [
-        Evidence(_where(name, block, model), "accuracy", tests["gold"]["ours"]["accuracy"], POINTS)
+        Evidence(_where(name, block, model), "accuracy",
+                 against["tests"]["gold"]["ours"]["accuracy"], POINTS)
         for name, block in of_tables(report, table)
-        for model, tests in ((m, against["tests"]) for m, against in block["against"].items())
-    ]
+        for model, against in block["against"].items()
+    ]  # fmt: skip
 
 
 def _between(report: Report) -> list[Evidence]:
     """Inverse KL less each other loss."""
     return [
-        Evidence(
-            _where(name, block, INVERSE, other), "accuracy",
-            short(over_seeds(_seeds(block["models"][INVERSE]), _seeds(block["models"][other]))),
-            POINTS,
-        )
+        _less(_where(name, block, INVERSE, other), block["models"][INVERSE], block["models"][other])
         for name, block in of_tables(report, 1, 2)
         for other in ("kl", "ce")
         if {INVERSE, other} <= set(block["models"]) and len(block["seeds"]) > 1
-    ]  # fmt: skip
+    ]
 
 
 def _not_significant(report: Report) -> str:
@@ -74,6 +71,13 @@ def _not_significant(report: Report) -> str:
         f"true of {sum(p > LEVEL for p in adjusted)} of the {len(tests)} above (the smallest p is "
         f"{min(adjusted):.3f}); differences of {min(least):.3f} to {max(least):.3f} would have "
         "been found"
+    )
+
+
+def _less(where: str, first: Report, second: Report, sign: int = 1) -> Evidence:
+    """The accuracy of one model less that of another, over seeds."""
+    return Evidence(
+        where, "accuracy", short(over_seeds(_seeds(first), _seeds(second))), POINTS, sign
     )
 
 
@@ -95,13 +99,10 @@ def _change(report: Report, changed: str, sign: int) -> list[Evidence]:
     published = changed.rpartition("-")[0]
     ours, theirs = (report["conditions"].get(n, {}).get("models", {}) for n in (changed, published))
     return [
-        Evidence(
-            f"{MODELS[model]}: {changed} less {published}", "accuracy",
-            short(over_seeds(_seeds(ours[model]), _seeds(theirs[model]))), POINTS, sign,
-        )
+        _less(f"{MODELS[model]}: {changed} less {published}", ours[model], theirs[model], sign)
         for model in MODELS
-        if model in ours and model in theirs and len(_seeds(ours[model])) > 1
-        and len(_seeds(ours[model])) == len(_seeds(theirs[model]))
+        if model in ours and model in theirs
+        and 1 < len(ours[model]["fits"]) == len(theirs[model]["fits"])
     ]  # fmt: skip
 
 
