@@ -116,6 +116,19 @@ def a_name_for_each_question_and_annotator(draw: random.Random) -> Made:
     return table([header, *rows]), "csv", (n_items, n_people, both)
 
 
+def a_question_that_not_everyone_answers(draw: random.Random) -> Made:
+    """A column for each question and annotator, but one: no question may be lost."""
+    people = draw.choice([PEOPLE, [f"rater{n}" for n in range(4)]])[: draw.randint(3, 4)]
+    pattern = draw.choice(["{q}_{p}", "{p}.{q}", "{q} - {p}"])
+    left_out = draw.randrange(2 * len(people))
+    pairs = [(q, p) for q in ("tone", "stance") for p in people]
+    cells = {pair: draw.choices("12345", k=20) for n, pair in enumerate(pairs) if n != left_out}
+    header = ["id", *(pattern.format(q=q, p=p) for q, p in cells)]
+    rows = [[f"t{n}", *(column[n] for column in cells.values())] for n in range(20)]
+    both = [Counter(a for p in people for a in cells.get((q, p), ())) for q in ("tone", "stance")]
+    return table([header, *rows]), "csv", (20, len(people), both)
+
+
 def answers_beside_who_gave_them(draw: random.Random) -> Made:
     crowd = Crowd(draw)
     most = max(len(crowd.of(item)) for item in range(crowd.n_items))
@@ -187,8 +200,9 @@ def no_answers(draw: random.Random) -> Made:
 
 
 SHAPES = [parts_of_an_item, three_parts_of_an_item, questions_in_a_column, no_names,
-          a_name_for_each_question_and_annotator, answers_beside_who_gave_them, lists, records,
-          boxes, spellings_and_gaps, votes, no_answers]  # fmt: skip
+          a_name_for_each_question_and_annotator, a_question_that_not_everyone_answers,
+          answers_beside_who_gave_them, lists, records, boxes, spellings_and_gaps, votes,
+          no_answers]  # fmt: skip
 
 
 def contents(corpus: Corpus) -> tuple[int, int, list[Counter[str]]]:

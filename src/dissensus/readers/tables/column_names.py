@@ -41,7 +41,6 @@ _LETTERED = re.compile(rf"(?i:{_ANNOTATOR})([ _.-]+[A-Za-z]|[A-Z])")  # Rater A;
 _CALLED = re.compile(rf"(?i:{_ANNOTATOR})[ _.-]+\w+")  # Annot-Peter
 _LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+")  # label_1, w851, 17
 _ADDRESS = re.compile(r"A[0-9A-Z]{9,}|\S+@\S+")  # of a worker of Mechanical Turk, of a letter
-_ONE = re.compile(rf"(?i:{_ANNOTATOR})[\W_]*([0-9]+|[A-Za-z])|{_ADDRESS.pattern}")
 
 
 # names of items and annotators in cells
@@ -134,7 +133,8 @@ def is_called_annotator(name: str) -> bool:
 
 def is_annotator_part(part: str) -> bool:
     """Whether a part of a name is an annotator: the `rater1` of rater1_score."""
-    return bool(_ONE.fullmatch(part))
+    sure = is_one_annotator(part, likely=False) or are_persons([part])
+    return sure or bool(_ADDRESS.fullmatch(part))
 
 
 def are_persons(names: Sequence[str]) -> bool:
@@ -157,8 +157,8 @@ def kind_of(column: str) -> Kind:
 def families(names: Iterable[str]) -> list[dict[str, dict[str, str]]]:
     """Names that differ in one part: pattern -> what stands for its `{}` -> name.
 
-    There is a mapping for each part: what is behind the last border, behind the first one, before
-    the last one, before the first one, and the last number.
+    There is a mapping for each part: behind the last border, behind the first one, before the last
+    one, before the first one, and the last number.
 
     Example:
         >>> families(["label_ann", "label_bob"])[0]
@@ -171,14 +171,14 @@ def families(names: Iterable[str]) -> list[dict[str, dict[str, str]]]:
         borders = [one.span() for one in BORDER.finditer(name)]
         borders = [(start, end) for start, end in borders if 0 < start < end < len(name)]
         numbers = [one.span() for one in re.finditer(r"\d+", name)]
-        parts: list[tuple[int, int] | None] = [None] * 4
+        parts: dict[int, tuple[int, int]] = {4: numbers[-1]} if numbers else {}
         if borders:
             (first, second), (last, behind) = borders[0], borders[-1]
-            parts = [(behind, len(name)), (second, len(name)), (0, last), (0, first)]
-        for groups, part in zip(every, [*parts, numbers[-1] if numbers else None], strict=True):
-            if part is not None:
-                pattern = f"{name[: part[0]]}{{}}{name[part[1] :]}"
-                groups.setdefault(pattern, {})[name[part[0] : part[1]]] = name
+            ends = (behind, len(name)), (second, len(name)), (0, last), (0, first)
+            parts |= enumerate(ends)
+        for way, (start, end) in parts.items():
+            pattern = f"{name[:start]}{{}}{name[end:]}"
+            every[way].setdefault(pattern, {})[name[start:end]] = name
     return every
 
 

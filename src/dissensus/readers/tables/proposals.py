@@ -61,7 +61,6 @@ Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
 SHARE = 0.1  # of the filled cells: so many distinct answers are values of a scale, too
 SAME_RATINGS = 0.1  # of the variance of ratings: so much is between items
-COMPLETE = 0.8  # of the pairs of question and annotator: so many have a column
 FEWEST = 3  # annotators whose names say little
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 MOST_COMPARED = 200  # columns, or different sets of values, that are compared with one another
@@ -296,7 +295,7 @@ def _is_annotator(part: str, pattern: str) -> bool:
     """Whether a part is an annotator by its name: rater1, r1; of `label_1`, but not of `q_1`."""
     is_number = re.fullmatch(r"\d+|[A-Z]", part) and plain(pattern) in NAMES["answer"]
     initial = re.fullmatch(r"(?i)[arju]\d+", part)
-    return bool(is_number or initial) or is_annotator_part(part) or are_persons([part])
+    return bool(is_number or initial) or is_annotator_part(part)
 
 
 def _grid(
@@ -309,12 +308,13 @@ def _grid(
 
     Args:
         is_annotator: of the part that may be the annotator, and the pattern without it.
-        fewest: questions, which have a column for nearly every annotator.
+        fewest: questions.
+        fewest_annotators: who have a column for a question.
     """
     for every in families(names):
         sure = {p: {a: n for a, n in of.items() if is_annotator(a, p)} for p, of in every.items()}
-        annotators = {annotator for of in sure.values() for annotator in of}
-        grid = {p: of for p, of in sure.items() if len(of) >= COMPLETE * len(annotators) > 0}
+        grid = {pattern: of for pattern, of in sure.items() if len(of) >= fewest_annotators}
+        annotators = {annotator for of in grid.values() for annotator in of}
         if grid and are_persons(list(annotators)):  # and who is called otherwise
             shared = set.intersection(*(set(every[pattern]) for pattern in grid))
             annotators |= {one for one in shared if not is_derived(one) and plain(one) not in KNOWN}
