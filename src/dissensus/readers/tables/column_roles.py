@@ -229,7 +229,7 @@ def _structured(
         if name in parts and name not in (*reasons, roles.item):
             reasons[name] = parts[name], BY_NAME if name in known else why.get(name, BY_NAME)
     several = len(answer) > 1 and options.answer is None
-    choose = _layout(key, answer[:1]).command(rows.path) if several else ""
+    choose = key.layout(answer[:1]).command(rows.path) if several else ""
     return rows, replace(roles, reasons=reasons, choose=choose)
 
 
@@ -279,13 +279,19 @@ def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> Column
     """The roles of the other columns, by name and content."""
     taken = {*options.named, *roles.used}
     items = items_of(rows, roles.item, roles.shown)
-    question = options.question or _question(rows, taken, items, len(roles.answer))
-    taken.add(question or "")
-    groups = question_groups(rows, items, question)
+
+    def names_questions(column: Column) -> bool:  # not another one for each item
+        within = column.is_constant(items.codes, len(items.values))
+        return len(column.values) == 1 or (len(column.values) <= MOST_QUESTIONS and not within)
 
     def is_numeric(column: Column) -> bool:
         return len(column.values) > 0 and column.numbers() is not None
 
+    question = options.question
+    if question is None and len(roles.answer) == 1:
+        question = first_named("question", rows, taken, names_questions)
+    taken.add(question or "")
+    groups = question_groups(rows, items, question)
     return replace(
         roles,
         question=question,
@@ -345,16 +351,6 @@ def one_each(column: Column, groups: Column) -> bool:
     return column.conflict(groups.codes, len(groups.values)) is None
 
 
-def _question(rows: Rows, taken: Iterable[str | None], items: Column, n_answers: int) -> str | None:
-    """A column that names the question, not one with another question for each item."""
-
-    def fits(column: Column) -> bool:
-        within = column.is_constant(items.codes, len(items.values))
-        return len(column.values) == 1 or (len(column.values) <= MOST_QUESTIONS and not within)
-
-    return first_named("question", rows, taken, fits) if n_answers == 1 else None
-
-
 def gold_columns(
     rows: Rows,
     options: Layout,
@@ -375,9 +371,9 @@ def gold_columns(
         own = ("gold" + plain(column), plain(column) + "gold")
         names = [name for name in rows.columns if plain(name) in own and name not in taken]
         names += candidates("gold", rows, taken) if len(answer) == 1 else []
-        labels = {name: rows.columns[name] for name in names if len(rows.columns[name].values)}
-        name = next((n for n, labelled in labels.items() if one_each(labelled, groups)), None)
-        gold |= {} if name is None else {column: name}
+        filled = [name for name in names if len(rows.columns[name].values)]
+        labels = [name for name in filled if one_each(rows.columns[name], groups)]
+        gold |= dict(zip([column], labels, strict=False))
     return gold
 
 
@@ -429,32 +425,27 @@ def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
             f"position ({key.explained[name].why})"
         )
         without = [one for one in answer if one != name]
-        ways = {"if it is no answer": without} if without else {}
-        ways["if it is an answer"] = [*without, name]
-        layouts = {when: _layout(key, names) for when, names in ways.items()}
-        raise UnclearError.of(about, rows.path, layouts)
-
-
-def _layout(key: Key, answers: Sequence[str]) -> Layout:
-    return Layout(item=key.item, annotator=key.annotator, answer=tuple(answers))
+        ways = {"if it is no answer": key.layout(without)} if without else {}
+        ways["if it is an answer"] = key.layout([*without, name])
+        raise UnclearError.of(about, rows.path, ways)
 
 
 def _refusal(rows: Rows, key: Key | None, answer: tuple[str, ...] = ()) -> NoAnswersError:
     """Why no answers are read, with a command that names the columns."""
-    likelier = (("either",), ("unclear", "text", "assignment"))
-    unclear = [] if key is None else [n for kinds in likelier for n in key.of_kind(*kinds)]
-    if key is not None and key.why_unclear:
+    advice = 'or use format="wide" (--format wide) if every annotator has a column'
+    message = f"{_unrecognised(rows, 'answers', 'answer')}, {advice}"
+    if key is None:
+        return NoAnswersError(message)
+    unclear = [*key.of_kind("either"), *key.of_kind("unclear", "text", "assignment")]
+    if key.why_unclear:
         answers = answer or tuple(key.of_kind("answer")) or ("ANSWER",)
         about = f"{rows.path}: {key.item[0]!r} and {key.annotator!r} look like items and "
         about += f"annotators, but {key.why_unclear}"
-        ways = key.ways or {f"if {key.item[0]!r} is the item": _layout(key, ())}
+        ways = key.ways or {f"if {key.item[0]!r} is the item": key.layout(())}
         layouts = {when: way.with_changes(answer=answers) for when, way in ways.items()}
         return UnclearError.of(about, rows.path, layouts)
-    if key is None or not unclear:
-        advice = 'or use format="wide" (--format wide) if every annotator has a column'
-        message = f"{_unrecognised(rows, 'answers', 'answer')}, {advice}"
-        return NoAnswersError(message) if key is None else UnclearError.of(message, rows.path, {})
+    if not unclear:
+        return UnclearError.of(message, rows.path, {})
     why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])
     about = f"{rows.path}: no column is surely answers ({why})"
-    ways = {f"if {name!r} is": _layout(key, [name]) for name in unclear[:1]}
-    return UnclearError.of(about, rows.path, ways)
+    return UnclearError.of(about, rows.path, {f"if {unclear[0]!r} is": key.layout(unclear[:1])})

@@ -105,6 +105,10 @@ class Key:
         """The other columns that are taken for one of these."""
         return [name for name, one in self.explained.items() if one.kind in kinds]
 
+    def layout(self, answers: Sequence[str]) -> Layout:
+        """The layout that names these columns and those of the answers."""
+        return Layout(item=self.item, annotator=self.annotator, answer=tuple(answers))
+
 
 def find_key(
     rows: Rows, item: str | None, annotator: str | None, taken: Iterable[str], exact: bool = False
