@@ -29,6 +29,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "HITId,AssignmentId,WorkerId,mood\nh1,a1,w1,good\nh1,a2,w2,bad\n", {},
         ": no column of answers recognised in 'HITId', 'AssignmentId', 'WorkerId', 'mood'" + ENDED,
     ),
+    (
+        "item::worker::label\nt1::a::no\nt1::b::yes\n", {},
+        ": a single column, 'item::worker::label'; if '::' stands between fields, replace it by a "
+        "tab: a delimiter is one sign",
+    ),
     (LONG + "t1,a,\nt1,b,NaN\n", {}, ": no answers to 'label': 'label' is blank in every row"),
     (
         LONG + "t1,a,yes\nt1,b,perhaps\nt2,b,never\nt3,b,never\n", {"scale": "nominal:no,yes"},

@@ -7,6 +7,7 @@ depends on neither alone (`structure`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -434,6 +435,12 @@ def _refusal(rows: Rows, key: Key | None, answer: tuple[str, ...] = ()) -> NoAns
     """Why no answers are read, with a command that names the columns."""
     advice = 'or use format="wide" (--format wide) if every annotator has a column'
     message = f"{_unrecognised(rows, 'answers', 'answer')}, {advice}"
+    first, *more = rows.columns
+    if not more and (delimiter := re.search(r"[^\w\s]{2,}", first)):
+        message = (
+            f"{rows.path}: a single column, {first!r}; if {delimiter[0]!r} stands between fields, "
+            "replace it by a tab: a delimiter is one sign"
+        )
     if key is None:
         return NoAnswersError(message)
     unclear = [*key.of_kind("either"), *key.of_kind("unclear", "text", "assignment")]
