@@ -21,10 +21,10 @@ from dissensus.aggregation import DawidSkene, OneCoin
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut, Rationales
-from dissensus.errors import DataError
 from dissensus.files import folders
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+from tests.error_texts import error_text
 from tests.saved_folders import without_checksums
 
 ITEMS = ["t1", "t2", "t3", "t4", "t5", "t6"]
@@ -82,13 +82,6 @@ def whole() -> Corpus:
         columns={"item": "task", "annotator": "worker", "text": "tweet"},
         notes=("read from a test",),
     )
-
-
-def message(action: Any, *arguments: Any, **options: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        action(*arguments, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 def crowd(n_items: int = 200, n_annotators: int = 10, group: int = 1) -> Corpus:
@@ -464,9 +457,9 @@ def test_every_truncated_or_missing_file_is_refused(tmp_path: Path) -> None:
     for path in files:
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
-        assert str(folder) in message(Corpus.load, folder)
+        assert str(folder) in error_text(Corpus.load, folder)
         path.unlink()
-        assert str(folder) in message(Corpus.load, folder), path.name
+        assert str(folder) in error_text(Corpus.load, folder), path.name
         path.write_bytes(content)
     assert Corpus.load(folder).equals(whole())
 
@@ -491,7 +484,7 @@ def test_a_front_page_that_was_tampered_with_is_refused(
     (bare() if key == "n_items" else whole()).save(folder)
     path = folder / "corpus.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
-    result = message(Corpus.load, folder)
+    result = error_text(Corpus.load, folder)
     assert re.match(rf"{re.escape(str(folder))}(/corpus\.json)?: damaged \(", result)
     assert result.endswith("; make the folder again")
 

@@ -25,6 +25,7 @@ from dissensus.files.folders import (
     writing,
 )
 from dissensus.methods import AnnotatorMajority
+from tests.error_texts import error_text
 from tests.saved_folders import without_checksums
 
 
@@ -112,13 +113,6 @@ def test_what_is_written_has_the_modes_of_the_umask(tmp_path: Path, umask: int, 
 # ---- errors ----
 
 
-def message(action: Any, *arguments: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        action(*arguments)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
     with writing(tmp_path / "answers", "predictions") as folder:
         write_json(folder, "predictions", {})
@@ -127,7 +121,7 @@ def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     before = contents(tmp_path)
     for name in ("answers", "theirs", "file"):
-        assert message(written, tmp_path / name) == (
+        assert error_text(written, tmp_path / name) == (
             f"{tmp_path / name}: already exists and is not a dissensus corpus folder; "
             "choose another path"
         )
@@ -137,13 +131,13 @@ def test_nothing_else_is_overwritten(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     target = tmp_path / "file" / "mine"
-    assert message(written, target).startswith(f"{target}: cannot be written (")
+    assert error_text(written, target).startswith(f"{target}: cannot be written (")
 
 
 def test_a_folder_that_is_none_of_ours(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for name in ("nowhere", "file"):
-        result = message(read_json, tmp_path / name, "corpus")
+        result = error_text(read_json, tmp_path / name, "corpus")
         assert result == f"{tmp_path / name}: not a dissensus corpus folder: corpus.json is missing"
 
 
@@ -151,7 +145,7 @@ def test_a_folder_that_is_none_of_ours(tmp_path: Path) -> None:
 def test_an_unknown_format_number_is_refused(tmp_path: Path, number: Any) -> None:
     path = tmp_path / "corpus.json"
     path.write_text(json.dumps({"format": number}))
-    assert message(read_json, tmp_path, "corpus") == (
+    assert error_text(read_json, tmp_path, "corpus") == (
         f"{path}: format number {number!r}, this version reads {FORMAT}; "
         "read it with the version of dissensus that wrote it"
     )
@@ -167,7 +161,7 @@ def test_an_unknown_format_number_is_refused(tmp_path: Path, number: Any) -> Non
 )
 def test_a_damaged_front_page_is_refused(content: bytes, expected: str, tmp_path: Path) -> None:
     (tmp_path / "corpus.json").write_bytes(content)
-    result = message(read_json, tmp_path, "corpus")
+    result = error_text(read_json, tmp_path, "corpus")
     assert result.startswith(f"{tmp_path / 'corpus.json'}{expected}")
 
 
@@ -177,11 +171,11 @@ def test_a_truncated_table_is_refused(tmp_path: Path, share: float) -> None:
     pq.write_table(pa.table({"x": list(range(1000))}), path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    result = message(read_table, path)
+    result = error_text(read_table, path)
     assert result.startswith(f"{path}: damaged (") and result.endswith("); make the folder again")
     path.unlink()
     missing = f"{path}: missing; the folder is incomplete, make it again"
-    assert message(read_table, path) == missing
+    assert error_text(read_table, path) == missing
 
 
 def test_what_does_not_fit_together_is_one_line_with_the_folder(tmp_path: Path) -> None:
@@ -189,14 +183,14 @@ def test_what_does_not_fit_together_is_one_line_with_the_folder(tmp_path: Path) 
         with reading(tmp_path):
             raise error
 
-    assert message(break_with, KeyError("scale")) == (
+    assert error_text(break_with, KeyError("scale")) == (
         f"{tmp_path}: damaged (KeyError: 'scale'); make the folder again"
     )
-    assert message(break_with, DataError("no kind of scale")) == (
+    assert error_text(break_with, DataError("no kind of scale")) == (
         f"{tmp_path}: damaged (no kind of scale); make the folder again"
     )
     named = f"{tmp_path / 'rows.parquet'}: missing"
-    assert message(break_with, DataError(named)) == named
+    assert error_text(break_with, DataError(named)) == named
 
 
 # ---- checksums ----

@@ -22,6 +22,7 @@ from dissensus.prediction import (
     Predictions,
 )
 from dissensus.scales import SCALES, Interval, MultiLabel, Nominal, Ordinal, Scale
+from tests.error_texts import error_text
 
 SCALE_OF: dict[str, Scale] = {
     "nominal": Nominal(("no", "maybe", "yes"), 1.0 - np.eye(3)),
@@ -83,13 +84,6 @@ def assert_same(one: Any, other: Any) -> None:
             assert mine == theirs, field.name
 
 
-def message(action: Any, *arguments: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        action(*arguments)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 # ---- the promise of every scale ----
 
 
@@ -141,10 +135,12 @@ def test_a_table_for_pandas_holds_names(scale: Scale) -> None:
     if scale.kind == "ordinal":
         answers = [int(level) for level in answers]
     assert [row["answer"] for row in rows] == [list(a) if type(a) is tuple else a for a in answers]
-    assert message(prediction(scale, full=False).to_table, "annotator") == (
+    assert error_text(prediction(scale, full=False).to_table, "annotator") == (
         "no answers of annotators were predicted; use by='item'"
     )
-    assert message(built.to_table, "value") == ("by must be 'item' or 'annotator', found 'value'")
+    assert error_text(built.to_table, "value") == (
+        "by must be 'item' or 'annotator', found 'value'"
+    )
 
 
 # ---- the mapping ----
@@ -154,7 +150,7 @@ def test_predictions_are_a_mapping_from_question_to_prediction() -> None:
     built = prediction(SCALE_OF["nominal"])
     both = Predictions({"valence": built, "arousal": built}, "single", "mine")
     assert len(both) == 2 and list(both) == ["valence", "arousal"] and both["arousal"] is built
-    assert message(both.__getitem__, "humour") == (
+    assert error_text(both.__getitem__, "humour") == (
         "no prediction for 'humour'; choose from 'valence', 'arousal'"
     )
 
@@ -188,7 +184,7 @@ def test_joint_answers_are_paired_row_for_row() -> None:
     assert rows == {(0, 1): (2.0, 7.0), (2, 0): (1.0, 9.0)}
     both = Predictions({"v": valence, "a": replace(arousal, by_annotator=None)}, "prior", "mine")
     text = "a joint prediction needs predicted answers of annotators to every question"
-    assert message(both.joint, "v", "a") == text
+    assert error_text(both.joint, "v", "a") == text
 
 
 # ---- awkward sizes ----
@@ -232,9 +228,9 @@ def test_every_truncated_or_missing_file_is_refused(tmp_path: Path) -> None:
     for path in sorted(folder.iterdir()):
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
-        assert str(folder) in message(Predictions.load, folder)
+        assert str(folder) in error_text(Predictions.load, folder)
         path.unlink()
-        assert str(folder) in message(Predictions.load, folder), path.name
+        assert str(folder) in error_text(Predictions.load, folder), path.name
         path.write_bytes(content)
     assert len(Predictions.load(folder)) == 4
 
@@ -243,7 +239,7 @@ def test_an_unknown_format_number_is_refused(tmp_path: Path) -> None:
     saved(tmp_path / "answers")
     path = tmp_path / "answers/predictions.json"
     path.write_text(path.read_text().replace('"format": 3', '"format": 7'))
-    assert message(Predictions.load, tmp_path / "answers") == (
+    assert error_text(Predictions.load, tmp_path / "answers") == (
         f"{path}: format number 7, this version reads 1 to 3; "
         "read it with the version of dissensus that wrote it"
     )
@@ -263,18 +259,18 @@ def test_a_front_page_that_was_tampered_with_is_refused(tmp_path: Path, question
     saved(folder)
     path = folder / "predictions.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"questions": questions}))
-    result = message(Predictions.load, folder)
+    result = error_text(Predictions.load, folder)
     assert re.match(rf"{re.escape(str(folder))}(/predictions\.json)?: damaged \(", result)
     assert result.endswith("; make the folder again")
 
 
 def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
     (tmp_path / "corpus.json").write_text("{}")
-    assert message(Predictions.load, tmp_path) == (
+    assert error_text(Predictions.load, tmp_path) == (
         f"{tmp_path}: not a dissensus predictions folder: predictions.json is missing"
     )
     answers = Predictions({}, "m", "c")
-    assert message(answers.save, tmp_path) == (
+    assert error_text(answers.save, tmp_path) == (
         f"{tmp_path}: already exists and is not a dissensus predictions folder; choose another path"
     )
 

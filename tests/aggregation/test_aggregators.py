@@ -83,7 +83,7 @@ def _for(aggregator: Aggregator) -> Annotations:
     )
 
 
-def _frame(annotations: Annotations) -> pd.DataFrame:
+def frame(annotations: Annotations) -> pd.DataFrame:
     return pd.DataFrame(
         {"task": annotations.item, "worker": annotations.annotator, "label": annotations.answer}
     )
@@ -248,7 +248,7 @@ def test_as_crowd_kit(model: type[HiddenTruth], name: str, iterations: int) -> N
     annotations = votes(200, 12)[1]
     fitted = model(iterations=iterations, tolerance=0).fit(annotations)
     peer = getattr(crowdkit.aggregation, name)(n_iter=iterations, tol=-np.inf)
-    peer.fit(_frame(annotations))
+    peer.fit(frame(annotations))
     expected = peer.probas_.sort_index()[[0, 1, 2]].to_numpy()
     np.testing.assert_allclose(fitted.distribution_, expected, atol=1e-6)
     assert fitted.n_iterations_ == iterations
@@ -267,7 +267,7 @@ def test_dawid_skene_as_crowd_kit_where_annotators_answered_little(seed: int) ->
     answer = np.where(generator.random(len(item)) < 0.6, truth[item], item % 6)
     annotations = Annotations.from_arrays(item, annotator, answer, Nominal(tuple("abcdef")))
     model = DawidSkene(iterations=20, tolerance=0).fit(annotations)
-    peer = Peer(n_iter=20, tol=-np.inf).fit(_frame(annotations))
+    peer = Peer(n_iter=20, tol=-np.inf).fit(frame(annotations))
     assert peer.probas_ is not None
     expected = peer.probas_.sort_index()[list(range(6))].to_numpy()
     there = annotations.per_item() > 0
@@ -455,7 +455,7 @@ def test_mace_from_the_same_start_as_crowd_kit(
     who, answer = pd.factorize(built.annotator_codes(""))[0], pd.factorize(built.answer)[0]
     annotations = Annotations.from_arrays(built.item, who, answer, built.scale)
     peer = Peer(n_restarts=1, n_iter=50, method="vb" if variational else "em", random_state=3).fit(
-        _frame(annotations)
+        frame(annotations)
     )
     assert peer.probas_ is not None
     monkeypatch.setattr(np.random, "default_rng", lambda seed: Start())
@@ -491,7 +491,7 @@ def test_glad_is_at_least_as_high_as_crowd_kit() -> None:
     from crowdkit.aggregation import GLAD as Peer
 
     annotations = votes(60, 8)[1]
-    peer = Peer(n_iter=10, tol=-np.inf, silent=True).fit(_frame(annotations))
+    peer = Peer(n_iter=10, tol=-np.inf, silent=True).fit(frame(annotations))
     ours = Glad(iterations=11, tolerance=0).fit(annotations)
     theirs = _glad_objective(
         annotations, peer.alphas_.sort_index().to_numpy(), peer.betas_.sort_index().to_numpy()

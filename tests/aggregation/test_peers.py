@@ -22,15 +22,9 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.scales import Nominal
-from tests.aggregation.test_aggregators import VALUES, votes
+from tests.aggregation.test_aggregators import VALUES, frame, votes
 
 PEER = pytest.mark.filterwarnings("ignore")  # crowd-kit beside a newer pandas
-
-
-def frame(annotations: Annotations) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"task": annotations.item, "worker": annotations.annotator, "label": annotations.answer}
-    )
 
 
 @PEER

@@ -309,13 +309,6 @@ def test_drawn_settings_are_seeded_and_different() -> None:
         "training.learning_rate": 1e-3, "training.epochs": 10, "training.weight_decay": 0.01,
         "dropout": 0.5, "hidden": (),
     }  # fmt: skip
-    assert error_text(lambda: drawn(Blended(), {"even": (0.5, 0.7)}, 3, seed=0), ModelError) == (
-        "blended has 2 settings to try, fewer than 3 trials; use fewer trials, or add choices"
-    )
-    assert (
-        error_text(lambda: drawn(Prior(), {"height": (1,)}, 1, seed=0), ModelError)
-        == "prior has no setting 'height'; it has none"
-    )
 
 
 def test_the_best_of_several_questions_has_the_best_mean_rank() -> None:
@@ -356,9 +349,9 @@ def test_a_lost_gpu_ends_a_comparison_in_this_process(
     for name in ("is_initialized", "synchronize"):  # restored afterwards
         monkeypatch.setattr(torch.cuda, name, getattr(torch.cuda, name))
     faulting = Faulting(tally=str(tmp_path / "tally"))
-    assert error_text(
-        lambda: run(crowd, tmp_path / "out", {"faulting": faulting}, processes=1), ModelError
-    ) == (
+    with pytest.raises(ModelError) as caught:
+        run(crowd, tmp_path / "out", {"faulting": faulting}, processes=1)
+    assert str(caught.value) == (
         "the GPU cannot be used by this process any more (CUDA error: an illegal memory access was "
         "encountered); run the same command again to resume"
     )

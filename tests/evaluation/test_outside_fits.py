@@ -6,20 +6,20 @@ import csv
 import io
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dissensus import Corpus, Prediction
 from dissensus.errors import DataError, Unfinished
-from dissensus.evaluation import Results, compare, k_fold, over_items, table
+from dissensus.evaluation import Results, k_fold, over_items, table
 from dissensus.methods import AnnotatorMajority
 from dissensus.methods.prior import Prior
 from dissensus.prediction import ByAnnotator, Predictions
 from tests.crowds import feature_crowd
 from tests.error_texts import error_text
 from tests.evaluation.faulty import Blended
+from tests.evaluation.test_compare import run
 
 MISSING = 3
 
@@ -27,12 +27,6 @@ MISSING = 3
 @pytest.fixture(scope="module")
 def crowd() -> Corpus:
     return feature_crowd(n_items=40)
-
-
-def run(crowd: Corpus, out: Path, methods: Any = None, **options: Any) -> Results:
-    methods = methods or {"prior": Prior(), "blended": Blended()}
-    given: dict[str, Any] = {"folds": k_fold(crowd, 2, stratify="q"), "seeds": 2, "processes": 1}
-    return compare(crowd, methods, out=out, **(given | options))
 
 
 def floor_of_every_fold(crowd: Corpus) -> Predictions:
