@@ -102,8 +102,10 @@ def group_annotators(corpus: Corpus, attribute: str) -> AnnotatorGroups:
         )
     texts = [(text or "").strip() for text in string_array(column).to_pylist()]
     numbers = None if pa.types.is_boolean(column.type) else _numbers(texts)
-    ranges = numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MOST_NUMBERS
-    names, code = _ranges(numbers) if ranges else _values(texts, numbers)
+    names, code = _values(texts, numbers)
+    ranges = False
+    if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MOST_NUMBERS:
+        (names, code), ranges = _ranges(numbers), True
     n = int((code >= 0).sum())
     if len(names) < 2:
         reason = (
