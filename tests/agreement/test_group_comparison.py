@@ -267,3 +267,23 @@ def test_a_group_without_answers_stays_in_the_table() -> None:
     (result,) = compare_groups(corpus, ["g"])
     assert [(group.group, group.answers) for group in result.groups] == [("f", 2), ("m", 0)]
     assert result.conclusion == "not tested: no item was answered by annotators of two groups"
+
+
+def test_few_annotators_and_several_comparisons_are_said_beforehand() -> None:
+    rows = [(f"t{item}", f"a{who}", (item * who) % 2) for item in range(40) for who in range(7)]
+    answers = Annotations.from_rows(rows)
+    ages = ["young"] * 2 + ["old"] * 5
+    genders = ["f", "m", "f", "m", "f", "m", "f"]
+    corpus = Corpus.build(
+        "c", answers.items, {"q": answers}, annotator_attributes={"age": ages, "gender": genders}
+    )
+    (alone,) = compare_groups(corpus, ["age"])
+    assert alone.notes[0] == "with 5 old and 2 young annotators, p cannot be below 0.048"
+    both = compare_groups(corpus, ["age", "gender"])
+    assert (
+        both[0]
+        .notes[0]
+        .startswith(
+            f"{alone.notes[0]}, which is not enough for 2 comparisons, so no difference can be shown"
+        )
+    )

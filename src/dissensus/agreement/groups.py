@@ -326,7 +326,7 @@ def compare_groups(
             raise DataError(f"{corpus.name}: annotators are anonymous and have no groups")
     corpus.check_questions(questions)
     results = [
-        _compared(corpus, question, groups, most, seed)
+        _compared(corpus, question, groups, most, seed, len(questions) * len(grouped))
         for question in questions
         for groups in grouped
     ]
@@ -346,7 +346,7 @@ _CORRECTED = {
 
 
 def _compared(
-    corpus: Corpus, question: str, groups: AnnotatorGroups, most: int, seed: int
+    corpus: Corpus, question: str, groups: AnnotatorGroups, most: int, seed: int, n_results: int
 ) -> GroupComparison:
     annotations = first_answers(corpus[question])
     annotator = annotations.annotator_codes("a comparison of groups")
@@ -361,7 +361,9 @@ def _compared(
         sizes = zip(groups.sizes().tolist(), groups.names, strict=True)
         few = f"with {_listed([f'{size} {name}' for size, name in sizes if size])} annotators"
         notes.insert(0, f"{few}, p cannot be below {tests.least:.2g}")
-        if tests.least > 0.05:
+        if tests.least * n_results > 0.05:
+            if tests.least <= 0.05:
+                notes[0] += f", which is not enough for {n_results} comparisons"
             notes[0] += ", so no difference can be shown; more annotators are needed"
     codes = range(len(groups.names))
     return GroupComparison(
