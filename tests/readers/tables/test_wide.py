@@ -422,3 +422,12 @@ def test_columns_recognised_by_what_they_contain_are_listed() -> None:
         "  gpt4                     label of the item      a summary or a model, by its name\n"
         "  result                   label of the item      the majority of the annotators"
     )
+
+
+def test_one_question_of_persons(write: Write) -> None:
+    rows = [f"t{n},{n % 3},{(n + 1) % 3}" for n in range(9)]
+    corpus = read(write("\n".join(["id,score_anna,score_ben", *rows]) + "\n", "labels.csv"))
+    assert (list(corpus.annotators), list(corpus.questions)) == (["anna", "ben"], ["score"])
+    mails = [f"t{n},{n}@anna.org,{n}@ben.org" for n in range(9)]
+    with pytest.raises(DataError, match="no column of answers recognised"):
+        read(write("\n".join(["id,email_anna,email_ben", *mails]) + "\n", "people.csv"))

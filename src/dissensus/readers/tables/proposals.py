@@ -286,7 +286,10 @@ def _propose_grid(rows: Rows, layout: Layout, fewest: int = 2) -> Layout | None:
     else:
         grid = _grid(free, _is_annotator, fewest)
     grid = {p: of for p, of in grid.items() if not (is_about_answers(p) or is_derived(p))}
-    annotators = dict.fromkeys(name for columns in grid.values() for name in columns)
+    annotators = list(dict.fromkeys(name for columns in grid.values() for name in columns))
+    if fewest == 1 and are_persons(annotators):  # not email_anna, email_ben
+        alike = (_shares(rows, n, of.values()) for of in grid.values() for n in of.values())
+        grid = grid if all(alike) else {}
     patterns = tuple(pattern.replace("{}", "{annotator}") for pattern in grid)
     return Layout(annotators=tuple(annotators), answer=patterns) if grid else None
 
