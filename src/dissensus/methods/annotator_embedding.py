@@ -99,9 +99,6 @@ class _EmbeddingNet(PriorNetwork):
 
     attributes: Tensor
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.vectors.standardise(pooled)
-
     def forward(self, batch: Batch) -> Outputs:
         features = self.first(self.vectors(batch.pooled))[batch.rows.item]  # (n_rows, width)
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes

@@ -46,9 +46,6 @@ class _HeadsNet(PriorNetwork):
                 self.add_module(f"layers_{number}", layers)
             self.add_module(f"heads_{number}", question_heads)
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.trunk.standardise(pooled)
-
     def tables(self) -> list[nn.Parameter]:
         all_heads = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
         return [table for part in all_heads for table in part.tables()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
@@ -36,9 +36,6 @@ class _OneHotNet(Network):
             own = hidden_layers(before, method.question_hidden, method.dropout)
             head = Head(last, likelihood(scale), sizes.start.get(question))
             self.add_module(f"question_{number}", nn.Sequential(*own, head))
-
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.vectors.standardise(pooled)
 
     def tables(self) -> list[nn.Parameter]:
         return [self.annotators]

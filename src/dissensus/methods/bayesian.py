@@ -63,9 +63,6 @@ class _BayesianNet(Network):
             head = _Head(widths[-1], likelihood(scale), sizes.start.get(question), prior)
             self.add_module(f"head_{number}", head)
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.trunk.standardise(pooled)
-
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)
         shared, total = self.shared(features.expand(self.passes, -1, -1))

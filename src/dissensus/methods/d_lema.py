@@ -69,9 +69,6 @@ class _IndependentNet(Network):
         with torch.no_grad():
             self.weights[-1].mul_(0.1)  # begin near the answers' base rates
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.vectors.standardise(pooled)
-
     def tables(self) -> list[nn.Parameter]:
         starts = [getattr(self, f"start_{number}") for number in range(len(self.n_outputs))]
         return [*self.weights, *self.biases, *starts]

@@ -36,9 +36,6 @@ class _GridNet(Network):
             nn.init.normal_(self.head.weight, std=0.02)
             self.head.bias.data.copy_(first)
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.trunk.standardise(pooled)
-
     def forward(self, batch: Batch) -> Outputs:
         return Outputs(items={TARGET: self.head(self.trunk(batch.pooled))})
 

@@ -75,9 +75,6 @@ class _UncertainNet(Network):
             nn.init.constant_(head.bias, sizes.start[question][-1] if sizes.start else 0.0)
             self.add_module(f"disagreement_{number}", head)
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.labels.prepare(pooled)
-
     def forward(self, batch: Batch) -> Outputs:
         features = self.labels.trunk(batch.pooled)  # (n_items, width)
         answers = self.labels.answers(features)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.encoders import Inputs, Sequence
+from dissensus.networks.heads import Trunk
 from dissensus.networks.noise import Key, drawing, positions_in_batch
 from dissensus.scales import Scale
 
@@ -86,7 +87,10 @@ class Network(nn.Module):
     def forward(self, batch: Batch) -> Outputs: ...
 
     def prepare(self, pooled: dict[str, Tensor]) -> None:
-        """See the vectors of the training items once before training, e.g. to standardise them."""
+        """See the vectors of the training items before training: trunks standardise by them."""
+        for part in self.modules():
+            if isinstance(part, Trunk):
+                part.standardise(pooled)
 
     def pretrained(self) -> dict[nn.Parameter, int]:
         """Pretrained parameters, which learn at the encoder's own rate; and how many of the

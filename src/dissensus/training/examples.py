@@ -17,7 +17,6 @@ from dissensus.encoders import (
     Encoding,
     NeuralEncoder,
     Prepared,
-    Sequence,
     Store,
     mean_vectors,
     prepared,
@@ -218,7 +217,7 @@ class Examples:
         for role in (*self.stores, *self.prepared):
             distinct, content[role] = self.distinct(role, items)
             if with_contents and role in self.stores:
-                sequence[role] = _moved(self.stores[role].sequence(distinct), self.device)
+                sequence[role] = self.stores[role].sequence(distinct).to(self.device)
             elif with_contents:
                 inputs[role] = self.prepared[role].inputs(distinct).to(self.device)
         return Batch(
@@ -259,12 +258,6 @@ class Examples:
         if not distinct.size:  # an encoder needs at least one content
             distinct = np.zeros(1, np.int64)
         return distinct, torch.from_numpy(positions).to(self.device)
-
-
-def _moved(sequence: Sequence, device: torch.device) -> Sequence:
-    return Sequence(
-        *(part.to(device) for part in (sequence.vectors, sequence.mask, sequence.places))
-    )
 
 
 def _has_focus(corpus: Corpus, role: str) -> bool:

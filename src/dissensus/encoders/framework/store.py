@@ -151,6 +151,9 @@ class Sequence:
     mask: Tensor  # (n_contents, length) booleans, false on padding
     places: Tensor  # (n_contents, length, n_axes, 2)
 
+    def to(self, device: torch.device) -> Sequence:
+        return Sequence(*(part.to(device) for part in vars(self).values()))
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -207,12 +210,7 @@ class Inputs:
     places: Tensor  # (n_contents, most positions, n_axes, 2)
 
     def to(self, device: torch.device) -> Inputs:
-        return Inputs(
-            self.units.to(device),
-            self.lengths.to(device),
-            self.n_positions.to(device),
-            self.places.to(device),
-        )
+        return Inputs(*(part.to(device) for part in vars(self).values()))
 
 
 def _padded(values: np.ndarray, offsets: np.ndarray, codes: np.ndarray) -> tuple[Tensor, Tensor]:

@@ -51,10 +51,6 @@ class SharedNet(Network):
                 head = _head(sizes, question, self.trunk.width)
             self.add_module(f"head_{number}", head)
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        if isinstance(self.trunk, Trunk):
-            self.trunk.standardise(pooled)
-
     def forward(self, batch: Batch) -> Outputs:
         return Outputs(items=self.answers(self.trunk(batch.pooled)))
 
@@ -74,9 +70,6 @@ class PoolingNet(Network):
         self.inner = inner
         self.roles = tuple(sizes.widths)
         self.pools = nn.ModuleList(AttentionPool(width) for width in sizes.widths.values())
-
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.inner.prepare(pooled)
 
     def forward(self, batch: Batch) -> Outputs:
         pooled = {role: vectors for role, (vectors, _) in self.attended(batch).items()}

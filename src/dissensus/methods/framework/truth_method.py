@@ -54,9 +54,6 @@ class TruthNet(Network):
             self.add_module(f"confusion_{number}", output)
             self.register_buffer(f"first_{number}", first.log_softmax(dim=-1))
 
-    def prepare(self, pooled: dict[str, Tensor]) -> None:
-        self.trunk.standardise(pooled)
-
     def forward(self, batch: Batch) -> Outputs:
         features = self.trunk(batch.pooled)  # (n_items, width)
         truth = {
