@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.methods.framework.annotator_method import PriorNetwork, with_spread
+from dissensus.methods.framework.annotator_method import PriorNetwork
 from dissensus.methods.framework.attributes import (
     AttributeCoding,
     known_by_attributes,
@@ -202,6 +202,7 @@ class AnnotatorEmbedding(TrainedMethod):
     columns_: np.ndarray = field(init=False, repr=False, default_factory=lambda: np.zeros((0, 0)))
     counts_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)
     name: ClassVar[str] = "annotator-embedding"
+    added: ClassVar[dict[str, Any]] = {"spread": math.inf}
     ranges: ClassVar[dict[str, str]] = {
         "unseen": "at least 0 and below 1",
         "spread": "above 0, or inf for no prior",
@@ -287,10 +288,6 @@ class AnnotatorEmbedding(TrainedMethod):
         self.coding_ = AttributeCoding.from_config(config["attributes"])
         self.columns_ = np.zeros((self.n_annotators, self.coding_.width), np.float32)
         super().restore(weights, config)
-
-    @classmethod
-    def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        return super()._settings(with_spread(settings))
 
 
 def _counts(corpus: Corpus, question: str) -> np.ndarray:

@@ -14,7 +14,6 @@ from dissensus.methods.framework.annotator_method import (
     AnnotatorMethod,
     PriorNetwork,
     annotator_biases,
-    with_spread,
 )
 from dissensus.methods.framework.losses import PENALTY, penalised
 from dissensus.networks import heads
@@ -92,6 +91,7 @@ class AnnotatorHeads(AnnotatorMethod):
     common: bool = True
     spread: float = 0.5
     name: ClassVar[str] = "annotator-heads"
+    added: ClassVar[dict[str, Any]] = {"spread": math.inf}
     ranges: ClassVar[dict[str, str]] = {"spread": "above 0, or inf for no prior"}
     retired: ClassVar[dict[str, Any]] = AnnotatorMethod.retired | {
         "rank": 0, "pretrain": 0.0, "components": 1, "item_spread": False, "moments": 0.0,
@@ -113,7 +113,3 @@ class AnnotatorHeads(AnnotatorMethod):
         family = likelihood(corpus[question].scale)
         spread = self.spread if self.has_prior else math.inf
         return annotator_biases(corpus, question, family, self.name, self.aggregate, spread)
-
-    @classmethod
-    def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        return super()._settings(with_spread(settings))

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
 from dissensus.errors import ModelError
-from dissensus.methods.framework.annotator_method import PriorNetwork, annotator_biases, with_spread
+from dissensus.methods.framework.annotator_method import PriorNetwork, annotator_biases
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
 from dissensus.methods.framework.settings import Choices
 from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
@@ -403,6 +403,7 @@ class AnnotatorQueries(TrainedMethod):
     rank: ClassVar[int] = 8  # basis heads of low-rank classifiers
     averages: ClassVar[bool] = False  # whether all classifiers read the mean of all queries
     name: ClassVar[str] = "annotator-queries"
+    added: ClassVar[dict[str, Any]] = {"spread": math.inf}
     ranges: ClassVar[dict[str, str]] = {
         **dict.fromkeys(("dropout", "vector_dropout", "layer_dropout"), "at least 0 and below 1"),
         "positions": "at least 0",
@@ -567,10 +568,6 @@ class AnnotatorQueries(TrainedMethod):
             )
             for role in self.sizes_.widths
         )
-
-    @classmethod
-    def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        return super()._settings(with_spread(settings))
 
 
 def _attention_of(

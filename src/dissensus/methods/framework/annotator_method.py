@@ -57,11 +57,6 @@ class WithPrior(Protocol):
     def n_annotators(self) -> int: ...
 
 
-def with_spread(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of a saved model; those of older versions have no spread, and had no prior."""
-    return {"spread": math.inf} | settings
-
-
 class PriorNetwork(Network):
     """A network that returns the prior of its annotators as a penalty of rows."""
 

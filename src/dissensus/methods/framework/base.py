@@ -69,6 +69,7 @@ class Method(ABC):
     item_passes: ClassVar[float | None] = None  # of a fit without a training, about
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
     ranges: ClassVar[Mapping[str, str]] = {}  # settings that are checked: one of `RANGES` each
+    added: ClassVar[dict[str, Any]] = {}  # settings that models of earlier versions do not have
     retired: ClassVar[dict[str, Any]] = {}  # settings of earlier versions, at their defaults
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
@@ -482,6 +483,7 @@ class Method(ABC):
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings as they were before they became JSON."""
+        settings = cls.added | settings
         return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
 
     @classmethod
