@@ -34,6 +34,7 @@ from dissensus.scales import as_numbers
 
 DELIMITERS = (",", "\t", ";", "|")
 MOST_HEADER = 8 << 20  # bytes of the first line
+LINE_END = re.compile(rb"[\n\r]")
 BLOCK = 1 << 20  # bytes that are parsed together
 MOST_RECORD = 64 << 20  # bytes of a row of a file that is read in parts
 UNIT = b"\x1f"  # between fields, where they may contain the delimiter
@@ -316,7 +317,7 @@ def of_two_rows(first: list[str], second: list[str]) -> list[str]:
 
 def _check_bytes(data: bytes, path: Path) -> None:
     """Refuse a first line without end, and NUL bytes, which no text has."""
-    if len(data) > MOST_HEADER and not re.search(rb"[\n\r]", data[:MOST_HEADER]):
+    if len(data) > MOST_HEADER and not LINE_END.search(data, 0, MOST_HEADER):
         raise DataError(
             f"{path}: the first line is longer than {MOST_HEADER >> 20} MB; is this a table with a "
             "line of column names?"
