@@ -22,10 +22,10 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from dissensus.agreement.estimates import Estimate, Summable
+from dissensus.agreement.estimates import BLOCK, Estimate, Summable
 from dissensus.agreement.registry import Measure
 from dissensus.annotations import Annotations
-from dissensus.annotations.annotations import PAIRS, slices
+from dissensus.annotations.annotations import slices
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
@@ -122,9 +122,11 @@ def interval_of(
         of_pairs: for means over pairs of annotators, the same as sums of counts over items. Their
             bias, which is large if annotators share few items, makes the interval longer.
     """
-    n, estimate = annotations.voters(), prepare(annotations)
-    value, answered, n_several = estimate.value(), n > 0, np.count_nonzero(n > 1)
+    n = annotations.voters()
+    answered, n_several = n > 0, np.count_nonzero(n > 1)
     del n  # of very many items, it takes as much as all that is summed
+    estimate = prepare(annotations)
+    value = estimate.value()
     if math.isnan(value) or n_several < 2:
         return NONE
     without = estimate.without_each()
@@ -180,7 +182,7 @@ class Moments(NamedTuple):
     @classmethod
     def of(cls, without: np.ndarray, value: float) -> Moments:
         sums = np.zeros(3)
-        for items in slices(len(without), PAIRS):
+        for items in slices(len(without), BLOCK):
             deviations = without[items] - value
             squares = deviations**2
             sums += deviations.sum(), squares.sum(), squares @ squares
