@@ -101,6 +101,23 @@ def test_western_tables_are_read_without_an_encoding(
         assert read(path, encoding=encoding).text_of(0) == text
 
 
+@pytest.mark.parametrize(("encoding", "is_read"), [("cp1252", True), ("mac-roman", False)])
+def test_lines_in_two_encodings_are_read_if_they_are_western(
+    write: Write, encoding: str, is_read: bool
+) -> None:
+    words = "für Ärger schön Straße größer Tür müssen hören Käse Löffel".split()
+    lines = [f"t{n},{who},{words[n]} sagt er,ok\n" for n in range(10) for who in ("ann", "bob")]
+    encoded = [line.encode(("utf-8", encoding)[at % 3 == 0]) for at, line in enumerate(lines)]
+    path = write(b"item,annotator,text,label\n" + b"".join(encoded))
+    if is_read:
+        corpus = read(path)
+        assert [corpus.text_of(item) for item in range(10)] == [f"{word} sagt er" for word in words]
+        assert "7 lines not in UTF-8, read as Windows-1252" in corpus.notes[-1]
+    else:
+        with pytest.raises(DataError, match="two encodings in one file"):
+            read(path)
+
+
 def test_a_gzip_that_unpacks_to_far_more(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv.gz"
     path.write_bytes(gzip.compress(b"item,annotator,answer\n" + bytes(60 << 20)))

@@ -185,15 +185,16 @@ def read_text(path: Path, encoding: str | None) -> tuple[bytes, tuple[str, ...]]
         if (word := western_word(data)) is not None:
             note = f"not UTF-8, read as Windows-1252: {word!r}; {advice}"
             return _recoded(data, WESTERN, path), (note,)
-        n_odd_letters = sum(map(data.count, map(bytes, zip(range(128, 256)))))
-        if n_odd_letters > FEW_ODD * len(data):  # if few, a wrong guess changes little
+        lines = data.split(b"\n")
+        odd = {at: line for at, line in enumerate(lines) if not _is_utf8(line)}
+        text = b"\n".join(odd.values())
+        n_odd_letters = sum(map(text.count, map(bytes, zip(range(128, 256)))))
+        few = n_odd_letters <= FEW_ODD * len(data)  # a wrong guess changes little
+        if not few and western_word(text) is None:
             raise
-    lines, n_odd = data.split(b"\n"), 0
-    for at, line in enumerate(lines):
-        if not line.isascii() and not _is_utf8(line):
-            n_odd += 1
-            lines[at] = _western(line).encode("utf-8")
-    note = f"{counted(n_odd, 'line')} not in UTF-8, read as Windows-1252; {advice}"
+    for at, line in odd.items():
+        lines[at] = _western(line).encode("utf-8")
+    note = f"{counted(len(odd), 'line')} not in UTF-8, read as Windows-1252; {advice}"
     return b"\n".join(lines), (note,)
 
 
