@@ -193,6 +193,26 @@ def copied_in_batches(generator: np.random.Generator) -> float:
     return float(named(batches(generator, 600, copy=True), Nominal(("a", "b", "c"))) == {0, 1})
 
 
+def divided(generator: np.random.Generator, n_items: int) -> np.ndarray:
+    """Five women and four men, opposite on a fifth of the items, right in .9 to .95 of them."""
+    truth = generator.integers(0, 2, n_items)
+    apart = generator.random(n_items) < 0.2
+    view = [truth] * 5 + [np.where(apart, 1 - truth, truth)] * 4
+    accuracies = generator.uniform(0.9, 0.95, 9)
+    parts = [
+        answered(generator, one, accuracies[[at]], EVEN, guess=False) for at, one in enumerate(view)
+    ]
+    return np.hstack(parts)
+
+
+def copied_among_divided(generator: np.random.Generator, n_items: int) -> float:
+    """The last one copies the first; one of the others is at random, one constant."""
+    answers = divided(generator, n_items)
+    answers[:, 3], answers[:, 4] = generator.integers(0, 2, n_items), 1
+    answers = np.column_stack([answers, answers[:, 0]])
+    return float(named(answers.astype(float), nominal(EVEN)) == {0, 9})
+
+
 THREE, SPREAD = [0.4, 0.3, 0.3], (0.85, 0.95)
 HONEST: dict[str, tuple[Crowd, Scale, tuple[int, ...]]] = {
     "3 raters, accuracy .85-.95, guesses, classes .85/.15": (
@@ -306,5 +326,23 @@ CELLS = (
         "copies found, nobody else",
         "near 1 from 200 items on",
         copied_in_batches,
+    ),
+    *(
+        Cell(
+            f"women and men divided on a fifth of {n_items} items",
+            "crowds with someone accused",
+            "at most 0.01",
+            partial(accused, crowd=divided, n_items=n_items, scale=nominal(EVEN)),
+        )
+        for n_items in (100, 400)
+    ),
+    *(
+        Cell(
+            f"original and copy among divided women and men, {n_items} items",
+            "copies found, nobody else",
+            "near 1 from 200 items on",
+            partial(copied_among_divided, n_items=n_items),
+        )
+        for n_items in (200, 400)
     ),
 )
