@@ -201,7 +201,7 @@ def test_what_an_encoder_reads_is_tried(tiny: str) -> None:
     assert tried == {kind for kind, encoders in ENCODERS.items() if encoders}
 
 
-TUNED = [name for name in METHODS if "encoder" in method(name)().get_params()]
+TUNED = [name for name in METHODS if {"encoder", "tune"} <= set(method(name)().get_params())]
 
 
 @pytest.mark.parametrize("name", others_slow(TUNED))
