@@ -6,13 +6,12 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus import agreement
-from dissensus.agreement import GroupComparison
 from dissensus.agreement.estimates import or_none
 from dissensus.agreement.per_part import answers_per_value
 from dissensus.annotations import Annotations
@@ -28,6 +27,9 @@ from dissensus.description.suspicious_annotators import (
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale, answer_text, scale_text
 from dissensus.tables import MOST_ROWS, html_table, to_frame
+
+if TYPE_CHECKING:
+    from dissensus.agreement import GroupComparison
 
 MOST_TEXT = 100  # characters of an item's text
 QUANTILES = {"lowest": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "highest": 1.0}

@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 
-from dissensus.aggregation import usual_method
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.fields import LeftOut
@@ -136,5 +135,7 @@ def marks_by_question(corpus: Corpus, questions: Sequence[str] | None = None) ->
 
 def usual_aggregators(corpus: Corpus, questions: Iterable[str]) -> dict[str, tuple[str, Marks]]:
     """The aggregator of each question if none is named, and the marked annotators it must weigh."""
+    from dissensus.aggregation import usual_method  # describe needs no aggregator
+
     marks = {name: marked(corpus[name]) for name in questions}
     return {name: (usual_method(corpus, name, bool(who)), who) for name, who in marks.items()}
