@@ -9,7 +9,8 @@ What a measure is without an item comes from the same sums, that item's part tak
 
 `sums` (n_annotators, 2) gets the sum of each annotator's values and how many are defined, `matrix`
 each value, if it has room. If `without` (n_items, 2) has rows, an item's row gets how much both
-sums change without it. `_record` is written out where a call would cost a third of the time.
+sums change without it. `_record` and `_change` are written out where a call would cost a third of
+the time.
 """
 
 from __future__ import annotations
@@ -47,26 +48,24 @@ def _change(old, new, without, item):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def by_rows(  # type: ignore[no-untyped-def]
-    first, step, begin, mine, end, item, annotator, given, apart, least, option,
+def kappa_by_rows(  # type: ignore[no-untyped-def]
+    first, step, begin, mine, end, item, annotator, code, disagreement, least, pooled,
     matrix, sums, without,
 ):  # fmt: skip
-    """Kappa, or correlation if `apart` is empty, of each pair.
-
-    `given` (n_rows,): codes of values, or numbers. `apart` (n_values, n_values): how far apart two
-    values are. `least` (n_annotators,): expected disagreement, or each one's variance, that may be
-    nothing but rounding. `option`: whether shares of values are pooled; whether it is concordance.
-    """
-    n_annotators, n_values = len(begin) - 1, len(apart)
-    width = 2 * n_values + 3 if n_values else 8
-    totals, kept = np.zeros((n_annotators, width)), np.zeros((n_annotators, width))
-    value = np.zeros(n_annotators)
-    seen, changed = np.full(n_annotators, -1), np.zeros(n_annotators, np.bool_)
+    """Kappa of each pair; expected disagreement below `least` is nothing but rounding."""
+    n_annotators, n_values = len(begin) - 1, disagreement.shape[0]
+    own = np.zeros((n_annotators, n_values))
+    other = np.zeros((n_annotators, n_values))
+    apart, common = np.zeros(n_annotators), np.zeros(n_annotators)
+    expected, value = np.zeros(n_annotators), np.zeros(n_annotators)
+    kept = np.zeros((n_annotators, 3))
+    seen = np.full(n_annotators, -1)
     met = np.empty(n_annotators, np.int64)
     for k in range(first, n_annotators, step):
         n_met = 0
         for place in range(begin[k], begin[k + 1]):
             row = mine[place]
+            a = code[row]
             for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
                 m = annotator[other_row]
                 if m == k:
@@ -75,17 +74,15 @@ def by_rows(  # type: ignore[no-untyped-def]
                     seen[m] = k
                     met[n_met] = m
                     n_met += 1
-                    if not n_values:
-                        totals[m, 6], totals[m, 7] = given[row], given[other_row]
-                _add(totals[m], given[row], given[other_row], 1.0, apart, option)
+                b = code[other_row]
+                own[m, a] += 1
+                other[m, b] += 1
+                apart[m] += disagreement[a, b]
+                common[m] += 1
         for place in range(n_met):
             m = met[place]
-            if n_values:
-                own, other = totals[m, 3 : 3 + n_values], totals[m, 3 + n_values :]
-                totals[m, 2] = _expected(own, other, apart, option)
-                value[m] = _kappa(totals[m], 0.0)
-            else:
-                value[m] = _correlation(totals[m], least[k], least[m], option)
+            expected[m] = _expected(own[m], other[m], disagreement, pooled)
+            value[m] = 1.0 - apart[m] * common[m] / expected[m] if expected[m] > 0 else np.nan
             if not np.isnan(value[m]):
                 sums[k, 0] += value[m]
                 sums[k, 1] += 1
@@ -98,57 +95,42 @@ def by_rows(  # type: ignore[no-untyped-def]
             while stop < begin[k + 1] and item[mine[stop]] == left_out:
                 stop += 1
             for row in mine[place:stop]:
+                a = code[row]
                 for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
                     m = annotator[other_row]
                     if m == k:
                         continue
-                    if not changed[m]:
-                        kept[m], changed[m] = totals[m], True
-                    _add(totals[m], given[row], given[other_row], -1.0, apart, option)
+                    if kept[m, 2] == 0:
+                        kept[m, 0], kept[m, 1], kept[m, 2] = expected[m], apart[m], common[m]
+                    b = code[other_row]
+                    expected[m] -= _fall(a, b, own[m], other[m], disagreement, pooled)
+                    own[m, a] -= 1
+                    other[m, b] -= 1
+                    apart[m] -= disagreement[a, b]
+                    common[m] -= 1
             for row in mine[place:stop]:
+                a = code[row]
                 for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
                     m = annotator[other_row]
-                    if m == k or not changed[m]:
+                    if m == k:
                         continue
-                    if n_values:
-                        new = _kappa(totals[m], least[m])
-                    else:
-                        new = _correlation(totals[m], least[k], least[m], option)
-                    _change(value[m], new, without, left_out)
-                    totals[m], changed[m] = kept[m], False
+                    if kept[m, 2] > 0:
+                        if not np.isnan(value[m]):
+                            without[left_out, 0] -= value[m]
+                            without[left_out, 1] -= 1
+                        if expected[m] > least:
+                            without[left_out, 0] += 1.0 - apart[m] * common[m] / expected[m]
+                            without[left_out, 1] += 1
+                        expected[m], apart[m], common[m] = kept[m, 0], kept[m, 1], kept[m, 2]
+                        kept[m, 2] = 0
+                    own[m, a] += 1
+                    other[m, code[other_row]] += 1
             place = stop
         for place in range(n_met):
-            totals[met[place]] = 0
-
-
-@_compiled
-def _kappa(sums, least):  # type: ignore[no-untyped-def]
-    return 1.0 - sums[1] * sums[0] / sums[2] if sums[2] > least else np.nan
-
-
-@_compiled
-def _add(sums, x, y, times, apart, pooled):  # type: ignore[no-untyped-def]
-    """Add the answers of two annotators to an item to their sums, or take them off.
-
-    Of kappa: common items, disagreement, what is expected, and how often each gave each value.
-    """
-    n_values = len(apart)
-    if n_values:
-        a, b = np.int64(x), np.int64(y)
-        if times < 0:
-            sums[2] -= _fall(a, b, sums[3 : 3 + n_values], sums[3 + n_values :], apart, pooled)
-        sums[0] += times
-        sums[1] += times * apart[a, b]
-        sums[3 + a] += times
-        sums[3 + n_values + b] += times
-        return
-    x, y = x - sums[6], y - sums[7]
-    sums[0] += times
-    sums[1] += times * x
-    sums[2] += times * y
-    sums[3] += times * x * x
-    sums[4] += times * y * y
-    sums[5] += times * x * y
+            m = met[place]
+            apart[m], common[m] = 0, 0
+            own[m] = 0
+            other[m] = 0
 
 
 @_compiled
@@ -182,6 +164,70 @@ def _fall(a, b, own, other, disagreement, pooled):  # type: ignore[no-untyped-de
 
 
 @_compiled
+def correlation_by_rows(  # type: ignore[no-untyped-def]
+    first, step, begin, mine, end, item, annotator, number, least, concordance,
+    matrix, sums, without,
+):  # fmt: skip
+    """Correlation or concordance of each pair's ratings of common items.
+
+    `least` (n_annotators,): each one's variance that may be nothing but rounding.
+    """
+    n_annotators = len(begin) - 1
+    totals, kept = np.zeros((n_annotators, 8)), np.zeros((n_annotators, 8))
+    value = np.zeros(n_annotators)
+    seen = np.full(n_annotators, -1)
+    met = np.empty(n_annotators, np.int64)
+    for k in range(first, n_annotators, step):
+        n_met = 0
+        for place in range(begin[k], begin[k + 1]):
+            row = mine[place]
+            for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                m = annotator[other_row]
+                if m == k:
+                    continue
+                if seen[m] != k:
+                    seen[m] = k
+                    met[n_met] = m
+                    n_met += 1
+                    totals[m, 6], totals[m, 7] = number[row], number[other_row]
+                _add(totals[m], number[row], number[other_row], 1.0)
+        for place in range(n_met):
+            m = met[place]
+            value[m] = _correlation(totals[m], least[k], least[m], concordance)
+            if not np.isnan(value[m]):
+                sums[k, 0] += value[m]
+                sums[k, 1] += 1
+            if matrix.size:
+                matrix[k, m] = value[m]
+                matrix[m, k] = value[m]
+        place = begin[k] if len(without) else begin[k + 1]
+        while place < begin[k + 1]:  # leave out the item of this row, and of repeats after it
+            left_out, stop = item[mine[place]], place + 1
+            while stop < begin[k + 1] and item[mine[stop]] == left_out:
+                stop += 1
+            for row in mine[place:stop]:
+                for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = annotator[other_row]
+                    if m == k:
+                        continue
+                    if kept[m, 0] == 0:
+                        kept[m] = totals[m]
+                    _add(totals[m], number[row], number[other_row], -1.0)
+            for row in mine[place:stop]:
+                for other_row in range(np.uint64(row + 1), np.uint64(end[row])):
+                    m = annotator[other_row]
+                    if m == k or kept[m, 0] == 0:
+                        continue
+                    new = _correlation(totals[m], least[k], least[m], concordance)
+                    _change(value[m], new, without, left_out)
+                    totals[m] = kept[m]
+                    kept[m, 0] = 0
+            place = stop
+        for place in range(n_met):
+            totals[met[place]] = 0
+
+
+@_compiled
 def _correlation(sums, least_x, least_y, concordance):  # type: ignore[no-untyped-def]
     """Pearson's r or Lin's concordance; nan where undefined.
 
@@ -205,6 +251,17 @@ def _correlation(sums, least_x, least_y, concordance):  # type: ignore[no-untype
     if not x_varies or not y_varies:
         return np.nan
     return min(max(xy / np.sqrt(xx * yy), -1.0), 1.0)
+
+
+@_compiled
+def _add(sums, x, y, times):  # type: ignore[no-untyped-def]
+    x, y = x - sums[6], y - sums[7]
+    sums[0] += times
+    sums[1] += times * x
+    sums[2] += times * y
+    sums[3] += times * x * x
+    sums[4] += times * y * y
+    sums[5] += times * x * y
 
 
 # ---- where most answered most items ----

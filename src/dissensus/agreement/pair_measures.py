@@ -81,17 +81,17 @@ class Pairs:
 
         code, n_values = answer[self.order].astype(np.uint32), len(disagreement)
         least = disagreement[disagreement > 0].min(initial=np.inf) / 4  # counts are whole numbers
-        settings = code, disagreement, np.full(self.n_annotators, least), pooled
+        settings = code, disagreement, least, pooled
         plain = bool((disagreement == 1.0 - np.eye(n_values)).all())
         words = self.n_annotators**2 / 2 * (3 if plain else n_values + 2) * n_values
         if self.repeats or words * (self.n_items / 64 + 1) > 4 * self.n_pairs:
-            return PairMeasure(self, kernels.by_rows, settings)
+            return PairMeasure(self, kernels.kappa_by_rows, settings)
         n_words = self.n_items // 64 + 1
         chose = np.zeros((self.n_annotators, n_values, n_words), np.uint64)
         answered = np.zeros((self.n_annotators, n_words), np.uint64)
         kernels.mark(self.item, self.annotator, code, chose, answered)
         bits = chose, answered, disagreement, plain, pooled
-        return PairMeasure(self, kernels.by_rows, settings, bits)
+        return PairMeasure(self, kernels.kappa_by_rows, settings, bits)
 
     def correlations(self, number: np.ndarray, concordance: bool) -> PairMeasure:
         """Correlation or concordance of each pair, for `number` (n_rows,) likewise."""
@@ -100,8 +100,8 @@ class Pairs:
         sorted_number = number[self.order].astype(float)
         largest = np.zeros(self.n_annotators)
         np.maximum.at(largest, self.annotator, np.abs(sorted_number))
-        settings = sorted_number, np.zeros((0, 0)), (1e-13 * largest) ** 2, concordance
-        return PairMeasure(self, kernels.by_rows, settings)
+        settings = sorted_number, (1e-13 * largest) ** 2, concordance
+        return PairMeasure(self, kernels.correlation_by_rows, settings)
 
     def rank_correlations(self, number: np.ndarray, kendall: bool) -> PairMeasure:
         """Spearman's or Kendall's correlation of each pair, for `number` (n_rows,) likewise."""
