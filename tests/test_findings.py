@@ -53,8 +53,8 @@ def test_items_that_only_the_marked_dispute_come_last() -> None:
     answers = project().to_table().to_pylist()
     for row in answers[:50]:
         if row["item"] in who:
-            given = dict(part.split(": ") for part in who[row["item"]].split("; "))
-            assert row["annotator"] in given[row["rude"]].split(", ")
+            annotators = dict(part.split(": ") for part in who[row["item"]].split("; "))
+            assert row["annotator"] in annotators[row["rude"]].split(", ")
 
 
 def test_ratings_and_anonymous_votes_are_listed_too() -> None:

@@ -25,9 +25,9 @@ def actions(description: Description) -> list[str]:
     every: list[str] = []
     for question in description.questions:
         several = f" ({question.name})" if len(description.questions) > 1 else ""
-        found = (_doubt, _people, _groups, _undecided, _guidelines, _alone)
-        every += [f"{text[:1].upper()}{text[1:]}{several}." for find in found
-                  if (text := find(question))]  # fmt: skip
+        rules = (_doubt, _people, _groups, _undecided, _guidelines, _alone)
+        every += [f"{text[:1].upper()}{text[1:]}{several}." for rule in rules
+                  if (text := rule(question))]  # fmt: skip
     return every[:MOST]
 
 

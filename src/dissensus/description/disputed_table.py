@@ -14,7 +14,8 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_columns, with_columns
 from dissensus.description.describe import MEASURES, disputed_by, disputed_order
-from dissensus.description.marks import marked, marks_text
+from dissensus.description.marks import marked
+from dissensus.description.suspicious_annotators import some_names
 from dissensus.scales import Interval, answer_text
 
 MOST_NAMED = 12  # annotators of an item who are named
@@ -39,7 +40,6 @@ def disputed_table(corpus: Corpus, question: str, most: int = 0) -> pa.Table:
     annotations = corpus[question]
     marks = marked(annotations)
     order, dispute = _disputed(annotations)
-    columns: dict[str, Any] = {}
     if marks:
         codes = annotations.annotators.codes(list(marks))
         others = ~np.isin(annotations.annotator_codes("marks"), codes)
@@ -48,9 +48,9 @@ def disputed_table(corpus: Corpus, question: str, most: int = 0) -> pa.Table:
         order = np.concatenate([first, order[~np.isin(order, first)]])
     order = order[: most or None]
     by = disputed_by(annotations.scale)
-    columns = {by: dispute[order], **_answers(annotations, order)}
+    columns: dict[str, Any] = {by: dispute[order], **_answers(annotations, order)}
     if marks:
-        who = marks_text(dict.fromkeys(marks, "")).replace(" ()", "")
+        who = some_names(list(marks))
         columns |= {
             f"{name} without {who}": column
             for name, column in {by: without[order], **_answers(rest, order)}.items()
@@ -67,7 +67,7 @@ def _disputed(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Given:
+class AnswerCount:
     """An answer to an item, how often it was given, and by whom."""
 
     answer: str
@@ -75,7 +75,7 @@ class Given:
     annotators: list[str]
 
 
-def answers_of_items(annotations: Annotations, items: np.ndarray) -> Iterator[list[Given]]:
+def answers_of_items(annotations: Annotations, items: np.ndarray) -> Iterator[list[AnswerCount]]:
     """The different answers to each of these items, the most frequent first."""
     place = np.full(annotations.n_items, -1)
     place[items] = np.arange(len(items))
@@ -94,22 +94,22 @@ def answers_of_items(annotations: Annotations, items: np.ndarray) -> Iterator[li
             counts[texts[row]] = counts.get(texts[row], 0) + weight[row]
             who.setdefault(texts[row], []).extend(names[row : row + 1])
         order = sorted(counts, key=lambda text: (-counts[text], text))
-        yield [Given(text, counts[text], who[text]) for text in order]
+        yield [AnswerCount(text, counts[text], who[text]) for text in order]
 
 
-def who_text(given: list[Given], most: int = MOST_NAMED) -> str:
+def who_text(counts: list[AnswerCount], most: int = MOST_NAMED) -> str:
     """Each answer with its annotators.
 
     Example:
-        >>> who_text([Given("no", 2, ["ann", "bob"]), Given("yes", 1, ["eva"])], most=2)
+        >>> who_text([AnswerCount("no", 2, ["ann", "bob"]), AnswerCount("yes", 1, ["eva"])], most=2)
         'no: ann, bob; and 1 more'
     """
     parts, left = [], most
-    for one in given:
+    for one in counts:
         names = one.annotators[:left]
         left -= len(names)
         parts += [f"{one.answer}: {', '.join(names)}"] if names else []
-    more = sum(len(one.annotators) for one in given) - (most - left)
+    more = sum(len(one.annotators) for one in counts) - (most - left)
     return "; ".join([*parts, f"and {more} more"] if more else parts)
 
 
@@ -117,16 +117,16 @@ def _answers(annotations: Annotations, items: np.ndarray) -> dict[str, Any]:
     """The answers to these items, the most frequent one, and who gave which."""
     each = list(answers_of_items(annotations, items))
     columns: dict[str, Any] = {
-        "answers": [", ".join(f"{one.answer} {one.n}" for one in given) for given in each]
+        "answers": [", ".join(f"{one.answer} {one.n}" for one in counts) for counts in each]
     }
     if isinstance(annotations.scale, Interval):
         columns["answers"] = [
-            ", ".join(one.answer for one in given for _ in range(one.n)) for given in each
+            ", ".join(one.answer for one in counts for _ in range(one.n)) for counts in each
         ]
     else:
         columns["most frequent"] = [
-            " = ".join(one.answer for one in given if one.n == given[0].n) for given in each
+            " = ".join(one.answer for one in counts if one.n == counts[0].n) for counts in each
         ]
     if annotations.annotator is not None:
-        columns["who"] = [who_text(given) for given in each]
+        columns["who"] = [who_text(counts) for counts in each]
     return columns

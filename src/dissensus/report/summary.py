@@ -143,12 +143,12 @@ def _people(description: Description) -> str:
     if doubt and not kinds:
         return doubt
     if kinds:
-        found = [f"{name} ({', '.join(own)})" for name, own in kinds.items() if own]
-        found += copies
-        more = len(found) - MOST_NAMED
+        people = [f"{name} ({', '.join(own)})" for name, own in kinds.items() if own]
+        people += copies
+        more = len(people) - MOST_NAMED
         rest = f"; and {more} more" if more > 0 else ""
         verb = "annotator stands" if len(kinds) == 1 else "annotators stand"
-        who = "; ".join(found[:MOST_NAMED])
+        who = "; ".join(people[:MOST_NAMED])
         return f"{len(kinds):,} {verb} out and should be looked at: {who}{rest}."
     if not checked:
         return ""

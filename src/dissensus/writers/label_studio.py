@@ -31,8 +31,8 @@ def write_tasks(corpus: Corpus, path: Path) -> list[str]:
     results: list[list[dict[str, Any]]] = [[] for _ in data]
     scores: list[list[float]] = [[] for _ in data]
     for question, answers in corpus.questions.items():
-        for item, given in _votes(answers).items():
-            data[item][f"votes_{question}"] = given
+        for item, votes in _votes(answers).items():
+            data[item][f"votes_{question}"] = votes
         for item, values, score in _consensus(answers):
             results[item].append({"from_name": question, "to_name": "content", **values})
             scores[item] += [] if score is None else [score]
@@ -70,13 +70,13 @@ def _votes(answers: Annotations) -> dict[int, str]:
     """Who answered what, by item."""
     codes = [] if answers.annotator is None else answers.annotator.tolist()
     who = [f"{answers.annotators[code]}: " for code in codes] or [""] * answers.n_rows
-    given: dict[int, list[str]] = {}
+    votes: dict[int, list[str]] = {}
     for row, (item, answer) in enumerate(
         zip(answers.item.tolist(), answers.answers(), strict=True)
     ):
         count = f" ({answers.weight[row]:g})" if answers.weight[row] != 1 else ""
-        given.setdefault(item, []).append(f"{who[row]}{answer_text(answer)}{count}")
-    return {item: "; ".join(parts) for item, parts in given.items()}
+        votes.setdefault(item, []).append(f"{who[row]}{answer_text(answer)}{count}")
+    return {item: "; ".join(parts) for item, parts in votes.items()}
 
 
 def _configuration(corpus: Corpus, shown: str) -> str:

@@ -65,9 +65,9 @@ def _table(
     shares = rest.distribution() if barred else None
     with_text = any(contents.kind == "text" for contents in corpus.contents.values())
     codes = corpus.items.codes([entry.item for entry in listed])
-    given = answers_of_items(every, codes)
+    by_item = answers_of_items(every, codes)
     rows = []
-    for entry, code, answers in zip(listed, codes, given, strict=True):
+    for entry, code, answers in zip(listed, codes, by_item, strict=True):
         counts = zip(brief_names(entry.answers), entry.answers.values(), strict=True)
         votes: Any = ", ".join(f"{name} {number:.3g}" for name, number in counts)
         if shares is not None:
