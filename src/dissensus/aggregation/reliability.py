@@ -490,9 +490,9 @@ def _pairs(
     tables = []
     for column in (item, item * width + annotations.answer):
         ones = np.ones(len(column))
-        given = csr_array((ones, (annotator, column)), (n, annotations.n_items * width))
-        given.data[:] = 1  # however often
-        tables.append((given @ given.T).toarray())
+        answered = csr_array((ones, (annotator, column)), (n, annotations.n_items * width))
+        answered.data[:] = 1  # however often
+        tables.append((answered @ answered.T).toarray())
         np.fill_diagonal(tables[-1], 0)
     return tables[0], tables[1]
 

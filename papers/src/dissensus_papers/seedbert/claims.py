@@ -59,9 +59,9 @@ def _each(
     """The test of each condition of these kinds, of chosen and the paper's settings if none is
     named; `test` returns nothing where there is none."""
     return lambda report: [
-        Evidence(where, score, found, matters, sign)
+        Evidence(where, score, difference, matters, sign)
         for _, where, block in _conditions(report, *kinds or TUNED)
-        if (found := test(block))
+        if (difference := test(block))
     ]
 
 

@@ -136,8 +136,8 @@ def check_ranges(method: Configurable) -> None:
             value = getattr(method, name)
             numbers = value if isinstance(value, tuple) else (value,)
             if not all(RANGES[words](number) for number in numbers):
-                found = value if isinstance(value, tuple) else f"{value:g}"
-                raise ModelError(f"{name} must be {words}, found {found}")
+                shown = value if isinstance(value, tuple) else f"{value:g}"
+                raise ModelError(f"{name} must be {words}, found {shown}")
 
 
 def seeded(method: M, seed: int) -> M:

@@ -224,10 +224,10 @@ def responses_corpus(
         columns[verdict] = [next(iter(one.answers.values()))[0] for one in kept]
         columns[QUESTION] = [next(iter(one.answers)) for one in kept]
     for question in questions if verdict is None else ():
-        given = [one.answers.get(question, ()) for one in kept]
-        columns[question] = [next(iter(answers), None) for answers in given]
+        by_response = [one.answers.get(question, ()) for one in kept]
+        columns[question] = [next(iter(answers), None) for answers in by_response]
         if question in several:
-            columns[question] = [None if a == () else set_text(a) for a in given]
+            columns[question] = [None if a == () else set_text(a) for a in by_response]
     keys = [key for key in dict.fromkeys(k for one in kept for k in one.item_data) if key.strip()]
     data = {key: f"data.{key.strip()}" if key.strip() in columns else key.strip() for key in keys}
     columns |= {new: [one.item_data.get(old) for one in kept] for old, new in data.items()}
