@@ -198,12 +198,17 @@ class OfSums:
         return float(self.formula(*(sums[None] for sums in totals))[0])
 
     def without_each(self, totals: Totals | None = None) -> np.ndarray:
-        totals = self.totals() if totals is None else totals
         values = np.empty(self.n_items)
+        for items, part in self.without_some(totals):
+            values[items] = part
+        return values
+
+    def without_some(self, totals: Totals | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        """The same for some items at a time."""
+        totals = self.totals() if totals is None else totals
         for items, parts in self._blocks():
             pairs = zip(totals, parts, strict=True)
-            values[items] = self.formula(*(total - part for total, part in pairs))
-        return values
+            yield items, self.formula(*(total - part for total, part in pairs))
 
     def totals(self, weights: np.ndarray | None = None) -> Totals:
         totals: Totals = []
@@ -270,9 +275,8 @@ class Votes:
     @classmethod
     def of(cls, annotations: Annotations, apart: np.ndarray) -> Votes:
         """Count; `apart` says how much two values disagree."""
-        n = annotations.voters()
-        n = n.astype(np.min_scalar_type(int(n.max(initial=0))))
-        return cls(annotations.small_counts, n, own_by_values(annotations, apart), apart)
+        own = own_by_values(annotations, apart)
+        return cls(annotations.small_counts, annotations.small_voters, own, apart)
 
     def agreeing(self, items: slice) -> tuple[np.ndarray, np.ndarray]:
         """The share of pairs of annotators of these items who agree, and 1 where there are any;

@@ -15,17 +15,16 @@ Eliasziw (1992), doi:10.1002/sim.4780111109.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
 
-from dissensus.agreement.estimates import BLOCK, Estimate, Summable
+from dissensus.agreement.estimates import Estimate, OfSums, Summable
 from dissensus.agreement.registry import Measure
 from dissensus.annotations import Annotations
-from dissensus.annotations.annotations import slices
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
@@ -65,7 +64,7 @@ def interval_over_items(
         return interval_of(measure.prepare, annotations, bounds, level, of_pairs)
     items = np.flatnonzero(annotations.per_item())
     value, without = measure(annotations), _called(measure, annotations, items)
-    return jackknife_from(value, Moments.of(without, value), (-math.inf, math.inf), level)
+    return jackknife_from(value, Moments.of([without], value), (-math.inf, math.inf), level)
 
 
 def interval_over_annotators(
@@ -122,15 +121,17 @@ def interval_of(
         of_pairs: for means over pairs of annotators, the same as sums of counts over items. Their
             bias, which is large if annotators share few items, makes the interval longer.
     """
-    n = annotations.voters()
-    answered, n_several = n > 0, np.count_nonzero(n > 1)
-    del n  # of very many items, it takes as much as all that is summed
+    n = annotations.small_voters
     estimate = prepare(annotations)
     value = estimate.value()
-    if math.isnan(value) or n_several < 2:
+    if math.isnan(value) or np.count_nonzero(n > 1) < 2:
         return NONE
-    without = estimate.without_each()
-    moments = Moments.of(without if answered.all() else without[answered], value)
+    blocks: Iterable[tuple[slice, np.ndarray]]
+    if isinstance(estimate, OfSums):  # of very many items, some at a time
+        blocks = estimate.without_some()
+    else:
+        blocks = [(slice(None), estimate.without_each())]
+    moments = Moments.of((without[n[items] > 0] for items, without in blocks), value)
     ends = None
     if not moments.n_deciding >= ENOUGH and _repeat(annotations):
         is_sum = hasattr(estimate, "totals") if of_pairs is None else _can_be_counted(annotations)
@@ -180,13 +181,14 @@ class Moments(NamedTuple):
     fourths: float
 
     @classmethod
-    def of(cls, without: np.ndarray, value: float) -> Moments:
-        sums = np.zeros(3)
-        for items in slices(len(without), BLOCK):
-            deviations = without[items] - value
+    def of(cls, without: Iterable[np.ndarray], value: float) -> Moments:
+        """Of the values without each of some items, some more, and so on."""
+        n, sums = 0, np.zeros(3)
+        for part in without:
+            deviations = part - value
             squares = deviations**2
-            sums += deviations.sum(), squares.sum(), squares @ squares
-        return cls(len(without), *sums.tolist())
+            n, sums = n + len(part), sums + (deviations.sum(), squares.sum(), squares @ squares)
+        return cls(n, *sums.tolist())
 
     @property
     def n_deciding(self) -> float:
@@ -209,7 +211,7 @@ def jackknife_of(
     Reference: Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 11.
     """
     value = estimate.value()
-    return jackknife_from(value, Moments.of(estimate.without_each()[items], value), bounds, level)
+    return jackknife_from(value, Moments.of([estimate.without_each()[items]], value), bounds, level)
 
 
 def jackknife_from(

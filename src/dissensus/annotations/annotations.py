@@ -26,6 +26,7 @@ from dissensus.scales import (
 from dissensus.tables import MOST_ROWS, html_rows, to_frame
 
 PAIRS = 1 << 22  # that are sorted together, and rows that are looked at together
+BLOCK = 1 << 20  # rows that are counted together
 MOST_FALLS = 0.45  # of the keys: numbers in long runs are sorted faster by merging
 Repeats = Literal["error", "keep", "first", "last", "mean"]
 
@@ -73,7 +74,9 @@ def count_pairs(one: np.ndarray, other: np.ndarray) -> int:
     return int(n_distinct)
 
 
-def tally(codes: np.ndarray, n: int, weight: np.ndarray | None = None) -> np.ndarray:
+def tally(
+    codes: np.ndarray, n: int, weight: np.ndarray | None = None, kind: Any = np.int64
+) -> np.ndarray:
     """How often each code occurs, or the sum of its weights, (n,); in the memory of the result.
 
     Example:
@@ -82,9 +85,10 @@ def tally(codes: np.ndarray, n: int, weight: np.ndarray | None = None) -> np.nda
     """
     if len(codes) <= PAIRS:
         return np.bincount(codes, weight, minlength=n)
-    total = np.zeros(n, np.int64 if weight is None else np.float64)
-    for rows in slices(len(codes), PAIRS):
-        np.add.at(total, codes[rows].astype(np.intp), 1 if weight is None else weight[rows])
+    total = np.zeros(n, kind if weight is None else np.float64)
+    for rows in slices(len(codes), BLOCK):
+        one = total.dtype.type(1) if weight is None else weight[rows]
+        np.add.at(total, codes[rows].astype(np.intp), one)
     return total
 
 
@@ -490,6 +494,15 @@ class Annotations(OfNames):
             return self.per_item()
         return np.bincount(self.item[self.repeated.first], minlength=self.n_items)
 
+    @cached_property
+    def small_voters(self) -> np.ndarray:
+        """`voters` in as few bytes as they need; not to be multiplied."""
+        if self.repeated is None:
+            n = tally(self.item, self.n_items, self.count, np.int32)
+        else:
+            n = self.voters()
+        return n.astype(np.min_scalar_type(int(n.max(initial=0))))
+
     def per_annotator(self) -> np.ndarray:
         """Answers per annotator, (n_annotators,)."""
         return tally(self.annotator_codes("counting rows per annotator"), self.n_annotators)
@@ -550,10 +563,9 @@ class Annotations(OfNames):
             )
         self._check_counts()
         width, halves = self.scale.n_columns, self.repeated is not None
-        most = int(self.per_item().max(initial=0))
-        counts = np.zeros(self.n_items * width, float if halves else np.min_scalar_type(most))
+        counts = np.zeros(self.n_items * width, float if halves else self.small_voters.dtype)
         votes = self.votes if halves else self.count
-        for rows in slices(self.n_rows, PAIRS):
+        for rows in slices(self.n_rows, BLOCK):
             answer = self.answer[rows]
             bins = self.scale.bins(answer) if isinstance(self.scale, Interval) else answer
             one = counts.dtype.type(1) if votes is None else votes[rows].astype(counts.dtype)
