@@ -35,12 +35,9 @@ from dissensus.agreement.estimates import (
     unequal,
 )
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import slices
 from dissensus.errors import DataError
 from dissensus.scales import Interval, MultiLabel, Nominal, Scale
-
-# from shares of values (n, n_values) and how much two values agree (n_values, n_values) to the
-# agreement that chance gives, (n,)
-Chance = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @measure
@@ -88,7 +85,11 @@ def fleiss_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
     Reference: Fleiss (1971), doi:10.1037/h0031619; Gwet (2014), Handbook of Inter-Rater
     Reliability, 4th edition.
     """
-    return _beyond_chance(annotations, weights, "Fleiss' kappa", _fleiss_chance)
+
+    def by_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
+        return ((share @ agree) * share).sum(axis=1)  # both draw from the shares of all answers
+
+    return _beyond_chance(annotations, weights, "Fleiss' kappa", by_chance)
 
 
 @measure
@@ -113,7 +114,11 @@ def randolph_kappa(annotations: Annotations, weights: Weights = None) -> Estimat
     Reference: Randolph (2005), Free-marginal multirater kappa; Brennan and Prediger (1981),
     doi:10.1177/001316448104100307.
     """
-    return _beyond_chance(annotations, weights, "Randolph's kappa", _randolph_chance)
+
+    def by_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
+        return np.full(len(share), agree.mean())
+
+    return _beyond_chance(annotations, weights, "Randolph's kappa", by_chance)
 
 
 @measure
@@ -138,16 +143,28 @@ def gwet_ac(annotations: Annotations, weights: Weights = None) -> Estimate:
     Reference: Gwet (2008), doi:10.1348/000711006X126600; AC2: Gwet (2014), Handbook of
     Inter-Rater Reliability, 4th edition.
     """
-    return _beyond_chance(annotations, weights, "Gwet's AC", _gwet_chance)
 
+    def by_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
+        n = len(agree)  # values are picked alike where items are hard, as often as values vary
+        if n < 2:
+            return np.ones(len(share))  # nothing is left beyond chance
+        return np.asarray(agree.sum() / (n * (n - 1)) * (share * (1.0 - share)).sum(axis=1))
 
-# ---- Fleiss, Randolph, Gwet ----
+    return _beyond_chance(annotations, weights, "Gwet's AC", by_chance)
 
 
 def _beyond_chance(
-    annotations: Annotations, weights: Weights, name: str, chance: Chance
+    annotations: Annotations,
+    weights: Weights,
+    name: str,
+    chance: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> Estimate:
-    """(observed - chance) / (1 - chance) agreement, prepared to leave out items."""
+    """(observed - chance) / (1 - chance) agreement, prepared to leave out items.
+
+    Args:
+        chance: from shares of values (n, n_values) and how much two values agree
+            (n_values, n_values) to the agreement that chance gives, (n,).
+    """
     apart = disagreement(weights, annotations.scale, name)
 
     def formula(
@@ -157,24 +174,6 @@ def _beyond_chance(
         return _kappa(ratio(agreeing, several), by_chance)
 
     return OfSums(annotations.n_items, Votes.of(annotations, apart).agreement, formula)
-
-
-def _fleiss_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
-    """Two annotators draw from the shares of all answers."""
-    return ((share @ agree) * share).sum(axis=1)
-
-
-def _randolph_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
-    """They pick every value alike."""
-    return np.full(len(share), agree.mean())
-
-
-def _gwet_chance(share: np.ndarray, agree: np.ndarray) -> np.ndarray:
-    """They pick every value alike where items are hard, as often as values vary."""
-    n = len(agree)
-    if n < 2:
-        return np.ones(len(share))  # nothing is left beyond chance
-    return np.asarray(agree.sum() / (n * (n - 1)) * (share * (1.0 - share)).sum(axis=1))
 
 
 def _kappa(observed: np.ndarray, chance: np.ndarray) -> np.ndarray:
@@ -437,13 +436,11 @@ class _Ranks:
 
     def without_each(self, totals: Totals | None = None) -> np.ndarray:
         total, own, inside, alone = self.totals() if totals is None else totals
-        step = max(1, BLOCK // max(len(total), 1))
-        blocks = (slice(begin, begin + step) for begin in range(0, len(self.counts), step))
-        alphas = [
-            self._alphas(total - self.counts[b], own - self.own[b], inside, alone, b)
-            for b in blocks
-        ]
-        return np.concatenate(alphas) if alphas else np.empty(0)
+        alphas = np.empty(len(self.counts))
+        for b in slices(len(alphas), max(1, BLOCK // max(len(total), 1))):
+            left = total - self.counts[b], own - self.own[b]
+            alphas[b] = self._alphas(*left, inside, alone, b)
+        return alphas
 
     def _alphas(
         self,
@@ -563,9 +560,7 @@ class _Distances:
         given = np.flatnonzero(total)
         values, times = self.values[given], total[given]
         far = np.zeros(len(given))
-        step = max(1, BLOCK // max(len(given), 1))
-        for begin in range(0, len(given), step):
-            block = slice(begin, begin + step)
+        for block in slices(len(given), max(1, BLOCK // max(len(given), 1))):
             distances = self.distance(values[:, None], values[None, block])
             far += distances @ times[block]
             far[block] += times @ distances

@@ -275,7 +275,8 @@ class Votes:
     @classmethod
     def of(cls, annotations: Annotations, apart: np.ndarray) -> Votes:
         """Count; `apart` says how much two values disagree."""
-        own = own_by_values(annotations, apart)
+        answer = annotations.answer
+        own = own_disagreement(annotations, lambda a, b: apart[answer[a], answer[b]])
         return cls(annotations.small_counts, annotations.small_voters, own, apart)
 
     def agreeing(self, items: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -377,12 +378,6 @@ def own_disagreement(
         far = 2 * votes[a] * votes[b] * apart(rows[a], rows[b])
         own += np.bincount(item[a], far, minlength=len(own))
     return own
-
-
-def own_by_values(annotations: Annotations, apart: np.ndarray) -> np.ndarray:
-    """`own_disagreement`, where two values disagree by `apart` (n_values, n_values)."""
-    answer = annotations.answer
-    return own_disagreement(annotations, lambda a, b: apart[answer[a], answer[b]])
 
 
 def repeated_votes(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:

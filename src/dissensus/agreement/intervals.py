@@ -58,7 +58,8 @@ def interval_over_items(
     Any function that is no `Measure` has a symmetric jackknife interval; it is called without each
     item or, above 1,000 items, without each of 1,000 random groups of them.
     """
-    check_level(level)
+    if not 0 < level < 1:
+        raise DataError(f"a level lies between 0 and 1, found {level:g}")
     if isinstance(measure, Measure):
         bounds, of_pairs = measure.bounds, measure.pair_counts
         return interval_of(measure.prepare, annotations, bounds, level, of_pairs)
@@ -164,12 +165,6 @@ def _repeat(annotations: Annotations) -> bool:
     _, place = np.unique(annotations.answer, return_inverse=True)
     counts = np.bincount(place.reshape(-1), annotations.weight)
     return float((counts**2).sum() / counts.sum() ** 2) >= 0.05
-
-
-def check_level(level: float) -> None:
-    """Refuse a level such as 95."""
-    if not 0 < level < 1:
-        raise DataError(f"a level lies between 0 and 1, found {level:g}")
 
 
 class Moments(NamedTuple):

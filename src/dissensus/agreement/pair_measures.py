@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from dissensus.agreement.estimates import (
     ratio,
 )
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import slices
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import MultiLabel, Nominal, has_value
@@ -30,6 +31,7 @@ from dissensus.scales import MultiLabel, Nominal, has_value
 FEW = 2_000_000  # pairs of rows below which a second thread costs more than it gains
 DENSE = 1 << 18  # entries below which a plain table is quicker than a sparse one, or than kernels
 MOST_BYTES = 4 << 30  # of a matrix over pairs of annotators
+Correlation = Literal["pearson", "concordance", "spearman", "kendall"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,23 +94,6 @@ class Pairs:
         kernels.mark(self.item, self.annotator, code, chose, answered)
         bits = chose, answered, disagreement, plain, pooled
         return PairMeasure(self, kernels.kappa_by_rows, settings, bits)
-
-    def correlations(self, number: np.ndarray, concordance: bool) -> PairMeasure:
-        """Correlation or concordance of each pair, for `number` (n_rows,) likewise."""
-        from dissensus.agreement import kernels
-
-        sorted_number = number[self.order].astype(float)
-        largest = np.zeros(self.n_annotators)
-        np.maximum.at(largest, self.annotator, np.abs(sorted_number))
-        settings = sorted_number, (1e-13 * largest) ** 2, concordance
-        return PairMeasure(self, kernels.correlation_by_rows, settings)
-
-    def rank_correlations(self, number: np.ndarray, kendall: bool) -> PairMeasure:
-        """Spearman's or Kendall's correlation of each pair, for `number` (n_rows,) likewise."""
-        from dissensus.agreement import kernels
-
-        settings = number[self.order].astype(float), kendall
-        return PairMeasure(self, kernels.rank_by_rows, settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +168,14 @@ def pair_tables(annotations: Annotations) -> np.ndarray:
 def kappas_of_tables(tables: np.ndarray, apart: np.ndarray, pooled: bool = False) -> np.ndarray:
     """The kappa of each table of pairs of answers (n, n_values, n_values); nan where undefined."""
     kappas = np.empty(len(tables))
-    step = max(1, BLOCK // apart.size)
-    for begin in range(0, len(tables), step):
-        part = tables[begin : begin + step]
+    for some in slices(len(tables), max(1, BLOCK // apart.size)):
+        part = tables[some]
         one, other = part.sum(axis=2), part.sum(axis=1)  # (n, n_values)
         if pooled:
             one = other = (one + other) / 2
         observed = (part * apart).sum(axis=(1, 2)) * part.sum(axis=(1, 2))
         expected = ((one @ apart) * other).sum(axis=1)
-        kappas[begin : begin + step] = 1.0 - ratio(observed, expected)
+        kappas[some] = 1.0 - ratio(observed, expected)
     return kappas
 
 
@@ -228,20 +212,22 @@ class PairCounts:
         return [both.reshape(-1, *self.apart.shape)]
 
     def value(self, totals: Totals | None = None) -> float:
-        kappas = self._kappas((self.totals() if totals is None else totals)[0])
+        (both,) = self.totals() if totals is None else totals
+        kappas = kappas_of_tables(both, self.apart, self.pooled)
         n_defined = np.array(np.count_nonzero(~np.isnan(kappas)))
         return float(ratio(np.nansum(kappas), n_defined))
 
     def without_each(self, totals: Totals | None = None) -> np.ndarray:
         (both,) = self.totals() if totals is None else totals
-        kappas, n_items = self._kappas(both), self.rows.n_items
+        kappas, n_items = kappas_of_tables(both, self.apart, self.pooled), self.rows.n_items
         change, n_more = np.zeros(n_items), np.zeros(n_items)
         for a, key in self._keys(BLOCK // self.apart.size):
             key, place = np.unique(key, return_inverse=True)  # few kinds are left out of a pair
             pair, cell = np.divmod(key, self.apart.size)
             without = both[pair]
             without.reshape(len(key), -1)[np.arange(len(key)), cell] -= 1
-            place, new, old = place.reshape(-1), self._kappas(without), kappas[pair]
+            new = kappas_of_tables(without, self.apart, self.pooled)
+            place, old = place.reshape(-1), kappas[pair]
             moved = (np.nan_to_num(new) - np.nan_to_num(old))[place]
             change += np.bincount(self.rows.item[a], moved, minlength=n_items)
             defined = ((~np.isnan(new)).astype(float) - ~np.isnan(old))[place]
@@ -255,9 +241,6 @@ class PairCounts:
         for a, b in pairs_within(self.rows.item, at_once):
             pair = annotator[a] * self.rows.n_annotators + annotator[b]
             yield a, (pair * n_values + answer[a]) * n_values + answer[b]
-
-    def _kappas(self, both: np.ndarray) -> np.ndarray:
-        return kappas_of_tables(both, self.apart, self.pooled)
 
 
 def common_items(annotations: Annotations) -> np.ndarray:
@@ -540,7 +523,7 @@ def concordance_matrix(annotations: Annotations) -> np.ndarray:
 
     Reference: Lin (1989), doi:10.2307/2532051; variances divided by n, as there.
     """
-    return prepare_correlation(annotations, concordance=True).matrix()
+    return prepare_correlation(annotations, "concordance").matrix()
 
 
 def spearman_matrix(annotations: Annotations) -> np.ndarray:
@@ -558,7 +541,7 @@ def spearman_matrix(annotations: Annotations) -> np.ndarray:
 
     Reference: Spearman (1904), doi:10.2307/1412159.
     """
-    return prepare_rank_correlation(annotations).matrix()
+    return prepare_correlation(annotations, "spearman").matrix()
 
 
 def kendall_matrix(annotations: Annotations) -> np.ndarray:
@@ -575,17 +558,22 @@ def kendall_matrix(annotations: Annotations) -> np.ndarray:
 
     Reference: Kendall (1945), doi:10.1093/biomet/33.3.239.
     """
-    return prepare_rank_correlation(annotations, kendall=True).matrix()
+    return prepare_correlation(annotations, "kendall").matrix()
 
 
-def prepare_correlation(annotations: Annotations, concordance: bool = False) -> PairMeasure:
-    """Pearson's r or Lin's concordance of each pair."""
-    what = "a concordance" if concordance else "a correlation"
+def prepare_correlation(annotations: Annotations, kind: Correlation = "pearson") -> PairMeasure:
+    """A correlation of each pair's ratings of common items."""
+    from dissensus.agreement import kernels
+
+    of_ranks = kind in ("spearman", "kendall")
+    name = "concordance" if kind == "concordance" else "correlation"
+    what = f"a rank {name}" if of_ranks else f"a {name}"
     number = numbers(annotations.scale, annotations.answer, what)
-    return Pairs.of(annotations, what).correlations(number, concordance)
-
-
-def prepare_rank_correlation(annotations: Annotations, kendall: bool = False) -> PairMeasure:
-    """Spearman's rho or Kendall's tau-b of each pair."""
-    number = numbers(annotations.scale, annotations.answer, "a rank correlation")
-    return Pairs.of(annotations, "a rank correlation").rank_correlations(number, kendall)
+    pairs = Pairs.of(annotations, what)
+    number = number[pairs.order].astype(float)
+    if of_ranks:
+        return PairMeasure(pairs, kernels.rank_by_rows, (number, kind == "kendall"))
+    largest = np.zeros(pairs.n_annotators)
+    np.maximum.at(largest, pairs.annotator, np.abs(number))
+    settings = number, (1e-13 * largest) ** 2, kind == "concordance"
+    return PairMeasure(pairs, kernels.correlation_by_rows, settings)

@@ -10,49 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dissensus.agreement.chance_corrected import (
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac,
-    krippendorff_alpha,
-    percent_agreement,
-    randolph_kappa,
-)
+from dissensus.agreement import chance_corrected, pair_measures, per_part, ratings
 from dissensus.agreement.estimates import Estimate, Summable, Weights
-from dissensus.agreement.pair_measures import (
-    concordance_matrix,
-    correlation_matrix,
-    kappa_matrix,
-    kendall_matrix,
-    masi_kappa_matrix,
-    mean_kappa_per_value,
-    pi_matrix,
-    prepare_correlation,
-    prepare_mean_kappa,
-    prepare_pair_counts,
-    prepare_rank_correlation,
-    spearman_matrix,
-)
-from dissensus.agreement.per_part import (
-    agreement_with_consensus,
-    agreement_with_rest,
-    alpha_of_values,
-    correlation_with_rest,
-    item_entropy,
-    item_variance,
-    leniency,
-    majority_share,
-    negative_agreement,
-    positive_agreement,
-)
-from dissensus.agreement.ratings import (
-    Form,
-    crossed,
-    equal_means,
-    icc,
-    mean_difference,
-    same_number,
-)
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError, did_you_mean, listed
 
@@ -137,10 +96,6 @@ def _all_equal(annotations: Annotations) -> bool:
     return bool(annotations.n_rows and (annotations.answer == annotations.answer[0]).all())
 
 
-def _all_paired_equal(annotations: Annotations) -> bool:
-    return _all_equal(annotations.take(annotations.voters()[annotations.item] >= 2))
-
-
 NOBODY_TOGETHER = Reason("no two annotators answered the same item", _nobody_together)
 ALL_EQUAL = Reason("all answers are the same", _all_equal)
 NO_ANSWERS = Reason("there are no answers", lambda a: not a.n_rows)
@@ -149,7 +104,10 @@ ONE_ITEM = Reason("only one item has answers", lambda a: np.count_nonzero(a.per_
 ONE_ANNOTATOR = Reason(
     "only one annotator has answers", lambda a: np.count_nonzero(a.per_annotator()) < 2
 )
-PAIRED_EQUAL = Reason("all answers to items with two or more are the same", _all_paired_equal)
+PAIRED_EQUAL = Reason(
+    "all answers to items with two or more are the same",
+    lambda a: _all_equal(a.take(a.voters()[a.item] >= 2)),
+)
 NO_PAIR_VARIES = Reason(
     "every two annotators gave one and the same answer to all items they share", lambda a: True
 )
@@ -159,13 +117,15 @@ NO_VALUE_VARIES = Reason(
 NO_PAIR_CORRELATES = Reason(
     "no two annotators share two items that they rate differently", lambda a: True
 )
-NOT_CROSSED = Reason("not every annotator rated every item once", lambda a: not crossed(a))
+NOT_CROSSED = Reason("not every annotator rated every item once", lambda a: not ratings.crossed(a))
 NOT_ONCE = Reason(
     f"{NOT_CROSSED.text}; read one with --repeats first, last or mean",
     lambda a: a.repeated is not None,
 )
-SAME_MEANS = Reason("all items have the same mean rating", equal_means)
-OTHER_NUMBERS = Reason("items have different numbers of ratings", lambda a: not same_number(a))
+SAME_MEANS = Reason("all items have the same mean rating", ratings.equal_means)
+OTHER_NUMBERS = Reason(
+    "items have different numbers of ratings", lambda a: not ratings.same_number(a)
+)
 _PAIRED = (
     NO_ANSWERS,
     Reason(NOBODY_TOGETHER.text, lambda a: _no_pairs(a) and not _one_answer_each(a)),
@@ -194,16 +154,17 @@ def _of_levels(measure: Measure, weights: Literal["linear", "quadratic"]) -> Mea
     return replace(weighted, scales=("ordinal",), description=description, takes_weights=False)
 
 
-def _correlation(name: str, prepare: Callable[..., Estimate]) -> Measure:
+def _correlation(name: str, kind: pair_measures.Correlation) -> Measure:
+    prepare = partial(pair_measures.prepare_correlation, kind=kind)
     reasons = (*_TOGETHER, NO_PAIR_CORRELATES)
     return Measure(prepare, _NUMBER, f"{name}, mean over pairs", reasons, needs_ids=True)
 
 
-def _icc(form: Form, description: str) -> Measure:
+def _icc(form: ratings.Form, description: str) -> Measure:
     one_way = {"icc1": (), "icc1k": (OTHER_NUMBERS,)}
     reasons = one_way.get(form, (NOT_ONCE, NOT_CROSSED, ONE_ANNOTATOR))
     return Measure(
-        partial(icc.prepare, form=form),
+        partial(ratings.icc.prepare, form=form),
         _NUMBER,
         description,
         (*_PAIRED, ONE_ITEM, *reasons, ALL_EQUAL, SAME_MEANS),
@@ -212,20 +173,22 @@ def _icc(form: Form, description: str) -> Measure:
     )
 
 
-_GWET = _beyond_chance(gwet_ac, "beyond chance, stable where one value is rare", ONE_VALUE)
+_GWET = _beyond_chance(
+    chance_corrected.gwet_ac, "beyond chance, stable where one value is rare", ONE_VALUE
+)
 _COHEN = Measure(
-    prepare_mean_kappa,
+    pair_measures.prepare_mean_kappa,
     _CHOICE,
     "of two annotators beyond chance, mean over pairs",
     _VARIES,
     needs_ids=True,
-    pair_counts=prepare_pair_counts,
+    pair_counts=pair_measures.prepare_pair_counts,
     **_KAPPA,
 )
 
 MEASURES: dict[str, Measure] = {
     "percent": Measure(
-        percent_agreement.prepare,
+        chance_corrected.percent_agreement.prepare,
         _VALUES,
         "share of pairs of answers about an item that are equal, mean over items",
         _PAIRED,
@@ -233,7 +196,7 @@ MEASURES: dict[str, Measure] = {
         bounds=(0.0, 1.0),
     ),
     "krippendorff-alpha": Measure(
-        krippendorff_alpha.prepare,
+        chance_corrected.krippendorff_alpha.prepare,
         (*_CHOICE, "interval", "multi-label"),
         "agreement beyond chance; 1 is perfect, 0 is chance",
         (*_PAIRED, PAIRED_EQUAL),
@@ -241,12 +204,12 @@ MEASURES: dict[str, Measure] = {
         **_KAPPA,
     ),
     "fleiss-kappa": _beyond_chance(
-        fleiss_kappa,
+        chance_corrected.fleiss_kappa,
         "beyond chance, if all annotators draw from the same shares of values",
         ALL_EQUAL,
     ),
     "conger-kappa": Measure(
-        conger_kappa.prepare,
+        chance_corrected.conger_kappa.prepare,
         _CHOICE,
         "beyond chance, if each annotator draws from their own shares of values",
         (*_PAIRED, ONE_ANNOTATOR, ALL_EQUAL),
@@ -255,7 +218,9 @@ MEASURES: dict[str, Measure] = {
         is_kappa=True,
     ),
     "randolph-kappa": _beyond_chance(
-        randolph_kappa, "beyond chance, if chance picks every value of the scale alike", ONE_VALUE
+        chance_corrected.randolph_kappa,
+        "beyond chance, if chance picks every value of the scale alike",
+        ONE_VALUE,
     ),
     "gwet-ac1": _GWET,
     "gwet-ac2": _of_levels(_GWET, "quadratic"),
@@ -264,12 +229,12 @@ MEASURES: dict[str, Measure] = {
     "cohen-kappa-quadratic": _of_levels(_COHEN, "quadratic"),
     "scott-pi": replace(
         _COHEN,
-        prepare=partial(prepare_mean_kappa, pooled=True),
+        prepare=partial(pair_measures.prepare_mean_kappa, pooled=True),
         description="of two annotators beyond chance, their answers pooled, mean over pairs",
-        pair_counts=partial(prepare_pair_counts, pooled=True),
+        pair_counts=partial(pair_measures.prepare_pair_counts, pooled=True),
     ),
     "kappa-per-value": Measure(
-        mean_kappa_per_value.prepare,
+        pair_measures.mean_kappa_per_value.prepare,
         _SETS,
         "Cohen's kappa of each value being chosen, mean over pairs and values",
         (*_TOGETHER, NO_VALUE_VARIES),
@@ -277,25 +242,22 @@ MEASURES: dict[str, Measure] = {
         is_kappa=True,
     ),
     "mean-difference": Measure(
-        mean_difference.prepare,
+        ratings.mean_difference.prepare,
         ("interval",),
         "how far apart two ratings of an item are, mean over items, in own units",
         _PAIRED,
         brief=True,
         bounds=(0.0, math.inf),
     ),
-    "correlation": _correlation("Pearson's r of two annotators", prepare_correlation),
-    "spearman": _correlation("Spearman's rho of two annotators", prepare_rank_correlation),
-    "kendall": _correlation(
-        "Kendall's tau-b of two annotators", partial(prepare_rank_correlation, kendall=True)
-    ),
+    "correlation": _correlation("Pearson's r of two annotators", "pearson"),
+    "spearman": _correlation("Spearman's rho of two annotators", "spearman"),
+    "kendall": _correlation("Kendall's tau-b of two annotators", "kendall"),
     "concordance": _correlation(
-        "Lin's concordance of two annotators, variances divided by n",
-        partial(prepare_correlation, concordance=True),
+        "Lin's concordance of two annotators, variances divided by n", "concordance"
     ),
     "icc1": _icc("icc1", "share of the variance between items; each rated by others"),
-    "icc2": _icc("icc2", "the same annotators rate all items; leniency is disagreement"),
-    "icc3": _icc("icc3", "the same annotators rate all items; leniency does not count"),
+    "icc2": _icc("icc2", "the same annotators rate all items; per_part.leniency is disagreement"),
+    "icc3": _icc("icc3", "the same annotators rate all items; per_part.leniency does not count"),
     "icc1k": _icc("icc1k", "as icc1, of the mean rating of an item"),
     "icc2k": _icc("icc2k", "as icc2, of the mean rating of an item"),
     "icc3k": _icc("icc3k", "as icc3, of the mean rating of an item"),
@@ -304,55 +266,65 @@ MEASURES: dict[str, Measure] = {
 
 PER_ITEM: dict[str, Breakdown] = {
     "entropy": Breakdown(
-        item_entropy, _VALUES, "of the answers, in nats", higher_is_agreement=False
+        per_part.item_entropy, _VALUES, "of the answers, in nats", higher_is_agreement=False
     ),
     "variance": Breakdown(
-        item_variance, _NUMBER, "of the ratings or levels", higher_is_agreement=False
+        per_part.item_variance, _NUMBER, "of the ratings or levels", higher_is_agreement=False
     ),
-    "majority-share": Breakdown(majority_share, _VALUES, "of the most frequent answer"),
+    "majority-share": Breakdown(per_part.majority_share, _VALUES, "of the most frequent answer"),
 }
 
 PER_ANNOTATOR: dict[str, Breakdown] = {
     "agreement-with-rest": Breakdown(
-        agreement_with_rest, _VALUES, "share of the others' equal answers", True
+        per_part.agreement_with_rest, _VALUES, "share of the others' equal answers", True
     ),
     "agreement-with-consensus": Breakdown(
-        agreement_with_consensus, _VALUES, "share of one's answers", True
+        per_part.agreement_with_consensus, _VALUES, "share of one's answers", True
     ),
     "correlation-with-rest": Breakdown(
-        correlation_with_rest, _NUMBER, "with the mean of the others' ratings", True
+        per_part.correlation_with_rest, _NUMBER, "with the mean of the others' ratings", True
     ),
     "leniency": Breakdown(
-        leniency, _NUMBER, "how much higher one rates than the others", True, False
+        per_part.leniency, _NUMBER, "how much higher one rates than the others", True, False
     ),
 }
 
 PER_PAIR: dict[str, Breakdown] = {
-    "cohen-kappa": Breakdown(kappa_matrix, _CHOICE, "beyond chance", True),
+    "cohen-kappa": Breakdown(pair_measures.kappa_matrix, _CHOICE, "beyond chance", True),
     "cohen-kappa-linear": Breakdown(
-        partial(kappa_matrix, weights="linear"), ("ordinal",), "near misses count less", True
+        partial(pair_measures.kappa_matrix, weights="linear"),
+        ("ordinal",),
+        "near misses count less",
+        True,
     ),
     "cohen-kappa-quadratic": Breakdown(
-        partial(kappa_matrix, weights="quadratic"), ("ordinal",), "near misses count less", True
+        partial(pair_measures.kappa_matrix, weights="quadratic"),
+        ("ordinal",),
+        "near misses count less",
+        True,
     ),
     "cohen-kappa-masi": Breakdown(
-        masi_kappa_matrix, _SETS, "sets that overlap agree in part", True
+        pair_measures.masi_kappa_matrix, _SETS, "sets that overlap agree in part", True
     ),
-    "scott-pi": Breakdown(pi_matrix, _CHOICE, "beyond chance, answers pooled", True),
-    "correlation": Breakdown(correlation_matrix, _NUMBER, "Pearson's r", True),
-    "spearman": Breakdown(spearman_matrix, _NUMBER, "Spearman's rho", True),
-    "kendall": Breakdown(kendall_matrix, _NUMBER, "Kendall's tau-b", True),
-    "concordance": Breakdown(concordance_matrix, _NUMBER, "Lin's", True),
+    "scott-pi": Breakdown(pair_measures.pi_matrix, _CHOICE, "beyond chance, answers pooled", True),
+    "correlation": Breakdown(pair_measures.correlation_matrix, _NUMBER, "Pearson's r", True),
+    "spearman": Breakdown(pair_measures.spearman_matrix, _NUMBER, "Spearman's rho", True),
+    "kendall": Breakdown(pair_measures.kendall_matrix, _NUMBER, "Kendall's tau-b", True),
+    "concordance": Breakdown(pair_measures.concordance_matrix, _NUMBER, "Lin's", True),
 }
 
 PER_VALUE: dict[str, Breakdown] = {
     "positive-agreement": Breakdown(
-        positive_agreement, _VALUES, "if one gives it, how often another does"
+        per_part.positive_agreement, _VALUES, "if one gives it, how often another does"
     ),
     "negative-agreement": Breakdown(
-        negative_agreement, _VALUES, "if one does not give it, how often another does not either"
+        per_part.negative_agreement,
+        _VALUES,
+        "if one does not give it, how often another does not either",
     ),
-    "krippendorff-alpha": Breakdown(alpha_of_values, _VALUES, "of giving it or not, beyond chance"),
+    "krippendorff-alpha": Breakdown(
+        per_part.alpha_of_values, _VALUES, "of giving it or not, beyond chance"
+    ),
 }
 
 BREAKDOWNS: dict[str, dict[str, Breakdown]] = {
