@@ -1,18 +1,30 @@
-"""Results that are cached within a `with` block."""
+"""Values that hold within a `with` block: set ones, and results that are cached."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TypeVar
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")
+Value = TypeVar("Value")
 
 
 @contextmanager
-def cached_within(results: ContextVar[dict[Key, Result] | None]) -> Iterator[None]:
+def set_within(variable: ContextVar[Value], value: Value) -> Iterator[None]:
+    """Within the block, the variable has this value."""
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
+
+
+def cached_within(
+    results: ContextVar[dict[Key, Result] | None],
+) -> AbstractContextManager[None]:
     """Set the variable to a dictionary within the block; it is None outside.
 
     A block within a block shares the dictionary of the outer one.
@@ -27,9 +39,4 @@ def cached_within(results: ContextVar[dict[Key, Result] | None]) -> Iterator[Non
         >>> print(squares.get())
         None
     """
-    token = results.set({}) if results.get() is None else None
-    try:
-        yield
-    finally:
-        if token is not None:
-            results.reset(token)
+    return set_within(results, {}) if results.get() is None else nullcontext()

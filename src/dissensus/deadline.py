@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+
+from dissensus.block_cache import set_within
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
@@ -15,8 +16,7 @@ class TimeIsUp(BaseException):
     """The deadline of a block was reached; like KeyboardInterrupt, it is no error of the block."""
 
 
-@contextmanager
-def deadline(at: float) -> Iterator[None]:
+def deadline(at: float) -> AbstractContextManager[None]:
     """Within the block, `check_deadline` raises TimeIsUp when `time.monotonic()` is `at` or later.
 
     A block within a block ends with the outer one at the latest.
@@ -30,11 +30,7 @@ def deadline(at: float) -> Iterator[None]:
         ...     print("stopped")
         stopped
     """
-    token = _deadline.set(min(at, _deadline.get()))
-    try:
-        yield
-    finally:
-        _deadline.reset(token)
+    return set_within(_deadline, min(at, _deadline.get()))
 
 
 def current_deadline() -> float:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
+
+from dissensus.block_cache import set_within
 
 BAR = 30  # characters of a bar in a notebook
 REDRAW = 0.2  # seconds between two states of it
@@ -28,14 +30,9 @@ def text_of(note: Note) -> str:
     return note() if callable(note) else note
 
 
-@contextmanager
-def hidden() -> Iterator[None]:
+def hidden() -> AbstractContextManager[None]:
     """Draw no bars inside."""
-    token = _hidden.set(True)
-    try:
-        yield
-    finally:
-        _hidden.reset(token)
+    return set_within(_hidden, True)
 
 
 @contextmanager

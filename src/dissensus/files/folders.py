@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dissensus.block_cache import set_within
 from dissensus.errors import DataError, DissensusError, cut
 from dissensus.files.arrow import check_parquet, parquet_table
 from dissensus.files.checked_json import check_types, parse_json
@@ -71,12 +72,13 @@ def reserved(target: str | Path) -> Iterator[None]:
         place.parent.mkdir(parents=True, exist_ok=True)
         folder = place.with_name(f".{place.name}.new")
         handle = _locked_folder(folder, target)
-        _recover(folder, place)
-    token = _reserved.set({**_reserved.get(), place: folder})
+        if (folder / REPLACED).exists() and not place.exists():  # a killed process left it
+            os.replace(folder / REPLACED, place)
+        _delete_within(folder)
     try:
-        yield
+        with set_within(_reserved, {**_reserved.get(), place: folder}):
+            yield
     finally:
-        _reserved.reset(token)
         remove_locked(folder)
         os.close(handle)
 
@@ -121,9 +123,7 @@ def lock(path: Path) -> int:
 def remove_locked(folder: Path) -> None:
     """Delete a folder that this process has locked; the lock last, as others may then begin."""
     with suppress(OSError):
-        for path in folder.iterdir():
-            if path.name != LOCK:
-                _delete(path)
+        _delete_within(folder)
         (folder / LOCK).unlink(missing_ok=True)
         folder.rmdir()
 
@@ -165,15 +165,6 @@ def _flock(handle: int) -> None:
         return
 
 
-def _recover(folder: Path, place: Path) -> None:
-    """Delete what a killed process left; what it was about to replace comes back."""
-    if (folder / REPLACED).exists() and not place.exists():
-        os.replace(folder / REPLACED, place)
-    for path in folder.iterdir():
-        if path.name != LOCK:
-            _delete(path)
-
-
 def _move(new: Path, place: Path) -> None:
     if not (new.is_dir() and place.is_dir()):  # a file never takes the place of a folder
         os.replace(new, place)
@@ -196,6 +187,13 @@ def exchanged(first: Path, second: Path) -> bool:
         return False
     paths = os.fsencode(first), os.fsencode(second)
     return bool(rename(_HERE, paths[0], _HERE, paths[1], ctypes.c_uint(_EXCHANGE)) == 0)
+
+
+def _delete_within(folder: Path) -> None:
+    """Delete everything in a staging folder but its lock."""
+    for path in folder.iterdir():
+        if path.name != LOCK:
+            _delete(path)
 
 
 def _delete(path: Path) -> None:

@@ -15,7 +15,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib import format as npy
 
+from dissensus.block_cache import set_within
 from dissensus.errors import DataError, cut
 
 MOST_UNPACKED = 2 * 10**9  # bytes that a compressed file may unpack to, if nothing else is said
@@ -87,17 +88,9 @@ def size_of(size: int | float | str) -> int:
     return n_bytes
 
 
-@contextmanager
-def unpacking_up_to(size: int | float | str | None) -> Iterator[None]:
+def unpacking_up_to(size: int | float | str | None) -> AbstractContextManager[None]:
     """Within the block, compressed files may unpack to this size; None changes nothing."""
-    if size is None:
-        yield
-        return
-    token = _limit.set(size_of(size))
-    try:
-        yield
-    finally:
-        _limit.reset(token)
+    return nullcontext() if size is None else set_within(_limit, size_of(size))
 
 
 def most_unpacked(n_packed: int) -> int:

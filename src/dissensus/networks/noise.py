@@ -7,14 +7,15 @@ members of an ensemble share their dropout if they share its seed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+
+from dissensus.block_cache import set_within
 
 _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)  # of splitmix64, as signed 64-bit numbers
 _MIXING = 0xBF58476D1CE4E5B9 - (1 << 64)
@@ -46,25 +47,15 @@ def _wrapped(number: Key) -> Key:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-@contextmanager
-def drawing(key: Key) -> Iterator[None]:
+def drawing(key: Key) -> AbstractContextManager[None]:
     """Within the block, dropout draws its masks from this key."""
-    before = _key.set(key)
-    try:
-        yield
-    finally:
-        _key.reset(before)
+    return set_within(_key, key)
 
 
-@contextmanager
-def positions_in_batch(at: Tensor | None) -> Iterator[None]:
+def positions_in_batch(at: Tensor | None) -> AbstractContextManager[None]:
     """Within the block, the entries that dropout is applied to have these positions in the whole
     batch, of which other processes have the rest; None: this is the whole batch."""
-    before = _at.set(at)
-    try:
-        yield
-    finally:
-        _at.reset(before)
+    return set_within(_at, at)
 
 
 @lru_cache(maxsize=16)  # a copy is not possible while a CUDA graph is captured
@@ -73,15 +64,10 @@ def step_table(device: torch.device) -> Tensor:
     return torch.tensor(_STEPS, device=device)
 
 
-@contextmanager
-def stepping(table: Tensor) -> Iterator[None]:
+def stepping(table: Tensor) -> AbstractContextManager[None]:
     """Within the block, positions are numbered by this tensor of `step_table`: the same numbers,
     but a compiler does not see them as constants, which it would multiply in 32 bits."""
-    before = _steps.set(table)
-    try:
-        yield
-    finally:
-        _steps.reset(before)
+    return set_within(_steps, table)
 
 
 def dropped(values: Tensor, share: float, number: int) -> Tensor:

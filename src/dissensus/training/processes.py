@@ -22,6 +22,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.rendezvous import rendezvous
 
+from dissensus.block_cache import set_within
 from dissensus.errors import ModelError, ProcessLost
 from dissensus.progress import hidden
 from dissensus.training.batch import Batch, Loss, Outputs
@@ -60,17 +61,20 @@ class Processes:
             return examples.batch(*index)
         edges = len(index.items) * np.arange(self.n + 1) // self.n
         row_edges = np.searchsorted(index.owner, edges)
-        mine = _slice(index, edges[self.rank : self.rank + 2], row_edges[self.rank : self.rank + 2])
+        first, first_row = edges[self.rank], row_edges[self.rank]
+        at, of = slice(first, edges[self.rank + 1]), slice(first_row, row_edges[self.rank + 1])
+        owner = index.owner[of] - first
+        mine = BatchIndex(index.items[at], index.rows[of], owner, index.share[at])
         batch = examples.batch(*mine)
         batch.places = {
-            "items": _range(edges[self.rank], len(mine.items), examples.device),
-            "rows": _range(row_edges[self.rank], len(mine.rows), examples.device),
+            "items": torch.arange(at.start, at.stop, device=examples.device),
+            "rows": torch.arange(of.start, of.stop, device=examples.device),
         }
         for role in batch.content:
             whole, _ = examples.distinct(role, index.items)
             own, _ = examples.distinct(role, mine.items)
-            at = torch.from_numpy(np.searchsorted(whole, own)).to(examples.device)
-            batch.places[f"content.{role}"] = at
+            places = torch.from_numpy(np.searchsorted(whole, own))
+            batch.places[f"content.{role}"] = places.to(examples.device)
         return BatchPart(
             **vars(batch),
             whole=examples.batch(*index, with_contents=False),
@@ -117,7 +121,7 @@ class Processes:
             return compute()
         number = torch.zeros(1, dtype=torch.float64)
         if self.is_first:
-            with _among(ALONE):
+            with set_within(_present, ALONE):
                 number[0] = compute()
         with _collective():
             dist.broadcast(number, 0)
@@ -158,11 +162,14 @@ class BatchPart(Batch):
         A loss over the batch is computed in every process from the outputs of all. Each counts an
         equal share of it, with the whole gradient with respect to its own outputs.
         """
-        gathered: Outputs | None = None
+        gathered: Outputs | None = None  # of all processes, with a gradient through its own
         total = torch.zeros((), device=self.items.device)
         for loss in losses:
             if loss.over == "batch":
-                gathered = gathered or self._gathered(outputs)
+                gathered = gathered or Outputs(
+                    {name: self._joined(v, self.n_rows) for name, v in outputs.rows.items()},
+                    {name: self._joined(v, self.n_items) for name, v in outputs.items.items()},
+                )
                 value = loss.function(gathered, self.whole)
                 total = total + value - (value * (1 - 1 / len(self.n_items))).detach()
             else:
@@ -170,13 +177,6 @@ class BatchPart(Batch):
                 value = (loss.function(outputs, self) * loss.weight(self)).sum()
                 total = total + value / loss.weight(self.whole).sum().clamp(min=1e-12)
         return total
-
-    def _gathered(self, outputs: Outputs) -> Outputs:
-        """The outputs of all processes, with a gradient through its own."""
-        return Outputs(
-            {name: self._joined(values, self.n_rows) for name, values in outputs.rows.items()},
-            {name: self._joined(values, self.n_items) for name, values in outputs.items.items()},
-        )
 
     def _joined(self, mine: Tensor, lengths: Sequence[int]) -> Tensor:
         padded = mine.new_zeros((max(lengths), *mine.shape[1:]))
@@ -189,15 +189,6 @@ class BatchPart(Batch):
         return torch.cat(parts)
 
 
-def _slice(index: BatchIndex, items: np.ndarray, rows: np.ndarray) -> BatchIndex:
-    at, of = slice(*items), slice(*rows)
-    return BatchIndex(index.items[at], index.rows[of], index.owner[of] - items[0], index.share[at])
-
-
-def _range(start: int, length: int, device: torch.device) -> Tensor:
-    return torch.arange(int(start), int(start) + length, device=device)
-
-
 # ---- start and end ----
 
 ALONE = Processes()
@@ -207,15 +198,6 @@ _present: ContextVar[Processes] = ContextVar("processes", default=ALONE)
 def current_processes() -> Processes:
     """The processes of the training here; outside of `joined` there is only this one."""
     return _present.get()
-
-
-@contextmanager
-def _among(processes: Processes) -> Iterator[None]:
-    before = _present.set(processes)
-    try:
-        yield
-    finally:
-        _present.reset(before)
 
 
 @contextmanager
@@ -237,7 +219,7 @@ def joined() -> Iterator[Processes]:
     store: Any = None
     try:
         store = _connect(processes)
-        with _among(processes), nullcontext() if processes.is_first else hidden():
+        with set_within(_present, processes), nullcontext() if processes.is_first else hidden():
             yield processes
         dist.destroy_process_group()
     except KeyboardInterrupt:
@@ -246,17 +228,12 @@ def joined() -> Iterator[Processes]:
         raise SystemExit(STOPPED) from None
     except Exception:
         first = _is_first(processes, store)
-        _leave()
+        with suppress(RuntimeError):  # its threads might abort when other processes end first
+            if dist.is_initialized() and dist.get_backend() == "gloo":
+                dist.destroy_process_group()
         if first:
             raise
         raise SystemExit(ProcessLost.code) from None
-
-
-def _leave() -> None:
-    """Stop the threads of the process group, which might abort when other processes end first."""
-    with suppress(RuntimeError):
-        if dist.is_initialized() and dist.get_backend() == "gloo":
-            dist.destroy_process_group()
 
 
 def _connect(processes: Processes) -> Any:
