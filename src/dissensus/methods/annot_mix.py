@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -160,4 +160,4 @@ def _mixed(loss: Loss, scale: Scale) -> Loss:
         shares = outputs.rows[f"{question}{SHARES}"]
         return shares[:, 0] * own + shares[:, 1] * other
 
-    return Loss(question, "row", function, loss.weight)
+    return replace(loss, function=function)

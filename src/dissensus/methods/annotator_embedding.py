@@ -22,12 +22,11 @@ from dissensus.methods.framework.attributes import (
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
 from dissensus.methods.framework.pairs import StandIns
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
-from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.heads import Head, Trunk, hidden_layers
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import Dropout, positions_in_batch, uniforms
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
-from dissensus.training.loop import Trainer
 
 Embeddings = Literal["annotator", "annotations", "both"]
 EMBEDDING = "embedding of the annotator"  # an output that only losses read
@@ -239,17 +238,14 @@ class AnnotatorEmbedding(TrainedMethod):
         AttributeCoding.of_corpus(corpus, self.attributes)
         return names
 
-    def trainer(
-        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
-    ) -> Trainer:
+    def prepare_fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         self.coding_ = AttributeCoding.of_corpus(corpus, self.attributes)
         self.columns_ = self.coding_.encode(corpus)
         self.counts_ = {}
-        if self.embeddings != "annotator":
-            self.counts_ = {q: _counts(corpus, q) for q in self.learned_.questions}
-        run = super().trainer(corpus, validation, cache)
-        run.kind = repr((run.kind, self.coding_.width))  # a stack has networks of one shape
-        return run
+        for question in self.learned_.questions if self.embeddings != "annotator" else ():
+            rows = corpus[question]  # how often each annotator gave each answer
+            self.counts_[question] = np.zeros((corpus.n_annotators, rows.scale.n_columns))
+            np.add.at(self.counts_[question], (rows.annotator_codes(self.name), rows.answer), 1)
 
     @property
     def has_prior(self) -> bool:
@@ -260,7 +256,7 @@ class AnnotatorEmbedding(TrainedMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         share = 1 - self.shrink - self.contrast
-        losses = [_times(loss, share) for loss in answer_losses(sizes)]
+        losses = [loss if share == 1 else _times(loss, share) for loss in answer_losses(sizes)]
         if self.has_prior:
             losses = [penalised(loss) for loss in losses]
         for question in sizes.scales:
@@ -290,17 +286,7 @@ class AnnotatorEmbedding(TrainedMethod):
         super().restore(weights, config)
 
 
-def _counts(corpus: Corpus, question: str) -> np.ndarray:
-    """How often each annotator gave each answer, (n_annotators, n_values)."""
-    rows = corpus[question]
-    counts = np.zeros((corpus.n_annotators, rows.scale.n_columns))
-    np.add.at(counts, (rows.annotator_codes("annotator-embedding"), rows.answer), 1)
-    return counts
-
-
 def _times(loss: Loss, factor: float) -> Loss:
-    if factor == 1:
-        return loss
     return replace(loss, function=lambda outputs, batch: factor * loss.function(outputs, batch))
 
 

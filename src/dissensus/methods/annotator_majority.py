@@ -108,18 +108,15 @@ def most_frequent(scale: Scale, distribution: np.ndarray) -> np.ndarray:
         >>> most_frequent(levels, np.array([[0.4, 0.3, 0.3]])).tolist()
         [0]
     """
-    return (
-        most_probable(distribution) if isinstance(scale, Ordinal) else scale.consensus(distribution)
-    )
+    if isinstance(scale, Ordinal):
+        return most_probable(distribution)
+    return scale.consensus(distribution)
 
 
 def annotator_distributions(annotations: Annotations, smoothing: float) -> np.ndarray:
     """The smoothed distribution of each annotator's answers, (n_annotators, n_columns)."""
-    by_annotator = replace(
-        annotations,
-        item=annotations.annotator_codes("annotator-majority"),
-        items=annotations.annotators,
-    )  # annotators in the place of items
+    codes = annotations.annotator_codes("annotator-majority")
+    by_annotator = replace(annotations, item=codes, items=annotations.annotators)
     n = by_annotator.per_item()[:, None]
     total = np.nan_to_num(by_annotator.distribution()) * n  # (n_annotators, n_columns)
     average = np.nanmean(annotations.distribution(), axis=0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -425,31 +425,18 @@ class AnnotatorQueries(TrainedMethod):
         "learn": "answers", "vote": "mean", "frame_queries": 0, "frame_positions": 1,
         "most_frames": 96,
     }  # fmt: skip
-    most_: int = field(init=False, repr=False, default=1)  # annotators of an item
 
     @classmethod
     def published(cls, **settings: Any) -> Self:
         """The image model of the paper: its sizes, its losses, its training; others on request."""
         training = Training(
-            epochs=200,
-            batch_size=64,
-            learning_rate=1e-4,
-            warm_up=0.2,
-            patience=25,
-            smallest_gain=0.001,
-            max_rows_per_item=64,
-        )
+            epochs=200, batch_size=64, learning_rate=1e-4, warm_up=0.2, patience=25,
+            smallest_gain=0.001, max_rows_per_item=64,
+        )  # fmt: skip
         of_paper: dict[str, Any] = {
-            "layers": 12,
-            "heads": 12,
-            "width": 768,
-            "inner": 3072,
-            "vector_dropout": 0.0,
-            "layer_dropout": 0.1,
-            "dropout": 0.5,
-            "independent": True,
-            "training": training,
-        }
+            "layers": 12, "heads": 12, "width": 768, "inner": 3072, "vector_dropout": 0.0,
+            "layer_dropout": 0.1, "dropout": 0.5, "independent": True, "training": training,
+        }  # fmt: skip
         return cls(**of_paper | settings)
 
     @property
@@ -494,7 +481,6 @@ class AnnotatorQueries(TrainedMethod):
         most = int(np.bincount(self.rows(corpus).item).max())
         self.most_ = min(most, self.training.max_rows_per_item)
         run = super().trainer(corpus, validation, cache)
-        run.kind = repr((run.kind, self.most_))  # networks of a stack have one shape
         if self.pretrained:
             self._query_net.load_pretrained(_weights_of(Path(self.pretrained)))
         return run
@@ -524,23 +510,22 @@ class AnnotatorQueries(TrainedMethod):
         pairs = first.by_annotator
         codes = self.learned_.annotators.find(pairs.annotators)
         code = np.where(np.r_[self.learned_.any_answered, False][codes], codes, -1)
-        attention = self._attention(corpus, pairs.item, code[pairs.annotator])
+        attention = tuple(self._attention(corpus, pairs.item, code[pairs.annotator]))
         return predictions.with_questions(
             {q: dataclasses.replace(p, attention=attention) for q, p in predictions.items()}
         )
 
-    def _attention(
-        self, corpus: Corpus, item: np.ndarray, code: np.ndarray
-    ) -> tuple[Attention, ...]:
+    def _attention(self, corpus: Corpus, item: np.ndarray, code: np.ndarray) -> Iterator[Attention]:
         """The maps of pairs, one for each role; nan for annotators without an answer in training
         (code -1)."""
         known = np.flatnonzero(code >= 0)
         known = known[np.argsort(item[known], kind="stable")]  # the order of the table's rows
         table = Table.of_pairs(item[known], code[known])
         examples = self._prediction_examples(corpus, table)
-        maps: dict[str, list[np.ndarray]] = {role: [] for role in self.sizes_.widths}
-        places: dict[str, list[np.ndarray]] = {role: [] for role in self.sizes_.widths}
-        lengths: dict[str, list[np.ndarray]] = {role: [] for role in self.sizes_.widths}
+        roles, nothing = self.sizes_.widths, np.zeros(0, np.float32)
+        maps: dict[str, list[np.ndarray]] = {role: [nothing] for role in roles}
+        places: dict[str, list[np.ndarray]] = {role: [] for role in roles}
+        lengths: dict[str, list[np.ndarray]] = {role: [] for role in roles}
         size = min(ATTENTION_AT_ONCE, self._most_items(examples))
         with torch.inference_mode():
             for batch, _ in batches(examples, np.arange(corpus.n_items), size):
@@ -548,49 +533,22 @@ class AnnotatorQueries(TrainedMethod):
                 if isinstance(self.network_, FineTunedNetwork):
                     encoded = self.network_.encoded(batch)
                 weights = self._query_net.attention(encoded) if len(batch.rows.item) else {}
-                for role in self.sizes_.widths:
+                for role in roles:
                     mask = positions_of_items(encoded.sequence[role], batch.content[role], None)
                     of_item = batch.content[role].clamp(min=0)
                     places[role].append(encoded.sequence[role].places[of_item][mask].cpu().numpy())
                     lengths[role].append(mask.sum(dim=1).cpu().numpy())
                     if weights:
-                        maps[role].append(
-                            weights[role][mask[batch.rows.item]].float().cpu().numpy()
-                        )
-        return tuple(
-            _attention_of(
-                role,
-                item,
-                known,
-                np.concatenate(maps[role] or [np.zeros(0, np.float32)]),
-                np.concatenate(places[role]),
-                np.concatenate(lengths[role]),
-            )
-            for role in self.sizes_.widths
-        )
-
-
-def _attention_of(
-    role: str,
-    item: np.ndarray,
-    known: np.ndarray,
-    weights: np.ndarray,
-    places: np.ndarray,
-    lengths: np.ndarray,
-) -> Attention:
-    """The attention of pairs in a role.
-
-    Args:
-        item: of each pair.
-        known: the pairs that have a map.
-        weights: of these pairs, one after another.
-        places, lengths: of the positions of items, and how many each has.
-    """
-    attention = Attention.empty(role, item, places, np.append(0, np.cumsum(lengths)))
-    n = np.diff(attention.offsets)[known]
-    within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-    attention.weight[np.repeat(attention.offsets[known], n) + within] = weights
-    return attention
+                        of_rows = weights[role][mask[batch.rows.item]]
+                        maps[role].append(of_rows.float().cpu().numpy())
+        for role in roles:
+            ends = np.append(0, np.cumsum(np.concatenate(lengths[role])))
+            attention = Attention.empty(role, item, np.concatenate(places[role]), ends)
+            n = np.diff(attention.offsets)[known]
+            within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+            at = np.repeat(attention.offsets[known], n) + within
+            attention.weight[at] = np.concatenate(maps[role])
+            yield attention
 
 
 def _by_annotator(loss: Loss) -> Loss:

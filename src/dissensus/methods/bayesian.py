@@ -13,13 +13,12 @@ from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
 from dissensus.methods.framework.labels import LabelMethod
 from dissensus.methods.framework.learned import Answers
-from dissensus.methods.framework.losses import item_weight
+from dissensus.methods.framework.losses import question_losses
 from dissensus.methods.framework.members import TEMPERED_VOTES, ReadOut, joint_answers
 from dissensus.methods.framework.settings import TRAINING_CHOICES, Choices
 from dissensus.networks.bayesian import BayesianLayer, BayesianLayers, BayesianLinear, Drawn, Prior
 from dissensus.networks.heads import Trunk
 from dissensus.networks.likelihoods import Likelihood, likelihood
-from dissensus.scales import Scale
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
 COST = ".cost"  # the name of the output with the cost of the weights
@@ -130,8 +129,18 @@ class Bayesian(LabelMethod):
         return _BayesianNet(sizes, self.hidden, self.passes, self.prior)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        labels = (_mixed_loss(question, scale) for question, scale in sizes.scales.items())
-        return (*labels, _cost_loss(self.complexity_weight))
+        def of_label(question: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
+            """Under the mean of all passes."""
+            return family.mixed_loss(outputs.items[question], batch.targets[question])
+
+        def of_weights(outputs: Outputs, batch: Batch) -> Tensor:
+            """Their cost, divided by the number of items in the batch without padding."""
+            n_items = batch.share.sum().clamp(min=1)
+            cost = (outputs.items[COST] * batch.share).sum() / n_items  # the same for every item
+            return self.complexity_weight * cost / n_items
+
+        labels = question_losses(sizes, "item", of_label)
+        return (*labels, Loss(COST, "batch", of_weights, weight=lambda batch: batch.share))
 
     # ---- predict ----
 
@@ -154,24 +163,3 @@ class Bayesian(LabelMethod):
         if self.read == "votes" and self.temperature:
             raise ModelError(TEMPERED_VOTES)
         super().check_question(corpus, question)
-
-
-def _mixed_loss(question: str, scale: Scale) -> Loss:
-    """The loss of each item's label under the mean of all passes."""
-    family = likelihood(scale)
-
-    def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        return family.mixed_loss(outputs.items[question], batch.targets[question])
-
-    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
-
-
-def _cost_loss(times: float) -> Loss:
-    """The cost of the weights, divided by the number of items in the batch without padding."""
-
-    def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        n_items = batch.share.sum().clamp(min=1)
-        cost = (outputs.items[COST] * batch.share).sum() / n_items  # the same for every item
-        return times * cost / n_items
-
-    return Loss(COST, "batch", loss, weight=lambda batch: batch.share)

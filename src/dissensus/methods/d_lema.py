@@ -34,9 +34,7 @@ class _Masks(nn.Module):
 
     def forward(self, annotators: Tensor, width: int, like: Tensor) -> Tensor:
         """Factors, (n_annotators, n_passes, width)."""
-        with positions_in_batch(
-            annotators
-        ):  # the masks of an annotator do not depend on the others
+        with positions_in_batch(annotators):  # masks do not depend on the other annotators
             drawn = uniforms((len(annotators), self.passes, width), self.number, like)
         return (drawn >= self.share).to(like.dtype) / (1 - self.share)
 

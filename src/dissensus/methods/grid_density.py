@@ -115,7 +115,8 @@ class GridDensity(TrainedMethod):
         questions = self.learned_.questions
         scale, axis = questions[question], list(questions).index(question)
         others = tuple(at + 1 for at in range(len(questions)) if at != axis)
-        joint = self._mass(raw)
+        joint = torch.softmax(raw.double(), dim=1).cpu().numpy()
+        joint = joint.reshape(-1, *(self.bins,) * len(questions))
         marginal, grid = joint.sum(axis=others), Grid((self.bins,))
         shares = np.asarray(pool(marginal, grid, scale.n_columns))
         value = scale.consensus(shares).astype(scale.dtype)
@@ -131,9 +132,3 @@ class GridDensity(TrainedMethod):
         scales = self.learned_.questions
         mass = pool(first.mass, Grid(first.mass.shape[1:]), bins)
         return JointDensity(tuple(scales), tuple(scales.values()), corpus.items, mass)
-
-    def _mass(self, raw: Tensor) -> np.ndarray:
-        """The predicted mass, (n_items, bins, ...)."""
-        n_questions = len(self.learned_.questions)
-        mass = torch.softmax(raw.double(), dim=1).cpu().numpy()
-        return mass.reshape(-1, *(self.bins,) * n_questions)

@@ -12,10 +12,8 @@ from torch import Tensor, nn
 from dissensus.aggregation import DawidSkene
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
-from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.framework.truth_method import TruthMethod, TruthNet, seen_through
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
-from dissensus.training.loop import Trainer
 
 CONFUSION = ", confusion"  # is added to the name of an output that only the loss reads
 PRIOR = ", log prior of the confusion"
@@ -78,12 +76,9 @@ class JointEm(TruthMethod):
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "smoothing": (0.3, 1.0, 3.0)}
     ranges: ClassVar[dict[str, str]] = {"smoothing": "above 0"}
 
-    def trainer(
-        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
-    ) -> Trainer:
+    def prepare_fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         questions = self.learned_.questions
         self.first_confusions_ = {q: self._first_confusions(corpus, q) for q in questions}
-        return super().trainer(corpus, validation, cache)
 
     def _first_confusions(self, corpus: Corpus, question: str) -> np.ndarray:
         """Logarithms of each annotator's answers to items of each class, (n_annotators, n_values,

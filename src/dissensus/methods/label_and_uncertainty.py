@@ -14,15 +14,15 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.labels import LabelMethod
 from dissensus.methods.framework.learned import Answers
-from dissensus.methods.framework.losses import item_weight, label_losses
+from dissensus.methods.framework.losses import label_losses, question_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import SharedNet
-from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
-from dissensus.training.loop import Trainer
 
 Measure = Literal["entropy", "minority"]
+DISAGREEMENT = ".disagreement"  # is added to the name of the question
 
 
 def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.ndarray:
@@ -118,14 +118,19 @@ class LabelAndUncertainty(LabelMethod):
         return _UncertainNet(sizes, self.hidden, self.dropout)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        squared = (self._disagreement_loss(question) for question in sizes.scales)
-        return (*label_losses(sizes), *squared)
+        def squared(target: str, _: Any, outputs: Outputs, batch: Batch) -> Tensor:
+            expected = outputs.items[target.removesuffix(DISAGREEMENT)][:, -1]
+            return self.uncertainty_weight * (expected - batch.targets[target]) ** 2
+
+        scales = {f"{question}{DISAGREEMENT}": scale for question, scale in sizes.scales.items()}
+        of_disagreement = question_losses(replace(sizes, scales=scales), "item", squared)
+        return (*label_losses(sizes), *of_disagreement)
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         targets = super().targets(corpus)
         for question in self.learned_.questions:
             per_item = disagreement(corpus[question], self.measure)
-            name = f"{question}.disagreement"
+            name = f"{question}{DISAGREEMENT}"
             targets[name] = np.nan_to_num(per_item).astype(np.float32)
             targets[f"{name}.weight"] = np.isfinite(per_item).astype(np.float32)
         return targets
@@ -141,26 +146,14 @@ class LabelAndUncertainty(LabelMethod):
         mean = known.mean() if known.size else 0.0
         return np.r_[super().start(corpus, question), mean]
 
-    def trainer(
-        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
-    ) -> Trainer:
+    def prepare_fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         questions = self.learned_.questions
         self.disputable_ = {q: bool((corpus[q].voters() >= 2).any()) for q in questions}
-        run = super().trainer(corpus, validation, cache)
-        for question, learned in self.disputable_.items():
-            if not learned:
-                self.notes_.append(
-                    f"no item of {question!r} has two annotators: there is no disagreement to learn"
-                )
-        return run
-
-    def _disagreement_loss(self, question: str) -> Loss:
-        target, times = f"{question}.disagreement", self.uncertainty_weight
-
-        def loss(outputs: Outputs, batch: Batch) -> Tensor:
-            return times * (outputs.items[question][:, -1] - batch.targets[target]) ** 2
-
-        return Loss(target, "item", loss, weight=lambda batch: item_weight(target, batch))
+        self.notes_ += [
+            f"no item of {question!r} has two annotators: there is no disagreement to learn"
+            for question in questions
+            if not self.disputable_[question]
+        ]
 
     # ---- predict ----
 

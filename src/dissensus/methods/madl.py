@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -157,4 +157,4 @@ def _weighted(loss: Loss, n_losses: int) -> Loss:
             return losses
         return losses * rows[WEIGHT] - rows[PRIOR] / n_losses
 
-    return Loss(loss.name, "row", function, loss.weight)
+    return replace(loss, function=function)

@@ -25,7 +25,7 @@ from dissensus.methods.framework.stacked_fits import worth_stacking
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.single import Single
 from dissensus.prediction import MemberAttention, Predictions
-from dissensus.scales import Interval, Scale
+from dissensus.scales import Interval
 from dissensus.training import Loss, Network, Sizes, Training
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import Table, batches
@@ -168,9 +168,8 @@ class SeedEnsemble(LabelMethod):
         numbers = range(self.n_members)
         self.members_ = [self._member(number) for number in numbers]
         runs = [self._member_run(number, corpus, validation, shared) for number in numbers]
-        first = self.members_[0]
-        self.sizes_ = first.sizes_
-        self.notes_ = list(dict.fromkeys(self.notes_ + first.notes_))
+        self.sizes_ = self.members_[0].sizes_
+        self.notes_ = list(dict.fromkeys(self.notes_ + self.members_[0].notes_))
         return runs
 
     def end_fit(self, runs: list[Trainer], corpus: Corpus, validation: Corpus | None) -> None:
@@ -219,9 +218,13 @@ class SeedEnsemble(LabelMethod):
         for question, answers in by_question.items():
             assert isinstance(answers, MemberAnswers)
             members = answers.members
-            spread = _spread(self.learned_.questions[question], members)
             n_members, n_items = members.shape
-            notes.append(f"{question!r}: the {n_members} members {spread} of {n_items} {what}")
+            if isinstance(self.learned_.questions[question], Interval):
+                spread = members.std(axis=0).mean()
+                differ = f"differ by {spread:.3g} (standard deviation) in the ratings"
+            else:
+                differ = f"disagree on {100 * (members != members[0]).any(axis=0).mean():.1f} %"
+            notes.append(f"{question!r}: the {n_members} members {differ} of {n_items} {what}")
         return notes
 
     # ---- attention ----
@@ -291,14 +294,6 @@ def bag(learned: np.ndarray, seed: int, member: int) -> np.ndarray:
     """As many items as `learned` has, drawn with replacement for a member."""
     drawn = np.random.default_rng([seed, member]).integers(len(learned), size=len(learned))
     return learned[np.sort(drawn)]
-
-
-def _spread(scale: Scale, members: np.ndarray) -> str:
-    """How much members differ, in words."""
-    if isinstance(scale, Interval):
-        return f"differ by {members.std(axis=0).mean():.3g} (standard deviation) in the ratings"
-    share = (members != members[0]).any(axis=0).mean()
-    return f"disagree on {100 * share:.1f} %"
 
 
 def _one_by_one(runs: list[Trainer], checkpoint: Checkpoint | None) -> None:

@@ -66,11 +66,8 @@ class SoftLabel(LabelMethod):
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         targets = {}
         for question in self.learned_.questions:
-            n, distribution = (
-                corpus[question].per_item(),
-                soft_targets(corpus[question], self.target),
-            )
-            targets[question] = distribution.astype(np.float32)
+            n = corpus[question].per_item()
+            targets[question] = soft_targets(corpus[question], self.target).astype(np.float32)
             targets[f"{question}.weight"] = (n if self.weighted else n > 0).astype(np.float32)
         return targets
 

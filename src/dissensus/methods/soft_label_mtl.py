@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -20,12 +20,12 @@ from dissensus.methods.framework.labels import (
     soft_targets,
 )
 from dissensus.methods.framework.learned import items_of
-from dissensus.methods.framework.losses import item_weight, label_losses
+from dissensus.methods.framework.losses import label_losses, question_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.methods.framework.trained import TrainedMethod
-from dissensus.networks.likelihoods import likelihood
-from dissensus.scales import Interval, MultiLabel, Scale
+from dissensus.networks.likelihoods import Likelihood, likelihood
+from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
 SoftLoss = Literal["kl", "inverse-kl", "ce", "none"]
@@ -79,32 +79,25 @@ class SoftLabelMtl(TrainedMethod):
         labels = label_losses(sizes)
         if self.soft_loss == "none":
             return labels
-        return (*labels, *(self._soft_loss(q, scale) for q, scale in sizes.scales.items()))
+        kind = self.soft_loss
 
-    def _soft_loss(self, question: str, scale: Scale) -> Loss:
-        family, kind, task = likelihood(scale), self.soft_loss, _soft(question)
-        assert kind != "none"
-
-        def loss(outputs: Outputs, batch: Batch) -> Tensor:
+        def of_task(task: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
             nats = family.soft_loss(outputs.items[task], batch.targets[task], kind)
             return nats / math.log(2)
 
-        return Loss(task, "item", loss, weight=lambda batch: item_weight(task, batch))
+        tasks = replace(sizes, scales={_soft(q): scale for q, scale in sizes.scales.items()})
+        return (*labels, *question_losses(tasks, "item", of_task))
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         labels = {question: self._labels(corpus, question) for question in self.learned_.questions}
         targets = label_targets(labels, corpus.n_items)
         for question in self.learned_.questions if self.soft_loss != "none" else ():
-            task, answered = _soft(question), corpus[question].per_item() > 0
-            targets[task] = self._distribution(corpus[question]).astype(np.float32)
-            targets[f"{task}.weight"] = answered.astype(np.float32)
+            task, answers, target = _soft(question), corpus[question], self.target
+            if target == "softmax-vote" and isinstance(answers.scale, Interval | MultiLabel):
+                target = "soft-vote"
+            targets[task] = soft_targets(answers, target).astype(np.float32)
+            targets[f"{task}.weight"] = (answers.per_item() > 0).astype(np.float32)
         return targets
-
-    def _distribution(self, annotations: Annotations) -> np.ndarray:
-        """The targets of the second task, (n_items, n_columns); zeros without answers."""
-        uncounted = isinstance(annotations.scale, Interval | MultiLabel)
-        softmax = self.target == "softmax-vote"
-        return soft_targets(annotations, "soft-vote" if uncounted and softmax else self.target)
 
     def learns(self, corpus: Corpus) -> np.ndarray:
         questions = self.learned_.questions

@@ -21,7 +21,7 @@ from dissensus import Corpus
 from dissensus.densities import RatingKde, unit_positions
 from dissensus.methods import AnnotatorHeads, AnnotatorMethod, AnnotatorOneHot, Answers, GridDensity
 from dissensus.networks import Dropout
-from dissensus.training import Batch, Network, Outputs, Sizes, Trainer
+from dissensus.training import Batch, Network, Outputs, Sizes
 
 KERNEL = 0.25  # its standard deviation, relative to that of ratings within items
 SMALLEST_SPREAD = 0.05  # within items, on [-1, 1]: annotators may agree on all of them
@@ -114,10 +114,10 @@ class Smoothed(AnnotatorMethod):
             return network
         return _WithSmoothing(network, self.temperature_ / self.kde.temperature, self.learn)
 
-    def trainer(self, corpus: Corpus, validation: Corpus | None, cache: Any = None) -> Trainer:
+    def prepare_fit(self, corpus: Corpus, validation: Corpus | None) -> None:
+        super().prepare_fit(corpus, validation)
         ratings = Ratings.of(corpus, tuple(self.learned_.questions))
         self.temperature_ = temperature_of(ratings.spread)
-        return super().trainer(corpus, validation, cache)
 
     @property
     def kde_(self) -> RatingKde | None:

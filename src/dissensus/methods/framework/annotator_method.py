@@ -7,7 +7,7 @@ answers an annotator gave, the closer is what is learned about them to what is s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -33,12 +33,11 @@ from dissensus.methods.framework.similar_annotators import (
     with_aggregate,
     with_cells,
 )
-from dissensus.methods.framework.trained import ExamplesCache, TrainedMethod
+from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.likelihoods import Grouped, Likelihood
 from dissensus.scales import Interval
 from dissensus.training import Batch, Loss, Network, Sizes
 from dissensus.training.examples import Table
-from dissensus.training.loop import Trainer
 
 SMOOTHING = 5.0  # answers of the average annotator, added to each annotator's for the first bias
 INFORMATION = 1 / 16  # of an answer about a logit: p (1 - p), of answers that items mostly explain
@@ -112,7 +111,7 @@ def annotator_biases(
     answer, weight = annotations.answer, annotations.weight
     smoothing = SMOOTHING
     if not isinstance(annotations.scale, Interval):  # biases of ratings are no logits
-        smoothing = max(smoothing, answers_of_prior(spread))
+        smoothing = max(smoothing, 1 / (INFORMATION * spread**2))  # answers that a prior is worth
     by_annotator = Grouped(answer, weight, annotator, corpus.n_annotators, smoothing)
     starts = [family.start(answer, weight)[None], family.starts(by_annotator)]
     if aggregate:
@@ -120,11 +119,6 @@ def annotator_biases(
         of_one = np.zeros(labels.n_rows, np.int64)
         starts.append(family.starts(Grouped(labels.answer, labels.weight, of_one, 1, SMOOTHING)))
     return np.concatenate(starts)
-
-
-def answers_of_prior(spread: float) -> float:
-    """About how many answers a normal prior of a logit is worth."""
-    return 1 / (INFORMATION * spread**2)
 
 
 Objective = Literal["answers", "density", "both"]
@@ -168,7 +162,6 @@ class AnnotatorMethod(TrainedMethod):
         "held_out": 0.1,
     }  # fmt: skip
     ranges: ClassVar[dict[str, str]] = {"similar": "at least 0"}
-    most_: int = field(init=False, repr=False, default=1)  # annotators of an item
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.aggregate and self.objective == "density":
@@ -233,16 +226,11 @@ class AnnotatorMethod(TrainedMethod):
             return {}
         return density_targets(corpus, tuple(self.learned_.questions), self.kde.bins)
 
-    def trainer(
-        self, corpus: Corpus, validation: Corpus | None, cache: ExamplesCache | None = None
-    ) -> Trainer:
+    def prepare_fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         if self.objective != "answers":
             corpora = [corpus] if validation is None else [corpus, validation]
             limit = self.training.max_rows_per_item
             self.most_ = most_answers(corpora, tuple(self.learned_.questions), limit)
-        run = super().trainer(corpus, validation, cache)
-        run.kind = repr((run.kind, self.most_))  # a stack shares one loss
-        return run
 
     @property
     def kde_(self) -> RatingKde | None:

@@ -48,18 +48,15 @@ def position_weights(
         with torch.no_grad():
             encoded = network.encoded(batch) if isinstance(network, FineTunedNetwork) else batch
             attended = inner.attended(encoded)
-        by_role = {
-            role: _of_sequence(encoded, role, weight) for role, (_, weight) in attended.items()
-        }
+        by_role = {}
+        for role, (_, weight) in attended.items():
+            content, sequence = encoded.content[role], encoded.sequence[role]
+            at = content.clamp(min=0)
+            mask = sequence.mask[at] & (content >= 0)[:, None]
+            by_role[role] = _without_padding(weight, sequence.places[at], mask)
         return dict.fromkeys(scales, by_role)
     assert isinstance(network, FineTunedNetwork)
     return _gradient_times_input(network, batch, scales)
-
-
-def _of_sequence(batch: Batch, role: str, weight: Tensor) -> PositionWeights:
-    content, sequence = batch.content[role], batch.sequence[role]
-    mask = sequence.mask[content.clamp(min=0)] & (content >= 0)[:, None]
-    return _without_padding(weight, sequence.places[content.clamp(min=0)], mask)
 
 
 def _without_padding(weight: Tensor, places: Tensor, mask: Tensor) -> PositionWeights:
@@ -84,10 +81,14 @@ def _gradient_times_input(
         for question, scale in scales.items():
             predicted = _predicted(scale, outputs[question]).sum()
             gradients = torch.autograd.grad(predicted, vectors, retain_graph=True)
-            weights[question] = {
-                role: _of_inputs(batch, role, (gradient * of_role).sum(dim=-1).detach())
-                for role, gradient, of_role in zip(batch.inputs, gradients, vectors, strict=True)
-            }
+            weights[question] = {}
+            every = zip(batch.inputs.items(), gradients, vectors, strict=True)
+            for (role, inputs), gradient, of_role in every:
+                weight = (gradient * of_role).sum(dim=-1).detach()
+                n = torch.where(batch.content[role] >= 0, inputs.n_positions, 0)
+                mask = torch.arange(inputs.places.shape[1], device=n.device) < n[:, None]
+                cut = weight[:, : mask.shape[1]]
+                weights[question][role] = _without_padding(cut, inputs.places, mask)
     return weights
 
 
@@ -100,14 +101,6 @@ def _predicted(scale: Scale, raw: Tensor) -> Tensor:
     if logs.dim() == 3:
         return logs.max(dim=-1).values.sum(dim=-1)
     return logs.gather(1, family.value(raw).unsqueeze(1)).squeeze(1)
-
-
-def _of_inputs(batch: Batch, role: str, weight: Tensor) -> PositionWeights:
-    inputs = batch.inputs[role]
-    width = inputs.places.shape[1]
-    n = torch.where(batch.content[role] >= 0, inputs.n_positions, 0)
-    mask = torch.arange(width, device=n.device) < n[:, None]
-    return _without_padding(weight[:, :width], inputs.places, mask)
 
 
 def _one_content_each(batch: Batch) -> Batch:

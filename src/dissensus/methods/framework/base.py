@@ -302,8 +302,14 @@ class Method(ABC):
         training = TrainingAnnotators(self.learned_.annotators, self.learned_.any_answered)
         pairs = selected_pairs(corpus, questions, annotators, training)
         if self.individual:
-            if pairs.names is corpus.annotators and corpus is source and not same_annotators:
-                training = self._met_in(corpus, training)
+            met = pairs.names is corpus.annotators and corpus is source and not same_annotators
+            if met and corpus.name != self.learned_.corpus:
+                hint = (
+                    f" (the model was trained on {self.learned_.corpus!r}, this is "
+                    f"{corpus.name!r}; if the annotators are the same, pass same_annotators=True "
+                    "or --same-annotators)"
+                )
+                training = dataclasses.replace(training, foreign=True, hint=hint)
             newcomers = (enrolment or corpus).annotators
             training = dataclasses.replace(training, newcomers=newcomers)
             pairs, code = training.codes(pairs, unknown)
@@ -312,7 +318,7 @@ class Method(ABC):
             predictor = PairPredictor(
                 self.learned_, corpus, self.predict_pairs, None, self.vote_weights, self.votes
             )
-            stand_ins = None
+            stand_ins: StandIns | None = None
             if unknown == "aggregate":
                 stand_ins = self.stand_in_for_all()
             elif unknown == "attributes":
@@ -356,16 +362,6 @@ class Method(ABC):
     ) -> JointDensity:
         """The density of the ratings of each item; if not `individual`."""
         return density_of_items(self.learned_.questions, corpus, by_item, bins)
-
-    def _met_in(self, corpus: Corpus, training: TrainingAnnotators) -> TrainingAnnotators:
-        """The training annotators, as foreign if the corpus has another name than in training."""
-        if corpus.name == self.learned_.corpus:
-            return training
-        hint = (
-            f" (the model was trained on {self.learned_.corpus!r}, this is {corpus.name!r}; if the "
-            "annotators are the same, pass same_annotators=True or --same-annotators)"
-        )
-        return dataclasses.replace(training, foreign=True, hint=hint)
 
     def _predictions(
         self,
@@ -414,8 +410,7 @@ class Method(ABC):
         """
         settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.init}
         if deep:
-            inner = {name.replace(".", "__"): value for name, value in settings_of(self).items()}
-            settings |= inner
+            settings |= {name.replace(".", "__"): v for name, v in settings_of(self).items()}
         return settings
 
     def set_params(self, **settings: Any) -> Self:
@@ -453,18 +448,12 @@ class Method(ABC):
         """Write the files of `save` to an existing folder."""
         write_model(folder, self.weights(), self.config())
         (folder / "README.md").write_text(self._card(), encoding="utf-8")
-        self._write_more(folder)
-
-    def _write_more(self, folder: Path) -> None:  # noqa: B027
-        """Write further files into the model folder."""
 
     def config(self) -> dict[str, Any]:
         """What `save` writes besides the weights, as JSON."""
         settings = {name: plain(value) for name, value in self.get_params(deep=False).items()}
         config = {"method": self.name, "settings": settings} | self.learned_.to_config()
-        return dict(
-            json.loads(json.dumps(config))
-        )  # with lists instead of tuples, as when it is read
+        return dict(json.loads(json.dumps(config)))  # with lists for tuples, as when it is read
 
     def _card(self) -> str:
         learned = self.learned_
@@ -486,14 +475,6 @@ class Method(ABC):
         settings = cls.added | settings
         return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
 
-    @classmethod
-    def from_folder(cls, folder: Path, config: dict[str, Any]) -> Self:
-        """The model in a folder, from its checked config."""
-        method = cls(**cls._settings(config["settings"]))
-        method.learned_ = Learned.from_config(config)
-        method.restore(read_weights(folder), config)
-        return method
-
 
 _DAMAGE: tuple[type[Exception], ...] = (*DAMAGE, RuntimeError, SafetensorError)
 
@@ -510,7 +491,10 @@ def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> M
     config = config | {"settings": {k: v for k, v in saved.items() if k not in cls.retired}}
     try:
         check_types(config["settings"], cls, Path(path) / "config.json", "settings")
-        return cls.from_folder(Path(path), config)
+        method = cls(**cls._settings(config["settings"]))
+        method.learned_ = Learned.from_config(config)
+        method.restore(read_weights(Path(path)), config)
+        return method
     except DissensusError as error:
         if str(path) in str(error):
             raise

@@ -133,8 +133,11 @@ class LabelMethod(TrainedMethod):
     def predict_items(self, corpus: Corpus) -> dict[str, Answers]:
         answers = super().predict_items(corpus)
         for question, temperature in self.temperature_.items() if self._is_tempered() else ():
-            scale = self.learned_.questions[question]
-            answers[question] = tempered_answers(scale, answers[question], temperature)
+            scale, own = self.learned_.questions[question], answers[question]
+            mass, value = tempered(scale, own.distribution, temperature), own.value
+            if isinstance(scale, Ordinal):  # its median may change
+                value = scale.consensus(mass).astype(scale.dtype)
+            answers[question] = replace(own, distribution=mass, value=value)
         return answers
 
     def _is_tempered(self) -> bool:
@@ -238,15 +241,6 @@ def tempered(scale: Scale, distribution: np.ndarray, temperature: float) -> np.n
     """
     masses = _softmax(_log_masses(scale, distribution) / temperature)
     return masses[..., 1] if isinstance(scale, MultiLabel) else masses
-
-
-def tempered_answers(scale: Scale, answers: Answers, temperature: float) -> Answers:
-    """Answers with tempered distributions; the values of ordinal scales (medians) may change."""
-    distribution = tempered(scale, answers.distribution, temperature)
-    value = answers.value
-    if isinstance(scale, Ordinal):
-        value = scale.consensus(distribution).astype(scale.dtype)
-    return replace(answers, distribution=distribution, value=value)
 
 
 def best_temperature(

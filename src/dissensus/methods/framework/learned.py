@@ -59,14 +59,15 @@ class Learned:
 
     @staticmethod
     def of_corpus(corpus: Corpus, questions: Sequence[str], part: Mapping[str, Any]) -> Learned:
-        return Learned(
-            corpus.name,
-            {question: corpus[question].scale for question in questions},
-            corpus.annotators,
-            {role: contents.kind for role, contents in corpus.contents.items()},
-            dict(part),
-            {question: _n_answers(corpus, question) for question in questions},
-        )
+        n_answers = {}
+        for question in questions:
+            codes = corpus[question].annotator
+            if codes is None:  # anonymous
+                codes = np.arange(corpus.n_annotators)
+            n_answers[question] = np.bincount(codes, minlength=corpus.n_annotators)
+        scales = {question: corpus[question].scale for question in questions}
+        roles: dict[str, str] = {role: of.kind for role, of in corpus.contents.items()}
+        return Learned(corpus.name, scales, corpus.annotators, roles, dict(part), n_answers)
 
     @property
     def answered(self) -> dict[str, np.ndarray]:
@@ -108,29 +109,13 @@ class Learned:
         n_answers = config.get("n_answers", {})
         if any(len(n) != len(annotators) for n in n_answers.values()):
             raise DataError("'n_answers' must have a number for each annotator")
-        return Learned(
-            config["corpus"],
-            {q: scale_from_dict(scale) for q, scale in config["questions"].items()},
-            annotators,
-            config["roles"],
-            config["part"],
-            {
-                question: np.array(n_answers[question], np.int64)
-                if question in n_answers
-                else (~np.isin(codes, annotators.find(Names(missing.get(question, []))))).astype(
-                    int
-                )
-                for question in config["questions"]
-            },
-        )
-
-
-def _n_answers(corpus: Corpus, question: str) -> np.ndarray:
-    """The answers of each annotator, (n_annotators,); 1 each if they are anonymous."""
-    annotator = corpus[question].annotator
-    if annotator is None:
-        return np.ones(corpus.n_annotators, np.int64)
-    return np.bincount(annotator, minlength=corpus.n_annotators)
+        by_question = {}
+        for question in config["questions"]:
+            without = np.isin(codes, annotators.find(Names(missing.get(question, []))))
+            by_question[question] = np.array(n_answers.get(question, ~without), np.int64)
+        scales = {q: scale_from_dict(scale) for q, scale in config["questions"].items()}
+        roles, part = config["roles"], config["part"]
+        return Learned(config["corpus"], scales, annotators, roles, part, by_question)
 
 
 def training_notes(learned: Learned) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import torch
@@ -23,16 +24,36 @@ SMALLEST = 1e-8  # added to a concordance's denominator, which is 0 where all ra
 PENALTY = ", penalty"  # is added to the name of an output that `penalised` reads
 
 
+OfQuestion = Callable[[str, Likelihood, Outputs, Batch], Tensor]
+
+
+def question_losses(
+    sizes: Sizes, over: Literal["row", "item"], function: OfQuestion
+) -> tuple[Loss, ...]:
+    """A loss of each question, weighted as its answers are, or as its targets."""
+    weight = _row_weight if over == "row" else item_weight
+    return tuple(
+        Loss(q, over, partial(function, q, likelihood(scale)), partial(weight, q))
+        for q, scale in sizes.scales.items()
+    )
+
+
 def answer_losses(sizes: Sizes) -> tuple[Loss, ...]:
     """The negative log-likelihood of every annotator's answer, for each question, over rows."""
-    return _row_losses(sizes, lambda outputs, batch, question: outputs.rows[question])
+
+    def loss(question: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
+        return family.loss(outputs.rows[question], batch.rows.answer[question])
+
+    return question_losses(sizes, "row", loss)
 
 
 def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
     """The same for a network that predicts items: every answer is compared with its item's."""
-    return _row_losses(
-        sizes, lambda outputs, batch, question: outputs.items[question][batch.rows.item]
-    )
+
+    def loss(question: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
+        return family.loss(outputs.items[question][batch.rows.item], batch.rows.answer[question])
+
+    return question_losses(sizes, "row", loss)
 
 
 def label_losses(sizes: Sizes, smoothing: float = 0.0, *, costs: bool = False) -> tuple[Loss, ...]:
@@ -43,23 +64,29 @@ def label_losses(sizes: Sizes, smoothing: float = 0.0, *, costs: bool = False) -
         costs: whether to multiply by the cost of the value that the network predicts now, from
             the target "QUESTION.cost", (n_items, n_values).
     """
-    return tuple(
-        _label_loss(question, scale, smoothing, costs) for question, scale in sizes.scales.items()
-    )
+
+    def loss(question: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
+        raw = outputs.items[question][:, : family.width]
+        losses = family.loss(raw, batch.targets[question])
+        if smoothing:
+            scale = sizes.scales[question]
+            even = torch.full_like(raw, 0.5 if isinstance(scale, MultiLabel) else 1 / raw.shape[1])
+            losses = (1 - smoothing) * losses + smoothing * family.soft_loss(raw, even)
+        if costs:
+            predicted = family.value(raw).unsqueeze(1)
+            losses = losses * batch.targets[f"{question}.cost"].gather(1, predicted).squeeze(1)
+        return losses
+
+    return question_losses(sizes, "item", loss)
 
 
 def soft_losses(sizes: Sizes, kind: Divergence) -> tuple[Loss, ...]:
     """The divergence of predictions from items' distributions, for each question, over items."""
 
-    def of_question(question: str, scale: Scale) -> Loss:
-        family = likelihood(scale)
+    def loss(question: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
+        return family.soft_loss(outputs.items[question], batch.targets[question], kind)
 
-        def loss(outputs: Outputs, batch: Batch) -> Tensor:
-            return family.soft_loss(outputs.items[question], batch.targets[question], kind)
-
-        return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
-
-    return tuple(of_question(question, scale) for question, scale in sizes.scales.items())
+    return question_losses(sizes, "item", loss)
 
 
 def penalised(loss: Loss) -> Loss:
@@ -78,38 +105,8 @@ def item_weight(target: str, batch: Batch) -> Tensor:
     return batch.targets[f"{target}.weight"] * batch.share
 
 
-def _row_losses(sizes: Sizes, raw_of: Callable[[Outputs, Batch, str], Tensor]) -> tuple[Loss, ...]:
-    def of_question(question: str, scale: Scale) -> Loss:
-        family = likelihood(scale)
-
-        def loss(outputs: Outputs, batch: Batch) -> Tensor:
-            return family.loss(raw_of(outputs, batch, question), batch.rows.answer[question])
-
-        return Loss(question, "row", loss, weight=lambda batch: batch.rows.weight[question])
-
-    return tuple(of_question(question, scale) for question, scale in sizes.scales.items())
-
-
-def _label_loss(question: str, scale: Scale, smoothing: float, costs: bool) -> Loss:
-    family = likelihood(scale)
-
-    def loss(outputs: Outputs, batch: Batch) -> Tensor:
-        raw = outputs.items[question][:, : family.width]
-        losses = family.loss(raw, batch.targets[question])
-        if smoothing:
-            losses = (1 - smoothing) * losses + smoothing * _uniform_loss(family, scale, raw)
-        if costs:
-            predicted = family.value(raw).unsqueeze(1)
-            losses = losses * batch.targets[f"{question}.cost"].gather(1, predicted).squeeze(1)
-        return losses
-
-    return Loss(question, "item", loss, weight=lambda batch: item_weight(question, batch))
-
-
-def _uniform_loss(family: Likelihood, scale: Scale, raw: Tensor) -> Tensor:
-    """The cross-entropy to a uniform target (multi-label: one half for each value)."""
-    mass = 0.5 if isinstance(scale, MultiLabel) else 1 / scale.n_columns
-    return family.soft_loss(raw, torch.full_like(raw, mass))
+def _row_weight(question: str, batch: Batch) -> Tensor:
+    return batch.rows.weight[question]
 
 
 # ---- ratings, as positions on [-1, 1] ----
@@ -125,18 +122,26 @@ def rating_losses(sizes: Sizes, kind: RatingLoss) -> tuple[Loss, ...]:
     """
     if kind == "likelihood":
         return answer_losses(sizes)
-    error = _one_minus_ccc if kind == "ccc" else _squared_error
 
     def loss(outputs: Outputs, batch: Batch) -> Tensor:
         total = torch.zeros((), device=batch.items.device)
         for question, scale in sizes.scales.items():
             raw, answer = outputs.rows[question], batch.rows.answer[question]
             weight = batch.rows.weight[question]
-            total = total + error(positions(scale, raw), answer_positions(scale, answer), weight)
+            predicted, given = positions(scale, raw), answer_positions(scale, answer)
+            if kind == "ccc":
+                total = total + (1 - weighted_ccc(predicted, given, weight))
+            else:
+                squares = (weight * (predicted - given) ** 2).sum()
+                total = total + squares / weight.sum().clamp(min=SMALLEST)
             total = total + _spread_only(scale, raw, answer, weight)
         return total
 
-    return (Loss(kind, "batch", loss, weight=_answers),)
+    def n_answers(batch: Batch) -> Tensor:
+        """Each row counts once for each question that it answers."""
+        return torch.stack(list(batch.rows.weight.values())).sum(dim=0)
+
+    return (Loss(kind, "batch", loss, weight=n_answers),)
 
 
 def check_ratings(method: str, setting: str, question: str, scale: Scale) -> None:
@@ -177,14 +182,6 @@ def weighted_ccc(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
     return 2 * covariance / (variances + (mean_x - mean_y) ** 2 + SMALLEST)
 
 
-def _one_minus_ccc(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
-    return 1 - weighted_ccc(x, y, weight)
-
-
-def _squared_error(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
-    return (weight * (x - y) ** 2).sum() / weight.sum().clamp(min=SMALLEST)
-
-
 def _spread_only(scale: Scale, raw: Tensor, answer: Tensor, weight: Tensor) -> Tensor:
     """0, with the gradient of the likelihood for the spread of ratings alone.
 
@@ -196,8 +193,3 @@ def _spread_only(scale: Scale, raw: Tensor, answer: Tensor, weight: Tensor) -> T
     unlikely = NormalLikelihood(scale).loss(fixed, answer)
     mean = (weight * unlikely).sum() / weight.sum().clamp(min=SMALLEST)
     return mean - mean.detach()
-
-
-def _answers(batch: Batch) -> Tensor:
-    """How often each row counts: once for each question that it answers."""
-    return torch.stack(list(batch.rows.weight.values())).sum(dim=0)

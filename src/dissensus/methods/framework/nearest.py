@@ -37,7 +37,11 @@ def nearest_annotators(
     number = np.append(np.full(len(number), -1) if foreign else number, -1)
     rows = {}
     for question, scale in learned.questions.items():
-        _check_scale(enrolment, question, scale)
+        if question in enrolment.questions and enrolment[question].scale != scale:
+            raise DataError(
+                f"{enrolment.name}: {question!r} has another scale than training; answers of "
+                "newcomers can be compared only on the same one"
+            )
         known = code[code >= 0]
         newcomers = np.zeros(enrolment.n_annotators + 1, bool)
         newcomers[-2 - code[code < -1]] = True
@@ -85,17 +89,20 @@ def _nearest(
     newcomers, n_answers = np.unique(answered, return_counts=True)
     part = np.cumsum(n_answers) * len(every) // NUMBERS_AT_ONCE
     for some in np.split(newcomers, np.flatnonzero(np.diff(part)) + 1):
+        if not len(some):  # nobody is a newcomer
+            continue
         items = np.unique(np.concatenate([i[np.isin(n, some)] for n, i, _ in rows.values()]))
-        predicted = _predicted(predictor, items, every)
+        pairs = crossed(items, every, learned.annotators)
+        answers = predictor.own_answers(pairs, pairs.annotator)
         for question, (newcomer, item, answer) in rows.items():
-            order = candidates[question]
+            order, scale = candidates[question], learned.questions[question]
+            predicted = answers[question].positions(scale).reshape(len(items), -1)
             columns = np.searchsorted(every, order)
             for one in some:
                 own = slice(*np.searchsorted(newcomer, [one, one + 1]))
                 if own.start == own.stop:
                     continue
-                values = predicted[question][np.ix_(np.searchsorted(items, item[own]), columns)]
-                scale = learned.questions[question]
+                values = predicted[np.ix_(np.searchsorted(items, item[own]), columns)]
                 codes = _chosen(_agreements(scale, item[own], answer[own], values), order)
                 distinct = np.unique(item[own])
                 nearest[question][one] = codes[0]
@@ -161,19 +168,6 @@ def _candidates(predictor: PairPredictor, question: str) -> np.ndarray:
     return order[n_answers[order] > 0]
 
 
-def _predicted(
-    predictor: PairPredictor, items: np.ndarray, annotators: np.ndarray
-) -> dict[str, np.ndarray]:
-    """What annotators are predicted to answer to items, (n_items, n_annotators) by question:
-    ratings on [-1, 1], the expected level of ordinal ones; or values."""
-    learned = predictor.learned
-    pairs = crossed(items, annotators, learned.annotators)
-    return {
-        question: answers.positions(learned.questions[question]).reshape(len(items), -1)
-        for question, answers in predictor.own_answers(pairs, pairs.annotator).items()
-    }
-
-
 def _rows(enrolment: Corpus, question: str, newcomers: np.ndarray) -> Rows:
     """Newcomer, item and answer of each answer, sorted by newcomer and item.
 
@@ -193,11 +187,3 @@ def _rows(enrolment: Corpus, question: str, newcomers: np.ndarray) -> Rows:
     elif isinstance(scale, Ordinal):
         answer = np.linspace(-1, 1, scale.n_columns)[answer]
     return annotator[order], annotations.item[order].astype(np.int64), answer
-
-
-def _check_scale(enrolment: Corpus, question: str, scale: Scale) -> None:
-    if question in enrolment.questions and enrolment[question].scale != scale:
-        raise DataError(
-            f"{enrolment.name}: {question!r} has another scale than training; answers of newcomers "
-            "can be compared only on the same one"
-        )

@@ -225,29 +225,27 @@ class PairPredictor:
         ):
             return own
         averaged = {q: np.flatnonzero(codes < 0) for q, codes in instead.items()}
-        means = self._means_of_all(pairs.item[np.concatenate(list(averaged.values()))])
+        means: dict[str, Answers] = {}  # of all annotators with an answer in training
+        if len(items := np.unique(pairs.item[np.concatenate(list(averaged.values()))])):
+            every = np.flatnonzero(self.learned.any_answered)
+            others = crossed(items, every, self.learned.annotators)
+            means = self.mean(others, others.annotator, only_learned=True)
         at = np.cumsum(code >= 0) - 1  # where each pair is in `own`
         answers = {}
         for question, codes in instead.items():
             same = np.flatnonzero((codes == code) & (codes >= 0))
-            others = np.flatnonzero((codes != code) & (codes >= 0))
+            replaced = np.flatnonzero((codes != code) & (codes >= 0))
             pieces = []
             if len(mean := averaged[question]):
                 pieces.append((mean, means[question].take(pairs.item[mean])))
             if len(same):
                 pieces.append((same, own[question].take(at[same])))
-            if len(others):
-                stand_ins = self.own_answers(pairs.take(others), codes[others])
-                pieces.append((others, stand_ins[question]))
+            if len(replaced):
+                stand_ins = self.own_answers(pairs.take(replaced), codes[replaced])
+                pieces.append((replaced, stand_ins[question]))
             order = np.argsort(np.concatenate([rows for rows, _ in pieces]))
             answers[question] = Answers.concatenated([piece for _, piece in pieces]).take(order)
         return answers
-
-    def _means_of_all(self, items: np.ndarray) -> dict[str, Answers]:
-        """The means of all annotators with an answer in training, of these items."""
-        every = np.flatnonzero(self.learned.any_answered)
-        others = crossed(np.unique(items), every, self.learned.annotators)
-        return self.mean(others, others.annotator, only_learned=True) if len(items) else {}
 
     def _instead(self, question: str, item: np.ndarray, code: np.ndarray) -> np.ndarray:
         """The code of what is predicted for each pair, -1 for the mean."""
@@ -281,7 +279,9 @@ class PairPredictor:
                     vote = self.weights(question, predicted)
                 if only_learned:
                     vote = vote * self.learned.answered[question][codes].astype(float)
-                shares = self._shares(question, predicted)
+                shares, scale = predicted.distribution, scales[question]
+                if self.votes and isinstance(scale, Nominal | Ordinal):
+                    shares = np.eye(scale.n_columns)[predicted.value]
                 masses, values = vote[:, None] * shares, vote * predicted.value
                 mass[question][items] += np.add.reduceat(masses, starts, axis=0)
                 total[question][items] += np.add.reduceat(values, starts)
@@ -294,13 +294,6 @@ class PairPredictor:
                 value = scale.consensus(np.nan_to_num(shares)).astype(scale.dtype)
             means[question] = Answers(shares, value)
         return means
-
-    def _shares(self, question: str, predicted: Answers) -> np.ndarray:
-        """What each voter adds to the distribution of an item."""
-        scale = self.learned.questions[question]
-        if not self.votes or not isinstance(scale, Nominal | Ordinal):
-            return predicted.distribution
-        return np.eye(scale.n_columns)[predicted.value]
 
     def notes(self, pairs: Pairs, code: np.ndarray) -> list[str]:
         """Which of the predicted annotators gave no answer in training, a line per question."""
@@ -328,11 +321,8 @@ class PairPredictor:
     def own_answers(self, pairs: Pairs, code: np.ndarray) -> dict[str, Answers]:
         """Answers of pairs as the method predicts them, some pairs at a time."""
         parts = [self._some_answers(pairs.item[rows], code[rows]) for rows in pairs.slices()]
-        return (
-            {q: Answers.concatenated([part[q] for part in parts]) for q in parts[0]}
-            if parts
-            else {}
-        )
+        questions = parts[0] if parts else ()
+        return {q: Answers.concatenated([part[q] for part in parts]) for q in questions}
 
     def _some_answers(self, item: np.ndarray, code: np.ndarray) -> dict[str, Answers]:
         kept = _CACHE.get()

@@ -83,17 +83,20 @@ class PredictedRatings:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         n_items, most, n_questions = self.ratings.shape
         draws = None
-        if kde.sampling == "random":
-            draws = torch.from_numpy(_draws(kde.observations, most, n_questions)).to(device)
+        if kde.sampling == "random":  # those of an annotator do not depend on how many there are
+            n = kde.observations
+            first = np.random.default_rng(0).random((n, 1 + n_questions))
+            of_annotators = np.random.default_rng(1).random((most, n)).T
+            draws = torch.from_numpy(np.concatenate([first, of_annotators], axis=1)).to(device)
         grid = kde.grid(n_questions)
         each = kde.observations * (n_uniforms(most, n_questions) + sum(grid.shape))
         each = max(grid.n_cells, each) * (N_POINTS if kde.noise else 1)
         at_once, parts = max(1, NUMBERS_AT_ONCE // each), []
-        for first in range(0, n_items, at_once):
-            part = (self.ratings, self.present, self.deviations if kde.noise else None)
+        arrays = (self.ratings, self.present, self.deviations if kde.noise else None)
+        tensors = [None if each is None else torch.from_numpy(each) for each in arrays]
+        for at in range(0, n_items, at_once):
             ratings, present, deviations = (
-                None if each is None else torch.from_numpy(each[first : first + at_once]).to(device)
-                for each in part
+                None if each is None else each[at : at + at_once].to(device) for each in tensors
             )
             assert ratings is not None
             uniforms = None if draws is None else draws.expand(len(ratings), *draws.shape)
@@ -134,22 +137,9 @@ def density_of_items(
 ) -> JointDensity:
     """The product of the distributions that are predicted for the questions, as if independent."""
     check_scales(scales)
-    marginals = [_rebinned(answers[question].distribution, bins) for question in scales]
+    marginals = [answers[question].distribution for question in scales]
+    marginals = [m if m.shape[1] < 2 else pool(m, Grid(m.shape[1:]), bins) for m in marginals]
     mass = marginals[0]
     if len(marginals) == 2:
         mass = marginals[0][:, :, None] * marginals[1][:, None, :]
     return JointDensity(tuple(scales), tuple(scales.values()), corpus.items, mass)
-
-
-def _draws(n: int, most: int, n_questions: int) -> np.ndarray:
-    """The random numbers of all items, in the order of `draw_observations`; those of an annotator
-    do not depend on how many there are."""
-    first = np.random.default_rng(0).random((n, 1 + n_questions))
-    of_annotators = np.random.default_rng(1).random((most, n)).T
-    return np.concatenate([first, of_annotators], axis=1)
-
-
-def _rebinned(distribution: np.ndarray, bins: int) -> np.ndarray:
-    """The mass over equal parts of a scale, in another number of them."""
-    n = distribution.shape[1]
-    return np.asarray(pool(distribution, Grid((n,)), bins)) if n >= 2 else distribution

@@ -71,7 +71,9 @@ def _corpus_of_table(
         for role, column in columns.items()
     }
     taken = set(columns.values())
-    item = next((name for name in candidates("item", rows, taken) if _distinct(rows, name)), None)
+    named = (name for name in candidates("item", rows, taken) for column in [rows.columns[name]]
+             if len(column.values) == len(column))  # fmt: skip
+    item = next(named, None)
     names = Names.range(len(frame))
     index = index_of(table)
     if item is not None:
@@ -106,12 +108,6 @@ def _role_columns(rows: Rows, roles: Sequence[str], every: Sequence[str]) -> dic
             f"has {listed(every)}"
         )
     return columns
-
-
-def _distinct(rows: Rows, name: str) -> bool:
-    """Whether a column has another entry in each row."""
-    column = rows.columns[name]
-    return len(column.values) == len(column)
 
 
 def _contents(role: str, kind: Any, values: Any) -> tuple[Contents, np.ndarray]:

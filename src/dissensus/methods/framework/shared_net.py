@@ -41,15 +41,19 @@ class SharedNet(Network):
     ) -> None:
         super().__init__()
         self.tasks = tuple(tasks or sizes.scales)
-        self.trunk = _trunk(sizes, hidden, dropout, branch)
+        self.trunk: Trunk | _AttentiveTrunk = Trunk.over(sizes.widths, hidden, dropout)
+        if branch == "attention":
+            if hidden:
+                raise ModelError(f"hidden needs branch='output', found {hidden}")
+            self.trunk = _AttentiveTrunk(sizes.widths, dropout)
         for number, task in enumerate(self.tasks):
-            question = tasks[task] if tasks else task
-            head: nn.Module
-            if branch == "attention":
-                head = _attentive_head(sizes, question, self.trunk.width, dropout)
-            else:
-                head = _head(sizes, question, self.trunk.width)
-            self.add_module(f"head_{number}", head)
+            question, width = tasks[task] if tasks else task, self.trunk.width
+            own: list[nn.Module] = []
+            if branch == "attention":  # then two linear layers without an activation between them
+                own = [AttentionBlock(width, dropout=dropout), nn.Linear(width, width // 2)]
+                width //= 2
+            head = Head(width, likelihood(sizes.scales[question]), sizes.start.get(question))
+            self.add_module(f"head_{number}", nn.Sequential(*own, head) if own else head)
 
     def forward(self, batch: Batch) -> Outputs:
         return Outputs(items=self.answers(self.trunk(batch.pooled)))
@@ -112,25 +116,3 @@ class _AttentiveTrunk(nn.Module):
         joined = torch.cat([pooled[role] for role in self.roles], dim=-1)
         features: Tensor = self.dropout(self.block(joined))
         return features
-
-
-def _trunk(
-    sizes: Sizes, hidden: tuple[int, ...], dropout: float, branch: Branch
-) -> Trunk | _AttentiveTrunk:
-    plain = Trunk.over(sizes.widths, hidden, dropout)
-    if branch == "output":
-        return plain
-    if hidden:
-        raise ModelError(f"hidden needs branch='output', found {hidden}")
-    return _AttentiveTrunk(sizes.widths, dropout)
-
-
-def _head(sizes: Sizes, question: str, width: int) -> Head:
-    return Head(width, likelihood(sizes.scales[question]), sizes.start.get(question))
-
-
-def _attentive_head(sizes: Sizes, question: str, width: int, dropout: float) -> nn.Module:
-    """An attention block of one task, then two linear layers without an activation between them."""
-    half = width // 2
-    block = AttentionBlock(width, dropout=dropout)
-    return nn.Sequential(block, nn.Linear(width, half), _head(sizes, question, half))

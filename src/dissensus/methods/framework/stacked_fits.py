@@ -70,8 +70,11 @@ def _tried(jobs: Sequence[Job], stack: bool | None, cache: ExamplesCache) -> lis
     for at, failure in failed.items():
         errors[of_job[at]] = errors[of_job[at]] or failure
     for number in [number for number in begun if errors[number] is None]:
+        job = jobs[number]
         try:
-            _end(jobs[number], begun[number])
+            if isinstance(job.method, TrainedMethod):
+                judged = job.method.validation_corpus(job.validation)
+                job.method.end_fit(begun[number], job.corpus, judged)
         except Exception as error:
             errors[number] = error
     begun.clear()  # frees the networks that are built again
@@ -92,12 +95,6 @@ def begin_fit(job: Job, cache: ExamplesCache) -> list[Trainer]:
         return []
     method.begin_fit(job.corpus, job.questions, None)
     return method.trainers(job.corpus, method.validation_corpus(job.validation), cache)
-
-
-def _end(job: Job, runs: list[Trainer]) -> None:
-    """End a fit whose trainings are done."""
-    if isinstance(job.method, TrainedMethod):
-        job.method.end_fit(runs, job.corpus, job.method.validation_corpus(job.validation))
 
 
 def worth_stacking(method: Method) -> bool:

@@ -8,6 +8,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -130,13 +131,11 @@ def encoding_notes(
             f"{examples.unfocused} items have a focus that overlaps nothing the encoder "
             "reads; their whole content is taken"
         )
-    if examples.n_cut:
-        longer = (
-            "1 content is longer than the encoder reads; its end is"
-            if examples.n_cut == 1
-            else f"{examples.n_cut} contents are longer than the encoder reads; their ends are"
-        )
-        notes.append(f"{longer} not seen")
+    if examples.n_cut == 1:
+        notes.append("1 content is longer than the encoder reads; its end is not seen")
+    elif examples.n_cut:
+        longer = f"{examples.n_cut} contents are longer than the encoder reads"
+        notes.append(f"{longer}; their ends are not seen")
     unknown = [encoding.encoder.unknown_note(encoding.contents) for encoding in by_key.values()]
     return notes + [note for note in unknown if note]
 
@@ -155,9 +154,7 @@ def widths_of(examples: Examples, encoders: dict[str, Encoder]) -> dict[str, int
     return widths
 
 
-ExamplesCache = dict[
-    tuple[int, str], Examples
-]  # by id of the corpus and what the examples depend on
+ExamplesCache = dict[tuple[int, str], Examples]  # by id of the corpus and what they depend on
 
 ITEMS_AT_ONCE = 1024  # per batch of a prediction
 ROWS_AT_ONCE = 1 << 15
@@ -192,6 +189,8 @@ class TrainedMethod(Method):
         init=False, repr=False, default=None
     )
     _identities: dict[str, str] = dataclasses.field(init=False, repr=False, default_factory=dict)
+    most_: int = dataclasses.field(init=False, repr=False, default=1)  # annotators of an item,
+    # where the network or a loss depends on them
     needs_rows: ClassVar[bool] = False  # whether the losses use the answers of annotators
     retired: ClassVar[dict[str, Any]] = {"hidden_dropout": None, "standardise": True}
 
@@ -230,6 +229,9 @@ class TrainedMethod(Method):
     @abstractmethod
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         """What is minimised."""
+
+    def prepare_fit(self, corpus: Corpus, validation: Corpus | None) -> None:  # noqa: B027
+        """Keep what network and losses need to know of the corpus, before they are built."""
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         """Arrays that losses over items compare with, (n_items, ...) each; none if left out."""
@@ -291,6 +293,7 @@ class TrainedMethod(Method):
         """
         questions = self.learned_.questions
         self._encoded, self._identities = None, {}
+        self.prepare_fit(corpus, validation)
         by_role = encodings(corpus, self.encoder)
         examples = self.shared_examples(corpus, by_role, cache)
         self.sizes_ = Sizes(
@@ -322,7 +325,7 @@ class TrainedMethod(Method):
             training = dataclasses.replace(training, epochs=epochs)
         own = ("training", "init_seed")  # may differ between the trainings of a stack
         settings = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
-        kind = repr((type(self), questions, settings))
+        kind = repr((type(self), questions, settings, self.most_))
         return Trainer(self.network_, losses, examples, training, judge, learned, kind)
 
     def validation_corpus(self, validation: Corpus | None) -> Corpus | None:
@@ -362,13 +365,8 @@ class TrainedMethod(Method):
         if self.training.choose_by == "loss":
             examples = self._examples(validation, self._training_encodings(validation))
             losses = tuple(loss for loss in self.losses(self.sizes_) if loss.due(1))
-            return Validation(
-                "loss",
-                lambda: mean_loss(self.network_, losses, examples, self.training),
-                False,
-                losses,
-                examples,
-            )
+            score = partial(mean_loss, self.network_, losses, examples, self.training)
+            return Validation("loss", score, False, losses, examples)
         name = metric_name(self.training.choose_by)
         with current_processes().first_alone():
             applicable = self._scores(validation, name)
@@ -376,11 +374,8 @@ class TrainedMethod(Method):
             raise ModelError(
                 f"training.choose_by: {name!r} does not apply to {listed(self.learned_.questions)}"
             )
-        return Validation(
-            name,
-            lambda: float(np.mean(self._scores(validation, name))),
-            METRICS[name.removesuffix(GOLD)].higher_is_better,
-        )
+        higher = METRICS[name.removesuffix(GOLD)].higher_is_better
+        return Validation(name, lambda: float(np.mean(self._scores(validation, name))), higher)
 
     def _scores(self, corpus: Corpus, metric: str) -> list[float]:
         """The scores of a metric, for each question that it applies to."""
@@ -407,7 +402,8 @@ class TrainedMethod(Method):
             digest.update(b"none" if part is None else data_digest(part).encode())
         return Checkpoint(self._checkpoint, digest.hexdigest(), self.training.save_every)
 
-    def _write_more(self, folder: Path) -> None:
+    def write_to(self, folder: Path) -> None:
+        super().write_to(folder)
         if hasattr(self, "log_"):
             self.log_.write(folder / "log.csv")
 
@@ -434,17 +430,9 @@ class TrainedMethod(Method):
         with current_processes().first_alone():
             return self._build_examples(corpus, by_role, table, targets)
 
-    def _build_examples(
-        self,
-        corpus: Corpus,
-        by_role: dict[str, Encoding],
-        table: Table,
-        targets: dict[str, np.ndarray] | None = None,
-    ) -> Examples:
+    def _build_examples(self, corpus: Corpus, by_role: dict[str, Encoding], *of: Any) -> Examples:
         tuned, device = self.tune != "nothing", self.training.where()
-        return Examples.of_corpus(
-            corpus, by_role, table, targets, pool=self.pools, tuned=tuned, device=device
-        )
+        return Examples.of_corpus(corpus, by_role, *of, pool=self.pools, tuned=tuned, device=device)
 
     def _vectors_to_prepare(self, examples: Examples, learned: np.ndarray) -> dict[str, Tensor]:
         """The pooled vectors that the network may standardise by; only a sample of the items if
@@ -493,24 +481,19 @@ class TrainedMethod(Method):
         encoders = {role: one for role, one in every if isinstance(one, NeuralEncoder)}
         if not encoders:
             raise ModelError(f"nothing to tune: {self.encoder!r} has no network")
-        trained = {}
-        for encoder in dict.fromkeys(encoders.values()):
-            if encoder.network.pretrained:  # copying is faster where it will be trained
-                encoder.network.to(self.training.where())
-            trained[encoder] = encoder.trainable(self._blocks())
-            trained[encoder].initialise()
-        return {role: trained[encoder] for role, encoder in encoders.items()}
-
-    def _blocks(self) -> int | None:
-        """How many of the encoder's last blocks are fine-tuned; all of it if None."""
-        if self.tune == "all":
-            return None
         try:
-            return int(self.tune)
+            n_blocks = None if self.tune == "all" else int(self.tune)  # the last ones, or all
         except ValueError:
             raise ModelError(
                 f"tune must be 'nothing', 'all' or a number of blocks, not {self.tune!r}"
             ) from None
+        trained = {}
+        for encoder in dict.fromkeys(encoders.values()):
+            if encoder.network.pretrained:  # copying is faster where it will be trained
+                encoder.network.to(self.training.where())
+            trained[encoder] = encoder.trainable(n_blocks)
+            trained[encoder].initialise()
+        return {role: trained[encoder] for role, encoder in encoders.items()}
 
     # ---- predict ----
 
@@ -538,9 +521,7 @@ class TrainedMethod(Method):
                 for question, part in parts.items():
                     name = question if of_rows else self.output(question)
                     part.append((outputs.rows if of_rows else outputs.items)[name])
-        return {
-            question: self.answers(question, torch.cat(part)) for question, part in parts.items()
-        }
+        return {q: self.answers(q, torch.cat(part)) for q, part in parts.items()}
 
     def _most_items(self, examples: Examples) -> int:
         """Items per batch of a prediction, at most; more if they share contents."""
@@ -555,7 +536,13 @@ class TrainedMethod(Method):
             self.network_.to(self.training.where())
             by_role = self._training_encodings(corpus)
             examples = self._build_examples(corpus, by_role, table)
-            self._check_widths(corpus, examples)
+            widths = widths_of(examples, self._role_encoders.encoders())
+            for role, width in self.sizes_.widths.items():
+                if widths[role] != width:
+                    raise ModelError(
+                        f"{corpus.name}: vectors of {role!r} are {widths[role]} wide, in training "
+                        f"they were {width}"
+                    )
             notes = encoding_notes(self.encoder, corpus, examples, by_role)
             self._encoded = corpus, examples, notes
         _, examples, notes = self._encoded
@@ -580,15 +567,6 @@ class TrainedMethod(Method):
 
     def _training_encodings(self, corpus: Corpus) -> dict[str, Encoding]:
         return self._role_encoders.encodings(corpus, self._identities)
-
-    def _check_widths(self, corpus: Corpus, examples: Examples) -> None:
-        widths = widths_of(examples, self._role_encoders.encoders())
-        for role, width in self.sizes_.widths.items():
-            if widths[role] != width:
-                raise ModelError(
-                    f"{corpus.name}: vectors of {role!r} are {widths[role]} wide, in training they "
-                    f"were {width}"
-                )
 
     def answers(self, question: str, raw: Tensor) -> Answers:
         """The network's outputs for a question as answers on its scale."""
