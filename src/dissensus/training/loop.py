@@ -140,14 +140,17 @@ class Trainer:
 
     def loss(self, batch: Batch, losses: tuple[Loss, ...]) -> Tensor:
         """The sum of the losses of a batch, in the precision of the training."""
-        if self.training.precision == "fp32":
-            return batch.loss(self.network(batch), losses)
-        with torch.autocast(self.examples.device.type, dtype=torch.bfloat16):
+        half = self.training.precision == "bf16"
+        with torch.autocast(self.examples.device.type, torch.bfloat16, enabled=half):
             return batch.loss(self.network(batch), losses)
 
     def average_share(self, step: int) -> float:
-        """The share of the weights after a step in the average of all weights up to it."""
-        return share_of_step(self.training.averaged, self.n_steps, step)
+        """The share of the weights after a step (from 0) in the mean of all up to it: of the last
+        steps, as many as are averaged."""
+        if not self.training.averaged:
+            return 0.0
+        first = self.n_steps - max(1, round(self.training.averaged * self.n_steps))
+        return 1 / (step - first + 1) if step >= first else 0.0
 
     # ---- a batch, an epoch ----
 
@@ -374,7 +377,12 @@ class Trainer:
             )
         self.network.load_state_dict(_under("network.", tensors))
         self.best = {k: v.to(self.examples.device) for k, v in _under("best.", tensors).items()}
-        self._restore_optimiser(_under("optimiser.", tensors))
+        moments: dict[int, dict[str, Tensor]] = {}
+        for path, value in _under("optimiser.", tensors).items():
+            number, name = path.split(".", 1)
+            moments.setdefault(int(number), {})[name] = value
+        now = self.optimiser.state_dict()
+        self.optimiser.load_state_dict({"state": moments, "param_groups": now["param_groups"]})
         if self.sparse_tables:
             self.sparse_tables.restore(_under("tables.", tensors))
         self.average.restore(_under("average.", tensors))
@@ -387,30 +395,6 @@ class Trainer:
         torch.set_rng_state(tensors["random.cpu"])
         if "random.cuda" in tensors:
             torch.cuda.set_rng_state(tensors["random.cuda"], self.examples.device)
-
-    def _restore_optimiser(self, tensors: dict[str, Tensor]) -> None:
-        state: dict[int, dict[str, Tensor]] = {}
-        for path, value in tensors.items():
-            number, name = path.split(".", 1)
-            state.setdefault(int(number), {})[name] = value
-        now = self.optimiser.state_dict()
-        self.optimiser.load_state_dict({"state": state, "param_groups": now["param_groups"]})
-
-
-def share_of_step(averaged: float, n_steps: int, step: int) -> float:
-    """The share of the weights after a step (from 0) in the mean of all up to it.
-
-    Args:
-        averaged: the share of the steps, the last ones, that are averaged.
-
-    Example:
-        >>> [round(share_of_step(0.5, 6, step), 2) for step in range(6)]
-        [0.0, 0.0, 0.0, 1.0, 0.5, 0.33]
-    """
-    if not averaged:
-        return 0.0
-    first = n_steps - max(1, round(averaged * n_steps))
-    return 1 / (step - first + 1) if step >= first else 0.0
 
 
 @dataclass(eq=False)

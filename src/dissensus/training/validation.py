@@ -63,15 +63,9 @@ class Log:
             writer = csv.writer(file)
             name = f"validation {self.chosen_by}"
             writer.writerow(["epoch", "train loss", name, "learning rate", "seconds", "kept"])
-            for number, loss in enumerate(self.train):
-                judged = f"{self.validation[number]:.6g}" if self.validation else ""
-                writer.writerow(
-                    [
-                        number + 1,
-                        f"{loss:.6g}",
-                        judged,
-                        f"{self.rate[number]:.3g}",
-                        f"{self.seconds[number]:.1f}",
-                        "yes" if number + 1 == self.best_epoch else "",
-                    ]
-                )
+            for number, (loss, rate, took) in enumerate(
+                zip(self.train, self.rate, self.seconds, strict=True), 1
+            ):
+                judged = f"{self.validation[number - 1]:.6g}" if self.validation else ""
+                kept = "yes" if number == self.best_epoch else ""
+                writer.writerow([number, f"{loss:.6g}", judged, f"{rate:.3g}", f"{took:.1f}", kept])

@@ -20,7 +20,7 @@ from torch.func import functional_call, vmap
 from torch.nn import functional
 from torch.utils import _pytree
 
-from dissensus.networks.noise import Key, drawing, present_key, step_table, stepping
+from dissensus.networks.noise import drawing, present_key, step_table, stepping
 
 TENSOR = "<tensor>"
 CODE: dict[Any, tuple[Callable[..., Any], Any]] = {}  # of blocks, and the form of their outputs
@@ -50,12 +50,11 @@ class Compiled:
             warnings.simplefilter("ignore")  # torch warns about itself while it compiles
             from torch._inductor import compile as compiled
 
-            traced = _traced(self._flat, arguments)
-            return compiled(traced, list[Any](arguments))
+            def flat(*tensors: Tensor) -> list[Tensor]:
+                self.function(*tensors)
+                return []
 
-    def _flat(self, *arguments: Tensor) -> list[Tensor]:
-        self.function(*arguments)
-        return []
+            return compiled(_traced(flat, arguments), list[Any](arguments))
 
 
 @dataclass(eq=False)
@@ -115,15 +114,12 @@ class CompiledBlocks:
             leaves = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
             weights = dict(block.named_parameters()) | dict(block.named_buffers())
             call = Call(self, tuple(weights), leaves, form)
-            outputs = _Block.apply(call, self._key(number), *weights.values(), *tensors)  # type: ignore[no-untyped-call]
+            key = present_key("dropout") + self.starts[number]  # draws as the block of this number
+            outputs = _Block.apply(call, key, *weights.values(), *tensors)  # type: ignore[no-untyped-call]
             assert call.outputs is not None
             return _pytree.tree_unflatten(list(outputs), call.outputs)
 
         return forward
-
-    def _key(self, number: int) -> Key:
-        """The key with which the first block draws as the block of this number."""
-        return present_key("dropout") + self.starts[number]
 
     def run(self, call: Call, in_dims: InDims, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The outputs of a block for all members, (n_members, ...) each."""

@@ -32,8 +32,11 @@ class CapturedSteps:
         """
         shapes = [tuple(tensor.shape) for tensor in (*indices.tensors(), *plan.values())]
         if shapes != self.shapes:  # captured again where shapes have changed
-            self._capture(step, indices, plan)
-            self.shapes = shapes
+            self.indices, self.plan, self.shapes = indices, plan, shapes
+            self.at.zero_()  # an earlier epoch may have had more steps
+            self._warm_up(step)
+            self.at.zero_()
+            self.graph = capture(lambda: self._next_step(step), self.device)
         else:
             for captured, new in zip(self.indices.tensors(), indices.tensors(), strict=True):
                 captured.copy_(new)
@@ -44,13 +47,6 @@ class CapturedSteps:
         for _ in range(len(indices.items)):
             self.graph.replay()
         return self.sums.clone()
-
-    def _capture(self, step: Step, indices: StackedIndices, plan: Plan) -> None:
-        self.indices, self.plan = indices, plan
-        self.at.zero_()  # an earlier epoch may have had more steps
-        self._warm_up(step)
-        self.at.zero_()
-        self.graph = capture(lambda: self._next_step(step), self.device)
 
     def _warm_up(self, step: Step) -> None:
         """Run a step that changes no weights, so that memory is allocated before the capture."""

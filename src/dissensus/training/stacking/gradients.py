@@ -55,21 +55,13 @@ class Gradients:
     def _loss(
         self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None = None
     ) -> Tensor:
-        if self.training.precision == "fp32":
-            return self._sum(weights, fixed, batch, due)
-        with torch.autocast(batch.items.device.type, dtype=torch.bfloat16):
-            return self._sum(weights, fixed, batch, due)
-
-    def _sum(self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None) -> Tensor:
-        outputs = self._outputs(weights, fixed, batch)
-        if due is None:
-            return batch.loss(outputs, self.losses)
-        losses = torch.stack([batch.loss(outputs, (loss,)) for loss in self.losses])
-        return (losses * due).sum()
-
-    def _outputs(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Outputs:
-        outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
-        return outputs
+        half = self.training.precision == "bf16"
+        with torch.autocast(batch.items.device.type, torch.bfloat16, enabled=half):
+            outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
+            if due is None:
+                return batch.loss(outputs, self.losses)
+            losses = torch.stack([batch.loss(outputs, (loss,)) for loss in self.losses])
+            return (losses * due).sum()
 
 
 @dataclass(eq=False)

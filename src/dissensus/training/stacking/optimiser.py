@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -17,10 +16,9 @@ from dissensus.training.settings import BETAS, CHOICES, EPSILON, MOMENTUM, Train
 from dissensus.training.stacking.compilation import Compiled
 
 
-class StackedOptimiser(ABC):
+class StackedOptimiser(Protocol):
     """Steps the weights of all members of a stack, in place."""
 
-    @abstractmethod
     def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
         """One step of each group of weights of every member that is alive.
 
@@ -31,7 +29,7 @@ class StackedOptimiser(ABC):
         """
 
 
-class InOneTable(StackedOptimiser):
+class InOneTable:
     """Steps a table of weights, (n_members, n_weights).
 
     Args:
@@ -106,13 +104,8 @@ def _step_rows(
     weights, gradients, first, second = rows
     settings |= {"maximize": False}
     if optimiser == "sgd":  # a momentum of zeros is the same as none in the first step
-        own: dict[str, Any] = {
-            "momentum": MOMENTUM,
-            "dampening": 0.0,
-            "nesterov": False,
-            "is_first_step": False,
-        }
-        torch._fused_sgd_(weights, gradients, first, **own, **settings)
+        own: dict[str, Any] = {"dampening": 0.0, "nesterov": False, "is_first_step": False}
+        torch._fused_sgd_(weights, gradients, first, momentum=MOMENTUM, **own, **settings)
         return
     settings |= {"beta1": BETAS[0], "beta2": BETAS[1], "eps": EPSILON}
     if optimiser == "radam":
@@ -192,7 +185,7 @@ class Step:
         return torch.where(length > 5, factor / (second.sqrt() + EPSILON), 1.0)
 
 
-class ByParameter(StackedOptimiser):
+class ByParameter:
     """Steps each parameter, (n_members, ...), by compiled code, which reads and writes memory once.
 
     Args:
@@ -228,7 +221,9 @@ class ByParameter(StackedOptimiser):
         rates = rates.to(self.decay.dtype)
         shares = torch.ones_like(self.clip)
         if self.clipped:
-            norms = [_norm(gradient, self.clip.dtype) for gradient in gradients.values()]
+            flat = [gradient.reshape(len(gradient), -1) for gradient in gradients.values()]
+            dtype = self.clip.dtype
+            norms = [torch.linalg.vector_norm(each, dim=1, dtype=dtype) for each in flat]
             shares = _shares(torch.stack(norms).norm(dim=0), self.clip)[:, 0]
         every = zip(self.names, self.tensors, self.group, self.halves, strict=True)
         for names, tensors, group, half in every:
@@ -239,24 +234,10 @@ class ByParameter(StackedOptimiser):
             CODE[self.optimiser](*tensors, gradient, *of_members, *half)
 
 
-def _norm(gradient: Tensor, dtype: torch.dtype) -> Tensor:
-    """The norm of each member's gradient."""
-    norm: Tensor = torch.linalg.vector_norm(gradient.reshape(len(gradient), -1), dim=1, dtype=dtype)
-    return norm
-
-
-def _make_step(
-    optimiser: str,
-    weights: Tensor,
-    first: Tensor,
-    second: Tensor,
-    gradient: Tensor,
-    *of_members: Tensor,
-) -> None:
-    """Args:
-    of_members: rate, alive, share, decay and count, (n_members,) each; then the copy in bf16, if
-        there is one.
-    """
+def _make_step(optimiser: str, *arguments: Tensor) -> None:
+    """Step weights and two moments by a gradient; of members rate, alive, share, decay and count,
+    (n_members,) each, follow, and then the copy in bf16, if there is one."""
+    weights, first, second, gradient, *of_members = arguments
     rate, alive, share, decay, count = (
         values.view(-1, *[1] * (weights.dim() - 1)) for values in of_members[:5]
     )

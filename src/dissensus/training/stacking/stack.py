@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import torch
@@ -54,8 +55,9 @@ class Stack:
     errors: dict[int, ModelError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for dataclass_ in PYTREES:
-            _register_pytree(dataclass_)
+        for kind in PYTREES:  # vmap maps over the fields of dataclasses that it knows
+            if kind not in _pytree.SUPPORTED_NODES:
+                _pytree.register_dataclass(kind)
         first = self.trainers[0]
         self.network, self.training = first.network, first.training
         self.same_batches = _same_batches(self.trainers)
@@ -102,9 +104,6 @@ class Stack:
             total = total + torch.where(alive.any(dim=0), losses, 0).double()
         return total
 
-    def _captured_step(self, indices: StackedIndices, plan: Plan, step: Tensor) -> Tensor:
-        return self.train_step(indices, plan, step, self.examples.longest)
-
     # ---- an epoch ----
 
     def train_epoch(self) -> None:
@@ -140,7 +139,8 @@ class Stack:
         indices = self.examples.indices(going[:1] if self.same_batches else epochs)
         plan = self._plan(epochs, len(indices.items) * len(self.gradients))
         if self.graph:
-            return self.captured.run(self._captured_step, indices, plan)
+            step_of = partial(self.train_step, longest=self.examples.longest)
+            return self.captured.run(step_of, indices, plan)
         sums = torch.zeros(len(self.trainers), device=self.device, dtype=torch.float64)
         lengths = self.examples.lengths(indices)
         if self.training.compile:  # of one length, or each would be compiled
@@ -296,9 +296,3 @@ def _same_batches(trainers: Sequence[Trainer]) -> bool:
         and np.array_equal(trainer.learned, first.learned)
         for trainer in trainers
     )
-
-
-def _register_pytree(kind: type) -> None:
-    """Let vmap map over the fields of a dataclass."""
-    if kind not in _pytree.SUPPORTED_NODES:
-        _pytree.register_dataclass(kind)

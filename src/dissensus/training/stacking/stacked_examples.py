@@ -32,16 +32,11 @@ class Sequences:
     @classmethod
     def of_stores(cls, stores: Sequence[Store], device: torch.device) -> Sequences:
         lengths = np.concatenate([np.diff(store.offsets) for store in stores])
-        return cls(
-            torch.cat([torch.from_numpy(np.array(s.vectors, np.float32)) for s in stores]).to(
-                device
-            ),
-            torch.cat([torch.from_numpy(np.array(s.places, np.float32)) for s in stores]).to(
-                device
-            ),
-            torch.from_numpy(np.cumsum(lengths) - lengths).to(device),
-            torch.from_numpy(lengths).to(device),
-        )
+        vectors = [torch.from_numpy(np.array(store.vectors, np.float32)) for store in stores]
+        places = [torch.from_numpy(np.array(store.places, np.float32)) for store in stores]
+        starts, n = torch.from_numpy(np.cumsum(lengths) - lengths), torch.from_numpy(lengths)
+        parts = (torch.cat(vectors), torch.cat(places), starts, n)
+        return cls(*(part.to(device) for part in parts))
 
     def take(self, codes: Tensor, longest: int) -> Vectors:
         """The contents with these codes, (n_members, n_contents), padded with zeros."""
@@ -91,7 +86,11 @@ class StackedExamples:
         self.item_start = _starts([one.n_items for one in self.distinct])
         self.row_start = _starts([len(one.table.item) for one in self.distinct])
         self.pooled = {r: torch.cat([f.pooled[r] for f in self.distinct]) for r in first.pooled}
-        self.entry = {r: self._shifted([f.entry[r] for f in self.distinct], r) for r in first.entry}
+        self.entry = {}
+        for role in first.entry:
+            starts = _starts([len(one.pooled[role]) for one in self.distinct])
+            both = zip(self.distinct, starts, strict=True)
+            self.entry[role] = torch.cat([one.entry[role] + start for one, start in both])
         self.targets = {t: torch.cat([f.targets[t] for f in self.distinct]) for t in first.targets}
         self.focus = {r: torch.cat([f.focus[r] for f in self.distinct]) for r in first.focus}
         rows = [one.rows for one in self.distinct]
@@ -111,9 +110,11 @@ class StackedExamples:
         }
         if even:
             self.longest |= {role: values.units.shape[1] for role, values in self.inputs.items()}
-        self.content_start = {
-            role: _starts([_n_contents(one, role) for one in self.distinct]) for role in self.ragged
-        }
+        self.content_start = {}
+        for role in self.ragged:
+            stored = role in first.stores
+            n = [len(f.stores[role] if stored else f.prepared[role].cut) for f in self.distinct]
+            self.content_start[role] = _starts(n)
 
     @staticmethod
     def obstacle(examples: Examples) -> str:
@@ -127,10 +128,6 @@ class StackedExamples:
             if not (values.unit_by_unit or values.one_position):
                 return f"positions of {role!r} are not its units, as for images and speech"
         return ""
-
-    def _shifted(self, parts: list[Tensor], role: str) -> Tensor:
-        starts = _starts([len(one.pooled[role]) for one in self.distinct])
-        return torch.cat([part + start for part, start in zip(parts, starts, strict=True)])
 
     def _inputs(self, role: str) -> Inputs:
         """All contents padded to the longest one."""
@@ -184,13 +181,11 @@ class StackedExamples:
         at = np.arange(len(epoch.rows)) - starts[step]
         piece = np.repeat(np.arange(len(epoch.items)), np.diff(epoch.starts))
         width = max(1, int(n_rows.max(initial=0)))
-        padded = {
-            name: np.zeros((n_steps, width), np.int64) for name in ("rows", "owner", "is_row")
-        }
-        padded["rows"][step, at] = epoch.rows + self.row_start[number]
-        padded["owner"][step, at] = piece - edges[step]
-        padded["is_row"][step, at] = 1
-        return dict(padded)
+        rows, owner, is_row = np.zeros((3, n_steps, width), np.int64)
+        rows[step, at] = epoch.rows + self.row_start[number]
+        owner[step, at] = piece - edges[step]
+        is_row[step, at] = 1
+        return {"rows": rows, "owner": owner, "is_row": is_row}
 
     def lengths(self, indices: StackedIndices) -> list[dict[str, int]]:
         """Units or positions of the longest content of each role, at each step."""
@@ -266,12 +261,6 @@ def at_step(values: Tensor, step: int | Tensor) -> Tensor:
 
 
 _NAMES: tuple[Any, ...] = ("items", "share", "rows", "owner", "is_row")
-
-
-def _n_contents(examples: Examples, role: str) -> int:
-    if role in examples.stores:
-        return len(examples.stores[role])
-    return len(examples.prepared[role].cut)
 
 
 def _starts(lengths: list[int]) -> np.ndarray:

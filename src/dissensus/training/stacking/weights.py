@@ -59,9 +59,7 @@ class StackedWeights:
             n = len(networks)
             columns = [torch.stack(_each(networks, name)).reshape(n, -1) for name in self.names]
             table = torch.cat(columns, dim=1)
-            self.learning: Tensors = _views(
-                table, [(name, weights.shape) for name, weights in named]
-            )
+            self.learning: Tensors = _views(table, [(n, weights.shape) for n, weights in named])
             self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
             self.optimiser = stacked_optimiser(table, settings, self.ends)
         self._gather_fixed(networks)
@@ -78,10 +76,13 @@ class StackedWeights:
         self.learning = {}
         for number, (first, last) in enumerate(itertools.pairwise([0, *self.ends])):
             names = self.names[first:last]
-            stacked = {name: _stacked(_each(networks, name), name in transposed) for name in names}
-            vectors = [
-                (n, weights.shape[1:]) for n, weights in stacked.items() if weights.dim() == 2
-            ]
+            stacked = {  # in memory as the gradient will lie
+                name: torch.stack([each.mT for each in _each(networks, name)]).mT
+                if name in transposed
+                else torch.stack(_each(networks, name))
+                for name in names
+            }
+            vectors = [(n, each.shape[1:]) for n, each in stacked.items() if each.dim() == 2]
             self.learning |= stacked
             if vectors:
                 table = torch.cat([stacked.pop(name) for name, _ in vectors], dim=1)
@@ -131,13 +132,6 @@ def _each(networks: Sequence[nn.Module], name: str) -> list[Tensor]:
     name, which takes long where networks are many.)"""
     get = attrgetter(name)
     return [get(network) for network in networks]
-
-
-def _stacked(members: list[Tensor], transposed: bool) -> Tensor:
-    """One tensor of all members' weights, which lies in memory as its gradient will."""
-    return (
-        torch.stack([weights.mT for weights in members]).mT if transposed else torch.stack(members)
-    )
 
 
 def _views(table: Tensor, shapes: Sequence[tuple[str, torch.Size]]) -> Tensors:
