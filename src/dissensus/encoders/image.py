@@ -19,7 +19,6 @@ from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.framework.media import picture, squeezed
 from dissensus.encoders.framework.pretrained import (
-    WEIGHTS,
     layers,
     load_pretrained,
     pretrained_network,
@@ -164,8 +163,6 @@ class ImageEncoder(NeuralEncoder):
 
     @cached_property
     def _revision(self) -> str:
-        if self.name == LITE:
-            return WEIGHTS[LITE].sha256
         return revision(self.name, lambda: self.network)
 
     @cached_property

@@ -172,13 +172,8 @@ class _LogMel(_Extractor):
 
     def units(self, samples: np.ndarray) -> np.ndarray:
         samples = np.pad(samples, (0, max(0, self.processor.n_fft - len(samples))))
-        outputs = self.processor(
-            samples,
-            sampling_rate=self.rate,
-            padding="do_not_pad",
-            truncation=False,
-            return_tensors="np",
-        )
+        usual: dict[str, Any] = {"padding": "do_not_pad", "truncation": False}
+        outputs = self.processor(samples, sampling_rate=self.rate, return_tensors="np", **usual)
         return outputs["input_features"][0].T.astype(np.float32)
 
     def n_positions(self, n_units: np.ndarray) -> np.ndarray:
@@ -237,8 +232,6 @@ class SpeechEncoder(NeuralEncoder):
 
     @cached_property
     def _revision(self) -> str:
-        if self.name in WEIGHTS:
-            return WEIGHTS[self.name].sha256
         return revision(self.name, lambda: self.network)
 
     def load(self) -> EncoderNetwork:
@@ -275,11 +268,20 @@ class SpeechEncoder(NeuralEncoder):
         return _Samples(processor, self.network.model)
 
     def prepare(self, contents: Contents) -> Prepared:
-        self._check_seconds()
+        if isinstance(self.network, _Whisper):
+            most = len(self.network.positions) * self._extractor.hop / self._extractor.rate
+            if self.seconds > most:
+                raise ModelError(
+                    f"encoder {self.name!r} reads at most {most:g} seconds, found {self.seconds:g}"
+                )
         clips, n_samples, cut = [], [], []
         with progress("decoding sound", len(contents)) as advance:
             for code in range(len(contents)):
-                samples, longer = self._samples(contents, code)
+                data = contents.bytes_of(code)
+                try:
+                    samples, longer = sound(data, self.seconds, self._extractor.rate)
+                except DataError as error:
+                    raise Unreadable(contents, code, str(error)) from None
                 clips.append(self._extractor.units(samples))
                 n_samples.append(len(samples))
                 cut.append(longer)
@@ -293,21 +295,6 @@ class SpeechEncoder(NeuralEncoder):
             np.r_[0, np.cumsum(n_positions)],
             np.array(cut, dtype=bool),
         )
-
-    def _check_seconds(self) -> None:
-        if isinstance(self.network, _Whisper):
-            most = len(self.network.positions) * self._extractor.hop / self._extractor.rate
-            if self.seconds > most:
-                raise ModelError(
-                    f"encoder {self.name!r} reads at most {most:g} seconds, found {self.seconds:g}"
-                )
-
-    def _samples(self, contents: Contents, code: int) -> tuple[np.ndarray, bool]:
-        data = contents.bytes_of(code)
-        try:
-            return sound(data, self.seconds, self._extractor.rate)
-        except DataError as error:
-            raise Unreadable(contents, code, str(error)) from None
 
     def _places(self, n_positions: np.ndarray, n_samples: np.ndarray) -> np.ndarray:
         """Start and end of each position in seconds, (n_positions, 1, 2), within its clip."""
@@ -357,18 +344,15 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
     try:
         file = _File(np.memmap(path, dtype=np.uint8, mode="r"))
         layout = file.number("I"), file.string(), file.number("I")
-        tensors, others = _body(file) if layout == LAYOUT else ({}, {})
+        tensors, others = {}, {}
+        if layout == LAYOUT:
+            tensors = dict(file.tensor() for _ in range(file.number("I")))
+            others = {file.string(): file.string() for _ in range(file.number("I"))}
     except (OSError, ValueError, IndexError):
         raise ModelError(f"{path} is truncated or not a CTranslate2 file; {hint}") from None
     if layout != LAYOUT:
         raise ModelError(f"{path} has the layout {layout}, expected {LAYOUT}; {hint}")
     return tensors | {other: tensors[name] for other, name in others.items()}
-
-
-def _body(file: _File) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The tensors, and their alternative names."""
-    tensors = dict(file.tensor() for _ in range(file.number("I")))
-    return tensors, {file.string(): file.string() for _ in range(file.number("I"))}
 
 
 class _File:

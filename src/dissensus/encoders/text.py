@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from dissensus.contents import Contents, Kind
 from dissensus.encoders.framework.base import EncoderNetwork, NeuralEncoder
 from dissensus.encoders.framework.pretrained import (
-    WEIGHTS,
     layers,
     load_pretrained,
     minilm_folder,
@@ -91,9 +90,7 @@ class TextEncoder(NeuralEncoder):
 
     @cached_property
     def _revision(self) -> str:
-        if self.name == "minilm":
-            return WEIGHTS["minilm"].sha256
-        return revision(self._source, lambda: self.network)
+        return revision(self.name, lambda: self.network)
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -115,18 +112,11 @@ class TextEncoder(NeuralEncoder):
         units[:, 0] = np.concatenate([of_text.ids for of_text in encodings])
         units[:, 1] = np.concatenate([of_text.type_ids for of_text in encodings])
         places = np.concatenate([np.asarray(of_text.offsets, np.float32) for of_text in encodings])
+        places = places[:, None]
         if together:
-            second = [_in_second(of_text) for of_text in encodings]
-            places = np.concatenate(
-                [
-                    _in_parts(parts, places[first:last], in_second, len(self._separator))
-                    for parts, first, last, in_second in zip(
-                        texts, offsets[:-1], offsets[1:], second, strict=True
-                    )
-                ]
-            )
-        else:
-            places = places[:, None]
+            every = zip(texts, encodings, np.split(places[:, 0], offsets[1:-1]), strict=True)
+            length = len(self._separator)
+            places = np.concatenate([_in_parts(*of_text, length) for of_text in every])
         cut = np.array([bool(of_text.overflowing) for of_text in encodings], dtype=bool)
         if self.positions == "all":
             return Prepared(units, offsets, places, offsets, cut)
@@ -157,21 +147,15 @@ class TextEncoder(NeuralEncoder):
         return int(min(self.max_length, n_positions - unused, self._tokenizer.model_max_length))
 
 
-def _in_second(encoding: Any) -> np.ndarray:
-    """Which tokens are in the second of the tokenizer's two sequences."""
-    return np.array([number == 1 for number in encoding.sequence_ids])
-
-
-def _in_parts(
-    parts: list[str], places: np.ndarray, in_second: np.ndarray, separator: int
-) -> np.ndarray:
+def _in_parts(parts: list[str], encoding: Any, places: np.ndarray, separator: int) -> np.ndarray:
     """Places (n, 2) in the first text, or in all others joined, as (n, 2, 2): number of the text,
     and characters in it; separators have an empty place.
 
     Args:
-        in_second: which tokens are in the joined texts.
+        encoding: says which tokens are in the joined texts, the second of the tokenizer's two.
         separator: the length of the separator between joined texts.
     """
+    in_second = np.array([number == 1 for number in encoding.sequence_ids])
     lengths = np.array([len(part) for part in parts[1:]])
     starts = np.cumsum(lengths + separator) - lengths - separator  # of each joined text
     by_text = np.zeros((len(places), 2, 2), np.float32)

@@ -96,16 +96,11 @@ class VideoEncoder(NeuralEncoder):
                 places.append(seconds)
                 advance(1)
         offsets = np.r_[0, np.cumsum([len(frames) for frames in units])]
-        nothing_cut = np.zeros(len(contents), dtype=bool)
-        n = self._positions_of_frame
+        nothing_cut, network = np.zeros(len(contents), dtype=bool), self.network
+        assert isinstance(network, FrameNetwork)
+        n = network.pictures.n_side**2 if self.positions == "cell" else 1  # of a frame
         every = np.repeat(np.concatenate(places), n, axis=0)
         return Prepared(np.concatenate(units), offsets, every, n * offsets, nothing_cut)
-
-    @property
-    def _positions_of_frame(self) -> int:
-        network = self.network
-        assert isinstance(network, FrameNetwork)
-        return network.pictures.n_side**2 if self.positions == "cell" else 1
 
 
 def _frames(
@@ -140,9 +135,8 @@ def _count(contents: Contents, code: int) -> int:
     """The number of frames, without decoding them: a packet usually contains one."""
     with _opened(contents, code) as (container, stream):
         n = sum(packet.size > 0 for packet in container.demux(stream))
-        if (
-            "mp4" in container.format.name and n < stream.frames
-        ):  # in other formats it is an estimate
+        # in other formats than MP4 the number that is stated is an estimate
+        if "mp4" in container.format.name and n < stream.frames:
             raise Unreadable(contents, code, f"it ends after {n} of {stream.frames} frames")
         return n
 

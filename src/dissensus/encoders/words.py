@@ -244,25 +244,23 @@ def read_vectors(path: Path, max_unpacked: str = "") -> tuple[list[str], np.ndar
     Args:
         max_unpacked: as for `WordsEncoder`.
     """
-    with unpacking_up_to(max_unpacked or None):
-        return _read_vectors(path)
-
-
-def _read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
     words: list[str] = []
     rows: list[np.ndarray] = []
-    announced: tuple[int, int] | None = None
+    announced: list[int] = []  # in word2vec's first line: the number of words, and the width
     width = 0
-    for number, lines in _blocks(path):
-        if number == 1:
-            announced = _header(lines[0])
-            number, lines = (2, lines[1:]) if announced else (1, lines)
-            width = announced[1] if announced else lines[0].count(b" ")
-        if not width:
-            break
-        pairs = [_split(path, number + i, line, width) for i, line in enumerate(lines)]
-        words += [word for word, _ in pairs]
-        rows.append(_numbers(path, number, [numbers for _, numbers in pairs], width))
+    with unpacking_up_to(max_unpacked or None):
+        for number, lines in _blocks(path):
+            if number == 1:
+                fields = lines[0].split(b" ")
+                if len(fields) == 2 and all(field.isdigit() for field in fields):
+                    announced = [int(field) for field in fields]
+                number, lines = (2, lines[1:]) if announced else (1, lines)
+                width = announced[1] if announced else lines[0].count(b" ")
+            if not width:
+                break
+            pairs = [_split(path, number + i, line, width) for i, line in enumerate(lines)]
+            words += [word for word, _ in pairs]
+            rows.append(_numbers(path, number, [numbers for _, numbers in pairs], width))
     if not words:
         raise DataError(f"{path}: no word vectors; each line must be a word and its numbers")
     if announced and announced[0] != len(words):
@@ -280,9 +278,8 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     try:
         with open_plain(path) as packed, gzip.open(packed) if is_gzip else packed as file:
             n_packed, n_read = path.stat().st_size, 0
-            while lines := list(
-                itertools.islice(iter(partial(file.readline, LONGEST), b""), LINES)
-            ):
+            every = iter(partial(file.readline, LONGEST), b"")
+            while lines := list(itertools.islice(every, LINES)):
                 n_read += sum(map(len, lines))
                 if is_gzip:
                     check_read(path, n_read, n_packed, f"{path}:max_unpacked={{}}")
@@ -294,14 +291,6 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[bytes]]]:
         raise DataError(f"{path}: ends in the middle; is the file complete?") from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
-
-
-def _header(line: bytes) -> tuple[int, int] | None:
-    """The number of words and the width, if this is the first line of word2vec."""
-    fields = line.split(b" ")
-    if len(fields) == 2 and all(field.isdigit() for field in fields):
-        return int(fields[0]), int(fields[1])
-    return None
 
 
 def _split(path: Path, number: int, line: bytes, width: int) -> tuple[str, bytes]:

@@ -75,7 +75,8 @@ class Head(nn.Module):
         super().__init__()
         self.n_constants = likelihood.n_constants
         self.weight = nn.Parameter(torch.zeros(likelihood.n_outputs, width))
-        self.bias = nn.Parameter(_bias(likelihood, start))
+        first = np.zeros(likelihood.width) if start is None else start
+        self.bias = nn.Parameter(torch.as_tensor(first, dtype=torch.float32))
         self.draw()
 
     def draw(self) -> None:
@@ -164,9 +165,3 @@ class AnnotatorHeads(nn.Module):
         raw = F.pad(own, (0, self.n_constants)) if self.n_constants else own
         raw = raw + self.bias[annotator]
         return raw if self.common is None else raw + self.common(features)[item]
-
-
-def _bias(likelihood: Likelihood, start: np.ndarray | None) -> Tensor:
-    if start is None:
-        return torch.zeros(likelihood.n_outputs + likelihood.n_constants)
-    return torch.as_tensor(start, dtype=torch.float32)

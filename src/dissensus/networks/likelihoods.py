@@ -153,7 +153,12 @@ class NormalLikelihood(Likelihood):
 
     def log_masses(self, raw: Tensor) -> Tensor:
         steps = self._steps(raw)
-        between = _log_between(steps[:, :-1], steps[:, 1:])
+        low, high = steps[:, :-1], steps[:, 1:]
+        right = low + high > 0  # the mass between two points is computed by the nearer tail
+        low, high = torch.where(right, -high, low), torch.where(right, -low, high)
+        log_low, log_high = log_normal_mass(low), log_normal_mass(high)
+        gap = (log_high - log_low).clamp(min=torch.finfo(low.dtype).tiny)
+        between = log_high + torch.log(-torch.expm1(-gap))
         ends = log_normal_mass(steps[:, :1]), log_normal_mass(-steps[:, -1:])
         return torch.cat([ends[0], between, ends[1]], dim=-1)  # (n, n_bins)
 
@@ -241,15 +246,6 @@ def _log_spread(raw: Tensor) -> Tensor:
     return raw[:, 1].clamp(-4, 2)
 
 
-def _log_between(low: Tensor, high: Tensor) -> Tensor:
-    """The logarithm of a standard normal's mass from low to high, computed by the nearer tail."""
-    right = low + high > 0
-    low, high = torch.where(right, -high, low), torch.where(right, -low, high)
-    log_low, log_high = log_normal_mass(low), log_normal_mass(high)
-    gap = (log_high - log_low).clamp(min=torch.finfo(low.dtype).tiny)
-    return log_high + torch.log(-torch.expm1(-gap))
-
-
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -315,6 +311,5 @@ def log_normal_mass(points: Tensor) -> Tensor:
     """
     below, above = points.clamp(max=0), points.clamp(min=0)
     tail = (torch.special.erfcx(below * -math.sqrt(0.5)) / 2).log() - below.square() / 2
-    return torch.where(
-        points < 0, tail, torch.log1p(-torch.special.erfc(above * math.sqrt(0.5)) / 2)
-    )
+    middle = torch.log1p(-torch.special.erfc(above * math.sqrt(0.5)) / 2)
+    return torch.where(points < 0, tail, middle)

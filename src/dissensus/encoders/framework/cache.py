@@ -283,11 +283,8 @@ def trim(limit: int, in_use: list[Path] | None = None) -> int:
     """Delete the least recently used pieces until all together have at most `limit` bytes; returns
     the number of freed bytes. Pieces in use are kept."""
     _remove_leftovers()
-    pieces = [
-        (_used(piece), _bytes(piece), piece)
-        for folder in _encoder_folders()
-        for piece in folder.glob(PIECES)
-    ]
+    folders = _encoder_folders()
+    pieces = [(*_used(piece), piece) for folder in folders for piece in folder.glob(PIECES)]
     total = before = sum(n_bytes for _, n_bytes, _ in pieces)
     kept = set(in_use or ())
     for _, n_bytes, piece in sorted(pieces):
@@ -311,21 +308,17 @@ def _cached_encoder(folder: Path) -> CachedEncoder:
         with suppress(OSError, SafetensorError), safe_open(piece, framework="np") as file:
             about |= file.metadata() or {}
             contents += file.get_slice("keys").get_shape()[0]
-    used = max((_used(piece) for piece in pieces), default=0.0)
-    n_bytes = sum(_bytes(piece) for piece in pieces)
-    return CachedEncoder(about["name"], about["identity"], folder, contents, n_bytes, used)
+    used, sizes = zip(*map(_used, pieces), strict=True) if pieces else ((0.0,), (0,))
+    name, identity = about["name"], about["identity"]
+    return CachedEncoder(name, identity, folder, contents, sum(sizes), max(used))
 
 
-def _bytes(piece: Path) -> int:
+def _used(piece: Path) -> tuple[float, int]:
+    """When a piece was last used, and its bytes."""
     with suppress(OSError):  # another process has just deleted it
-        return piece.stat().st_size
-    return 0
-
-
-def _used(piece: Path) -> float:
-    with suppress(OSError):
-        return piece.stat().st_mtime
-    return 0.0
+        about = piece.stat()
+        return about.st_mtime, about.st_size
+    return 0.0, 0
 
 
 def _remove(piece: Path) -> None:
@@ -337,7 +330,7 @@ def _remove_leftovers() -> None:
     """Delete what killed processes left behind, and the pieces of earlier versions: folders."""
     for folder in _encoder_folders():
         for path in folder.glob(".new-*"):
-            if time.time() - _used(path) > LEFTOVER:
+            if time.time() - _used(path)[0] > LEFTOVER:
                 _remove(path)
         for path in [path for path in folder.iterdir() if path.is_dir()]:
             shutil.rmtree(path, ignore_errors=True)
@@ -368,18 +361,10 @@ def _data(contents: Contents) -> Iterator[bytes | memoryview]:
         return (_numbers(value.values) for value in values)
     if pa.types.is_list(values.type):  # texts read together
         return (json.dumps(parts).encode() for parts in values.to_pylist())
-    if contents.kind == "text" or not _are_paths(values):
-        return _buffer(values)
-    return (contents.bytes_of(code) for code in range(len(values)))
-
-
-def _are_paths(values: Any) -> bool:
-    return pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-
-
-def _buffer(values: Any) -> Iterator[memoryview]:
-    """The bytes of strings, in the memory of Arrow."""
-    values = values.cast(pa.large_binary())
+    strings = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if contents.kind != "text" and strings:  # paths
+        return (contents.bytes_of(code) for code in range(len(values)))
+    values = values.cast(pa.large_binary())  # in the memory of Arrow
     _, offsets, data = values.buffers()
     edges = np.frombuffer(offsets, np.int64)[values.offset : values.offset + len(values) + 1]
     view = memoryview(data if data is not None else b"")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 TEXT, IMAGE = ("text", "TextEncoder"), ("image", "ImageEncoder")
 SPEECH, VIDEO = ("speech", "SpeechEncoder"), ("video", "VideoEncoder")
 FEATURES = ("features", "FeaturesEncoder")
-# kind of content -> name -> module and class; a name that ends in ":" is followed by a path; "" is
-# any other name: a folder or a model on the hub
+# kind of content -> name -> module and class, the default first; a name that ends in ":" is
+# followed by a path; "" is any other name: a folder or a model on the hub
 ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "text": {"minilm": TEXT, "words:": ("words", "WordsEncoder"), "": TEXT},
     "image": {"efficientnet-lite0": IMAGE, "features": FEATURES, "": IMAGE},
@@ -31,13 +31,7 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "features": {"features": FEATURES},
 }
 AND = "&"  # between the names of several encoders of one role
-DEFAULTS: dict[Kind, str] = {
-    "text": "minilm",
-    "image": "efficientnet-lite0",
-    "audio": "whisper-tiny",
-    "video": "efficientnet-lite0",
-    "features": "features",
-}
+DEFAULTS: dict[Kind, str] = {kind: next(iter(names)) for kind, names in ENCODERS.items()}
 
 
 @functools.cache

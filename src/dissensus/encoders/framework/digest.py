@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 import numpy as np
 
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.encoders.framework.cache import content_keys
 
@@ -21,7 +19,11 @@ def data_digest(corpus: Corpus) -> str:
     for kind, tables in (("asked", corpus.questions), ("gold", corpus.gold)):
         for question, answers in sorted(tables.items()):
             digest.update(f"{kind} {question}\0".encode())
-            _add_answers(digest, answers)
+            digest.update(json.dumps(answers.scale.to_dict()).encode())
+            for column in (answers.item, answers.annotator, answers.answer, answers.count):
+                if column is not None:
+                    digest.update(np.ascontiguousarray(column, dtype=float).tobytes())
+                digest.update(b"\0")
     for role, contents in sorted(corpus.contents.items()):
         digest.update(f"{role} {contents.kind}\0".encode())
         digest.update(content_keys(contents).tobytes())
@@ -31,11 +33,3 @@ def data_digest(corpus: Corpus) -> str:
         for ends in (corpus.focus.start, corpus.focus.stop):
             digest.update(np.ascontiguousarray(ends, dtype=float).tobytes())
     return digest.hexdigest()
-
-
-def _add_answers(digest: Any, answers: Annotations) -> None:
-    digest.update(json.dumps(answers.scale.to_dict()).encode())
-    for column in (answers.item, answers.annotator, answers.answer, answers.count):
-        if column is not None:
-            digest.update(np.ascontiguousarray(column, dtype=float).tobytes())
-        digest.update(b"\0")

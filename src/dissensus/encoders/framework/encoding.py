@@ -150,9 +150,7 @@ class Means(NamedTuple):
         return Means(*(np.concatenate(both) for both in zip(self, other, strict=True)))
 
 
-_Kept = dict[
-    str, tuple[np.ndarray, Means]
-]  # identity of encoder -> sorted keys of contents, and their means
+_Kept = dict[str, tuple[np.ndarray, Means]]  # identity -> sorted keys of contents, and their means
 _KEPT: ContextVar[_Kept | None] = ContextVar("pooled", default=None)
 
 
@@ -216,11 +214,17 @@ def without_unreadable(
             first.setdefault(kind, _named(corpus, encoding, int(items.argmax()), reasons))
     if not affected:
         return corpus, ()
-    lines = tuple(_line(kind, int(items.sum()), first[kind]) for kind, items in affected.items())
+    lines = []
+    for kind, items in affected.items():
+        n, noun = int(items.sum()), NOUNS[kind]
+        what = f"{n} items left out: their {noun}s cannot be read; the first"
+        if n == 1:
+            what = f"1 item left out: its {noun} cannot be read"
+        lines.append(f"{what}: {first[kind]}")
     left_out = np.logical_or.reduce(list(affected.values()))
     if left_out.all():
         raise DataError(f"{corpus.name}: nothing is left; {'; '.join(lines)}")
-    return corpus.select(items=~left_out), lines
+    return corpus.select(items=~left_out), tuple(lines)
 
 
 def _reasons(encoding: Encoding) -> dict[int, str]:
@@ -242,12 +246,6 @@ def _named(corpus: Corpus, encoding: Encoding, item: int, reasons: dict[int, str
     value = encoding.contents[code]
     name = value if isinstance(value, str) else f"that of item {corpus.items[item]!r}"
     return f"{name} ({reasons[code].removeprefix(f'{name}: ')})"
-
-
-def _line(kind: Kind, n_items: int, first: str) -> str:
-    if n_items == 1:
-        return f"1 item left out: its {NOUNS[kind]} cannot be read: {first}"
-    return f"{n_items} items left out: their {NOUNS[kind]}s cannot be read; the first: {first}"
 
 
 def unreadable(encoder: Encoder, contents: Contents) -> dict[int, str]:

@@ -18,16 +18,8 @@ from dissensus.errors import DataError, InstallError
 SIDEWAYS = (5, 6, 7, 8)  # EXIF orientations that swap height and width
 WIDE = ("I", "I;16", "I;16B", "I;16L", "I;16N")  # Pillow's modes for 16-bit grey
 DAMAGED = (  # the exceptions that Pillow raises for damaged files
-    OSError,
-    ValueError,
-    SyntaxError,
-    EOFError,
-    LookupError,
-    TypeError,
-    ArithmeticError,
-    NotImplementedError,
-    struct.error,
-    Image.DecompressionBombError,
+    *(OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, ArithmeticError),
+    *(NotImplementedError, struct.error, Image.DecompressionBombError),
 )
 MARGIN = 0.1  # seconds of sound decoded after the cut, so that it does not affect resampling
 
@@ -121,17 +113,13 @@ def sound(data: bytes, seconds: float, rate: int = 16_000) -> tuple[np.ndarray, 
         raise DataError("it has no samples")
     if not np.isfinite(channels).all():
         raise DataError("it contains nan or infinite samples")
-    samples = _resampled(channels.mean(axis=1, dtype=np.float32), file_rate, rate)
+    samples = channels.mean(axis=1, dtype=np.float32)
+    if file_rate != rate:
+        from scipy.signal import resample_poly
+
+        common = math.gcd(file_rate, rate)
+        samples = resample_poly(samples, rate // common, file_rate // common)
     return samples[: max(1, round(seconds * rate))], len(channels) > seconds * file_rate
-
-
-def _resampled(samples: np.ndarray, from_rate: int, to_rate: int) -> np.ndarray:
-    if from_rate == to_rate:
-        return samples
-    from scipy.signal import resample_poly
-
-    common = math.gcd(from_rate, to_rate)
-    return resample_poly(samples, to_rate // common, from_rate // common)
 
 
 def _decoded_sound(data: bytes, seconds: float) -> tuple[np.ndarray, int]:

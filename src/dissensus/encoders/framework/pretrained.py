@@ -277,9 +277,11 @@ def kinds_of_model(name: str) -> tuple[Kind, ...]:
     return ("image", "video")
 
 
-def revision(source: str, network: Callable[[], Any]) -> str:
+def revision(name: str, network: Callable[[], Any]) -> str:
     """The revision of a model: the hash of its weights, or its commit."""
-    weights = Path(source) / "model.safetensors"
+    if name in WEIGHTS:
+        return WEIGHTS[name].sha256
+    weights = Path(name) / "model.safetensors"
     if weights.is_file():
         with weights.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

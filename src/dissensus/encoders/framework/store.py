@@ -100,7 +100,9 @@ class Store:
         means = np.empty((len(codes), self.width), dtype=np.float32)
         for rows, owner, positions in self._blocks(codes):
             if focus is not None:
-                inside = self._inside(positions, focus[0][rows][owner], focus[1][rows][owner])
+                places = self.places[positions]
+                start, stop = (end[rows][owner] for end in focus)
+                inside = ((places[:, :, 0] < stop) & (places[:, :, 1] > start)).all(axis=1)
                 owner, positions = owner[inside], positions[inside]
             n = np.bincount(owner, minlength=rows.stop - rows.start)
             sums = np.zeros((len(n), self.width), dtype=np.float32)
@@ -126,15 +128,14 @@ class Store:
             within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
             yield slice(first, last), owner, self.offsets[codes[first:last]][owner] + within
 
-    def _inside(self, positions: np.ndarray, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
-        places = self.places[positions]
-        return ((places[:, :, 0] < stop) & (places[:, :, 1] > start)).all(axis=1)
-
     def sequence(self, codes: np.ndarray) -> Sequence:
         """The contents at these codes as one padded batch of torch tensors."""
+        import torch
+
         vectors, lengths = _padded(self.vectors, self.offsets, codes)
         places, _ = _padded(self.places, self.offsets, codes)
-        return Sequence(vectors.float(), _mask(lengths, vectors.shape[1]), places)
+        mask = torch.arange(vectors.shape[1]) < lengths[:, None]
+        return Sequence(vectors.float(), mask, places)
 
     @classmethod
     def of_vectors(cls, vectors: np.ndarray) -> Store:
@@ -223,13 +224,6 @@ def _padded(values: np.ndarray, offsets: np.ndarray, codes: np.ndarray) -> tuple
     for row, (first, last) in enumerate(zip(starts, ends, strict=True)):
         padded[row, : last - first] = values[first:last]
     return torch.from_numpy(padded), torch.from_numpy(lengths)
-
-
-def _mask(lengths: Tensor, length: int) -> Tensor:
-    """Booleans (n, length), false on padding."""
-    import torch
-
-    return torch.arange(length) < lengths[:, None]
 
 
 def _offsets(lengths: list[np.ndarray]) -> np.ndarray:
