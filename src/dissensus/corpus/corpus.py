@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
-from dissensus.corpus.fields import CorpusFields, Joint, Rationales
+from dissensus.corpus.fields import CorpusFields, Joint
 from dissensus.corpus.folder import read_corpus, write_corpus
 from dissensus.corpus.tables import (
     answer_table,
@@ -128,13 +128,11 @@ class Corpus(CorpusFields):
         for key, question in zip(keys, questions, strict=True):
             distinct, first = np.unique(key, return_index=True)
             if len(distinct) < len(key):
-                raise DataError(
-                    f"{self.name}: a response answers {question!r} twice; the answers cannot be "
-                    "paired"
-                    if by_response
-                    else f"{self.name}: an annotator answered {question!r} twice on one item; "
-                    "without a response column the answers cannot be paired"
-                )
+                twice = f"an annotator answered {question!r} twice on one item; without a response"
+                twice += " column the answers cannot be paired"
+                if by_response:
+                    twice = f"a response answers {question!r} twice; the answers cannot be paired"
+                raise DataError(f"{self.name}: {twice}")
             rows.append(first[np.searchsorted(distinct, shared)])
         annotator = joined[0].annotator
         return Joint(
@@ -176,11 +174,16 @@ class Corpus(CorpusFields):
         corpus = self
         if questions is not None:
             self.check_questions(questions)
+            rationales = corpus.rationales
+            if rationales is not None:
+                names = pa.array(list(questions), pa.string())
+                kept = pc.is_in(rationales.question, value_set=names)
+                rationales = rationales.take(np.asarray(kept).astype(bool))
             corpus = replace(
                 corpus,
                 questions={q: corpus.questions[q] for q in questions},
                 gold={q: gold for q, gold in corpus.gold.items() if q in questions},
-                rationales=_of_questions(corpus.rationales, questions),
+                rationales=rationales,
                 left_out=tuple(row for row in corpus.left_out if row.question in questions),
             )
         if annotators is not None:
@@ -450,13 +453,6 @@ def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:
     if len(np.unique(codes)) != len(codes):
         raise DataError(f"an {what} is selected twice")
     return codes
-
-
-def _of_questions(rationales: Rationales | None, questions: Sequence[str]) -> Rationales | None:
-    if rationales is None:
-        return None
-    kept = pc.is_in(rationales.question, value_set=pa.array(list(questions), pa.string()))
-    return rationales.take(np.asarray(kept.to_numpy(zero_copy_only=False), dtype=bool))
 
 
 def _own_groups(units: np.ndarray, single: np.ndarray) -> np.ndarray:

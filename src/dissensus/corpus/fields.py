@@ -116,47 +116,39 @@ class CorpusFields(OfNames):
 
     def check(self) -> None:
         """Refuse fields that are not consistent."""
-        self._check_contents()
-        self._check_lengths()
-        if self.group is not None and self.group not in self.item_attributes:
-            raise DataError(
-                f"{self.name}: no item attribute {self.group!r} to group by; "
-                f"there are {listed(self.item_attributes)}"
-            )
-        self._check_focus()
-        if self.rationales is not None:
-            _check_rationales(self.name, self.rationales)
-
-    def _check_contents(self) -> None:
         n_items = self.n_items
         for role, codes in self.content.items():
             if codes.shape != (n_items,):
                 raise DataError(f"{self.name}: {n_items} items but {len(codes)} codes of {role!r}")
             if codes.size and not -1 <= codes.min() <= codes.max() < len(self.contents[role]):
                 raise DataError(f"{self.name}: codes of {role!r} point outside its contents")
+        self._check_lengths()
+        if self.group is not None and self.group not in self.item_attributes:
+            raise DataError(
+                f"{self.name}: no item attribute {self.group!r} to group by; "
+                f"there are {listed(self.item_attributes)}"
+            )
+        focus = self.focus
+        if focus is not None and focus.role not in self.contents:
+            raise DataError(f"{self.name}: focus on {focus.role!r}, which has no contents")
+        shapes = {focus.start.shape, focus.stop.shape} if focus is not None else set()
+        if len(shapes) > 1 or any((len(s), *s[:1]) != (2, n_items) for s in shapes):
+            raise DataError(f"{self.name}: a focus has one row for each of {n_items} items")
+        if self.rationales is not None:
+            _check_rationales(self.name, self.rationales)
 
     def _check_lengths(self) -> None:
-        n_items, n_annotators = self.n_items, self.n_annotators
-        lengths = (
-            ("item attribute", n_items, self.item_attributes),
-            ("split", n_items, self.splits),
-            ("annotator attribute", n_annotators, self.annotator_attributes),
-        )
-        for what, n, columns in lengths:
+        lengths = {
+            "item attribute": (self.n_items, self.item_attributes),
+            "split": (self.n_items, self.splits),
+            "annotator attribute": (self.n_annotators, self.annotator_attributes),
+        }
+        for what, (n, columns) in lengths.items():
             for key, values in columns.items():
                 if len(values) != n:
                     raise DataError(
                         f"{self.name}: {what} {key!r} has {len(values)} entries, not {n}"
                     )
-
-    def _check_focus(self) -> None:
-        if self.focus is None:
-            return
-        if self.focus.role not in self.contents:
-            raise DataError(f"{self.name}: focus on {self.focus.role!r}, which has no contents")
-        shapes = {self.focus.start.shape, self.focus.stop.shape}
-        if len(shapes) > 1 or {(len(shape), *shape[:1]) for shape in shapes} != {(2, self.n_items)}:
-            raise DataError(f"{self.name}: a focus has one row for each of {self.n_items} items")
 
     def equals(self, other: CorpusFields) -> bool:
         """Whether both have the same content, including names, order and notes."""

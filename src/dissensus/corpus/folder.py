@@ -160,10 +160,13 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         Names.compressed(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
         for kind, columns in (("items", table), ("annotators", annotator_table))
     )
-    role, rationales = front["focus"], None
+    role, rationales, contents = front["focus"], None, {}
     if "name" in table:
         del table["name"]
     pa.default_memory_pool().release_unused()
+    for number, entry in enumerate(front["contents"]):
+        values = _columns(folder / f"content-{number}.parquet")["value"]
+        contents[entry["role"]] = Contents(entry["kind"], values)
     if front["rationales"]:
         spans = _columns(folder / "rationales.parquet")
         item, annotator = (spans[name].to_numpy() for name in ("item", "annotator"))
@@ -175,16 +178,8 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         items=items,
         annotators=annotators,
         questions=_read_questions(folder, "question", front["questions"], items, annotators),
-        contents={
-            entry["role"]: Contents(
-                entry["kind"], _columns(folder / f"content-{number}.parquet")["value"]
-            )
-            for number, entry in enumerate(front["contents"])
-        },
-        content={
-            entry["role"]: table[f"content.{entry['role']}"].to_numpy()
-            for entry in front["contents"]
-        },
+        contents=contents,
+        content={role: table[f"content.{role}"].to_numpy() for role in contents},
         item_attributes=_stripped(table, "attribute."),
         annotator_attributes=_stripped(annotator_table, "attribute."),
         gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
@@ -253,8 +248,5 @@ def _columns(path: Path) -> dict[str, Any]:
 
 
 def _stripped(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {
-        name.removeprefix(prefix): column
-        for name, column in columns.items()
-        if name.startswith(prefix)
-    }
+    named = {name: column for name, column in columns.items() if name.startswith(prefix)}
+    return {name.removeprefix(prefix): column for name, column in named.items()}

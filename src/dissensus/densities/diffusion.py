@@ -54,11 +54,8 @@ def diffusion_times(
     """
     import torch
 
-    power = (
-        coefficients
-        * coefficients
-        * table(coefficients, _doubled, *coefficients.shape[-n_dimensions:])
-    )
+    doubled = table(coefficients, _doubled, *coefficients.shape[-n_dimensions:])
+    power = coefficients * coefficients * doubled
     log_n = n.log() if isinstance(n, torch.Tensor) else math.log(n)
 
     def rough(log_time: Tensor) -> Tensor:

@@ -60,7 +60,10 @@ def histogram(
     check_observations(values, grid)
     if grid.n_dimensions == 2 and is_tensor(values) and isinstance(temperature, (int, float)):
         return _soft_histogram(values, grid, weights, float(temperature), spread)
-    shares = [_cells(values, grid, axis, temperature, spread) for axis in range(grid.n_dimensions)]
+    shares = []  # of each observation in each cell of a dimension, (..., n_observations, n)
+    for axis in range(grid.n_dimensions):
+        positions = _positions(values, grid, axis, spread)
+        shares.append(_shares(positions, grid, axis, temperature).mean(-2))
     if weights is None:
         first = shares[0] / values.shape[-2]
     else:
@@ -103,12 +106,6 @@ def _positions(values: Any, grid: Grid, axis: int, spread: Any) -> Any:
     return (positions + spread[..., axis][..., None] * offsets).clip(low, high)
 
 
-def _cells(values: Any, grid: Grid, axis: int, temperature: Any, spread: Any) -> Any:
-    """The share of each observation in each cell of one dimension: (..., n_observations, n)."""
-    positions = _positions(values, grid, axis, spread)
-    return _shares(positions, grid, axis, temperature).mean(-2)
-
-
 def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:
     """(...) -> (..., n): the share of each position in each cell."""
     n, (low, high) = grid.shape[axis], grid.limits[axis]
@@ -129,9 +126,8 @@ def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:
 
     edges = grid.edges[axis]
     scaled = temperature * (positions[..., None] - edges)
-    return (
-        expit(scaled[..., :-1]) * expit(-scaled[..., 1:]) * -np.expm1(-temperature * np.diff(edges))
-    )
+    both = expit(scaled[..., :-1]) * expit(-scaled[..., 1:])
+    return both * -np.expm1(-temperature * np.diff(edges))
 
 
 def _equal(n: int) -> np.ndarray:

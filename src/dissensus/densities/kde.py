@@ -86,6 +86,8 @@ def diffusion_kde(
     values = floats(observations)
     shares = histogram(values, grid, weights, temperature=temperature, spread=spread)
     n = values.shape[-2] if n_observations is None else n_observations
+    times: Any
+    has_root: Any
     if is_tensor(values):
         kept = transformed(shares, grid.n_dimensions, cosines)
         if iterations is None:
@@ -94,7 +96,10 @@ def diffusion_kde(
             iterations = FEW if gentle else MANY
         times, has_root = diffusion_times(kept, grid.n_dimensions, n, LIMIT, iterations)
     else:
-        times, has_root = _reference_times(shares, grid, float(n))
+        batch = shares.shape[: -grid.n_dimensions]
+        pairs = [reference_times(each, float(n), LIMIT) for each in shares.reshape(-1, *grid.shape)]
+        times = np.array([times for times, _ in pairs]).reshape(*batch, grid.n_dimensions)
+        has_root = np.array([has_root for _, has_root in pairs], dtype=bool).reshape(batch)
     xp = namespace(values)
     times = xp.where(has_root[..., None], times, _normal_times(shares, grid, n).clip(None, LIMIT))
     bandwidth = xp.sqrt(times) * factor
@@ -151,14 +156,6 @@ def _smoothed(kept: Tensor, bandwidth: Tensor, grid: Grid) -> Any:
 
 def _frequencies(n: int) -> np.ndarray:
     return np.pi * np.arange(n)
-
-
-def _reference_times(shares: np.ndarray, grid: Grid, n: float) -> tuple[Any, Any]:
-    """The diffusion times of each histogram, and whether it has a root."""
-    batch = shares.shape[: -grid.n_dimensions]
-    pairs = [reference_times(each, n, LIMIT) for each in shares.reshape(-1, *grid.shape)]
-    times = np.array([times for times, _ in pairs]).reshape(*batch, grid.n_dimensions)
-    return times, np.array([has_root for _, has_root in pairs], dtype=bool).reshape(batch)
 
 
 def _normal_times(shares: Any, grid: Grid, n: Any) -> Any:

@@ -155,8 +155,7 @@ def draw_observations(ratings: Any, uniforms: Any, grid: Grid, mask: Any = None)
         ((200, 2), [0.5, -0.1])
     """
     ratings, present = _masked(ratings, mask, grid)
-    n_dimensions = grid.n_dimensions
-    xp = namespace(ratings)
+    n_dimensions, xp = grid.n_dimensions, namespace(ratings)
     n_present = present.sum(-1)  # (...)
     size = (uniforms[..., 0] * n_present[..., None]).clip(0, None)  # (..., n_observations)
     place = xp.floor(size)
@@ -250,25 +249,16 @@ def _subsets(n_annotators: int) -> np.ndarray:
 
 
 def _probabilities(n_annotators: int) -> np.ndarray:
-    """How probable each subset is, by the number of annotators who are present: (n + 1, 2**n - 1).
-
-    Of subsets of those who are present; others are not looked up.
-    """
-    sizes = _subsets(n_annotators).sum(axis=1).astype(int)
-    return np.array(
-        [
-            [1 / (n * math.comb(n, size)) if 0 < size <= n else 0.0 for size in sizes]
-            for n in range(n_annotators + 1)
-        ]
-    )
+    """How probable each subset of those who are present is, by their number: (n + 1, 2**n - 1)."""
+    sizes, shares = _subsets(n_annotators).sum(axis=1).astype(int), []
+    for n in range(n_annotators + 1):
+        shares.append([1 / (n * math.comb(n, s)) if 0 < s <= n else 0.0 for s in sizes])
+    return np.array(shares)
 
 
 def _orders(n_annotators: int, n_orders: int) -> np.ndarray:
-    """Fixed orders of annotators, (n_orders, n_annotators).
-
-    An order sorts annotators by numbers that do not depend on how many there are; every second one
-    is the reverse of the one before.
-    """
+    """Fixed orders of annotators, (n_orders, n_annotators), by numbers that do not depend on how
+    many there are; every second one is the reverse of the one before."""
     roots = np.sqrt(first_primes(n_annotators))
     keys = (np.arange((n_orders + 1) // 2)[:, None] + 0.5) * roots % 1  # even for each annotator
     keys = np.stack([keys, 1 - keys], axis=1).reshape(-1, n_annotators)[:n_orders]

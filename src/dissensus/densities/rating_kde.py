@@ -31,14 +31,10 @@ KINDS = ("soft", "plain", "fixed")
 SAMPLING = ("random", "even")
 CELLS = {"soft": 64, "plain": 256, "fixed": 256}
 POSITIVE = ("temperature", "bandwidth", "observations", "factor")
-LIMITS = (
-    ("bins", 2, inf),
-    ("cells", 0, inf),
-    ("stretch", 0, inf),
-    ("noise", 0, inf),
-    ("shared", 0, 1),
-    ("correlation", -1, 1),
-)
+LIMITS = {  # lowest and highest
+    "bins": (2, inf), "cells": (0, inf), "stretch": (0, inf), "noise": (0, inf), "shared": (0, 1),
+    "correlation": (-1, 1),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class RatingKde:
                     f"{name} of a density must be one of {', '.join(known)}, "
                     f"not {getattr(self, name)!r}"
                 )
-        for name, low, high in LIMITS:
+        for name, (low, high) in LIMITS.items():
             value = getattr(self, name)
             if not low <= value <= high or value == inf:
                 limits = f"at least {low:g}" if high == inf else f"from {low:g} to {high:g}"
@@ -164,29 +160,22 @@ class RatingKde:
             ratings = noisy(ratings, deviations, self.noise, self.shared, self.correlation)
             present = None if present is None else present[..., None, :]
             uniforms = None if uniforms is None else uniforms[..., None, :, :]
-        smoothing = {
-            "temperature": self.temperature if temperature is None else temperature,
-            "factor": self.factor if factor is None else factor,
-        }
-        mass = pool(self._fine(ratings, present, uniforms, grid, smoothing), grid, self.bins)
-        return mass.mean(-1 - n_questions) if several else mass
-
-    def _fine(
-        self, ratings: Any, present: Any, uniforms: Any, grid: Grid, smoothing: dict[str, Any]
-    ) -> Any:
-        """The density on the grid of the histogram."""
         settings: dict[str, Any] = {}
         if self.kind == "soft":
-            settings["temperature"] = smoothing["temperature"]
+            settings["temperature"] = self.temperature if temperature is None else temperature
         if self.sampling == "even":
             observations, weights, spread = weighted_observations(ratings, grid, present)
             settings |= {"weights": weights, "spread": spread}
         else:
             observations = draw_observations(ratings, uniforms, grid, present)
         if self.kind == "fixed":
-            return fixed_kde(observations, grid, self.bandwidth, **settings)
-        settings |= {"n_observations": self.observations, "factor": smoothing["factor"]}
-        return diffusion_kde(observations, grid, **settings).density
+            fine = fixed_kde(observations, grid, self.bandwidth, **settings)
+        else:
+            settings |= {"n_observations": self.observations}
+            settings["factor"] = self.factor if factor is None else factor
+            fine = diffusion_kde(observations, grid, **settings).density
+        mass = pool(fine, grid, self.bins)
+        return mass.mean(-1 - n_questions) if several else mass
 
 
 FEWEST = 2  # ratings of an item with a density
@@ -236,14 +225,8 @@ def rating_densities(
     if len(_densities) + len(keys) > MOST_REMEMBERED:
         _densities.clear()
     _remember([key for key in dict.fromkeys(keys) if key not in _densities])
-    mass = [_densities[key] for key in keys]
-    shape = (bins,) * len(scales)
-    return JointDensity(
-        tuple(questions),
-        tuple(scales),
-        corpus.items.take(items[kept]),
-        np.array(mass).reshape(len(kept), *shape),
-    )
+    mass = np.array([_densities[key] for key in keys]).reshape(len(kept), *(bins,) * len(scales))
+    return JointDensity(tuple(questions), tuple(scales), corpus.items.take(items[kept]), mass)
 
 
 def unit_positions(question: str, scale: Scale, answers: np.ndarray) -> np.ndarray:
@@ -280,7 +263,9 @@ def _estimated(keys: Sequence[Key]) -> np.ndarray:
     ratings = np.array([key[0] for key in keys])  # (n_items, n_annotators, n_questions)
     n_annotators, n_questions = ratings.shape[1:]
     shape = N_DRAWN, n_uniforms(n_annotators, n_questions)
-    uniforms: Any = np.stack([np.random.default_rng(_seed(each)).random(shape) for each in ratings])
+    digests = (hashlib.sha256(each.tobytes()).digest()[:8] for each in ratings)
+    seeds = (int.from_bytes(digest, "little") for digest in digests)
+    uniforms: Any = np.stack([np.random.default_rng(seed).random(shape) for seed in seeds])
     grid = Grid((FINE,) * n_questions)
     values: Any = ratings
     if _has_gpu():
@@ -290,10 +275,6 @@ def _estimated(keys: Sequence[Key]) -> np.ndarray:
     density = diffusion_kde(draw_observations(values, uniforms, grid), grid).density
     pooled = pool(density, grid, bins)
     return np.asarray(pooled.cpu() if _has_gpu() else pooled)
-
-
-def _seed(ratings: np.ndarray) -> int:
-    return int.from_bytes(hashlib.sha256(ratings.tobytes()).digest()[:8], "little")
 
 
 def _has_gpu() -> bool:

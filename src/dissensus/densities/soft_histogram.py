@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 CHUNK = 16  # items that are computed together on a CPU
+Edges = tuple[Tensor, ...]  # of the cells of each dimension
 
 
 class SoftHistogram(torch.autograd.Function):
@@ -25,11 +26,7 @@ class SoftHistogram(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        first: Tensor,
-        second: Tensor,
-        weights: Tensor,
-        edges: tuple[Tensor, ...],
-        temperature: float,
+        first: Tensor, second: Tensor, weights: Tensor, edges: Edges, temperature: float
     ) -> Tensor:
         pair, weight, batch = _flat(first, second, weights)
         result = first.new_empty(len(weight), *(len(edge) - 1 for edge in edges))
@@ -68,7 +65,7 @@ class _Gradient(torch.autograd.Function):
         second: Tensor,
         weights: Tensor,
         gradient: Tensor,
-        edges: tuple[Tensor, ...],
+        edges: Edges,
         temperature: float,
         of_weights: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
@@ -76,10 +73,8 @@ class _Gradient(torch.autograd.Function):
         upstream = gradient.reshape(-1, *gradient.shape[-2:]) * _factors(edges, temperature)
         results = [torch.zeros_like(each) for each in (*pair, weight)]
         for rows in _chunks(weight):
-            sides = [
-                _sides(each[rows], edge, temperature)
-                for each, edge in zip(pair, edges, strict=True)
-            ]
+            both = zip(pair, edges, strict=True)
+            sides = [_sides(each[rows], edge, temperature) for each, edge in both]
             products = [above * below for above, below in sides]  # (items, O, Q, n)
             left, right = (each.mean(dim=-2) for each in products)
             to_left = torch.bmm(right, upstream[rows].mT)  # (items, O, n)
@@ -121,7 +116,7 @@ def _sides(positions: Tensor, edges: Tensor, temperature: float) -> tuple[Tensor
     return (scaled - lower).sigmoid_(), (upper - scaled).sigmoid_()
 
 
-def _factors(edges: tuple[Tensor, ...], temperature: float) -> Tensor:
+def _factors(edges: Edges, temperature: float) -> Tensor:
     """What the products of `_sides` lack, (n, m)."""
     first, second = (-(temperature * (edge[:-1] - edge[1:])).expm1() for edge in edges)
     return first[:, None] * second

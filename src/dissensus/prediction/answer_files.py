@@ -81,13 +81,11 @@ def write_answers(tables: Mapping[str, pa.Table], output: Path) -> list[Path]:
     One question is written to `output`, several to a file each, such as said-label.csv, or
     label.csv in a folder.
     """
-    if is_table(output):
+    if is_table(output) and len(tables) == 1:
+        paths = dict.fromkeys(tables, output)
+    elif is_table(output):
         stem, ending = output.with_suffix(""), output.suffix
-        one = len(tables) == 1
-        paths = {
-            q: output if one else stem.with_name(f"{stem.name}-{_file_name(q)}{ending}")
-            for q in tables
-        }
+        paths = {q: stem.with_name(f"{stem.name}-{_file_name(q)}{ending}") for q in tables}
     else:
         paths = {question: output / f"{_file_name(question)}.csv" for question in tables}
     if len(set(paths.values())) < len(paths):  # questions "a/b" and "a:b"
@@ -130,9 +128,8 @@ def joined(tables: Sequence[Any]) -> pa.Table:
     except pa.ArrowTypeError:
         texts = []
         for table in tables:
-            cells = [
-                ",".join(a) if isinstance(a, list) else str(a) for a in table["answer"].to_pylist()
-            ]
+            given = table["answer"].to_pylist()
+            cells = [",".join(each) if isinstance(each, list) else str(each) for each in given]
             at = table.column_names.index("answer")
             texts.append(table.set_column(at, "answer", pa.array(cells, pa.string())))
         return pa.concat_tables(texts, promote_options="permissive")

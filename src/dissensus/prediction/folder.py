@@ -80,25 +80,23 @@ def write_prediction(
     if prediction.by_annotator is not None:
         _write_pairs(tables, prediction.by_annotator, prediction.scale)
     for place, attention in enumerate(prediction.attention):
-        _write_attention(tables, place, attention)
+        tables.write(f"attention-{place}", {"weight": attention.weight})
+        tables.write(f"attention-offsets-{place}", {"offset": attention.offsets})
+        tables.write(f"attention-places-{place}", {"place": _axes(attention.places)})
+        tables.write(f"attention-place-offsets-{place}", {"offset": attention.place_offsets})
     if prediction.members is not None:
         tables.write("members", {"answer": _matrix(prediction.members.T)})
-    for place, member_attention in enumerate(prediction.member_attention):
-        columns = {
-            "weight": _matrix(member_attention.weight.T),
-            "place": _axes(member_attention.places),
-        }
+    for place, of_members in enumerate(prediction.member_attention):
+        columns = {"weight": _matrix(of_members.weight.T), "place": _axes(of_members.places)}
         tables.write(f"member-attention-{place}", columns)
-        tables.write(f"member-offsets-{place}", {"offset": member_attention.offsets})
+        tables.write(f"member-offsets-{place}", {"offset": of_members.offsets})
     return {
         "name": question,
         "scale": prediction.scale.to_dict(),
         "pairs": prediction.by_annotator is not None,
-        "attention": [attention.role for attention in prediction.attention] or None,
+        "attention": [each.role for each in prediction.attention] or None,
         "members": prediction.members is not None,
-        "member attention": [
-            member_attention.role for member_attention in prediction.member_attention
-        ],
+        "member attention": [each.role for each in prediction.member_attention],
         "gives": prediction.gives,
     }
 
@@ -174,13 +172,6 @@ def _read_pairs(tables: _Tables) -> ByAnnotator:
         _read_column(rows["value"]),
         _array(rows["distribution"]) if "distribution" in rows else None,
     )
-
-
-def _write_attention(tables: _Tables, place: int, attention: Attention) -> None:
-    tables.write(f"attention-{place}", {"weight": attention.weight})
-    tables.write(f"attention-offsets-{place}", {"offset": attention.offsets})
-    tables.write(f"attention-places-{place}", {"place": _axes(attention.places)})
-    tables.write(f"attention-place-offsets-{place}", {"offset": attention.place_offsets})
 
 
 def _read_attention(tables: _Tables, place: int, role: str) -> Attention:

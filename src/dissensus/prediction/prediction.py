@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -79,7 +80,6 @@ class Prediction:
             raise DataError(
                 f"{expected[0]} items but {len(self.disagreement)} entries in disagreement"
             )
-
         if self.attention and self.by_annotator is None:
             raise DataError("attention is of annotators, but none were predicted")
         for attention in self.attention:
@@ -342,25 +342,19 @@ def _add(
                 return
             sums += [total] if abs(total - 1) > SUM_TOLERANCE else []
             distribution = distribution / total
-    answer = None
-    if not (isinstance(scale, MultiLabel) and given == "") and _is_gap(given):
-        if distribution is None:
-            rows.skipped.setdefault("no answer", []).append(name)
-            return
-        answer = scale.consensus(distribution[None])[0]
-    else:
-        try:
-            spelled = split_set(given) if isinstance(scale, MultiLabel) else _text(given)
-            answer = scale.encode([spelled])[0]
-        except DataError:
-            if distribution is None:
-                rows.skipped.setdefault("an answer that is not on the scale", []).append(
-                    _text(given)
-                )
-                return
-            answer = scale.consensus(distribution[None])[0]
+    several = isinstance(scale, MultiLabel)
+    answer, why, example = None, "no answer", name
+    if (several and given == "") or not _is_gap(given):
+        why, example = "an answer that is not on the scale", _text(given)
+        with suppress(DataError):
+            answer = scale.encode([split_set(given) if several else example])[0]
+    if answer is None and distribution is None:
+        rows.skipped.setdefault(why, []).append(example)
+        return
     if distribution is None:
         distribution = scale.one_hot(np.array([answer], dtype=scale.dtype))[0].astype(float)
+    elif answer is None:
+        answer = scale.consensus(distribution[None])[0]
     rows.item.append(name)
     rows.annotator.append(who)
     rows.answer.append(answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,9 @@ class Predictions(Mapping[str, Prediction]):
         with writing(path, "predictions") as folder:
             fronts, written = [], list[Prediction]()
             for number, (question, prediction) in enumerate(self.items()):
-                same = _with_same_maps(prediction, written)
+                maps = [id(each) for each in prediction.attention]
+                alike = (n for n, p in enumerate(written) if maps == [*map(id, p.attention)])
+                same = next(alike, None) if maps else None  # the first with its maps, written once
                 written.append(prediction)
                 kept = prediction if same is None else replace(prediction, attention=())
                 entry = write_prediction(folder, number, question, kept)
@@ -127,10 +129,3 @@ class Predictions(Mapping[str, Prediction]):
             entries = enumerate(front.get("densities", []))
             densities = [read_density(folder, *pair) for pair in entries]
             return cls(by_question, front["method"], front["corpus"], densities)
-
-
-def _with_same_maps(prediction: Prediction, others: Sequence[Prediction]) -> int | None:
-    """The first of other predictions that shares its maps, which are written once."""
-    own = list(map(id, prediction.attention))
-    same = (at for at, other in enumerate(others) if own == list(map(id, other.attention)))
-    return next(same, None) if own else None
