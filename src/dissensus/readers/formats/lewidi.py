@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -101,27 +101,83 @@ def read_parts(
 ) -> Corpus:
     """One corpus from several files, such as its training and its development part."""
     files = list(paths)
-    items = [_item(*one, edition) for path in files for one in _entries(path, encoding)]
+    items = _Items(edition)
+    for path in files:
+        for entry in _entries(path, encoding):
+            items.add(*entry)
     try:
-        return _corpus(name, items, edition, repeats)
+        return _corpus(name, items, repeats)
     except DataError as error:  # its messages name items and annotators, not files
         raise DataError(f"{', '.join(map(str, files))}: {error}") from None
 
 
-# ---- an entry of a file as an item ----
+# ---- the entries of files as columns ----
 
 
-@dataclass(frozen=True)
-class _Item:
-    name: str
-    split: str
-    texts: dict[str, str]  # by role
-    annotators: list[str]
-    answers: dict[str, list[str]]  # question -> an answer per annotator, "" where there is none
-    attributes: dict[str, str]
-    annotator_attributes: dict[str, dict[str, str]]  # by annotator
-    gold: tuple[str, str] | None  # question and label
-    explanations: dict[str, list[str]]  # one for each value chosen
+@dataclass
+class _Items:
+    """The columns of all items, and of their rows: one for each annotator of an item."""
+
+    edition: int
+    names: list[str] = field(default_factory=list)
+    splits: list[str] = field(default_factory=list)
+    texts: list[dict[str, str]] = field(default_factory=list)  # by role
+    attributes: list[dict[str, str]] = field(default_factory=list)
+    item: list[int] = field(default_factory=list)  # of each row
+    annotator: list[str] = field(default_factory=list)
+    explanations: list[list[str] | None] = field(default_factory=list)  # one for each value chosen
+    answers: dict[str, dict[int, str]] = field(default_factory=dict)  # question -> row -> answer
+    gold: dict[str, dict[int, str]] = field(default_factory=dict)  # question -> item -> label
+    of_annotators: dict[str, dict[str, str]] = field(default_factory=dict)  # attribute -> annotator
+
+    def add(self, entry: dict[str, Any], where: str, key: str) -> None:
+        info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
+        split = _text(entry, "split", where)
+        named = _parts(_text(entry, "annotators", where))
+        if "" in named:
+            raise DataError(f"{where}: 'annotators' has an empty name")
+        main = _question(_text(entry, "annotation task", where).strip())
+        texts = _texts(entry["text"], where, self.edition)
+        if self.edition == 2023:
+            answers = _answers_2023(entry, info, where, main, len(named))
+            annotators = named
+        else:
+            answers = {main: _answers_2025(entry, where, main, named)}
+            annotators = list(dict.fromkeys(named if answers[main] else ()))
+        stated = entry.get("number of annotations")
+        if any(answers[main]) and stated not in (None, len(named)):
+            raise DataError(
+                f"{where}: 'number of annotations' is {stated!r} but there are {len(named)}"
+            )
+        if "annotators group" in info:  # HS-Brexit
+            groups = _parallel(info["annotators group"], where, "annotators group", len(named))
+            by_name = {n: str(info.get(g, g)) for n, g in zip(named, groups, strict=True)}
+            self.of_annotators.setdefault("group", {}).update(by_name)
+        if profiles := {name: str(info[name]) for name in named if name in info}:  # ArMIS
+            self.of_annotators.setdefault("profile", {}).update(profiles)
+        if self.edition == 2023 and entry.get("hard_label") not in (None, ""):
+            question = "abusive" if main == "severity" else main
+            label = str(entry["hard_label"])  # a number in some items of ConvAbuse
+            _check([label], question, where, "'hard_label' has")
+            gold = self.gold.setdefault(question, {})
+            gold[len(self.names)] = _words(question).get(label, label)
+        explained = _explanations(info, where, named) if self.edition == 2025 else {}
+        for question, values in answers.items():
+            self.answers.setdefault(question, {}).update(enumerate(values, len(self.item)))
+        self.item += [len(self.names)] * len(annotators)
+        self.annotator += annotators
+        self.explanations += [explained.get(name) for name in annotators]
+        self.names.append(f"{split}-{key}")
+        self.splits.append(split)
+        self.texts.append(texts)
+        facts = ({"lang": entry["lang"]} if "lang" in entry else {}) | info
+        kept = {
+            name.replace("conversation_id(s)", "conversation_ids"): str(fact)
+            for name, fact in facts.items()
+            if name == "lang" or isinstance(fact, str | int | float)
+            if name not in {*named, "annotators group"} and not re.fullmatch(r"group\d+", name)
+        }
+        self.attributes.append(kept)
 
 
 def _entries(path: Path, encoding: str | None) -> Iterable[tuple[dict[str, Any], str, str]]:
@@ -136,42 +192,6 @@ def _entries(path: Path, encoding: str | None) -> Iterable[tuple[dict[str, Any],
         if missing:
             raise DataError(f"{where}: no key {listed(missing)}; it has {listed(entry, 12)}")
         yield entry, where, key
-
-
-def _item(entry: dict[str, Any], where: str, key: str, edition: int) -> _Item:
-    info = as_object(entry.get("other_info") or {}, f"{where}, 'other_info'", "texts")
-    split = _text(entry, "split", where)
-    named = _parts(_text(entry, "annotators", where))
-    if "" in named:
-        raise DataError(f"{where}: 'annotators' has an empty name")
-    main = _question(_text(entry, "annotation task", where).strip())
-    texts = _texts(entry["text"], where, edition)
-    reads = _answers_2023 if edition == 2023 else _answers_2025
-    answers = reads(entry, info, where, main, named)
-    annotators = named if edition == 2023 else list(dict.fromkeys(named if answers[main] else ()))
-    stated = entry.get("number of annotations")
-    if any(answers[main]) and stated not in (None, len(named)):
-        raise DataError(
-            f"{where}: 'number of annotations' is {stated!r} but there are {len(named)}"
-        )
-    facts = ({"lang": entry["lang"]} if "lang" in entry else {}) | info
-    attributes = {
-        name.replace("conversation_id(s)", "conversation_ids"): str(fact)
-        for name, fact in facts.items()
-        if name == "lang" or isinstance(fact, str | int | float)
-        if name not in {*named, "annotators group"} and not re.fullmatch(r"group\d+", name)
-    }
-    return _Item(
-        f"{split}-{key}",
-        split,
-        texts,
-        annotators,
-        answers,
-        attributes,
-        _annotator_attributes(info, where, named),
-        _gold(entry, where, main) if edition == 2023 else None,
-        _explanations(info, where, named) if edition == 2025 else {},
-    )
 
 
 def _text(entry: dict[str, Any], key: str, where: str) -> str:
@@ -190,6 +210,16 @@ def _parts(text: str) -> list[str]:
         (['Ann1', 'Ann2'], [])
     """
     return [part.strip() for part in text.split(",")] if text.strip() else []
+
+
+def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
+    """The parts of a text that has one for every annotator; an empty text has empty parts."""
+    parts = _parts(_text({key: value}, key, where)) or [""] * n_annotators
+    if len(parts) != n_annotators:
+        raise DataError(
+            f"{where}: {key!r} has {len(parts)} entries but 'annotators' has {n_annotators}"
+        )
+    return parts
 
 
 def _question(task: str) -> str:
@@ -213,7 +243,7 @@ def _texts(text: Any, where: str, edition: int) -> dict[str, str]:
 
 
 def _answers_2023(
-    entry: dict[str, Any], info: dict[str, Any], where: str, main: str, annotators: list[str]
+    entry: dict[str, Any], info: dict[str, Any], where: str, main: str, n_annotators: int
 ) -> dict[str, list[str]]:
     texts = {main: ("annotations", entry["annotations"])}  # question -> key and text
     for title in ("other annotations", "other_annotations"):
@@ -221,14 +251,12 @@ def _answers_2023(
             texts[_question(name)] = (name, value)
     answers = {}
     for question, (name, value) in texts.items():
-        answers[question] = _parallel(value, where, name, len(annotators))
+        answers[question] = _parallel(value, where, name, n_annotators)
         _check(answers[question], question, where, f"{name!r} has")
     return answers
 
 
-def _answers_2025(
-    entry: dict[str, Any], _: Any, where: str, question: str, named: list[str]
-) -> dict[str, list[str]]:
+def _answers_2025(entry: dict[str, Any], where: str, question: str, named: list[str]) -> list[str]:
     answers = {}
     written = as_object(entry["annotations"], f"{where}, 'annotations'", "answers by annotator")
     for annotator, answer in written.items():
@@ -243,7 +271,7 @@ def _answers_2025(
             f"{where}: 'annotators' names {listed(dict.fromkeys(named))} but 'annotations' "
             f"has {listed(answers)}"
         )
-    return {question: [answers[name] for name in dict.fromkeys(named)] if answers else []}
+    return [answers[name] for name in dict.fromkeys(named)] if answers else []
 
 
 def _check(answers: list[str], question: str, where: str, whose: str) -> None:
@@ -266,39 +294,6 @@ def _words(question: str) -> dict[str, str]:
     return WORDS if SCALES.get(question) is BINARY else {}
 
 
-def _gold(entry: dict[str, Any], where: str, main: str) -> tuple[str, str] | None:
-    label = entry.get("hard_label")
-    if label in (None, ""):
-        return None
-    question = "abusive" if main == "severity" else main
-    label = str(label)  # a number in some items of ConvAbuse
-    _check([label], question, where, "'hard_label' has")
-    return question, _words(question).get(label, label)
-
-
-def _annotator_attributes(
-    info: dict[str, Any], where: str, annotators: list[str]
-) -> dict[str, dict[str, str]]:
-    """Attributes of the annotators: HS-Brexit's `group`, ArMIS's `profile`."""
-    attributes = {}
-    if "annotators group" in info:
-        codes = _parallel(info["annotators group"], where, "annotators group", len(annotators))
-        groups = [str(info.get(code, code)) for code in codes]
-        attributes["group"] = dict(zip(annotators, groups, strict=True))
-    profiles = {name: str(info[name]) for name in annotators if name in info}
-    return attributes | ({"profile": profiles} if profiles else {})
-
-
-def _parallel(value: Any, where: str, key: str, n_annotators: int) -> list[str]:
-    """The parts of a text that has one for every annotator; an empty text has empty parts."""
-    parts = _parts(_text({key: value}, key, where)) or [""] * n_annotators
-    if len(parts) != n_annotators:
-        raise DataError(
-            f"{where}: {key!r} has {len(parts)} entries but 'annotators' has {n_annotators}"
-        )
-    return parts
-
-
 def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> dict[str, list[str]]:
     """Free texts in the order of the annotators, one for each time that they are named."""
     texts = info.get("explanations", [""] * len(annotators))
@@ -315,26 +310,30 @@ def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> di
     return by_annotator if any(texts) else {}
 
 
-# ---- items as a corpus ----
+# ---- columns as a corpus ----
 
 
-def _corpus(name: str, items: list[_Item], edition: int, repeats: Repeats) -> Corpus:
-    names = Names([item.name for item in items])
-    distinct = {annotator for item in items for annotator in item.annotators}
-    annotators = Names(sorted(distinct, key=lambda name: (len(name), name)))  # Ann9, Ann10
-    item = np.repeat(np.arange(len(items)), [len(one.annotators) for one in items])
-    row_names = pa.array([name for one in items for name in one.annotators], pa.string())
-    annotator = annotators.codes(row_names)  # row r of each question: an annotator of an item
-    reasons = [one.explanations.get(name) for one in items for name in one.annotators]
+def _corpus(name: str, items: _Items, repeats: Repeats) -> Corpus:
+    names = Names(items.names)
+    annotators = Names(sorted({*items.annotator}, key=lambda name: (len(name), name)))  # Ann9, 10
+    item, annotator = (
+        np.array(items.item, int),
+        annotators.codes(pa.array(items.annotator, pa.string())),
+    )
     questions: dict[str, Annotations] = {}
     left_out: list[LeftOut] = []
     notes: list[str] = []
-    tasks = list(dict.fromkeys(question for one in items for question in one.answers))
-    for task in tasks:
-        row_answers = _row_answers(items, task, left_out, notes)
-        rows = np.flatnonzero([bool(answer) for answer in row_answers])
-        explained = [reasons[row] for row in rows]
-        derived = {task: row_answers[rows].tolist()}
+    for task, by_row in items.answers.items():
+        if n_empty := sum(answer == "" for answer in by_row.values()):
+            left_out.append(LeftOut(task, "the answer is empty", n_empty))
+        for word, meaning in _words(task).items():
+            if n_words := sum(answer == word for answer in by_row.values()):
+                by_row = {row: meaning if a == word else a for row, a in by_row.items()}
+                notes.append(f"{task}: {n_words} answers {word!r} are taken to mean {meaning!r}")
+        given = {row: answer for row, answer in by_row.items() if answer}
+        rows = np.array(list(given), int)
+        explained = [items.explanations[row] for row in given]
+        derived = {task: list(given.values())}
         if task == "severity":  # below 0 it means abusive
             derived["abusive"] = ["1" if int(answer) < 0 else "0" for answer in derived[task]]
         for question, answers in derived.items():
@@ -345,24 +344,25 @@ def _corpus(name: str, items: list[_Item], edition: int, repeats: Repeats) -> Co
                 SCALES.get(question) or _inferred(question, answers),
                 items=names,
                 annotators=annotators,
-                response=rows if edition == 2023 else None,
+                response=rows if items.edition == 2023 else None,
                 extra={"explanations": pa.array(explained)} if any(explained) else {},
                 repeats=repeats,
             )
-    texts = _columns([item.texts for item in items])
-    attributes = _columns([item.attributes for item in items])
-    group = SHARED.get(tasks[0]) if len(tasks) == 1 else None
+    texts, attributes = _columns(items.texts), _columns(items.attributes)
+    group = SHARED.get(next(iter(items.answers))) if len(items.answers) == 1 else None
     if group in texts:  # the name of the first item with the same text
-        first = dict(zip(texts[group][::-1], list(names)[::-1], strict=True))
+        first = dict(zip(texts[group][::-1], items.names[::-1], strict=True))
         attributes[group] = [None if text is None else first[text] for text in texts[group]]
     elif "conversation_ids" in attributes:
         group = "conversation"
         attributes[group] = conversations(attributes["conversation_ids"])
         notes.append(DAMAGED)
-    by_annotator: dict[str, dict[str, str]] = {}
-    for one in items:
-        for key, values in one.annotator_attributes.items():
-            by_annotator.setdefault(key, {}).update(values)
+    gold = {
+        question: Annotations.from_arrays(
+            np.array(list(of)), None, pa.array(of.values()), questions[question].scale, items=names
+        )
+        for question, of in items.gold.items()
+    }
     return Corpus.build(
         name,
         names,
@@ -371,11 +371,11 @@ def _corpus(name: str, items: list[_Item], edition: int, repeats: Repeats) -> Co
         contents={role: Contents.distinct("text", column) for role, column in texts.items()},
         item_attributes={key: pa.array(column) for key, column in attributes.items()},
         annotator_attributes={
-            key: pa.array([values.get(annotator) for annotator in annotators], pa.string())
-            for key, values in by_annotator.items()
+            key: pa.array([of.get(annotator) for annotator in annotators], pa.string())
+            for key, of in items.of_annotators.items()
         },
-        gold=_labels(items, names, questions),
-        splits={"official": [item.split for item in items]},
+        gold=gold,
+        splits={"official": items.splits},
         group=group if group in attributes else None,
         left_out=tuple(left_out),
         notes=tuple(notes),
@@ -388,43 +388,12 @@ def _columns(rows: Sequence[dict[str, str]]) -> dict[str, list[str | None]]:
     return {key: [row.get(key) for row in rows] for key in keys}
 
 
-def _row_answers(
-    items: list[_Item], question: str, left_out: list[LeftOut], notes: list[str]
-) -> np.ndarray:
-    """An answer per annotator and item, None if the item lacks the question; adds what is noted."""
-    lists = [one.answers.get(question, [None] * len(one.annotators)) for one in items]
-    answers = np.array([answer for some in lists for answer in some], dtype=object)
-    if n_empty := int((answers == "").sum()):
-        left_out.append(LeftOut(question, "the answer is empty", n_empty))
-    for word, meaning in _words(question).items():
-        if n_words := int((answers == word).sum()):
-            answers[answers == word] = meaning
-            notes.append(f"{question}: {n_words} answers {word!r} are taken to mean {meaning!r}")
-    return answers
-
-
 def _inferred(question: str, answers: list[str]) -> Scale:
     if not answers:
         raise DataError(f"{question!r} has no answers; a scale cannot be inferred")
     if any("," in answer for answer in answers):
         return MultiLabel(tuple(sorted_values({v for answer in answers for v in _parts(answer)})))
     return infer_scale(list(dict.fromkeys(answers)))
-
-
-def _labels(
-    items: list[_Item], names: Names, questions: dict[str, Annotations]
-) -> dict[str, Annotations]:
-    labels: dict[str, dict[int, str]] = {}
-    for code, item in enumerate(items):
-        if item.gold:
-            question, label = item.gold
-            labels.setdefault(question, {})[code] = label
-    return {
-        question: Annotations.from_arrays(
-            np.array(list(of)), None, pa.array(of.values()), questions[question].scale, items=names
-        )
-        for question, of in labels.items()
-    }
 
 
 def conversations(ids: list[str | None]) -> list[str | None]:
@@ -436,17 +405,19 @@ def conversations(ids: list[str | None]) -> list[str | None]:
         >>> conversations(["7", "8,9", "9", None])
         ['7', '8', '8', None]
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     parts = [_parts(text or "") for text in ids]
-    codes = {
-        name: at for at, name in enumerate(dict.fromkeys(one for some in parts for one in some))
-    }
-    ends = np.array([(codes[some[0]], codes[one]) for some in parts for one in some], int).reshape(
-        -1, 2
-    )
-    graph = coo_array((np.ones(len(ends)), ends.T), shape=(len(codes), len(codes)))
-    group = connected_components(graph, directed=False)[1] if len(codes) else []
-    names = {group[code]: name for name, code in reversed(codes.items())}
-    return [names[group[codes[some[0]]]] if some else None for some in parts]
+    names = list(dict.fromkeys(name for some in parts for name in some))
+    code_of = {name: code for code, name in enumerate(names)}
+    joined = list(range(len(names)))  # each id with an earlier one, or itself
+
+    def first(name: str) -> int:
+        code = code_of[name]
+        while joined[code] != code:
+            code = joined[code]
+        return code
+
+    for some in parts:
+        groups = sorted({first(name) for name in some})
+        for group in groups:
+            joined[group] = groups[0]
+    return [names[first(some[0])] if some else None for some in parts]
