@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import codecs
 import re
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NoReturn, TypeVar
+from typing import BinaryIO, TypeVar
 
 from dissensus.errors import DataError, counted
 from dissensus.files.plain import (
     ENDINGS,
     Unpacked,
     beginning,
-    check_zip,
     compression,
     open_plain,
     plain_bytes,
@@ -102,24 +100,7 @@ def is_text(start: bytes) -> bool:
 def read_utf8(path: Path, encoding: str | None = None) -> bytes:
     """The whole file as UTF-8 without a byte order mark; refused with the position otherwise."""
     _check_lines(path)
-    data = read_bytes(path)
-    if encoding is not None:
-        return _recoded(data, encoding, path)
-    for mark, marked in MARKS:
-        if data.startswith(mark):
-            if marked != "utf-8":
-                return _recoded(data, marked, path)
-            data = data[len(mark) :]
-            _check_utf8(data, path, len(mark))
-            return data
-    if not is_text(data[:4096]):
-        raise DataError(f"{path}{_null(data[:4096]) or ': ' + what_binary(data[:8])}")
-    _check_utf8(data, path)
-    return data
-
-
-class LongLineError(DataError):
-    """A line that is too long to be read."""
+    return _as_utf8(read_bytes(path), path, encoding)
 
 
 def _check_lines(path: Path) -> None:
@@ -128,17 +109,18 @@ def _check_lines(path: Path) -> None:
         if path.stat().st_size <= MOST_LINE:
             return
         with open_plain(path) as file:
-            chunk, line, length = file.read(CHUNK), 1, 0
-            while chunk and not (line == 1 and compression(chunk)):
+            line, length = 1, 0
+            for chunk in iter(lambda: file.read(CHUNK), b""):
+                if line == 1 and compression(chunk):
+                    return
                 last = chunk.rfind(b"\n")
                 line += chunk.count(b"\n")
                 length = len(chunk) - last - 1 if last >= 0 else length + len(chunk)
                 if length > MOST_LINE:
-                    raise LongLineError(
+                    raise DataError(
                         f"{path}, line {line}: longer than {MOST_LINE >> 20} MB; is the file "
                         "damaged? Write a line for each row or object"
                     )
-                chunk = file.read(CHUNK)
     except OSError:
         return  # reading the file says why
 
@@ -171,15 +153,12 @@ def western_word(data: bytes) -> str | None:
 
 def read_text(path: Path, encoding: str | None) -> tuple[bytes, tuple[str, ...]]:
     """The file as UTF-8, and a note if it is read as Windows-1252 without being asked."""
+    _check_lines(path)
+    data = read_bytes(path)
     try:
-        return read_utf8(path, encoding), ()
-    except LongLineError:
-        raise
+        return _as_utf8(data, path, encoding), ()
     except DataError:
-        if encoding is not None:
-            raise
-        data = read_bytes(path)
-        if data.startswith(codecs.BOM_UTF8) or not is_text(data[:4096]):
+        if encoding is not None or data.startswith(codecs.BOM_UTF8) or not is_text(data[:4096]):
             raise
         advice = "if letters are wrong, name its encoding (encoding=, --encoding)"
         if (word := western_word(data)) is not None:
@@ -193,16 +172,12 @@ def read_text(path: Path, encoding: str | None) -> tuple[bytes, tuple[str, ...]]
         if not few and western_word(text) is None:
             raise
     for at, line in odd.items():
-        lines[at] = _western(line).encode("utf-8")
+        try:
+            lines[at] = line.decode(WESTERN).encode("utf-8")
+        except UnicodeDecodeError:
+            lines[at] = line.decode("latin-1").encode("utf-8")
     note = f"{counted(len(odd), 'line')} not in UTF-8, read as Windows-1252; {advice}"
     return b"\n".join(lines), (note,)
-
-
-def _western(line: bytes) -> str:
-    try:
-        return line.decode(WESTERN)
-    except UnicodeDecodeError:
-        return line.decode("latin-1")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -222,36 +197,25 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def refuse_binary(path: Path) -> NoReturn:
-    """Refuse a file that no reader knows, saying what it is."""
-    start = first_bytes(path)
-    if zipfile.is_zipfile(path):
-        check_zip(path)
-    raise DataError(f"{path}{_null(start) or ': ' + what_binary(start[:8])}")
+def not_text(path: Path, start: bytes) -> DataError:
+    """The error for a file that is not text, or a text with a NUL byte in it.
 
-
-def _null(start: bytes) -> str:
-    """The message for a text with a NUL byte in it; empty if it is not one."""
-    at = start.find(b"\0")
-    before = start[:at]
-    if at < 8 or not all(byte > 31 or byte in b"\t\r\n" for byte in before):
-        return ""
-    line = before.count(b"\n") + 1
-    return (
-        f", line {line}: contains a NUL byte, at position {at}; remove it, or save the file again"
-    )
-
-
-def what_binary(start: bytes) -> str:
-    """The message for a file that is not text."""
-    for magic, what in BINARY.items():
-        if start.startswith(magic):
-            return what
-    if len(start) >= 4 and all(start[::2]) != all(start[1::2]):  # every other byte is 0
-        which = "utf-16-le" if all(start[::2]) else "utf-16-be"
-        if not any(start[which == "utf-16-le" :: 2]):
-            return f"text in UTF-16 without its mark; use --format csv --encoding {which}"
-    return f"a binary file (it begins with {start!r}), not a table"
+    Args:
+        start: its first bytes.
+    """
+    at, magic = start.find(b"\0"), start[:8]
+    if at >= 8 and all(byte > 31 or byte in b"\t\r\n" for byte in start[:at]):
+        line = start.count(b"\n", 0, at) + 1
+        return DataError(
+            f"{path}, line {line}: contains a NUL byte, at position {at}; remove it, or save the "
+            "file again"
+        )
+    known = (what for known, what in BINARY.items() if magic.startswith(known))
+    what = next(known, f"a binary file (it begins with {magic!r}), not a table")
+    for which, (zeros, others) in {"utf-16-le": (1, 0), "utf-16-be": (0, 1)}.items():
+        if len(magic) >= 4 and all(magic[others::2]) and not any(magic[zeros::2]):
+            what = f"text in UTF-16 without its mark; use --format csv --encoding {which}"
+    return DataError(f"{path}: {what}")
 
 
 # ---- large files ----
@@ -339,6 +303,18 @@ def _recoded(data: bytes, encoding: str, path: Path) -> bytes:
         raise DataError(f"{path}: {wrong}{OTHER}") from None
     except UnicodeError as error:
         raise DataError(f"{path}: is not {encoding} ({error})") from None
+
+
+def _as_utf8(data: bytes, path: Path, encoding: str | None) -> bytes:
+    """Bytes in this encoding, or in that of their mark, as UTF-8."""
+    mark, marked = next((one for one in MARKS if data.startswith(one[0])), (b"", "utf-8"))
+    if encoding is not None or marked != "utf-8":
+        return _recoded(data, encoding or marked, path)
+    if not mark and not is_text(data[:4096]):
+        raise not_text(path, data[:4096])
+    data = data[len(mark) :]
+    _check_utf8(data, path, len(mark))
+    return data
 
 
 def _no_encoding(name: str, path: Path) -> DataError:

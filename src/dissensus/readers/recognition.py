@@ -23,9 +23,10 @@ from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.files.plain import check_zip
 from dissensus.readers.delimited import names_of
 from dissensus.readers.exports import folders
-from dissensus.readers.files import ending, first_bytes, is_text, read_bytes, refuse_binary
+from dissensus.readers.files import ending, first_bytes, is_text, not_text, read_bytes
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.column_names import NAMES, plain
 
@@ -307,4 +308,6 @@ def recognise(path: Path) -> str:
     if path.is_dir():
         raise DataError(f"{path}: a folder without a corpus or several tables; name a file in it")
     read_bytes(path)  # refuses one that is empty or may not be read
-    refuse_binary(path)
+    if zipfile.is_zipfile(path):
+        check_zip(path)
+    raise not_text(path, first_bytes(path))
