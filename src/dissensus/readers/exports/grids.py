@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -80,34 +80,34 @@ def grid(
         named: whether the table has column names; they are numbers otherwise.
         layout: may say in which rows they are, or give others.
     """
-    numbered = [(n, row) for n, row in enumerate(rows, start=1) if any(row) and n > layout.skip]
-    named = named and layout.header != 0
-    if not numbered:
+    filled = {n: row for n, row in enumerate(rows, start=1) if any(row) and n > layout.skip}
+    if not filled:
         return None
-    width = max(len(row) for _, row in numbered)
-    padded = [(n, [*row, *[None] * (width - len(row))]) for n, row in numbered]
-    if not named:
-        kept = [at for at in range(width) if any(row[at] for _, row in padded)]
+    width, numbers = max(map(len, filled.values())), list(filled)
+    padded = [[*row, *[None] * (width - len(row))] for row in filled.values()]
+    names: Cells = [None] * width
+    start = -1  # the row of names
+    if named and layout.header != 0:
+        start = 0 if layout.header or layout.skip else _header_row(padded)
+        names = padded[start]
+        if layout.header == 2 and len(padded) > 1:
+            names, start = [*of_two_rows(*([c or "" for c in row] for row in padded[:2]))], 1
+        elif layout.header is None:  # the row of names may be the upper or the lower of two
+            two = {upper: _two_rows_of_names(padded[upper:]) for upper in (start, start - 1)
+                   if upper >= 0}  # fmt: skip
+            for upper, both in two.items():
+                if both is not None:
+                    names, start = both, upper + 1
+                    break
+    below = padded[start + 1 :]
+    kept = [at for at in range(width) if names[at] or any(row[at] for row in below)]
+    header = tuple((names[at] or "").strip() for at in kept)
+    if start < 0:
         header = layout.columns or tuple(f"column {number}" for number, _ in enumerate(kept, 1))
         if len(header) != len(kept):
             raise DataError(f"{name}: {len(kept)} columns, but {len(header)} names")
-        return Grid(name, header, [[row[at] for at in kept] for _, row in padded], padded[0][0])
-    start = 0 if layout.header or layout.skip else _header_row([row for _, row in padded])
-    names = padded[start][1]
-    if layout.header == 2 and len(padded) > 1:
-        names, start = [*of_two_rows(*([c or "" for c in row] for _, row in padded[:2]))], 1
-    for upper in (
-        (start, start - 1) if layout.header is None else ()
-    ):  # the row of names may be the upper or the lower of two
-        both = _two_rows_of_names([row for _, row in padded[max(upper, 0) :]])
-        if upper >= 0 and both is not None:
-            names, start = both, upper + 1
-            break
-    below = [(n, row) for n, row in padded[start + 1 :]]
-    kept = [at for at in range(width) if names[at] or any(row[at] for _, row in below)]
-    header = tuple((names[at] or "").strip() for at in kept)
-    cells = [[row[at] for at in kept] for _, row in below]
-    return Grid(name, header, cells, below[0][0] if below else padded[start][0] + 1, start)
+    first = numbers[start + 1] if below else numbers[start] + 1
+    return Grid(name, header, [[row[at] for at in kept] for row in below], first, max(start, 0))
 
 
 def _header_row(rows: list[Cells]) -> int:
@@ -235,76 +235,171 @@ def grids_corpus(path: Path, grids: Sequence[Grid], options: Layout, unit: str) 
     grids = [one for one in grids if one.cells]
     if not grids:
         raise DataError(f"{path}: no {unit} contains a table")
+    by_name = {one.name: one for one in grids}
     if options.files is not None:
-        named = {one.name: one for one in grids}
-        return matched_corpus(path, named, lambda name: named[name].rows(path), options, unit)
+        return matched_corpus(path, by_name, lambda name: by_name[name].rows(path), options, unit)
     if options.corpus is not None:
-        names = [one.name for one in grids]
-        if options.corpus not in names:
+        if options.corpus not in by_name:
+            names = [one.name for one in grids]
             raise DataError(f"{path}: no {unit} {options.corpus!r}; there are {listed(names)}")
         grids = [one for one in grids if one.name == options.corpus]
         options = replace(options, corpus=None)
-    grids, notes = _without_copies(grids, unit)
-    if len(grids) == 1:
-        return _one(path, grids[0], options, notes)
-    alike = _alike(grids)
-    if len(alike) > 1:
-        others = [one for one in grids if one not in alike]
-        return _joined(path, alike, others, options, unit, notes)
-    return _readable(path, grids, options, unit, notes)
+    tables = _Tables(path, options, unit)
+    corpus = tables.corpus(tables.distinct(grids))
+    notes = tuple(f"{path.name}: {note}" for note in tables.notes)
+    return replace(corpus, notes=(*corpus.notes, *notes))
 
 
-def _without_copies(grids: Sequence[Grid], unit: str) -> tuple[list[Grid], list[str]]:
-    """The tables without those whose cells are all in another one."""
-    kept: list[Grid] = []
-    notes = []
-    for one in grids:
-        copy = next((k for k in kept if k.header == one.header and k.cells == one.cells), None)
-        if copy is None:
-            kept.append(one)
-        else:
-            notes.append(
-                f"{unit} {one.name!r} has the same cells as {copy.name!r} and is left out; if both "
-                "are annotators, they gave the same answers"
+@dataclass
+class _Tables:
+    """Several tables of a workbook or a folder; notes are added while they are read."""
+
+    path: Path
+    options: Layout
+    unit: str
+    notes: list[str] = field(default_factory=list)
+
+    def distinct(self, grids: Sequence[Grid]) -> list[Grid]:
+        """The tables without those whose cells are all in another one."""
+        kept: list[Grid] = []
+        for one in grids:
+            copy = next((k for k in kept if k.header == one.header and k.cells == one.cells), None)
+            if copy is None:
+                kept.append(one)
+            else:
+                self.notes.append(
+                    f"{self.unit} {one.name!r} has the same cells as {copy.name!r} and is left "
+                    "out; if both are annotators, they gave the same answers"
+                )
+        return kept
+
+    def corpus(self, grids: list[Grid]) -> Corpus:
+        if len(grids) == 1:
+            corpus, notes = self.single(grids[0])
+            self.notes += notes
+            return corpus
+        alike = _alike(grids)
+        if len(alike) > 1:
+            return self.joined(alike, [one for one in grids if one not in alike])
+        return self.readable(grids)
+
+    def single(self, one: Grid) -> tuple[Corpus, list[str]]:
+        """The corpus in a table, and notes about it."""
+        above = (
+            [f"{one.name}: the column names are in row {one.first_row - 1}"] if one.above else []
+        )
+        if self.options.format is None and is_survey(one.header):
+            return survey_corpus(self.path, one.header, one.cells, self.options), above
+        return table_corpus(one.rows(self.path), self.options), above
+
+    def readable(self, grids: Sequence[Grid]) -> Corpus:
+        """The one table that contains answers; refused if there are none or several."""
+        corpora: dict[str, tuple[Corpus, list[str]]] = {}
+        errors: dict[str, DissensusError] = {}
+        for one in grids:
+            try:
+                corpora[one.name] = self.single(one)
+            except DissensusError as error:
+                errors[one.name] = error
+        if len(corpora) > 1:
+            raise DataError(
+                f"{self.path}: {listed(corpora)} are different tables of answers; choose one with "
+                f"corpus=, --corpus {next(iter(corpora))!r}"
             )
-    return kept, notes
+        if not corpora:
+            largest = max(grids, key=lambda one: len(one.cells))
+            why = str(errors[largest.name]).removeprefix(f"{self.path}").lstrip(":, ")
+            raise DataError(
+                f"{self.path}: no {self.unit} of {listed([one.name for one in grids])} could be "
+                f"read as answers. The largest, {largest.name!r}: {why}"
+            )
+        ((name, (corpus, above)),) = corpora.items()
+        left = ", ".join(one.name for one in grids if one.name != name)
+        self.notes[:0] = above
+        self.notes.append(f"read from the {self.unit} {name!r}; not read: {left}")
+        return corpus
 
+    def joined(self, alike: list[Grid], others: list[Grid]) -> Corpus:
+        """Tables with the same columns: parts of one table, or an annotator each."""
+        unit, options = self.unit, self.options
+        header = list(dict.fromkeys(name for one in alike for name in one.header))
+        cells = []
+        for one in alike:
+            at = [one.header.index(name) if name in one.header else None for name in header]
+            cells += [[None if n is None else row[n] for n in at] for row in one.cells]
+        names = [one.name for one in alike]
+        of_rows = [one.name for one in alike for _ in one.cells]
+        places = [place for one in alike for place in one.places]
 
-def _one(path: Path, one: Grid, options: Layout, notes: Sequence[str] = ()) -> Corpus:
-    if one.above:
-        notes = [*notes, f"{one.name}: the column names are in row {one.first_row - 1}"]
-    if options.format is None and is_survey(one.header):
-        return _noted(survey_corpus(path, one.header, one.cells, options), path, notes)
-    return _noted(table_corpus(one.rows(path), options), path, notes)
+        def rows_with(more: dict[str, list[str | None]]) -> Rows:
+            wide = [[*row, *values] for row, *values in zip(cells, *more.values(), strict=True)]
+            return rows_of(self.path, [*header, *more], wide, places)
 
+        if _names_annotators(rows_of(self.path, header, cells), options):
+            self.notes.append(f"one table in {counted(len(alike), unit)}: {', '.join(names)}")
+            corpus = table_corpus(rows_with({free_name(unit, header): [*of_rows]}), options)
+        else:
+            item, columns, others = self.items(alike, others, header)
+            short = short_names(list(dict.fromkeys(names)))
+            self.notes.append(f"an annotator in each {unit}: {', '.join(short.values())}")
+            annotator = free_name("annotator", header)
+            rows = rows_with({annotator: [short[name] for name in of_rows], **columns})
+            answer = options.answer or _answer_columns(rows, header, item)
+            roles = replace(options, item=item, annotator=annotator, answer=answer)
+            corpus = table_corpus(rows, roles)
+            answered = [one.item for one in corpus.questions.values()]
+            several = any(len(np.unique(items)) < len(items) for items in answered)
+            if options.item is None and not (several and corpus.n_items > 1):
+                raise DataError(
+                    f"{self.path}: {counted(len(alike), unit)} with the same columns, but no two "
+                    f"of them answer the same items, so the {unit}s are no annotators; name one "
+                    f"{unit} (corpus=, --corpus) or the columns (item=, --item; annotator=, "
+                    "--annotator)"
+                )
+        self.notes += [f"not read: {', '.join(one.name for one in others)}"] if others else []
+        return corpus
 
-def _readable(
-    path: Path, grids: Sequence[Grid], options: Layout, unit: str, notes: list[str]
-) -> Corpus:
-    """The one table that contains answers; refused if there are none or several."""
-    corpora: dict[str, Corpus] = {}
-    errors: dict[str, DissensusError] = {}
-    for one in grids:
-        try:
-            corpora[one.name] = _one(path, one, options)
-        except DissensusError as error:
-            errors[one.name] = error
-    if len(corpora) > 1:
-        raise DataError(
-            f"{path}: {listed(corpora)} are different tables of answers; choose one with "
-            f"corpus=, --corpus {next(iter(corpora))!r}"
-        )
-    if not corpora:
-        largest = max(grids, key=lambda one: len(one.cells))
-        why = str(errors[largest.name]).removeprefix(f"{path}").lstrip(":, ")
-        raise DataError(
-            f"{path}: no {unit} of {listed([one.name for one in grids])} could be read as answers. "
-            f"The largest, {largest.name!r}: {why}"
-        )
-    ((name, corpus),) = corpora.items()
-    left = [one.name for one in grids if one.name != name]
-    notes = [*notes, f"read from the {unit} {name!r}; not read: {', '.join(left)}"]
-    return _noted(corpus, path, notes)
+    def items(
+        self, alike: list[Grid], others: list[Grid], header: list[str]
+    ) -> tuple[str, dict[str, list[str | None]], list[Grid]]:
+        """The column that names the items, columns to add, and the tables that are still not read;
+        adds a note if items are told by the numbers of their rows."""
+        in_documents = any(one.document for one in alike)
+        item = self.options.item or (None if in_documents else _item_column(alike, header))
+        if item is not None:
+            return item, {}, others
+        item = free_name("item", header)
+        first: dict[str, Grid] = {}  # of each document, or of all tables
+        for one in alike:
+            other = first.setdefault(one.document, one)
+            if in_documents and len(other.cells) != len(one.cells):
+                raise DataError(
+                    f"{self.path}: {one.document!r} has {len(other.cells)} rows by {other.name!r}, "
+                    f"but {len(one.cells)} by {one.name!r}, so rows are not the same items; write "
+                    "a table with a row for each answer (item, annotator, answer)"
+                )
+        note = f"no column names the items: row 1 of every {self.unit} is item 1"
+        if in_documents:
+            self.notes.append(f"{note} of its name")
+            numbers = [(one.document, n) for one in alike for n in range(1, len(one.cells) + 1)]
+            ids: list[str | None] = [f"{document}:{n}" for document, n in numbers]
+            return item, {item: ids, free_name("document", header): [d for d, _ in numbers]}, others
+        sizes = {one.name: len(one.cells) for one in alike}
+        size = len(alike[0].cells)
+        if len(set(sizes.values())) > 1:
+            sized = ", ".join(f"{name} {n}" for name, n in sizes.items())
+            raise DataError(
+                f"{self.path}: no column of {listed(header)} names the items, and the {self.unit}s "
+                f"have different numbers of rows ({sized}); name the column (item=, --item)"
+            )
+        columns: dict[str, list[str | None]] = {item: [str(n) for n in range(1, size + 1)]}
+        same_size = next((one for one in others if len(one.cells) == size), None)
+        if same_size is not None:
+            note = f"row by row, the items are those of {self.unit} {same_size.name!r}"
+            columns |= _companion(same_size, header, item)
+        self.notes.append(note)
+        others = [one for one in others if one is not same_size]
+        return item, {name: column * len(alike) for name, column in columns.items()}, others
 
 
 def _alike(grids: Sequence[Grid]) -> list[Grid]:
@@ -325,52 +420,6 @@ def _alike(grids: Sequence[Grid]) -> list[Grid]:
     return shared if len(shared) > 1 else []
 
 
-def _joined(
-    path: Path,
-    alike: list[Grid],
-    others: list[Grid],
-    options: Layout,
-    unit: str,
-    notes: list[str],
-) -> Corpus:
-    """Tables with the same columns: parts of one table, or an annotator each."""
-    header = list(dict.fromkeys(name for one in alike for name in one.header))
-    cells = []
-    for one in alike:
-        at = [one.header.index(name) if name in one.header else None for name in header]
-        cells += [[None if n is None else row[n] for n in at] for row in one.cells]
-    names = [one.name for one in alike]
-    of_rows = [one.name for one in alike for _ in one.cells]
-    more: dict[str, list[str | None]] = {free_name(unit, header): [*of_rows]}
-    parts = _names_annotators(rows_of(path, header, cells), options)
-    if parts:
-        notes = [*notes, f"one table in {counted(len(alike), unit)}: {', '.join(names)}"]
-    else:
-        short = short_names(list(dict.fromkeys(names)))
-        item, columns, others = _items(path, alike, others, header, options, unit, notes)
-        annotator = free_name("annotator", header)
-        more = {annotator: [short[name] for name in of_rows], **columns}
-        notes = [*notes, f"an annotator in each {unit}: {', '.join(short.values())}"]
-    wide = [[*row, *values] for row, *values in zip(cells, *more.values(), strict=True)]
-    places = [place for one in alike for place in one.places]
-    rows = rows_of(path, [*header, *more], wide, places)
-    if parts:
-        corpus = table_corpus(rows, options)
-    else:
-        answer = options.answer or _answer_columns(rows, header, item)
-        corpus = table_corpus(rows, replace(options, item=item, annotator=annotator, answer=answer))
-        answered = [one.item for one in corpus.questions.values()]
-        several = any(len(np.unique(items)) < len(items) for items in answered)
-        if options.item is None and not (several and corpus.n_items > 1):
-            raise DataError(
-                f"{path}: {counted(len(alike), unit)} with the same columns, but no two of them "
-                f"answer the same items, so the {unit}s are no annotators; name one {unit} "
-                "(corpus=, --corpus) or the columns (item=, --item; annotator=, --annotator)"
-            )
-    notes += [f"not read: {', '.join(one.name for one in others)}"] if others else []
-    return _noted(corpus, path, notes)
-
-
 def _names_annotators(rows: Rows, options: Layout) -> bool:
     """Whether the tables have annotators themselves, as a column or as several."""
     if options.annotator is not None or options.annotators is not None:
@@ -383,84 +432,18 @@ def _names_annotators(rows: Rows, options: Layout) -> bool:
         return True  # refused as a wide table: `table_corpus` says why
 
 
-def _noted(corpus: Corpus, path: Path, notes: Sequence[str]) -> Corpus:
-    more = tuple(f"{path.name}: {note}" for note in notes)
-    return replace(corpus, notes=(*corpus.notes, *more))
-
-
-# ---- a table per annotator ----
-
-
-def _items(
-    path: Path,
-    alike: list[Grid],
-    others: list[Grid],
-    header: list[str],
-    options: Layout,
-    unit: str,
-    notes: list[str],
-) -> tuple[str, dict[str, list[str | None]], list[Grid]]:
-    """The column that names the items, columns to add, and the tables that are still not read;
-    adds a note if items are told by the numbers of their rows."""
-    in_documents = any(one.document for one in alike)
-    item = options.item or (None if in_documents else _item_column(alike, header))
-    if item is not None:
-        return item, {}, others
-    item = free_name("item", header)
-    if in_documents:
-        _check_documents(path, alike)
-        notes.append(f"no column names the items: row 1 of every {unit} is item 1 of its name")
-        numbers = [(one.document, n) for one in alike for n in range(1, len(one.cells) + 1)]
-        ids: list[str | None] = [f"{document}:{n}" for document, n in numbers]
-        return item, {item: ids, free_name("document", header): [d for d, _ in numbers]}, others
-    sizes = {one.name: len(one.cells) for one in alike}
-    size = len(alike[0].cells)
-    if len(set(sizes.values())) > 1:
-        sized = ", ".join(f"{name} {n}" for name, n in sizes.items())
-        raise DataError(
-            f"{path}: no column of {listed(header)} names the items, and the {unit}s have "
-            f"different numbers of rows ({sized}); name the column (item=, --item)"
-        )
-    same_size = next((one for one in others if len(one.cells) == size), None)
-    columns: dict[str, list[str | None]] = {item: [str(n) for n in range(1, size + 1)]}
-    if same_size is None:
-        notes.append(f"no column names the items: row 1 of every {unit} is item 1")
-    else:
-        notes.append(f"row by row, the items are those of {unit} {same_size.name!r}")
-        columns |= _companion(same_size, header, item)
-    others = [one for one in others if one is not same_size]
-    return item, {name: column * len(alike) for name, column in columns.items()}, others
-
-
-def _check_documents(path: Path, grids: Sequence[Grid]) -> None:
-    """Refuse a document of which annotators have different numbers of rows."""
-    first: dict[str, Grid] = {}
-    for one in grids:
-        other = first.setdefault(one.document, one)
-        if len(other.cells) != len(one.cells):
-            raise DataError(
-                f"{path}: {one.document!r} has {len(other.cells)} rows by {other.name!r}, but "
-                f"{len(one.cells)} by {one.name!r}, so rows are not the same items; write a table "
-                "with a row for each answer (item, annotator, answer)"
-            )
-
-
 def _item_column(alike: Sequence[Grid], header: Sequence[str]) -> str | None:
     """The column that names the items: distinct within a table, shared between tables."""
     fits = []
     for name in header:
         columns = [one.column(name) for one in alike if name in one.header]
-        if len(columns) < len(alike) or any(None in column for column in columns):
-            continue
-        sets = [set(column) for column in columns]
-        if any(len(s) < len(c) for s, c in zip(sets, columns, strict=True)):
-            continue
-        first, *rest = sets
-        shared = [len(first & other) / min(len(first), len(other)) for other in rest]
-        if max(shared) >= SAME_ITEMS:
-            fits.append((name, as_numbers([str(value) for value in columns[0]]) is None))
-    known = [name for name, _ in fits if plain(name) in NAMES["item"]]
-    known += [name for name, _ in fits if plain(name) in NAMES["text"]]
+        first, *rest = sets = [set(column) for column in columns]
+        unique = all(len(s) == len(c) for s, c in zip(sets, columns, strict=True))
+        if len(columns) == len(alike) and unique and not any(None in one for one in sets):
+            shared = [len(first & other) / min(len(first), len(other)) for other in rest]
+            if max(shared) >= SAME_ITEMS:
+                fits.append((name, as_numbers([str(value) for value in columns[0]]) is None))
+    known = [name for role in ("item", "text") for name, _ in fits if plain(name) in NAMES[role]]
     few = min(len(one.cells) for one in alike) < FEW_ROWS
     other = [name for name, is_word in fits if is_word or not few]  # few ratings may be distinct
     return next(iter([*known, *other]), None)
@@ -468,11 +451,8 @@ def _item_column(alike: Sequence[Grid], header: Sequence[str]) -> str | None:
 
 def _companion(one: Grid, header: Sequence[str], item: str) -> dict[str, list[str | None]]:
     """The columns of a table with a row for each item; that of distinct ids is named as items."""
-    columns = {
-        name if name not in header else f"{one.name}.{name}": one.column(name)
-        for name in one.header
-        if name
-    }
+    named = {n: n if n not in header else f"{one.name}.{n}" for n in one.header if n}
+    columns = {new: one.column(old) for old, new in named.items()}
     for name, column in columns.items():
         is_id = plain(name) in NAMES["item"] or plain(name).endswith("id")
         if is_id and None not in column and len(set(column)) == len(column):
@@ -488,9 +468,9 @@ def _answer_columns(rows: Rows, header: Sequence[str], item: str) -> tuple[str, 
         column = rows.columns.get(name)
         if name == item or column is None or not len(column.values) or is_about_answers(name):
             continue
-        if column.is_constant(items.codes, len(items.values)):
-            continue
         filled = int((column.codes >= 0).sum())
-        if not are_free(column.values.to_pylist(), filled, fewest=11):
+        if not column.is_constant(items.codes, len(items.values)) and not are_free(
+            column.values.to_pylist(), filled, fewest=11
+        ):
             answers.append(name)
     return tuple(answers) or None
