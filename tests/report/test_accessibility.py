@@ -11,7 +11,7 @@ import pytest
 
 import dissensus.report
 from dissensus import Annotations, Corpus, Interval, MultiLabel
-from dissensus.drawing.shapes import SOFT
+from dissensus.drawing.svg import SOFT
 from dissensus.report import Report, make_report
 from dissensus.report.figures import contrast, shade
 from tests.evaluation.comparisons import comparison

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dissensus.drawing.densities import contour, draw_density
 from dissensus.drawing.items import draw, draw_items
-from dissensus.drawing.shapes import MOST_NAMED, PALETTE, WIDTH, check_ending, save_picture
+from dissensus.drawing.svg import MOST_NAMED, PALETTE, WIDTH, check_ending, save_picture
 
 __all__ = [
     "MOST_NAMED",

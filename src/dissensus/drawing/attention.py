@@ -10,26 +10,9 @@ import numpy as np
 
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
+from dissensus.drawing import svg
 from dissensus.drawing.contents import LETTER, Annotator, look, text_lines
-from dissensus.drawing.shapes import (
-    ACROSS,
-    GREY,
-    Panel,
-    columns_of,
-    data_address,
-    element,
-    image,
-    letters,
-    moved,
-    picture_size,
-    plain_line,
-    png,
-    printable,
-    rect,
-    rounded,
-    short,
-    time_axis,
-)
+from dissensus.drawing.svg import ACROSS, GREY, Panel, letters, short
 from dissensus.errors import DataError
 from dissensus.prediction import Attention, Prediction
 from dissensus.scales import Interval, MultiLabel, answer_text
@@ -135,7 +118,7 @@ def attention_panels(contents: Contents, code: int, maps: Sequence[Map]) -> list
         return _rows(maps, n_columns, lambda one, width: _words(contents[code], one, width))
     if contents.kind == "image":
         file = contents.bytes_of(code)
-        if not picture_size(file)[0]:
+        if not svg.picture_size(file)[0]:
             return [Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))]
         n_columns = min(4, max(2, len(maps)))
         return _rows(maps, n_columns, lambda one, width: _picture(file, one, width))
@@ -148,7 +131,7 @@ def _rows(maps: Sequence[Map], n_columns: int, drawn: Any) -> list[Panel]:
     panels = []
     for first in range(0, len(maps), n_columns):
         cells = [drawn(one, width) for one in maps[first : first + n_columns]]
-        shapes = [moved(at * (width + GAP), 0, cell.shapes) for at, cell in enumerate(cells)]
+        shapes = [svg.moved(at * (width + GAP), 0, cell.shapes) for at, cell in enumerate(cells)]
         panels.append(Panel(max(cell.height for cell in cells) + 10, tuple(shapes)))
     return panels
 
@@ -157,7 +140,7 @@ def _heading(one: Map, width: float, size: int = 12) -> Panel:
     """A line in the annotator's colour, and name and answers below it, in as many lines as fit."""
     n_across = max(8, int(width / (0.6 * size)))
     lines = [one.heading[begin:end].rstrip() for begin, end in text_lines(one.heading, n_across)]
-    shapes = [plain_line(0, 2, width, 2, one.colour, 4, one.dash)]
+    shapes = [svg.plain_line(0, 2, width, 2, one.colour, 4, one.dash)]
     for number, line in enumerate(lines[:3]):
         shapes.append(letters(0, 18 + 15 * number, line, size=size, length=0.6 * size * len(line)))
     return Panel(14 + 15.0 * min(3, len(lines)), tuple(shapes))
@@ -165,19 +148,19 @@ def _heading(one: Map, width: float, size: int = 12) -> Panel:
 
 def _words(text: str, one: Map, width: float) -> Panel:
     """The text with words the darker the more attention they have."""
-    text, heading = printable(text), _heading(one, width)
+    text, heading = svg.printable(text), _heading(one, width)
     shapes, top = list(heading.shapes), heading.height
     darkest = DARKEST_BLACK if one.colour == BLACK else DARKEST
     darkness = darkest * one.weight / one.weight.max()
     ends = one.places[:, 0].astype(int)
     for begin, end in text_lines(text, int(width / LETTER)):
         line = text[begin:end].rstrip()
-        at = np.append(0.0, np.cumsum([columns_of(letter) for letter in line])) * LETTER
+        at = np.append(0.0, np.cumsum([svg.columns_of(letter) for letter in line])) * LETTER
         for (first, last), share in zip(ends, darkness, strict=True):
             low, high = np.clip([first, last], begin, begin + len(line)) - begin
             if low < high and share >= 0.01:
                 fill = blended(one.colour, float(share))
-                shapes.append(rect(at[low], top, at[high] - at[low], 20, fill=fill))
+                shapes.append(svg.rect(at[low], top, at[high] - at[low], 20, fill=fill))
         if line.strip():
             shapes.append(letters(0, top + 14, line, length=at[-1]))
         top += 24
@@ -186,14 +169,14 @@ def _words(text: str, one: Map, width: float) -> Panel:
 
 def _picture(file: bytes, one: Map, width: float) -> Panel:
     """The picture under a heat map."""
-    kind, columns, rows = picture_size(file)
+    kind, columns, rows = svg.picture_size(file)
     heading, high = _heading(one, width, 11), width * rows / columns
     place = 0, heading.height, width, high
     heat = heat_map(one.weight, one.places, rows, columns)
-    over = data_address("png", png(heat_pixels(heat)))
+    over = svg.data_address("png", svg.png(heat_pixels(heat)))
     pictures = (
-        image(*place, data_address(kind, file), pixelated=width > 2 * columns),
-        image(*place, over, stretched=True),
+        svg.image(*place, svg.data_address(kind, file), pixelated=width > 2 * columns),
+        svg.image(*place, over, stretched=True),
     )
     return Panel(heading.height + high, (*heading.shapes, *pictures))
 
@@ -260,16 +243,16 @@ def _curves(contents: Contents, code: int, maps: Sequence[Map]) -> Panel:
     for one, (ends, height) in zip(maps, curves, strict=True):
         shapes.append(letters(0, y + 12, short(one.heading, 90), size=12))
         base = y + 20 + CURVE
-        points = [f"0 {rounded(base)}"]
+        points = [f"0 {svg.rounded(base)}"]
         for (begin, end), value in zip(ends, height, strict=True):
-            top = rounded(base - CURVE * value / highest)
-            points += [f"{rounded(ACROSS * share / length)} {top}" for share in (begin, end)]
-        points.append(f"{rounded(ACROSS * ends[-1, 1] / length)} {rounded(base)}")
+            top = svg.rounded(base - CURVE * value / highest)
+            points += [f"{svg.rounded(ACROSS * share / length)} {top}" for share in (begin, end)]
+        points.append(f"{svg.rounded(ACROSS * ends[-1, 1] / length)} {svg.rounded(base)}")
         fill, line = blended(one.colour, 0.35), {"stroke": one.colour, "stroke_width": 1}
-        shapes.append(element("path", d=f"M {' L '.join(points)} Z", fill=fill, **line))
+        shapes.append(svg.element("path", d=f"M {' L '.join(points)} Z", fill=fill, **line))
         y = base + 8
     unit = "frames" if contents.kind == "features" else "seconds"
-    return Panel(y + 30, (*shapes, *time_axis(y, length, unit)))
+    return Panel(y + 30, (*shapes, *svg.time_axis(y, length, unit)))
 
 
 def over_time(weight: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -300,9 +283,9 @@ def distribution_panel(
         wide: whether values are the bins of a rating, drawn next to each other.
     """
     legend = [
-        rect(0, 3, 12, 10, fill=GIVEN),
+        svg.rect(0, 3, 12, 10, fill=GIVEN),
         letters(18, 12, "answers", size=12),
-        rect(90, 3, 12, 10, fill=PREDICTED, stroke=PREDICTED_EDGE),
+        svg.rect(90, 3, 12, 10, fill=PREDICTED, stroke=PREDICTED_EDGE),
         letters(108, 12, "predicted", size=12),
     ]
     votes, top = np.nan_to_num(votes), 24.0
@@ -313,9 +296,9 @@ def distribution_panel(
         across = [max(0.0, float(value)) * (ACROSS - 240) for value in (share, mass)]
         shapes += [
             letters(0, top + 14, short(name, 22), size=12),
-            rect(170, top + 2, across[0], 8, fill=GIVEN),
+            svg.rect(170, top + 2, across[0], 8, fill=GIVEN),
             letters(176 + across[0], top + 9, f"{share:.2f}", size=9, fill=GREY),
-            rect(170, top + 11, across[1], 8, fill=PREDICTED, stroke=PREDICTED_EDGE),
+            svg.rect(170, top + 11, across[1], 8, fill=PREDICTED, stroke=PREDICTED_EDGE),
             letters(176 + across[1], top + 18, f"{mass:.2f}", size=9, fill=GREY),
         ]
         top += 24
@@ -332,9 +315,9 @@ def _histograms(
     for place, shares in enumerate(zip(votes, predicted, strict=True)):
         given, mass = (height * float(share) / highest for share in shares)
         left = place * width
-        shapes.append(rect(left, base - mass, width, mass, fill=PREDICTED))
-        shapes.append(rect(left + width / 4, base - given, width / 2, given, fill=GIVEN))
-    shapes.append(plain_line(0, base, ACROSS, base))
+        shapes.append(svg.rect(left, base - mass, width, mass, fill=PREDICTED))
+        shapes.append(svg.rect(left + width / 4, base - given, width / 2, given, fill=GIVEN))
+    shapes.append(svg.plain_line(0, base, ACROSS, base))
     shapes.append(letters(0, base + 16, ends[0], size=12, fill=GREY))
     shapes.append(letters(ACROSS, base + 16, ends[-1], size=12, fill=GREY, anchor="end"))
     return Panel(base + 28, tuple(shapes))

@@ -9,25 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Rationales
-from dissensus.drawing.shapes import (
-    ACROSS,
-    GREY,
-    PALETTE,
-    SIZE,
-    Panel,
-    columns_of,
-    data_address,
-    image,
-    letters,
-    picture_size,
-    plain_line,
-    png,
-    printable,
-    rect,
-    short,
-    time_axis,
-)
+from dissensus.drawing import svg
+from dissensus.drawing.svg import ACROSS, GREY, Panel, letters, short
 from dissensus.scales import Interval, answer_text
 
 DASHES = ("", "7 3", "2 2")  # when all colours are used
@@ -45,9 +30,38 @@ class Annotator:
     points: tuple[tuple[float, ...], ...] = ()  # ratings, one number for each question
 
 
+@dataclass(frozen=True)
+class Marks:
+    """What annotators marked in an item.
+
+    Args:
+        labelled: whether to write the label of each span next to it.
+    """
+
+    spans: Rationales
+    annotators: list[Annotator]
+    labelled: bool = False
+
+    def in_role(self, role: str) -> Marks:
+        here = np.array(pc.equal(self.spans.role, role).to_pylist(), dtype=bool)
+        return replace(self, spans=self.spans.take(here))
+
+    def ends(self, annotator: Annotator) -> list[tuple[np.ndarray, str]]:
+        """Start and stop of each span along the first axis, in order, and its label."""
+        spans = self.spans
+        rows = np.flatnonzero(spans.annotator == annotator.code)
+        places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1).astype(float)
+        kinds = spans.kind.to_pylist()
+        return [
+            (ends, kinds[row] or "")
+            for row, ends in zip(rows.tolist(), places, strict=True)
+            if np.isfinite(ends).all()
+        ]
+
+
 def look(number: int) -> tuple[str, str]:
     """The colour and the dashes of the annotator with this number."""
-    return PALETTE[number % len(PALETTE)], DASHES[number // len(PALETTE) % len(DASHES)]
+    return svg.PALETTE[number % len(svg.PALETTE)], DASHES[number // len(svg.PALETTE) % len(DASHES)]
 
 
 def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
@@ -60,16 +74,9 @@ def spans_of(corpus: Corpus, item: int, questions: Sequence[str]) -> Rationales:
     spans = spans.take(spans.item == item)
     wanted = [question in questions for question in spans.question.to_pylist()]
     spans = spans.take(np.array(wanted, dtype=bool))
-    keys = list(
-        zip(
-            spans.annotator.tolist(),
-            spans.role.to_pylist(),
-            map(repr, spans.start.tolist()),
-            map(repr, spans.stop.tolist()),
-            spans.kind.to_pylist(),
-            strict=True,
-        )
-    )
+    places = (map(repr, ends.tolist()) for ends in (spans.start, spans.stop))
+    named = (spans.role.to_pylist(), spans.kind.to_pylist())
+    keys = list(zip(spans.annotator.tolist(), *named, *places, strict=True))
     return spans.take(np.array([keys.index(key) == at for at, key in enumerate(keys)], dtype=bool))
 
 
@@ -131,101 +138,76 @@ def _name(corpus: Corpus, code: int) -> str:
 
 def stroke(x1: float, y1: float, x2: float, y2: float, annotator: Annotator, width: float) -> str:
     """A line in the annotator's colour and dashes."""
-    return plain_line(x1, y1, x2, y2, annotator.colour, width, annotator.dash)
+    return svg.plain_line(x1, y1, x2, y2, annotator.colour, width, annotator.dash)
 
 
-LETTER = 0.6 * SIZE  # width of a letter in a monospaced font; the drawing enforces it
+LETTER = 0.6 * svg.SIZE  # width of a letter in a monospaced font; the drawing enforces it
 LANE = 5  # between underlines
 LABEL, LABEL_LANE = 10, 15  # size of the labels of spans, and between underlines that have them
-MOST_LETTERS = 24  # of a label
+LONGEST = 24  # letters of a label
 PICTURE = 336  # the longest side of a drawn picture
 
 
-def content_panel(
-    kind: str,
-    contents: Any,
-    code: int,
-    spans: Rationales,
-    annotators: list[Annotator],
-    focus: np.ndarray,
-    labelled: bool = False,
-) -> Panel:
-    """Draw a content of any kind; of a clip, only the times of rationales.
-
-    Args:
-        labelled: whether to write the label of each span next to it.
-    """
-    if kind == "text":
-        return _text_panel(contents[code], spans, annotators, focus, labelled)
-    if kind == "image":
-        return _picture_panel(contents.bytes_of(code), spans, annotators, focus)
-    if kind == "features":
-        return _features_panel(np.array(contents[code], dtype=float), spans, annotators)
-    if not np.isfinite(spans.stop[:, :1].astype(float)).any():
-        return Panel(24, (letters(0, 14, f"<{kind}>"),))  # its length is unknown
-    return time_panel(kind, spans, annotators, labelled)
+def content_panel(contents: Contents, code: int, marks: Marks, focus: np.ndarray) -> Panel:
+    """Draw a content of any kind; of a clip, only the times of rationales."""
+    if contents.kind == "text":
+        return _text_panel(contents[code], marks, focus)
+    if contents.kind == "image":
+        return _picture_panel(contents.bytes_of(code), marks, focus)
+    if contents.kind == "features":
+        return _features_panel(np.array(contents[code], dtype=float), marks)
+    return time_panel(contents.kind, marks)
 
 
-def time_panel(
-    kind: str, spans: Rationales, annotators: list[Annotator], labelled: bool = False
-) -> Panel:
-    """The times of rationales in a clip, up to the last one."""
-    length = float(np.nanmax(spans.stop[:, 0].astype(float)))
-    return _timeline(f"<{kind}>", "seconds", length, spans, annotators, labelled=labelled)
+def time_panel(kind: str, marks: Marks) -> Panel:
+    """The times of rationales in a clip, up to the last one, as its length is unknown."""
+    stops = marks.spans.stop[:, :1].astype(float)
+    if not np.isfinite(stops).any():
+        return Panel(24, (letters(0, 14, f"<{kind}>"),))
+    return _timeline(f"<{kind}>", "seconds", float(np.nanmax(stops)), marks)
 
 
 # ---- texts ----
 
 
-def _text_panel(
-    text: str,
-    spans: Rationales,
-    annotators: list[Annotator],
-    focus: np.ndarray,
-    labelled: bool = False,
-) -> Panel:
+def _text_panel(text: str, marks: Marks, focus: np.ndarray) -> Panel:
     """Lines of words, with an underline for each span that an annotator marked."""
-    text = printable(text)
-    n_across = int(ACROSS / LETTER)
-    lane_height = LABEL_LANE if labelled else LANE
+    text = svg.printable(text)
+    lane_height = LABEL_LANE if marks.labelled else LANE
     shapes: list[str] = []
     top = 0.0
-    for begin, end in text_lines(text, n_across):
+    for begin, end in text_lines(text, int(ACROSS / LETTER)):
         line = text[begin:end]
-        at = np.append(0.0, np.cumsum([columns_of(letter) for letter in line])) * LETTER
+        at = np.append(0.0, np.cumsum([svg.columns_of(letter) for letter in line])) * LETTER
         end = begin + len(line.rstrip())
         if not np.isnan(focus[0, 0]):
             low, high = np.clip(focus[:, 0].astype(int), begin, end) - begin
             if low < high:
-                shapes.append(rect(at[low], top, at[high] - at[low], 20, fill="#FFF3B0"))
+                shapes.append(svg.rect(at[low], top, at[high] - at[low], 20, fill="#FFF3B0"))
         if line.strip():
             shapes.append(letters(0, top + 14, line.rstrip(), length=at[end - begin]))
         lanes: list[list[tuple[float, float]]] = []
-        for annotator in annotators:
-            for ends, kind in _ends(spans, annotator.code):
-                if ends[0] < end and ends[1] > begin and ends[0] < ends[1]:
-                    left, right = at[np.clip(ends, begin, end) - begin]
-                    label = kind if labelled and ends[0] >= begin else ""
-                    edge = max(right, left + label_width(label))
-                    y = top + 20 + lane_height * _free_lane(lanes, left, edge)
-                    shapes.append(stroke(left, y, right, y, annotator, width=3))
-                    shapes += _span_label(left, y, label, annotator)
+        for annotator in marks.annotators:
+            for places, kind in marks.ends(annotator):
+                ends = places.astype(int)
+                if not (ends[0] < end and ends[1] > begin and ends[0] < ends[1]):
+                    continue
+                left, right = at[np.clip(ends, begin, end) - begin]
+                label = kind if marks.labelled and ends[0] >= begin else ""
+                edge = max(right, left + label_width(label))
+                y = top + 20 + lane_height * _free_lane(lanes, left, edge)
+                shapes.append(stroke(left, y, right, y, annotator, width=3))
+                if label:  # below the line and inside the drawing
+                    x, shown = max(min(left, ACROSS - label_width(label)), 0), short(label, LONGEST)
+                    colour = annotator.colour
+                    shapes.append(letters(x, y + 10, shown, size=LABEL, fill=colour))
         top += 24 + lane_height * len(lanes)
     return Panel(top + 8, tuple(shapes))
 
 
-def _span_label(left: float, y: float, label: str, annotator: Annotator) -> list[str]:
-    """The label of a span, below its line and inside the drawing."""
-    if not label:
-        return []
-    x = max(min(left, ACROSS - label_width(label)), 0)
-    shown = short(label, MOST_LETTERS)
-    return [letters(x, y + 10, shown, size=LABEL, fill=annotator.colour)]
-
-
 def label_width(label: str) -> float:
     """The width of a label, with a gap after it; 0 for none."""
-    return (len(short(label, MOST_LETTERS)) + 1) * 0.6 * LABEL if label else 0.0
+    return (len(short(label, LONGEST)) + 1) * 0.6 * LABEL if label else 0.0
 
 
 def _free_lane(lanes: list[list[tuple[float, float]]], left: float, right: float) -> int:
@@ -238,11 +220,6 @@ def _free_lane(lanes: list[list[tuple[float, float]]], left: float, right: float
     return len(lanes) - 1
 
 
-def _ends(spans: Rationales, code: int) -> list[tuple[np.ndarray, str]]:
-    """Start and stop of an annotator's spans along the first axis, whole numbers; their labels."""
-    return [(ends.astype(int), kind) for ends, kind in _times(spans, code)]
-
-
 def text_lines(text: str, n_across: int) -> list[tuple[int, int]]:
     """Where lines begin and end so that all fit; only words that are too long are divided."""
     lines = []
@@ -251,8 +228,8 @@ def text_lines(text: str, n_across: int) -> list[tuple[int, int]]:
         last = begin + len(paragraph)
         while begin < last:
             end, across = begin, 0
-            while end < last and across + columns_of(text[end]) <= n_across:
-                across += columns_of(text[end])
+            while end < last and across + svg.columns_of(text[end]) <= n_across:
+                across += svg.columns_of(text[end])
                 end += 1
             space = text.rfind(" ", begin, end)
             if end < last and space > begin:
@@ -266,27 +243,21 @@ def text_lines(text: str, n_across: int) -> list[tuple[int, int]]:
 # ---- pictures ----
 
 
-def _picture_panel(
-    file: bytes, spans: Rationales, annotators: list[Annotator], focus: np.ndarray
-) -> Panel:
+def _picture_panel(file: bytes, marks: Marks, focus: np.ndarray) -> Panel:
     """The picture with a frame for each box; frames of equal boxes are nested."""
-    kind, width, height = picture_size(file)
+    kind, width, height = svg.picture_size(file)
     if not kind:
         return Panel(24, (letters(0, 14, "<a picture in a format that cannot be drawn>"),))
-    scale = PICTURE / max(width, height)
+    scale, spans, annotators = PICTURE / max(width, height), marks.spans, marks.annotators
     margin = 4 + 4 * len(annotators) if len(annotators) < 8 else 36
     size = width * scale, height * scale
-    shapes = [image(margin, margin, *size, data_address(kind, file), pixelated=scale > 2)]
+    shapes = [svg.image(margin, margin, *size, svg.data_address(kind, file), pixelated=scale > 2)]
     n_frames: dict[tuple[float, ...], int] = {}
     unknown = Annotator("", "", "#000000", "4 4", -1)
     boxes = [(unknown, focus.ravel())] if focus.shape[1] == 2 else []
     if spans.start.shape[1] == 2:
         places = np.concatenate([spans.start, spans.stop], axis=1)  # (n_spans, 4)
-        boxes += [
-            (annotator, box)
-            for annotator in annotators
-            for box in places[spans.annotator == annotator.code]
-        ]
+        boxes += [(one, box) for one in annotators for box in places[spans.annotator == one.code]]
     for annotator, box in boxes:
         if not np.isfinite(box).all():
             continue
@@ -295,15 +266,15 @@ def _picture_panel(
         top, left, bottom, right = box * scale + margin
         out = 2 + 4 * rank
         at = (left - out, top - out, right - left + 2 * out, bottom - top + 2 * out)
-        shapes.append(rect(*at, stroke="#ffffff", width=4.5))
-        shapes.append(rect(*at, stroke=annotator.colour, width=2.5, dash=annotator.dash))
+        shapes.append(svg.rect(*at, stroke="#ffffff", width=4.5))
+        shapes.append(svg.rect(*at, stroke=annotator.colour, width=2.5, dash=annotator.dash))
     return Panel(height * scale + 2 * margin + 8, tuple(shapes))
 
 
 # ---- sequences ----
 
 
-def _features_panel(values: np.ndarray, spans: Rationales, annotators: list[Annotator]) -> Panel:
+def _features_panel(values: np.ndarray, marks: Marks) -> Panel:
     """Numbers as a strip of greys, one column for each frame, and bars below it."""
     if values.ndim == 1:
         values = values[None, :]
@@ -312,51 +283,31 @@ def _features_panel(values: np.ndarray, spans: Rationales, annotators: list[Anno
         return Panel(24, (letters(0, 14, "<no features>"),))
     low, high = np.nanmin(values), np.nanmax(values)
     dark = np.nan_to_num((values - low) / (high - low if high > low else 1.0))
-    data = data_address("png", png(255 - np.rint(225 * dark).T.astype(np.uint8)))
+    data = svg.data_address("png", svg.png(255 - np.rint(225 * dark).T.astype(np.uint8)))
     height = min(10 * n_features, 160)
-    strip = image(0, 22, ACROSS, height, data, stretched=True, pixelated=True)
-    outline = rect(0, 22, ACROSS, height, stroke="#999999", width=1)
+    strip = svg.image(0, 22, ACROSS, height, data, stretched=True, pixelated=True)
+    outline = svg.rect(0, 22, ACROSS, height, stroke="#999999", width=1)
     title = f"{n_features} features, from {low:.3g} (white) to {high:.3g} (dark)"
-    below = _timeline(title, "frames", float(n_frames), spans, annotators, gap=height + 6)
+    with_answers = replace(marks, labelled=False)
+    below = _timeline(title, "frames", float(n_frames), with_answers, gap=height + 6)
     return Panel(below.height, (strip, outline, *below.shapes))
 
 
-def _timeline(
-    title: str,
-    unit: str,
-    length: float,
-    spans: Rationales,
-    annotators: list[Annotator],
-    gap: float = 0,
-    labelled: bool = False,
-) -> Panel:
+def _timeline(title: str, unit: str, length: float, marks: Marks, gap: float = 0) -> Panel:
     """Bars of each annotator, with the label or the answer next to it, above an axis of time."""
     shapes = [letters(0, 14, title, size=12, fill="#444444")]
     y = 22 + gap
-    for annotator in annotators:
+    for annotator in marks.annotators:
         lanes: list[list[tuple[float, float]]] = []
-        for (begin, end), kind in _times(spans, annotator.code):
+        for (begin, end), kind in marks.ends(annotator):
             left, right = ACROSS * np.clip([begin, end], 0, length) / length
-            shown = short(kind if labelled else annotator.answer, 30)
+            shown = short(kind if marks.labelled else annotator.answer, 30)
             width = 6 + len(shown) * 7.2
             fits = right + width < ACROSS
             x, anchor = (right + 6, "start") if fits else (left - 6, "end")
             ends = (left, right + width) if fits else (left - width, right)
-            lane = _free_lane(lanes, *ends)
-            at = y + 16 * lane
+            at = y + 16 * _free_lane(lanes, *ends)
             shapes.append(stroke(left, at + 7, max(right, left + 2), at + 7, annotator, width=8))
             shapes.append(letters(x, at + 11, shown, size=12, fill="#222222", anchor=anchor))
         y += 16 * len(lanes)
-    return Panel(y + 34, (*shapes, *time_axis(y + 3, length, unit)))
-
-
-def _times(spans: Rationales, code: int) -> list[tuple[np.ndarray, str]]:
-    """Start and stop of an annotator's spans along the first axis, in order, and their labels."""
-    rows = np.flatnonzero(spans.annotator == code)
-    places = np.stack([spans.start[rows, 0], spans.stop[rows, 0]], axis=1).astype(float)
-    kinds = spans.kind.to_pylist()
-    return [
-        (ends, kinds[row] or "")
-        for row, ends in zip(rows.tolist(), places, strict=True)
-        if np.isfinite(ends).all()
-    ]
+    return Panel(y + 34, (*shapes, *svg.time_axis(y + 3, length, unit)))

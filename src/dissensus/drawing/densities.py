@@ -8,22 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dissensus.densities import Grid, pool, region_levels
-from dissensus.drawing.shapes import (
-    INK,
-    QUIET,
-    circle,
-    colour,
-    data_address,
-    element,
-    image,
-    moved,
-    picture,
-    png,
-    rect,
-    rounded,
-    short,
-    text,
-)
+from dissensus.drawing import svg
+from dissensus.drawing.svg import INK, QUIET, colour, short, text
 from dissensus.errors import DataError
 
 SQUARE = 200.0  # a side of a density, in pixels
@@ -94,12 +80,12 @@ def contours(
     n_rows = -(-len(panels) // n_columns)
     names = [short(name, 26) for name in (*questions, "", "")]
     shapes = [
-        moved(at % n_columns * width, at // n_columns * height, _panel(panel, names, shares))
+        svg.moved(at % n_columns * width, at // n_columns * height, _panel(panel, names, shares))
         for at, panel in enumerate(panels)
     ]
     words = f"Lines surround {' and '.join(f'{100 * share:g} %' for share in shares)} of the mass."
     shapes.append(text(6, n_rows * height + 14, words, quiet=True))
-    return picture(n_columns * width, n_rows * height + 22, shapes, alt)
+    return svg.picture(n_columns * width, n_rows * height + 22, shapes, alt)
 
 
 def _panel(panel: Density, names: Sequence[str], shares: Sequence[float]) -> list[str]:
@@ -110,7 +96,7 @@ def _panel(panel: Density, names: Sequence[str], shares: Sequence[float]) -> lis
     if panel.points is not None:
         for x, y in ((panel.points - grid.low) / grid.range * SQUARE).tolist():
             place = LEFT + x, bottom - y
-            shapes.append(circle(*place, 4, colour(1), stroke="#ffffff", stroke_width=1))
+            shapes.append(svg.circle(*place, 4, colour(1), stroke="#ffffff", stroke_width=1))
     low, high = grid.limits[0]
     least, most = grid.limits[1]
     label = text(0, 0, names[1], "middle", quiet=True)
@@ -121,7 +107,7 @@ def _panel(panel: Density, names: Sequence[str], shares: Sequence[float]) -> lis
         text(LEFT + SQUARE / 2, bottom + 34, names[0], "middle", quiet=True),
         text(LEFT - 6, bottom, f"{least:g}", "end", quiet=True),
         text(LEFT - 6, TOP + 10, f"{most:g}", "end", quiet=True),
-        moved(18, TOP + SQUARE / 2, [label], turned=-90),
+        svg.moved(18, TOP + SQUARE / 2, [label], turned=-90),
     ]
 
 
@@ -131,19 +117,17 @@ def _map(panel: Density, levels: np.ndarray) -> list[str]:
     pixels = np.zeros((*mass.T.shape, 4), dtype=np.uint8)
     pixels[..., :3] = [int(colour(0)[at : at + 2], 16) for at in (1, 3, 5)]
     pixels[..., 3] = np.rint(255 * DEEPEST * (mass / mass.max()).T[::-1] ** 0.7)
-    shapes = [
-        image(LEFT, TOP, SQUARE, SQUARE, data_address("png", png(pixels)), stretched=True),
-        rect(LEFT, TOP, SQUARE, SQUARE, stroke=QUIET),
-    ]
+    place, address = (LEFT, TOP, SQUARE, SQUARE), svg.data_address("png", svg.png(pixels))
+    shapes = [svg.image(*place, address, stretched=True), svg.rect(*place, stroke=QUIET)]
     cell = [SQUARE / mass.shape[0], -SQUARE / mass.shape[1]]
     for number, level in enumerate(levels):
         segments = contour(mass, float(level)) * cell + [LEFT, TOP + SQUARE]
         path = "".join(
-            f"M{rounded(a)} {rounded(b)}L{rounded(c)} {rounded(d)}"
+            f"M{svg.rounded(a)} {svg.rounded(b)}L{svg.rounded(c)} {svg.rounded(d)}"
             for (a, b), (c, d) in segments.tolist()
         )
         line = {"stroke": INK, "stroke_width": 1 if number else 2, "stroke_linecap": "round"}
-        shapes.append(element("path", d=path, fill="none", **line))
+        shapes.append(svg.element("path", d=path, fill="none", **line))
     return shapes
 
 

@@ -6,35 +6,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 
-from dissensus.corpus import Corpus, Rationales
+from dissensus.corpus import Corpus
+from dissensus.drawing import svg
 from dissensus.drawing.attention import attention_panels, distribution_panel, maps_of
 from dissensus.drawing.contents import (
     Annotator,
+    Marks,
     annotators_of,
     content_panel,
     spans_of,
     stroke,
     time_panel,
 )
-from dissensus.drawing.shapes import (
-    ACROSS,
-    EDGE,
-    GREY,
-    MOST_NAMED,
-    WIDTH,
-    Box,
-    Panel,
-    circle,
-    columns_of,
-    document,
-    letters,
-    moved,
-    plain_line,
-    rect,
-    short,
-)
+from dissensus.drawing.svg import ACROSS, GREY, Panel, letters, short
 from dissensus.errors import DataError
 from dissensus.prediction import Predictions
 from dissensus.scales import Interval
@@ -46,10 +31,10 @@ def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Ann
     """Points in a square or on a line."""
     scales = [corpus.questions[question].scale for question in questions]
     left, top = (ACROSS - SQUARE) / 2, 24.0
-    frame = Box(left, top, left + SQUARE, top + SQUARE)
+    frame = svg.Box(left, top, left + SQUARE, top + SQUARE)
     if len(questions) == 1:
         left, right = 60.0, ACROSS - 60.0
-        frame = Box(left, 120.0, right, 120.0)
+        frame = svg.Box(left, 120.0, right, 120.0)
     shapes = _axes(frame, questions, scales)
     points = []
     for annotator in annotators:
@@ -62,49 +47,49 @@ def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Ann
             x = frame.left + share[0] * (frame.right - frame.left)
             y = frame.bottom - share[-1] * (frame.bottom - frame.top)
             points.append((x, y, annotator))
-    if len(questions) == 1 and len(points) > MOST_NAMED:
+    if len(questions) == 1 and len(points) > svg.MOST_NAMED:
         bars = _histogram(frame, np.array([x for x, _, _ in points]), scales[0].n_columns)
         return Panel(frame.bottom + 52, (*bars, *shapes))
     if len(questions) == 1:
         points = _stacked(points)
-    radius = 5 if len(points) <= MOST_NAMED else 2
+    radius = 5 if len(points) <= svg.MOST_NAMED else 2
     for x, y, annotator in points:
         fill = "#ffffff" if annotator.dash else annotator.colour
         line = {"stroke": annotator.colour, "stroke_width": 2, "stroke_dasharray": annotator.dash}
-        shapes.append(circle(x, y, radius, fill, **line))
+        shapes.append(svg.circle(x, y, radius, fill, **line))
     return Panel(frame.bottom + 52, tuple(shapes))
 
 
-def _axes(frame: Box, questions: Sequence[str], scales: Sequence[Any]) -> list[str]:
+def _axes(frame: svg.Box, questions: Sequence[str], scales: Sequence[Any]) -> list[str]:
     middle = ((frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2)
     grey: dict[str, Any] = {"size": 12, "fill": "#444444"}
     shapes = [
         letters(frame.left, frame.bottom + 20, f"{scales[0].low:g}", anchor="middle", **grey),
         letters(frame.right, frame.bottom + 20, f"{scales[0].high:g}", anchor="middle", **grey),
         letters(middle[0], frame.bottom + 36, short(questions[0], 60), anchor="middle", **grey),
-        plain_line(frame.left, frame.bottom - 4, frame.left, frame.bottom + 4),
-        plain_line(frame.right, frame.bottom - 4, frame.right, frame.bottom + 4),
+        svg.plain_line(frame.left, frame.bottom - 4, frame.left, frame.bottom + 4),
+        svg.plain_line(frame.right, frame.bottom - 4, frame.right, frame.bottom + 4),
     ]
     if len(questions) == 1:
-        return [plain_line(frame.left, frame.bottom, frame.right, frame.bottom), *shapes]
+        return [svg.plain_line(frame.left, frame.bottom, frame.right, frame.bottom), *shapes]
     name = letters(0, 0, short(questions[1], 30), anchor="middle", **grey)
     return [
-        rect(frame.left, frame.top, SQUARE, SQUARE, stroke="#999999", width=1),
-        plain_line(middle[0], frame.top, middle[0], frame.bottom, "#dddddd"),
-        plain_line(frame.left, middle[1], frame.right, middle[1], "#dddddd"),
+        svg.rect(frame.left, frame.top, SQUARE, SQUARE, stroke="#999999", width=1),
+        svg.plain_line(middle[0], frame.top, middle[0], frame.bottom, "#dddddd"),
+        svg.plain_line(frame.left, middle[1], frame.right, middle[1], "#dddddd"),
         *shapes,
         letters(frame.left - 8, frame.bottom, f"{scales[1].low:g}", anchor="end", **grey),
         letters(frame.left - 8, frame.top + 8, f"{scales[1].high:g}", anchor="end", **grey),
-        moved(frame.left - 12, middle[1], [name], turned=-90),
+        svg.moved(frame.left - 12, middle[1], [name], turned=-90),
     ]
 
 
-def _histogram(frame: Box, x: np.ndarray, n_bins: int) -> list[str]:
+def _histogram(frame: svg.Box, x: np.ndarray, n_bins: int) -> list[str]:
     """A histogram on the line, if there are too many points."""
     counts, edges = np.histogram(x, n_bins, (frame.left, frame.right))
     heights = 100 * counts / counts.max()
     return [
-        rect(left, frame.bottom - height, right - left - 1, height, fill="#999999")
+        svg.rect(left, frame.bottom - height, right - left - 1, height, fill="#999999")
         for left, right, height in zip(edges, edges[1:], heights, strict=False)
     ]
 
@@ -164,17 +149,17 @@ def draw_items(
     """Several items in one SVG, one below the other; otherwise as `draw`."""
     panels: list[Panel] = []
     for item in items:
-        panels += [_space(EDGE)] if panels else []
+        panels += [_space(svg.EDGE)] if panels else []
         code = _code(corpus, item)
         panels += _panels(corpus, code, question)
         if predictions is not None:
             panels += _predicted_panels(corpus, code, question, predictions, annotators)
-    height: float = EDGE
+    height: float = svg.EDGE
     shapes = []
     for panel in panels:
-        shapes.append(moved(EDGE, height, panel.shapes))
+        shapes.append(svg.moved(svg.EDGE, height, panel.shapes))
         height += panel.height
-    return document(WIDTH, height + EDGE, shapes)
+    return svg.document(svg.WIDTH, height + svg.EDGE, shapes)
 
 
 def _code(corpus: Corpus, item: str | int) -> int:
@@ -189,7 +174,7 @@ def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
     questions = _drawn_questions(corpus, question)
     spans = spans_of(corpus, item, questions)
     annotators = annotators_of(corpus, item, questions, spans)
-    labelled = _has_labels(corpus, questions)
+    marks = Marks(spans, annotators, _has_labels(corpus, questions))
     title = f"{corpus.name}, item {corpus.items[item]}: {' and '.join(questions) or 'no question'}"
     panels = [Panel(30, (letters(0, 14, short(title, 80), weight="bold"),))]
     for role, contents in corpus.contents.items():
@@ -198,14 +183,13 @@ def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
             continue
         if len(corpus.contents) > 1:
             panels.append(Panel(20, (letters(0, 12, short(role, 80), fill=GREY, size=12),)))
-        here = spans.take(np.array(pc.equal(spans.role, role).to_pylist(), dtype=bool))
+        focus = np.full((2, 1), np.nan)
         if corpus.focus is not None and corpus.focus.role == role:
             focus = np.stack([corpus.focus.start[item], corpus.focus.stop[item]])
-        else:
-            focus = np.full((2, 1), np.nan)
-        drawn = (contents, int(code), here, annotators, focus, labelled)
-        panels.append(content_panel(contents.kind, *drawn))
-    panels += _absent_media(corpus, spans, annotators, labelled)
+        panels.append(content_panel(contents, int(code), marks.in_role(role), focus))
+    for role in dict.fromkeys(spans.role.to_pylist()):
+        if role in ("audio", "video") and role not in corpus.contents:  # a file that is not there
+            panels.append(time_panel(role, marks.in_role(role)))
     if any(annotator.points for annotator in annotators):
         panels.append(ratings_panel(corpus, questions, annotators))
     return [*panels, _legend(annotators)]
@@ -213,24 +197,10 @@ def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
 
 def _has_labels(corpus: Corpus, questions: Sequence[str]) -> bool:
     """Whether the spans of these questions have several labels."""
-    if corpus.rationales is None:
+    if (spans := corpus.rationales) is None:
         return False
-    rows = zip(
-        corpus.rationales.question.to_pylist(), corpus.rationales.kind.to_pylist(), strict=True
-    )
+    rows = zip(spans.question.to_pylist(), spans.kind.to_pylist(), strict=True)
     return len({kind for question, kind in rows if question in questions}) > 1
-
-
-def _absent_media(
-    corpus: Corpus, spans: Rationales, annotators: list[Annotator], labelled: bool
-) -> list[Panel]:
-    """The times of spans in clips whose files are not there."""
-    panels = []
-    for role in dict.fromkeys(spans.role.to_pylist()):
-        if role in ("audio", "video") and role not in corpus.contents:
-            here = spans.take(np.array(pc.equal(spans.role, role).to_pylist(), dtype=bool))
-            panels.append(time_panel(role, here, annotators, labelled))
-    return panels
 
 
 def _predicted_panels(
@@ -284,9 +254,9 @@ def _legend(annotators: list[Annotator]) -> Panel:
     """All annotators with colour, name and answer, in as many columns as fit."""
     if not annotators:
         return Panel(24, (letters(0, 14, "no answers", fill=GREY),))
-    named = annotators[:MOST_NAMED]
+    named = annotators[: svg.MOST_NAMED]
     lines = [f"{short(annotator.name, 40)}: {short(annotator.answer, 60)}" for annotator in named]
-    wide = 60 + max(sum(map(columns_of, line)) for line in lines) * 7.2
+    wide = 60 + max(sum(map(svg.columns_of, line)) for line in lines) * 7.2
     n_columns = max(1, min(3, int(ACROSS // wide)))
     n_rows = -(-len(lines) // n_columns)
     shapes = []
@@ -294,7 +264,7 @@ def _legend(annotators: list[Annotator]) -> Panel:
         column, row = divmod(number, n_rows)
         x, y = column * ACROSS / n_columns, 20 * row
         shapes.append(stroke(x, y + 10, x + 26, y + 10, annotator, width=5))
-        length = sum(map(columns_of, line)) * 7.2
+        length = sum(map(svg.columns_of, line)) * 7.2
         shapes.append(letters(x + 34, y + 14, line, size=12, length=min(length, ACROSS - 34)))
     height = 20.0 * n_rows + 8
     if len(annotators) > len(named):
@@ -305,5 +275,5 @@ def _legend(annotators: list[Annotator]) -> Panel:
 
 
 def _space(height: float) -> Panel:
-    line = plain_line(0, height / 2, ACROSS, height / 2, "#cccccc")
+    line = svg.plain_line(0, height / 2, ACROSS, height / 2, "#cccccc")
     return Panel(height + 10, (line,))

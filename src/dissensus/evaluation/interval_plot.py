@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dissensus.drawing import PALETTE, check_ending, save_picture
-from dissensus.drawing.shapes import letters, plain_line
+from dissensus.drawing.svg import letters, plain_line
 from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row, higher_is_better
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow.csv import write_csv
 
 from dissensus.drawing import save_picture
-from dissensus.drawing.shapes import LONGEST, brief, caption
+from dissensus.drawing.svg import LONGEST, brief, caption
 from dissensus.errors import DataError
 from dissensus.scales import Ordinal, Scale
 from dissensus.tables import to_frame

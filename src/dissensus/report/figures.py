@@ -15,25 +15,8 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.drawing.shapes import (
-    QUIET,
-    brief,
-    caption,
-    circle,
-    colour,
-    data_address,
-    element,
-    escaped,
-    letters,
-    level_colour,
-    moved,
-    picture,
-    plain_line,
-    rect,
-    rounded,
-    short,
-    text,
-)
+from dissensus.drawing import svg
+from dissensus.drawing.svg import QUIET, colour, letters, short, text
 from dissensus.errors import DissensusError
 from dissensus.report.blocks import MOST_CELL, MOST_NAME, Sparkline, Thumbnail, brief_names
 
@@ -45,20 +28,20 @@ def thumbnail(corpus: Corpus, item: int) -> Thumbnail | None:
     """The first picture of an item; None if it has none that can be read."""
     from PIL import Image
 
-    from dissensus.encoders.framework.media import picture
+    from dissensus.encoders.framework import media
 
     for role, contents in corpus.contents.items():
         code = int(corpus.content[role][item])
         if contents.kind != "image" or code < 0:
             continue
         try:
-            small = picture(contents, code, at_least=SIDE).image
+            small = media.picture(contents, code, at_least=SIDE).image
         except DissensusError:
             return None
         small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
         file = io.BytesIO()
         small.save(file, "JPEG", quality=QUALITY)
-        return Thumbnail(data_address("jpeg", file.getvalue()), f"item {corpus.items[item]}")
+        return Thumbnail(svg.data_address("jpeg", file.getvalue()), f"item {corpus.items[item]}")
     return None
 
 
@@ -70,14 +53,15 @@ LOW, MIDDLE, HIGH = (178, 74, 40), (236, 236, 226), (32, 102, 168)  # of a matri
 
 def titled(shape: str, words: str, annotator: str | None = None) -> str:
     """A shape with a text that appears when the pointer is over it."""
-    name = "" if annotator is None else escaped(brief(annotator, MOST_NAME))
-    return element("g", f"<title>{escape(caption(words))}</title>{shape}", data_annotator=name)
+    name = "" if annotator is None else svg.escaped(svg.brief(annotator, MOST_NAME))
+    inside = f"<title>{escape(svg.caption(words))}</title>{shape}"
+    return svg.element("g", inside, data_annotator=name)
 
 
-def labelled(svg: str, alt: str) -> str:
+def labelled(drawing: str, alt: str) -> str:
     """A picture that was drawn elsewhere, with a text for those who cannot see it."""
-    label = f'<svg role="img" aria-label="{escaped(alt)}" color="#222" '
-    return svg.replace("<svg ", label, 1).strip()
+    label = f'<svg role="img" aria-label="{svg.escaped(alt)}" color="#222" '
+    return drawing.replace("<svg ", label, 1).strip()
 
 
 def bars(names: Sequence[str], shares: Sequence[float], alt: str, ordered: bool = False) -> str:
@@ -92,14 +76,14 @@ def bars(names: Sequence[str], shares: Sequence[float], alt: str, ordered: bool 
         y = 6 + line * at
         length = across * max(share, 0.0) / most if math.isfinite(share) else 0.0
         number = f"{100 * share:.1f} %"
-        fill = level_colour(at, len(names)) if ordered else colour(at)
-        box = rect(left, y + 2, max(length, 0.5), line - 6, fill=fill)
+        fill = svg.level_colour(at, len(names)) if ordered else colour(at)
+        box = svg.rect(left, y + 2, max(length, 0.5), line - 6, fill=fill)
         shapes += [
             text(left - 8, y + 14, name, "end"),
             titled(box, f"{names[at]}: {number}"),
             text(left + length + 6, y + 14, number, quiet=True),
         ]
-    return picture(left + across + 70, 10 + line * len(names), shapes, alt)
+    return svg.picture(left + across + 70, 10 + line * len(names), shapes, alt)
 
 
 def columns(edges: Sequence[str], counts: Sequence[float], alt: str, below: str) -> str:
@@ -111,18 +95,18 @@ def columns(edges: Sequence[str], counts: Sequence[float], alt: str, below: str)
     shapes = [
         text(left - 6, 18, f"{most:,.0f}", "end", quiet=True),
         text(left - 6, height + 8, "0", "end", quiet=True),
-        plain_line(left, height + 8, left + width * n, height + 8, QUIET),
+        svg.plain_line(left, height + 8, left + width * n, height + 8, QUIET),
     ]
     for at, (edge, count) in enumerate(zip(edges, counts, strict=True)):
         high = (height - 10) * count / most
-        shape = rect(
+        shape = svg.rect(
             left + at * width + 1, height + 8 - high, width - 2, max(high, 0.0), fill=colour(0)
         )
         shapes.append(titled(shape, f"{edge}: {count:,.0f}"))
         if at % every == 0:
             shapes.append(text(left + (at + 0.5) * width, height + 24, edge, "middle", quiet=True))
     shapes.append(text(left + width * n / 2, height + 44, below, "middle", quiet=True))
-    return picture(left + width * n + 20, height + 52, shapes, alt)
+    return svg.picture(left + width * n + 20, height + 52, shapes, alt)
 
 
 def matrix(
@@ -140,7 +124,7 @@ def matrix(
         diverging: colours for -1 to 1, else for 0 to the largest value.
         annotators: whether rows and columns are annotators, who can be picked by a click.
     """
-    names = [brief(name, MOST_NAME) for name in names]
+    names = [svg.brief(name, MOST_NAME) for name in names]
     shown = [short(name, 22) for name in names]
     n = len(names)
     side = max(8.0, min(34.0, WIDEST / max(n, 1)))
@@ -152,7 +136,7 @@ def matrix(
     shapes = []
     for column, name in enumerate(shown):
         x = left + (column + 0.6) * side
-        shapes.append(moved(x, top - 6, [text(0, 0, name)], turned=-angle))
+        shapes.append(svg.moved(x, top - 6, [text(0, 0, name)], turned=-angle))
     for row, name in enumerate(shown):
         y = top + row * side
         if side >= 10:
@@ -161,13 +145,13 @@ def matrix(
             value = float(values[row, column])
             fill, ink = shade(value if diverging else value / (most or 1.0), diverging)
             x, number = left + column * side, f"{round(value, 2) + 0.0:.2f}"
-            cell = rect(x, y, side - 1, side - 1, fill=fill)
+            cell = svg.rect(x, y, side - 1, side - 1, fill=fill)
             if side >= 30:
                 middle = x + side / 2 - 0.5, y + side / 2 + 4
                 cell += letters(*middle, number, size=10, fill=ink, anchor="middle")
             words = f"{names[row]}, {names[column]}: {number}"
             shapes.append(titled(cell, words, names[row] if annotators else None))
-    return picture(left + n * side + 60, top + n * side + 8, shapes, alt)
+    return svg.picture(left + n * side + 60, top + n * side + 8, shapes, alt)
 
 
 def shade(value: float, diverging: bool = True) -> tuple[str, str]:
@@ -206,8 +190,8 @@ def diagonal(
     low, high = limits
     side, left, top = 280.0, 52.0, 14.0
     shapes = [
-        rect(left, top, side, side, stroke=QUIET),
-        plain_line(left, top + side, left + side, top, QUIET, 1, "4 4"),
+        svg.rect(left, top, side, side, stroke=QUIET),
+        svg.plain_line(left, top + side, left + side, top, QUIET, 1, "4 4"),
     ]
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         label = f"{low + tick * (high - low):.3g}"
@@ -218,12 +202,12 @@ def diagonal(
     for x, y, size, words in points:
         x, y = ((value - low) / (high - low) for value in (x, y))
         place = left + side * x, top + side * (1 - y)
-        dot = circle(*place, 3 + 7 * size, colour(0), fill_opacity="0.85")
-        shapes.append(titled(dot, brief(words, MOST_CELL)))
+        dot = svg.circle(*place, 3 + 7 * size, colour(0), fill_opacity="0.85")
+        shapes.append(titled(dot, svg.brief(words, MOST_CELL)))
     shapes.append(text(left + side / 2, top + side + 36, across, "middle", quiet=True))
     label = text(0, 0, up, "middle", quiet=True)
-    shapes.append(moved(14, top + side / 2, [label], turned=-90))
-    return picture(left + side + 20, top + side + 46, shapes, alt)
+    shapes.append(svg.moved(14, top + side / 2, [label], turned=-90))
+    return svg.picture(left + side + 20, top + side + 46, shapes, alt)
 
 
 # ---- small pictures in tables ----
@@ -240,17 +224,17 @@ def sparkline(cell: Sparkline) -> str:
         if not math.isnan(number)
     }
     boxes = {
-        at: f"M{rounded(at * step)} {SPARK_HEIGHT:g}v-{rounded(height)}h{rounded(step - 1)}"
-        f"v{rounded(height)}z"
+        at: f"M{svg.rounded(at * step)} {SPARK_HEIGHT:g}v-{svg.rounded(height)}"
+        f"h{svg.rounded(step - 1)}v{svg.rounded(height)}z"
         for at, height in heights.items()
         if height > 0
     }
     if cell.colours:
-        path = "".join(element("path", fill=colour(at), d=box) for at, box in boxes.items())
+        path = "".join(svg.element("path", fill=colour(at), d=box) for at, box in boxes.items())
     else:
-        path = element("path", d="".join(boxes.values()))
+        path = svg.element("path", d="".join(boxes.values()))
     return (
-        f'<svg class="spark" role="img" aria-label="{escaped(cell.words)}" viewBox="0 0 '
+        f'<svg class="spark" role="img" aria-label="{svg.escaped(cell.words)}" viewBox="0 0 '
         f'{SPARK_WIDTH:g} {SPARK_HEIGHT:g}">{path}</svg>'
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from dissensus.drawing.shapes import LONGEST, brief, caption, colour, level_colour
+from dissensus.drawing.svg import LONGEST, brief, caption, colour, level_colour
 from dissensus.report.blocks import (
     MOST_CELL,
     MOST_NAME,

@@ -17,7 +17,7 @@ from dissensus.description import (
     cluster_annotators,
     describe,
 )
-from dissensus.drawing.shapes import LONGEST, brief
+from dissensus.drawing.svg import LONGEST, brief
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
 from dissensus.files.folders import staged

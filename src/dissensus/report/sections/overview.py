@@ -16,7 +16,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription, one_line
 from dissensus.description.describe import shares_of
-from dissensus.drawing.shapes import QUIET, SOFT
+from dissensus.drawing.svg import QUIET, SOFT
 from dissensus.evaluation import ComparisonTable, Results, code_commit, intervals
 from dissensus.evaluation.best_method import comparison_tables
 from dissensus.evaluation.comparison_table import Cell, Row
