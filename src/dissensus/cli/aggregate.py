@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.cli.console import (
-    check_table,
-    check_tables,
-    columns,
-    emit_answers,
-    reserve,
-    show_each,
-    write_answers,
-    write_tables,
-)
+from dissensus.cli.console import columns, show_each
 from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, listed
 
@@ -136,7 +127,7 @@ def show_every_aggregator(
     else:
         show_each(_shown(corpus, question, each) for question, each in rows.items())
     if output is not None:
-        for path in write_answers({q: _answers(each) for q, each in rows.items()}, output):
+        for path in console.write_answers({q: _answers(each) for q, each in rows.items()}, output):
             console.say(f"{path}: written")
 
 
@@ -265,10 +256,10 @@ def aggregate(
         options.check_none(str(method))
     if method is not None and method != "all":
         aggregation.check_method(method)
-    check_tables(output)
-    check_table(annotator_table)
+    console.check_tables(output)
+    console.check_table(annotator_table)
     source.check_outputs(output, annotator_table)
-    reserve(output)
+    console.reserve(output)
     corpus = source.read()
     names = question or list(corpus.questions)
     if method in aggregation.TEXT_METHODS:
@@ -276,7 +267,7 @@ def aggregate(
             raise DataError(f"{method} has neither --use-gold nor --annotator-table; leave it out")
         corpus.check_questions(names)
         texts = {q: aggregation.aggregate_texts(corpus[q], method, _vectors) for q in names}
-        emit_answers(texts, output, json)
+        console.emit_answers(texts, output, json)
         for name, table in texts.items():
             console.say(f"{name}: {method} of {table.num_rows} items")
         return
@@ -306,13 +297,13 @@ def aggregate(
             console.say(f"{name}: {of}, because of {marks_text(marks)}")
     options.report(fitted)
     tables = {q: consensus_table(corpus, q, one.prediction_) for q, one in fitted.items()}
-    emit_answers(tables, output, json)
+    console.emit_answers(tables, output, json)
     if annotator_table is not None:
         try:
             estimates = [aggregation.annotator_table(corpus[q], f, q) for q, f in fitted.items()]
         except DataError as error:
             raise DataError(f"{error}; leave --annotator-table out") from None
-        write_tables(estimates, annotator_table)
+        console.write_tables(estimates, annotator_table)
     for name, aggregator in fitted.items():
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
@@ -339,7 +330,7 @@ def _rank(
     pairs = {name: aggregation.comparisons(corpus, name) for name in questions}
     fitted = {name: aggregation.RANKERS[method]().fit(each) for name, each in pairs.items()}
     ranked = {name: aggregation.ranking_table(pairs[name], fitted[name]) for name in questions}
-    emit_answers(ranked, output, json)
+    console.emit_answers(ranked, output, json)
     for name, each in pairs.items():
         n, things = int(each.weight.sum()), each.n_things
         console.say(f"{name}: {method} of {things} things from {n:,} comparisons")

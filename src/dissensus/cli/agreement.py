@@ -7,17 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
-from dissensus.cli.console import (
-    RESULT_DIGITS,
-    attribute_names,
-    check_result,
-    columns,
-    emit,
-    number,
-    show_each,
-    with_rest,
-    write_tables,
-)
+from dissensus.cli.console import columns, emit, number, show_each, with_rest
 from dissensus.cli.group_tables import show_comparisons
 from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, counted
@@ -97,7 +87,7 @@ def agreement(
             raise DataError(f"--groups compares alpha; leave out {option}")
     if groups and raters:
         raise DataError("--groups has intervals over items; leave out --interval raters")
-    check_result(output)
+    console.check_result(output)
     source.check_outputs(output)
     if groups and (by is not None or measure):
         raise DataError("--groups compares alpha; leave out --by and --measure")
@@ -105,7 +95,7 @@ def agreement(
         raise DataError(f"--groups is not printed as {as_}; write it with -o FILE.csv")
     corpus = source.read()
     if groups:
-        compared_by = attribute_names(groups), question or None, 5 if most is None else most
+        compared_by = console.attribute_names(groups), question or None, 5 if most is None else most
         compared = compare_groups(corpus, *compared_by)
         marks = marks_by_question(corpus, question or None)
         fewer = []
@@ -142,7 +132,7 @@ def agreement(
 
     def show_tables() -> None:
         if as_ == "csv":
-            write_tables(list(_tables(results, by)), None, RESULT_DIGITS)
+            console.write_tables(list(_tables(results, by)), None, console.RESULT_DIGITS)
         else:
             shown = [t for r in results for t in _shown(corpus, r, by, most, weights, benchmark)]
             _show(shown, as_, by is None)

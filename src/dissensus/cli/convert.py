@@ -7,15 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.cli import console
-from dissensus.cli.console import (
-    check_not_replaced,
-    columns,
-    number,
-    print_json,
-    reserve,
-    say,
-    show,
-)
+from dissensus.cli.console import columns, number, show
 from dissensus.cli.options import Input, reads_corpus
 
 
@@ -43,9 +35,9 @@ def convert(
     from dissensus.writers import format_of, write
 
     to = format_of(out, to)
-    reserve(out)
+    console.reserve(out)
     if to == "corpus":
-        check_not_replaced(out, "corpus", overwrite)
+        console.check_not_replaced(out, "corpus", overwrite)
     source.check_outputs(out)
     corpus = source.read()
     if question:
@@ -74,7 +66,7 @@ def datasets(
 
     entries = _entries()
     if json:
-        print_json(entries)
+        console.print_json(entries)
         return
     rows = [
         (
@@ -93,7 +85,7 @@ def datasets(
                if len(entry["corpora"]) > 1]  # fmt: skip
     print(f"\nFolders of several corpora, to choose from with --corpus: {'; '.join(several)}")
     if not os.environ.get(DATA):
-        say(f"{DATA} is not set: set it to the folder that contains the corpora's folders")
+        console.say(f"{DATA} is not set: set it to the folder that contains the corpora's folders")
 
 
 def _entries() -> list[dict[str, Any]]:

@@ -8,18 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dissensus.cli.console import (
-    check_result,
-    columns,
-    emit,
-    facts,
-    number,
-    say,
-    say_wrapped,
-    show,
-    show_line,
-    with_rest,
-)
+from dissensus.cli import console
+from dissensus.cli.console import columns, emit, facts, number, show, with_rest
 from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, DissensusError
 
@@ -65,7 +55,7 @@ def describe(
     """
     from dissensus.description import describe as describe_corpus
 
-    check_result(output)
+    console.check_result(output)
     source.check_outputs(output)
     sources = source.each()
     if output is not None and len(sources) > 1:
@@ -73,11 +63,11 @@ def describe(
     items = MOST_ITEMS if most is None else most
     notes: list[str] = []  # how FILE was read, which is the beginning of the result
     try:
-        corpora = (one.read(say=say if json else notes.append) for one in sources)
+        corpora = (one.read(say=console.say if json else notes.append) for one in sources)
         described = [describe_corpus(one, question or None, items) for one in corpora]
     except DissensusError:
         for note in notes:
-            say(note)
+            console.say(note)
         raise
     contents = [description.to_dict() for description in described]
     emit(
@@ -91,7 +81,7 @@ def describe(
 
 def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
     for note in notes:
-        show_line(note)
+        console.show_line(note)
     for place, description in enumerate(descriptions):
         show(*([""] if place else []), description.name, facts(_overview(description)))
         for described in description.questions:
@@ -214,7 +204,7 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
     suspicious, few = described.suspicious, len(described.by_annotator) - described.checked
     unchecked = f"{number(few)} with fewer than 10 answers not checked" if few else ""
     for sentence in described.crowd:
-        say_wrapped(sentence)
+        console.say_wrapped(sentence)
     if suspicious:
         of = f"{number(len(suspicious))} of {number(described.checked)}"
         show(f"suspicious annotators: {of} checked")
@@ -240,13 +230,15 @@ def _show_groups(described: QuestionDescription) -> None:
         show("", f"groups of annotators{without}")
     for group in described.groups:
         limits = [note for note in group.notes if "p cannot be" in note]
-        say_wrapped("; ".join([f"{group.attribute}: {group.conclusion}", *limits]), indent="  ")
+        console.say_wrapped(
+            "; ".join([f"{group.attribute}: {group.conclusion}", *limits]), indent="  "
+        )
 
 
 def _show_lines(lines: list[list[str]], most: int) -> None:
     """The lines of each annotator."""
     for line in itertools.chain(*lines[:most]):
-        say_wrapped(line, indent="  ")
+        console.say_wrapped(line, indent="  ")
     if len(lines) > most:
         print(f"... {number(len(lines) - most)} more: use --top, --json or -o FILE.csv")
 

@@ -6,16 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
-from dissensus.cli.console import (
-    attribute_names,
-    check_result,
-    columns,
-    emit,
-    number,
-    say_encoders,
-    show,
-    show_each,
-)
+from dissensus.cli.console import columns, emit, number, show, show_each
 from dissensus.cli.group_tables import show_group_scores
 from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError
@@ -63,7 +54,7 @@ def evaluate(
     from dissensus import evaluation
     from dissensus.metrics import DENSITY_METRICS, METRICS
 
-    check_result(output)
+    console.check_result(output)
     source.check_outputs(output)
     if metric and all_:
         raise DataError("--all shows every metric; leave --metric out")
@@ -77,7 +68,7 @@ def evaluate(
             console.say(note)
     if groups:
         by_group = evaluation.evaluate_groups(
-            loaded, corpus, attribute_names(groups), question, wanted
+            loaded, corpus, console.attribute_names(groups), question, wanted
         )
         emit(
             by_group.to_dict(),
@@ -145,13 +136,13 @@ def attention(
     from dissensus.methods import load
     from dissensus.prediction import Predictions
 
-    check_result(output)
+    console.check_result(output)
     source.check_outputs(output)
     own = Predictions.load(predictions)
     others = [Predictions.load(folder) for folder in against or []]
     method = None if model is None else load(model)
     if model is not None:
-        say_encoders(model, method)
+        console.say_encoders(model, method)
     result = evaluation.evaluate_attention(
         own,
         source.read(),
