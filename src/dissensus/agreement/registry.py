@@ -256,8 +256,8 @@ MEASURES: dict[str, Measure] = {
         "Lin's concordance of two annotators, variances divided by n", "concordance"
     ),
     "icc1": _icc("icc1", "share of the variance between items; each rated by others"),
-    "icc2": _icc("icc2", "the same annotators rate all items; per_part.leniency is disagreement"),
-    "icc3": _icc("icc3", "the same annotators rate all items; per_part.leniency does not count"),
+    "icc2": _icc("icc2", "the same annotators rate all items; leniency is disagreement"),
+    "icc3": _icc("icc3", "the same annotators rate all items; leniency does not count"),
     "icc1k": _icc("icc1k", "as icc1, of the mean rating of an item"),
     "icc2k": _icc("icc2k", "as icc2, of the mean rating of an item"),
     "icc3k": _icc("icc3k", "as icc3, of the mean rating of an item"),

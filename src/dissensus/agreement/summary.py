@@ -116,7 +116,7 @@ def about(annotations: Annotations, question: str) -> dict[str, Any]:
         "question": question,
         "scale": annotations.scale.kind,
         "answers": annotations.n_answers,
-        "items": np.count_nonzero(annotations.small_voters),
+        "items": int(np.count_nonzero(annotations.small_voters)),
     }
 
 
