@@ -40,16 +40,20 @@ class ModelOptions:
 
     def arguments(self, corpus: Corpus, method: str, questions: list[str] | None) -> dict[str, Any]:
         """The arguments of `aggregation.aggregate` that the files contain."""
+        from dissensus.aggregation import AGGREGATORS
+        from dissensus.aggregation.em import HiddenTruth
+
         names = questions or list(corpus.questions)
         if (self.warm_start or self.save_model) and len(names) != 1:
             raise DataError(f"choose one question with --question: {listed(names)}")
-        given: dict[str, Any] = {}
-        if self.skills is not None:
-            columns = _columns(self.skills, ("annotator", "skill"))
-            pairs = zip(columns["annotator"], _numbers(self.skills, columns["skill"]), strict=True)
-            given["skills"] = dict(pairs)
+        given: dict[str, Any] = {} if self.skills is None else {"skills": _skills(self.skills)}
         if self.warm_start is not None:
-            given["warm_start"] = _restored(self.warm_start, method)
+            aggregator = AGGREGATORS[method]()
+            if not isinstance(aggregator, HiddenTruth):
+                raise DataError(
+                    f"{method} does not take a warm start; use dawid-skene, one-coin or mace"
+                )
+            given["warm_start"] = aggregator.restore(self.warm_start)
         return given
 
     def report(self, fitted: Mapping[str, Aggregator]) -> None:
@@ -58,9 +62,15 @@ class ModelOptions:
 
         for question, aggregator in fitted.items():
             each = getattr(aggregator, "by_value_", {"": aggregator})
-            for value, model in each.items():
-                if self.history:
-                    _say_history(f"{question} {value}".strip(), model)
+            for value, model in each.items() if self.history else ():
+                likelihoods = getattr(model, "log_likelihood_", None)
+                if likelihoods is None:
+                    raise DataError(
+                        f"{model.name} has no iterations with a log-likelihood; leave out --history"
+                    )
+                about = f"{question} {value}".strip()
+                for iteration, likelihood in enumerate(likelihoods, 1):
+                    console.say(f"{about}: iteration {iteration}, log-likelihood {likelihood:.6f}")
             if self.save_model is not None:
                 if not isinstance(aggregator, HiddenTruth) or "" not in each:
                     raise DataError(
@@ -69,50 +79,6 @@ class ModelOptions:
                     )
                 aggregator.save(self.save_model)
                 console.say(f"{self.save_model}: written")
-
-
-def _say_history(about: str, model: Any) -> None:
-    history = getattr(model, "log_likelihood_", None)
-    if history is None:
-        raise DataError(
-            f"{model.name} has no iterations with a log-likelihood; leave out --history"
-        )
-    for iteration, likelihood in enumerate(history, 1):
-        console.say(f"{about}: iteration {iteration}, log-likelihood {likelihood:.6f}")
-
-
-def _restored(folder: Path, method: str) -> Any:
-    from dissensus.aggregation import AGGREGATORS
-    from dissensus.aggregation.em import HiddenTruth
-
-    aggregator = AGGREGATORS[method]()
-    if not isinstance(aggregator, HiddenTruth):
-        raise DataError(f"{method} does not take a warm start; use dawid-skene, one-coin or mace")
-    return aggregator.restore(folder)
-
-
-def _columns(path: Path, names: tuple[str, ...]) -> dict[str, list[str]]:
-    """These columns of a table, as texts."""
-    from dissensus.evaluation.outside_predictions import read_columns
-
-    columns = read_columns(path)
-    missing = [name for name in names if name not in columns]
-    if missing:
-        raise DataError(f"{path}: no column {listed(missing)}; it has {listed(columns)}")
-    return {name: [str(value) for value in columns[name]] for name in names}
-
-
-def _numbers(path: Path, texts: list[str]) -> list[float]:
-    numbers = []
-    for row, text in enumerate(texts, 2):
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            raise DataError(f"{path}, line {row}: {text!r} is not a number")
-        numbers.append(number)
-    return numbers
 
 
 def show_every_aggregator(
@@ -131,14 +97,32 @@ def show_every_aggregator(
             console.say(f"{path}: written")
 
 
+def _skills(path: Path) -> dict[str, float]:
+    """The skill of each annotator, from a table."""
+    from dissensus.evaluation.outside_predictions import read_columns
+    from dissensus.scales import as_numbers
+
+    columns = read_columns(path)
+    if missing := [name for name in ("annotator", "skill") if name not in columns]:
+        raise DataError(f"{path}: no column {listed(missing)}; it has {listed(columns)}")
+    skills = {}
+    for row, (name, skill) in enumerate(zip(columns["annotator"], columns["skill"], strict=True)):
+        (number,) = as_numbers([str(skill)]) or [math.nan]
+        if not math.isfinite(number):
+            raise DataError(f"{path}, line {row + 2}: {str(skill)!r} is not a number")
+        skills[str(name)] = float(number)
+    return skills
+
+
 def _shown(corpus: Corpus, question: str, rows: list[AggregatorScores]) -> list[Any]:
     """A heading, the table and what to know about it."""
     import numpy as np
 
     from dissensus.aggregation import AGGREGATORS
+    from dissensus.evaluation.significance.difference import p_text
     from dissensus.scales import Interval
 
-    metrics = list(rows[0].scores)
+    metrics, kind = list(rows[0].scores), corpus[question].scale.kind
     ratings = isinstance(corpus[question].scale, Interval)
     same = "mean distance" if ratings else "same answers"
     names = ["aggregator", *metrics, "minus the best" if metrics else same]
@@ -146,41 +130,28 @@ def _shown(corpus: Corpus, question: str, rows: list[AggregatorScores]) -> list[
     names += ["tied items"] if counted else []
     cells = []
     for row in (row for row in rows if not row.reason):
-        last = _difference(row) if metrics else f"{row.same:.3f}"
+        scores = [f"{row.scores[metric]:.3f}" for metric in metrics]
+        for low, high in [row.intervals[one] for one in metrics[:1] if one in row.intervals]:
+            scores[0] += f" [{low:.3f}, {high:.3f}]"  # of the first, which decides
+        last = "best" if metrics else f"{row.same:.3f}"
+        if metrics and row.against_best is not None:
+            p = row.against_best.adjusted
+            last = f"{row.against_best.effect:+.3f}" + f", p {p_text(p)}" * (not math.isnan(p))
         tied = [] if not counted else ["-" if row.tied is None else f"{row.tied:,}"]
-        cells.append([row.name, *_scores(row, metrics), last, *tied])
-    notes = []
+        cells.append([row.name, *scores, last, *tied])
     if metrics:
         n = np.isin(corpus.gold[question].item, corpus[question].item).sum()
-        notes.append(f"{n:,} items with answers and a gold label; 95 % intervals over items.")
+        notes = [f"{n:,} items with answers and a gold label; 95 % intervals over items."]
         equal = [row.name for row in rows if row.as_good and not row.best]
         others = f"{', '.join(equal)} cannot be told from it" if equal else "all others differ"
         notes.append(f"Best: {rows[0].name}; {others} (p >= 0.05, Holm).")
     else:
         what = "mean distance from" if ratings else "same answers: share of items as by"
-        notes.append(f"No gold labels; {what} {rows[0].name}.")
-    kind = corpus[question].scale.kind
+        notes = [f"No gold labels; {what} {rows[0].name}."]
     other = [row.name for row in rows if row.reason and kind not in AGGREGATORS[row.name].scales]
     notes += [f"Not for {kind} answers: {', '.join(other)}."] if other else []
     notes += [f"left out: {row.reason}" for row in rows if row.reason and row.name not in other]
     return [f"{corpus.name}, {question}", columns(names, cells, names[1:], whole=names[:1]), *notes]
-
-
-def _scores(row: AggregatorScores, metrics: list[str]) -> list[str]:
-    """The scores; the first, which decides, with its interval."""
-    cells = [f"{row.scores[metric]:.3f}" for metric in metrics]
-    for low, high in [row.intervals[metric] for metric in metrics[:1] if metric in row.intervals]:
-        cells[0] += f" [{low:.3f}, {high:.3f}]"
-    return cells
-
-
-def _difference(row: AggregatorScores) -> str:
-    from dissensus.evaluation.significance.difference import p_text
-
-    if row.against_best is None:
-        return "best"
-    p = row.against_best.adjusted
-    return f"{row.against_best.effect:+.3f}" + ("" if math.isnan(p) else f", p {p_text(p)}")
 
 
 def _record(row: AggregatorScores) -> dict[str, Any]:
@@ -250,8 +221,9 @@ def aggregate(
 
     options = ModelOptions(skills, warm_start, save_model, history)
     whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
-    if method == "all" and (use_gold or annotator_table is not None):
-        raise DataError("--method all has neither --use-gold nor --annotator-table; leave it out")
+    if whole and (use_gold or annotator_table is not None):
+        named = "--method all" if method == "all" else method
+        raise DataError(f"{named} has neither --use-gold nor --annotator-table; leave it out")
     if whole:
         options.check_none(str(method))
     if method is not None and method != "all":
@@ -262,25 +234,22 @@ def aggregate(
     console.reserve(output)
     corpus = source.read()
     names = question or list(corpus.questions)
+    corpus.check_questions(names)
     if method in aggregation.TEXT_METHODS:
-        if use_gold or annotator_table is not None:
-            raise DataError(f"{method} has neither --use-gold nor --annotator-table; leave it out")
-        corpus.check_questions(names)
         texts = {q: aggregation.aggregate_texts(corpus[q], method, _vectors) for q in names}
         console.emit_answers(texts, output, json)
         for name, table in texts.items():
             console.say(f"{name}: {method} of {table.num_rows} items")
         return
-    if method in aggregation.RANKERS:
-        if use_gold:
-            raise DataError(f"{method} cannot learn from gold labels; leave out --use-gold")
-        if annotator_table is not None:
-            raise DataError(
-                f"{method} learns nothing about annotators; leave --annotator-table out"
-            )
-        _rank(corpus, method, names, output, json)
+    if method in aggregation.RANKERS:  # a score and a rank for each thing that was compared
+        pairs = {name: aggregation.comparisons(corpus, name) for name in names}
+        ranked = {name: aggregation.ranking_table(each, aggregation.RANKERS[method]().fit(each))
+                  for name, each in pairs.items()}  # fmt: skip
+        console.emit_answers(ranked, output, json)
+        for name, each in pairs.items():
+            n, things = int(each.weight.sum()), each.n_things
+            console.say(f"{name}: {method} of {things} things from {n:,} comparisons")
         return
-    corpus.check_questions(names)
     for name in names:
         aggregation.check_shares(corpus[name].n_items, corpus[name].scale, name)
     if method == "all":
@@ -318,22 +287,6 @@ def _vectors(texts: Sequence[str]) -> np.ndarray:
 
     contents, codes = Contents.distinct("text", list(texts))
     return mean_vectors(encoder("minilm", "text"), contents).vectors[codes]
-
-
-def _rank(
-    corpus: Corpus, method: str, questions: list[str], output: Path | None, json: bool
-) -> None:
-    """A score and a rank for each thing that annotators compared."""
-    from dissensus import aggregation
-
-    corpus.check_questions(questions)
-    pairs = {name: aggregation.comparisons(corpus, name) for name in questions}
-    fitted = {name: aggregation.RANKERS[method]().fit(each) for name, each in pairs.items()}
-    ranked = {name: aggregation.ranking_table(pairs[name], fitted[name]) for name in questions}
-    console.emit_answers(ranked, output, json)
-    for name, each in pairs.items():
-        n, things = int(each.weight.sum()), each.n_things
-        console.say(f"{name}: {method} of {things} things from {n:,} comparisons")
 
 
 def _say_uneven(corpus: Corpus, question: str, aggregator: Aggregator) -> None:

@@ -62,7 +62,14 @@ def agreement(
         dissensus agreement labels.csv --interval
         dissensus agreement labels.csv --measure krippendorff-alpha --as latex
     """
-    from dissensus.agreement import BREAKDOWNS, SPAN_MEASURES, check_measures, compare_groups
+    from dissensus.agreement import (
+        BENCHMARKS,
+        BREAKDOWNS,
+        SPAN_MEASURES,
+        check_measures,
+        compare_groups,
+        span_agreement,
+    )  # fmt: skip
     from dissensus.description import marks_by_question, marks_text
 
     if by is not None and by not in BREAKDOWNS:
@@ -74,18 +81,13 @@ def agreement(
     check_measures(answer_measures if by is None else measure or (), by)
     if interval not in (None, "items", "raters"):
         raise DataError(f"--interval is over items or raters, found {interval}")
-    raters = interval == "raters"
-    typed = {
-        "--interval": interval is not None,
-        "--weights": weights is not None,
-        "--benchmark": benchmark is not None,
-    }
-    for option in (option for option, there in typed.items() if there):
+    typed = {"--interval": interval, "--weights": weights, "--benchmark": benchmark}
+    for option in (option for option, value in typed.items() if value is not None):
         if by is not None:
             raise DataError(f"{option} applies to whole measures; leave out --by {by}")
         if groups and option != "--interval":
             raise DataError(f"--groups compares alpha; leave out {option}")
-    if groups and raters:
+    if groups and interval == "raters":
         raise DataError("--groups has intervals over items; leave out --interval raters")
     console.check_result(output)
     source.check_outputs(output)
@@ -124,7 +126,10 @@ def agreement(
         options = interval or False, weights, benchmark
         results = _summary(corpus, question, answer_measures, *options)
         _add_without(corpus, results)
-        _add_spans(corpus, results, span_measures, interval == "items")
+        for result in results:
+            on_items = result["question"], span_measures, interval == "items"
+            spans = span_agreement(corpus, *on_items) if span_measures else []
+            result["spans"] = [one.to_dict() for one in spans]
         if measure and not answer_measures:
             results = [{**result, "measures": []} for result in results if result["spans"]]
             if not results:
@@ -140,16 +145,16 @@ def agreement(
             names = measure or ["krippendorff-alpha"]
             over = interval or "items"
             sentences = [_sentence(corpus, result, names, over) for result in results]
-            for result in results:
-                if "without" in result:
-                    who = result["without"]["annotators"]
-                    fewer = corpus.without(annotators=list(who))
-                    without = _sentence(fewer, result["without"], names, over)
-                    sentences.append(without and f"without {marks_text(who)}: {without}")
-            _say(list(filter(None, sentences)), as_)
+            for without in (result["without"] for result in results if "without" in result):
+                who = without["annotators"]
+                sentence = _sentence(corpus.without(annotators=[*who]), without, names, over)
+                sentences.append(sentence and f"without {marks_text(who)}: {sentence}")
+            known = list(filter(None, sentences))
+            if as_ == "text" and known:
+                print("", *map(console.visible, known), sep="\n")
+            for sentence in known if as_ != "text" else ():  # stdout is to be copied
+                console.say(sentence)
         if benchmark is not None:
-            from dissensus.agreement import BENCHMARKS
-
             words = BENCHMARKS[benchmark].source
             console.say(f"{benchmark}: the words of {words}; a convention, not a test")
 
@@ -198,17 +203,6 @@ def _breakdown(
     return [result.to_dict() for result in breakdown.questions]
 
 
-def _add_spans(
-    corpus: Corpus, results: list[dict[str, Any]], measures: list[str], interval: bool
-) -> None:
-    """Add the agreement on spans to the result of each question."""
-    from dissensus.agreement import span_agreement
-
-    for result in results:
-        spans = span_agreement(corpus, result["question"], measures, interval) if measures else []
-        result["spans"] = [one.to_dict() for one in spans]
-
-
 def _sentence(corpus: Any, result: dict[str, Any], measures: list[str], over: Any) -> str | None:
     """The first of these measures that is defined, with its interval, as a sentence for a paper."""
     from dissensus.agreement import summarise
@@ -249,15 +243,6 @@ def _show(tables: list[tuple[str, Cells]], style: str, wide: bool) -> None:
         table = Table(names, rows, heading, sides)
         text = table.to_markdown() if style == "markdown" else table.to_latex()
         print(console.visible(text), end="\n\n")
-
-
-def _say(sentences: list[str], style: str) -> None:
-    """Print sentences; on stderr if stdout is to be copied."""
-    if style == "text" and sentences:
-        print("", *map(console.visible, sentences), sep="\n")
-    elif style != "text":
-        for sentence in sentences:
-            console.say(sentence)
 
 
 def _tables(results: list[dict[str, Any]], by: str | None) -> Iterator[Any]:

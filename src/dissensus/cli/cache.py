@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import columns, number, print_json, show
 from dissensus.errors import DataError
-
-if TYPE_CHECKING:
-    from dissensus.encoders.framework.cache import CachedEncoder
 
 
 def cache(
@@ -42,46 +38,34 @@ def cache(
         else:
             print(f"{folder}: {readable(freed)} deleted, {readable(left)} left")
         return
+    folder, limit_size = str(features.cache_folder()), features.cache_limit()
     entries = [one for one in features.cached_encoders() if encoder is None or one.matches(encoder)]
     if json:
-        print_json(_content(str(features.cache_folder()), features.cache_limit(), entries))
+        encoders = [
+            {
+                "name": one.name,
+                "identity": one.identity,
+                "folder": one.folder.name,
+                "contents": one.contents,
+                "bytes": one.bytes,
+                "used": datetime.fromtimestamp(one.used).astimezone().isoformat(timespec="seconds"),
+            }
+            for one in entries
+        ]
+        print_json({"folder": folder, "limit": limit_size, "encoders": encoders})
     elif not entries:
         of = f" of encoder {encoder!r}" if encoder else ""
-        print(f"{features.cache_folder()}: no cached features{of}")
+        print(f"{folder}: no cached features{of}")
     else:
-        _show(str(features.cache_folder()), features.cache_limit(), entries)
-
-
-def _content(folder: str, limit: int, entries: list[CachedEncoder]) -> dict[str, Any]:
-    encoders = [
-        {
-            "name": one.name,
-            "identity": one.identity,
-            "folder": one.folder.name,
-            "contents": one.contents,
-            "bytes": one.bytes,
-            "used": datetime.fromtimestamp(one.used).astimezone().isoformat(timespec="seconds"),
-        }
-        for one in entries
-    ]
-    return {"folder": folder, "limit": limit, "encoders": encoders}
-
-
-def _show(folder: str, limit: int, entries: list[CachedEncoder]) -> None:
-    total = sum(one.bytes for one in entries)
-    rows = [
-        (
-            one.name,
-            number(one.contents),
-            readable(one.bytes),
-            datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M"),
-            one.folder.name[:8],
-        )
-        for one in entries
-    ]
-    names = ["encoder", "contents", "size", "last used", "folder"]
-    print(f"{folder}: {readable(total)}, the limit is {readable(limit)}")
-    show(columns(names, rows, ["contents", "size"], names[1:]))
+        rows = []
+        for one in entries:
+            used = datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M")
+            sizes = (number(one.contents), readable(one.bytes))
+            rows.append([one.name, *sizes, used, one.folder.name[:8]])
+        names = ["encoder", "contents", "size", "last used", "folder"]
+        total = readable(sum(one.bytes for one in entries))
+        print(f"{folder}: {total}, the limit is {readable(limit_size)}")
+        show(columns(names, rows, ["contents", "size"], names[1:]))
 
 
 def readable(size: int) -> str:

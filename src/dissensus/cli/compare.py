@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 
 from dissensus.cli import console
 from dissensus.cli.console import UNFINISHED, check_folder
-from dissensus.cli.method_options import (
-    configured_methods,
-    typed_settings,
-)
+from dissensus.cli.method_options import configured_methods, typed_settings
 from dissensus.cli.options import Input, reads_corpus, seconds, typed_command
 from dissensus.cli.parts import readable
 from dissensus.errors import DataError, ModelError, Unfinished, did_you_mean, listed
@@ -120,7 +117,11 @@ def compare(
     check_folder(output, "compare")
     corpus = source.read()
     corpus = corpus.select(questions=question) if question else corpus
-    names = evaluation.default_methods(corpus) if methods is None else _split(methods)
+    names = evaluation.default_methods(corpus)
+    if methods is not None:
+        names = list(dict.fromkeys(name.strip() for name in methods.split(",") if name.strip()))
+        if not names:
+            raise DataError("--methods: no method is named")
     configured, choices = configured_methods(
         names, encoder, typed_settings(epochs, learning_rate, fine_tune, set_)
     )
@@ -172,14 +173,6 @@ def _check_some_fitted(results: Results) -> None:
         methods_of.setdefault(fit.reason, []).append(fit.method)
     reasons = [f"{why} ({listed(dict.fromkeys(of), 40)})" for why, of in methods_of.items()]
     raise ModelError(f"all {len(results.fits)} fits failed: {'; '.join(reasons[:3])}")
-
-
-def _split(text: str) -> list[str]:
-    """Names separated by commas, each once."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise DataError("--methods: no method is named")
-    return list(dict.fromkeys(names))
 
 
 def _print(

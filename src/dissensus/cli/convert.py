@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from dissensus.cli import console
 from dissensus.cli.console import columns, number, show
@@ -62,37 +61,10 @@ def datasets(
         dissensus datasets
         dissensus datasets --json
     """
-    from dissensus.datasets import DATA
-
-    entries = _entries()
-    if json:
-        console.print_json(entries)
-        return
-    rows = [
-        (
-            entry["name"],
-            _size(entry["items"]),
-            _size(entry["annotators"]),
-            entry["licence"],
-            entry["good for"],
-            "yes" if entry["here"] else "",
-        )
-        for entry in entries
-    ]
-    names = ["corpus", "items", "annotators", "licence", "good for", "here"]
-    show(columns(names, rows, ["items", "annotators"], whole=["corpus", "here"]))
-    several = [f"{entry['name']} ({', '.join(entry['corpora'])})" for entry in entries
-               if len(entry["corpora"]) > 1]  # fmt: skip
-    print(f"\nFolders of several corpora, to choose from with --corpus: {'; '.join(several)}")
-    if not os.environ.get(DATA):
-        console.say(f"{DATA} is not set: set it to the folder that contains the corpora's folders")
-
-
-def _entries() -> list[dict[str, Any]]:
     from dissensus.datasets import DATA, DATASETS
 
     folder = os.environ.get(DATA)
-    return [
+    entries = [
         {
             "name": known.name,
             "items": known.items,
@@ -105,7 +77,18 @@ def _entries() -> list[dict[str, Any]]:
         }
         for _, known in sorted(DATASETS.items())
     ]
-
-
-def _size(value: int | None) -> str:
-    return "" if value is None else number(value)
+    if json:
+        console.print_json(entries)
+        return
+    names = ["corpus", "items", "annotators", "licence", "good for", "here"]
+    rows = []
+    for entry in entries:
+        sizes = ("" if entry[of] is None else number(entry[of]) for of in names[1:3])
+        here = "yes" if entry["here"] else ""
+        rows.append([entry["name"], *sizes, entry["licence"], entry["good for"], here])
+    show(columns(names, rows, ["items", "annotators"], whole=["corpus", "here"]))
+    several = [f"{entry['name']} ({', '.join(entry['corpora'])})" for entry in entries
+               if len(entry["corpora"]) > 1]  # fmt: skip
+    print(f"\nFolders of several corpora, to choose from with --corpus: {'; '.join(several)}")
+    if not folder:
+        console.say(f"{DATA} is not set: set it to the folder that contains the corpora's folders")

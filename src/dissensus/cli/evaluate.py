@@ -12,7 +12,7 @@ from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError
 
 if TYPE_CHECKING:
-    from dissensus.evaluation import AttentionEvaluation, AttentionScore, Evaluation
+    from dissensus.evaluation import AttentionEvaluation, Evaluation
 
 
 @reads_corpus
@@ -78,13 +78,9 @@ def evaluate(
             json,
         )
         return
+    own = console.consensus(consensus)
     result = evaluation.evaluate(
-        loaded,
-        corpus,
-        question,
-        wanted,
-        intervals=intervals,
-        consensus=console.consensus(consensus),
+        loaded, corpus, question, wanted, intervals=intervals, consensus=own
     )
     for note in result.notes:
         console.say(note)
@@ -161,24 +157,13 @@ def attention(
 
 def _show_attention(result: AttentionEvaluation) -> None:
     names = ("score", "value", "baseline", "baseline is", "p", "of")
-    groups: dict[tuple[str, str], list[AttentionScore]] = {}
+    groups: dict[str, list[list[str]]] = {}
     for score in result.scores:
-        groups.setdefault((score.question, score.role), []).append(score)
+        heading = f"{result.corpus}, {score.question}, {score.role}: {result.method}"
+        known = number(score.value), number(score.baseline), score.against, number(score.p)
+        row = [score.score, *known, f"{score.n:,} {score.unit}"]
+        groups.setdefault(heading, []).append(row)
     if not groups:
         print("nothing to compare the attention with")
-    blocks = []
-    for (of_question, role), scores in groups.items():
-        rows = [
-            (
-                score.score,
-                number(score.value),
-                number(score.baseline),
-                score.against,
-                number(score.p),
-                f"{score.n:,} {score.unit}",
-            )
-            for score in scores
-        ]
-        heading = f"{result.corpus}, {of_question}, {role}: {result.method}"
-        blocks.append((heading, columns(names, rows, ("value", "baseline", "p"))))
-    show_each(blocks)
+    show_each((heading, columns(names, rows, ("value", "baseline", "p")))
+              for heading, rows in groups.items())  # fmt: skip

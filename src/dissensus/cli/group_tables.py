@@ -84,17 +84,17 @@ def _items(result: GroupComparison) -> Any:
     rows = []
     for item in result.dividing:
         answers = "; ".join(
-            f"{group}: " + ", ".join(f"{value} {_count(n)}" for value, n in given.items())
+            f"{group}: "
+            + ", ".join(
+                f"{value} {number(n) if isinstance(n, int) else f'{n:.3g}'}"
+                for value, n in given.items()
+            )
             for group, given in item.answers.items()
         )
         text = " ".join(item.text.split())
         shown = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3].rstrip() + "..."
         rows.append([item.item, number(item.division, 2), answers, shown])
     return columns(["item", "division", "answers", "shown"], rows, ["division"])
-
-
-def _count(value: float) -> str:
-    return number(value) if isinstance(value, int) else f"{value:.3g}"
 
 
 def show_group_scores(evaluation: GroupEvaluation) -> None:
@@ -118,14 +118,13 @@ def _scores(results: list[GroupScores]) -> Any:
     metrics = dict.fromkeys(name for result in results for name in result.scores.scores)
     for metric in metrics:
         worst = worst_group(results, metric)
-        cells = [_score(result, metric, len(results) <= MOST_INTERVALS) for result in results]
+        cells = []
+        for scores in (result.scores for result in results):
+            low, high = scores.intervals.get(metric, (float("nan"), float("nan")))
+            shown = len(results) <= MOST_INTERVALS and low == low
+            ends = f" [{low:.3f}, {high:.3f}]" if shown else ""
+            cells.append(number(scores.scores.get(metric, float("nan"))) + ends)
         rows.append([metric, *cells, "" if worst is None else worst.group])
     groups = [result.group for result in results]
     names = ["", *groups, "worst"]
     return columns(names, rows, groups, whole=[""])
-
-
-def _score(result: GroupScores, metric: str, interval: bool) -> str:
-    value = result.scores.scores.get(metric, float("nan"))
-    low, high = result.scores.intervals.get(metric, (float("nan"), float("nan")))
-    return number(value) + (f" [{low:.3f}, {high:.3f}]" if interval and low == low else "")

@@ -83,18 +83,10 @@ def _one_of_them(
 def _show(corpus: str, results: list[Judgement]) -> None:
     names = ("annotator", "items", "agreement", "system's", "advantage", "p", "may be replaced")
     for place, result in enumerate(results):
-        rows = [
-            [
-                *(
-                    one.annotator,
-                    number(one.items),
-                    number(one.agreement),
-                    number(one.system_agreement),
-                ),
-                *(number(one.advantage), number(one.p), "yes" if one.replaced else "no"),
-            ]
-            for one in result.annotators
-        ]
-        table = columns(names, with_rest(rows[:MOST_ROWS], len(rows), len(names)), names[1:6])
+        rows = []
+        for one in result.annotators[:MOST_ROWS]:
+            scores = (one.items, one.agreement, one.system_agreement, one.advantage, one.p)
+            rows.append([one.annotator, *map(number, scores), "yes" if one.replaced else "no"])
+        table = columns(names, with_rest(rows, len(result.annotators), len(names)), names[1:6])
         lines = [f"- {line}" for line in result.sentences()]
         show(*([""] if place else []), f"{corpus}, {result.question}", *lines, table)
