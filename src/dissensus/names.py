@@ -30,7 +30,7 @@ class Names(Sequence[str]):
         array = string_array(values)
         self._packed: _Packed | None = None
         if array.null_count:
-            raise DataError(f"name {_first_null(array)} is missing: every name must be a text")
+            raise DataError(f"name {first_null(array)} is missing: every name must be a text")
         distinct = pc.count_distinct(array).as_py()
         if distinct != len(array):
             counted = pc.value_counts(array)
@@ -66,7 +66,7 @@ class Names(Sequence[str]):
         """The distinct values in order of first appearance, and a code per value."""
         encoded = string_array(values).dictionary_encode()
         if encoded.null_count:
-            raise DataError(f"row {_first_null(encoded) + 1} has no name")
+            raise DataError(f"row {first_null(encoded) + 1} has no name")
         return cls.distinct(encoded.dictionary), encoded.indices.to_numpy(zero_copy_only=False)
 
     @property
@@ -125,15 +125,12 @@ class Names(Sequence[str]):
             return np.arange(self._length)
         wanted = string_array(names)
         if self.is_range:
-            return self._find_in_range(wanted)
+            spelled = pc.match_substring_regex(wanted, "^(0|[1-9][0-9]{0,17})$")
+            texts = pc.if_else(pc.fill_null(spelled, False), wanted, "-1")
+            numbers = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
+            return np.where(numbers < self._length, numbers, -1)
         codes = pc.fill_null(pc.index_in(wanted, value_set=self.array), -1)
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
-
-    def _find_in_range(self, wanted: Any) -> np.ndarray:
-        spelled = pc.match_substring_regex(wanted, "^(0|[1-9][0-9]{0,17})$")
-        texts = pc.if_else(pc.fill_null(spelled, False), wanted, "-1")
-        codes = texts.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        return np.where(codes < self._length, codes, -1)
 
     def codes(self, names: Any, what: str = "name") -> np.ndarray:
         """A code per name; an error lists unknown names."""
@@ -320,5 +317,6 @@ def order_of(array: Any) -> tuple[str, ...] | None:
     return values if len(values) > 1 else None
 
 
-def _first_null(array: Any) -> int:
+def first_null(array: Any) -> int:
+    """Where the first text is missing."""
     return int(pc.index(pc.is_null(array), True).as_py())

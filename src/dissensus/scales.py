@@ -410,7 +410,7 @@ class MultiLabel(_Values):
         answers = np.asarray(answers)
         if self.dtype is np.object_:
             packed = np.frombuffer(b"".join(mask_bytes(answers, self)), np.uint8)
-            packed = packed.reshape(len(answers), self._n_bytes)
+            packed = packed.reshape(len(answers), (len(self.values) + 7) // 8)
             bits = np.unpackbits(packed, axis=1, count=len(self.values), bitorder="little")
             return bits.astype(float)
         return ((answers[:, None] >> np.arange(len(self.values))) & 1).astype(float)
@@ -421,10 +421,6 @@ class MultiLabel(_Values):
             packed = np.packbits(chosen, axis=1, bitorder="little")
             return masks_of_bytes([row.tobytes() for row in packed])
         return np.asarray((chosen << np.arange(len(self.values))).sum(axis=1), dtype=np.int64)
-
-    @property
-    def _n_bytes(self) -> int:
-        return (len(self.values) + 7) // 8
 
     def consensus(self, distribution: np.ndarray) -> np.ndarray:
         """The set of values whose marginal is above one half."""

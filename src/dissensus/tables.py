@@ -361,15 +361,9 @@ def _cell(value: Any) -> str:
         return f"<td>{'' if value != value else format(value, '.4g')}</td>"
     if isinstance(value, int):
         return f"<td>{value}</td>"
-    text = "" if value is None else _listed(value) if _is_set(value) else str(value)
+    text = "" if value is None else str(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        text = ", ".join(format(v, ".4g") if isinstance(v, float) else str(v) for v in value)
     if len(text) > MOST_LETTERS:
         text = text[:MOST_LETTERS] + "..."
     return f'<td style="text-align:left">{html.escape(text)}</td>'
-
-
-def _listed(values: Iterable[Any]) -> str:
-    return ", ".join(format(v, ".4g") if isinstance(v, float) else str(v) for v in values)
-
-
-def _is_set(value: Any) -> bool:
-    return isinstance(value, list | tuple | set | frozenset)

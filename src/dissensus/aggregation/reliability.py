@@ -155,7 +155,7 @@ class Glad(HiddenTruth):
         self._right = np.empty(len(answers.cell))
 
     def _pass(self, answers: ItemAnswers) -> tuple[float, float]:
-        from dissensus.aggregation.kernels import expect_difficulty
+        from dissensus.aggregation.kernels import expect_difficulty, improve_ease
 
         def work(first: int, last: int) -> tuple[float, float]:
             result: tuple[float, float] = expect_difficulty(
@@ -176,18 +176,15 @@ class Glad(HiddenTruth):
         likelihood = sum(likelihoods)
         square = ((self.ability_ - self._usual) ** 2).sum() + ((self.log_ease_ - 1) ** 2).sum()
         self.objective_.append(float(likelihood - 0.5 * square))
+        arrays = answers.offsets, answers.cell, answers.n_values, self._right
+
+        def improve(first: int, last: int) -> None:
+            improve_ease(first, last, *arrays, self.ability_, self.log_ease_, 2)
+
         for _ in range(self.sweeps):
-            self._improve_ease(answers)
+            answers.each(improve)
             self._improve_ability(answers)
         return likelihood, max(changes)
-
-    def _improve_ease(self, answers: ItemAnswers) -> None:
-        from dissensus.aggregation.kernels import improve_ease
-
-        arrays = answers.offsets, answers.cell, answers.n_values, self._right
-        answers.each(
-            lambda first, last: improve_ease(first, last, *arrays, self.ability_, self.log_ease_, 2)
-        )
 
     def _improve_ability(self, answers: ItemAnswers) -> None:
         """One Newton's step for all annotators; halved where it would lead downhill."""

@@ -15,7 +15,6 @@ import numpy as np
 from dissensus.agreement.estimates import (
     BLOCK,
     Estimate,
-    ItemAgreement,
     OfSums,
     Totals,
     Votes,
@@ -209,7 +208,8 @@ def conger_kappa(annotations: Annotations, weights: Weights = None) -> Estimate:
     annotators = annotations.annotator_codes("Conger's kappa")
     if not annotations.n_rows:
         return undefined(annotations)
-    return Conger(annotations, annotators, 1.0 - apart, Votes.of(annotations, apart).agreement())
+    agreeing = Votes.of(annotations, apart).agreeing(slice(None))
+    return Conger(annotations, annotators, 1.0 - apart, *agreeing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,8 @@ class Conger:
     annotations: Annotations
     annotators: np.ndarray  # (n_rows,) codes
     agree: np.ndarray  # (n_values, n_values) how much two values agree
-    counts: ItemAgreement
+    agreeing: np.ndarray  # (n_items,) as `Votes.agreeing` has them
+    several: np.ndarray  # (n_items,)
 
     def totals(self, weights: np.ndarray | None = None) -> Totals:
         """Agreeing pairs, items with pairs, and each annotator's answers by value."""
@@ -228,7 +229,7 @@ class Conger:
         at = self.annotators.astype(np.int64) * shape[1] + self.annotations.answer
         times = self.annotations.votes * weights[self.annotations.item]
         counts = np.bincount(at, times, minlength=shape[0] * shape[1]).reshape(shape)
-        sums = weights @ self.counts.agreeing, weights @ self.counts.several
+        sums = weights @ self.agreeing, weights @ self.several
         return [*map(np.array, sums), counts.astype(float)]
 
     def value(self, totals: Totals | None = None) -> float:
@@ -263,7 +264,7 @@ class Conger:
         total = share.sum(axis=0) + change
         products = ((total @ self.agree) * total).sum(axis=1) - own.sum() - fall
         chance = _mean_over_pairs(products, _n_answering(counts) - gone)
-        observed = ratio(agreeing - self.counts.agreeing, several - self.counts.several)
+        observed = ratio(agreeing - self.agreeing, several - self.several)
         return _kappa(observed, chance)
 
 

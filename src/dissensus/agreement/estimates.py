@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, cast
+from typing import Any, Literal, ParamSpec, Protocol, cast
 
 import numpy as np
 
@@ -254,15 +254,6 @@ def or_none(value: Any) -> Any:
 # ---- pairs of answers to an item ----
 
 
-class ItemAgreement(NamedTuple):
-    """How much the annotators of each item agree: all that Fleiss, Randolph and Gwet need."""
-
-    agreeing: np.ndarray  # (n_items,) share of pairs of annotators who agree; 0 without pairs
-    several: np.ndarray  # (n_items,) 1 for items with two annotators or more
-    share: np.ndarray  # (n_items, n_values) of the values among an item's votes
-    answered: np.ndarray  # (n_items,) 1 for items with answers
-
-
 @dataclass(frozen=True, eq=False)
 class Votes:
     """How many annotators gave an item each value, and how much two values are apart."""
@@ -280,15 +271,16 @@ class Votes:
         return cls(annotations.small_counts, annotations.small_voters, own, apart)
 
     def agreeing(self, items: slice) -> tuple[np.ndarray, np.ndarray]:
-        """The share of pairs of annotators of these items who agree, and 1 where there are any;
-        `apart` is 0 to 1."""
+        """The share of pairs of annotators of these items who agree, 0 without any, and 1 where
+        there are any; `apart` is 0 to 1."""
         counts, n = self.counts[items].astype(float), self.n[items].astype(float)
         return _agreeing(n, differing(counts, self.apart) - self.own[items])
 
-    def agreement(self, items: slice = slice(None)) -> ItemAgreement:
-        """Of these items; `apart` is 0 to 1."""
+    def agreement(self, items: slice) -> tuple[np.ndarray, ...]:
+        """As `agreeing`, then the shares of values among an item's votes, (n_items, n_values), and
+        1 for items with answers."""
         share = self.counts[items] / np.maximum(self.n[items], 1.0)[:, None]
-        return ItemAgreement(*self.agreeing(items), share, (self.n[items] > 0).astype(float))
+        return *self.agreeing(items), share, (self.n[items] > 0).astype(float)
 
 
 def equal_pairs(annotations: Annotations) -> OfSums:

@@ -190,9 +190,7 @@ class GroupAgreement:
     alpha: float
     low: float
     high: float
-    reliability: (
-        float  # mean correlation of an annotator's answers with the consensus of the others
-    )
+    reliability: float  # mean correlation of an annotator with the consensus of the others
     level: dict[str, float]  # of a value or "mean": how much more than other groups, same items
 
 

@@ -152,19 +152,6 @@ class PairMeasure:
 # ---- counts of pairs of answers ----
 
 
-def pair_tables(annotations: Annotations) -> np.ndarray:
-    """How often two annotators gave two values to one item, of a small table without repeats.
-
-    (n_annotators, n_annotators, n_values, n_values)
-    """
-    n_annotators, n_values = annotations.n_annotators, annotations.scale.n_columns
-    chosen = np.zeros((annotations.n_items, n_annotators, n_values))
-    chosen[annotations.item, annotations.annotator_codes("Cohen's kappa"), annotations.answer] = 1
-    flat = chosen.reshape(len(chosen), n_annotators * n_values)
-    both = (flat.T @ flat).reshape(n_annotators, n_values, n_annotators, n_values)
-    return both.transpose(0, 2, 1, 3)
-
-
 def kappas_of_tables(tables: np.ndarray, apart: np.ndarray, pooled: bool = False) -> np.ndarray:
     """The kappa of each table of pairs of answers (n, n_values, n_values); nan where undefined."""
     kappas = np.empty(len(tables))
@@ -331,7 +318,11 @@ def kappa_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarra
     if annotations.repeats or width * max(annotations.n_items, width) > DENSE:
         return prepare_mean_kappa(annotations, weights).matrix()
     apart = disagreement(weights, annotations.scale, "Cohen's kappa")
-    tables = pair_tables(annotations).reshape(n_annotators**2, n_values, n_values)
+    chosen = np.zeros((annotations.n_items, n_annotators, n_values))
+    chosen[annotations.item, annotations.annotator_codes("Cohen's kappa"), annotations.answer] = 1
+    flat = chosen.reshape(len(chosen), width)
+    both = (flat.T @ flat).reshape(n_annotators, n_values, n_annotators, n_values)
+    tables = both.transpose(0, 2, 1, 3).reshape(n_annotators**2, n_values, n_values)
     kappas = kappas_of_tables(tables, apart).reshape(n_annotators, n_annotators)
     np.fill_diagonal(kappas, 1.0)
     return kappas

@@ -12,9 +12,7 @@ from dissensus.annotations import Annotations
 from dissensus.scales import MultiLabel, Nominal, has_value, set_sizes
 
 ENTRIES = 1 << 19  # of a block of annotators; bounds the memory
-MOST_ENTRIES = (
-    2_000_000  # numbers to find who goes together: a sample of the items of larger tables
-)
+MOST_ENTRIES = 2_000_000  # numbers to find who goes together; of larger tables a sample of items
 MOST_VALUES = 32  # likewise, that are told apart
 MOST_STEPS = 60  # likewise
 FITS = 3  # of items and annotators in turn
@@ -400,9 +398,7 @@ def _against(sums: _Sums, vectors: Vectors) -> list[np.ndarray]:
     unit, ratings = vectors.unit, vectors.kind == "number"
     step = 1.0 / n if ratings else 1.0 / (n * unit * expected)
     low, high = _jackknife(who, kappa, 1.0 - without, step, ratings)
-    fixed = (sums.mean(sums.square) - sums.own_length < 1e-9 * total) | (
-        n < 2
-    )  # kappa is 0 by rule
+    fixed = (n < 2) | (sums.mean(sums.square) - sums.own_length < 1e-9 * total)  # 0 by rule
     low, high = (np.where(fixed, np.nan, end) for end in (low, high))
     error = sums.error(observed - seen[who])
     return [n, unit * seen, unit * error, unit * expected, kappa, low, high]

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, counted, did_you_mean, listed
-from dissensus.names import Names, OfNames, new_codes, order_of, same, string_array
+from dissensus.names import Names, OfNames, first_null, new_codes, order_of, same, string_array
 from dissensus.scales import (
     Interval,
     MultiLabel,
@@ -29,12 +29,6 @@ PAIRS = 1 << 22  # that are sorted together, and rows that are looked at togethe
 BLOCK = 1 << 20  # rows that are counted together
 MOST_FALLS = 0.45  # of the keys: numbers in long runs are sorted faster by merging
 Repeats = Literal["error", "keep", "first", "last", "mean"]
-
-
-def check_repeats(rule: Repeats) -> None:
-    """Refuse an unknown rule."""
-    if rule not in get_args(Repeats):
-        raise DataError(f"no rule {rule!r} for repeats; there are {', '.join(get_args(Repeats))}")
 
 
 def in_order(keys: np.ndarray) -> np.ndarray:
@@ -150,11 +144,6 @@ class Repeated:
         return np.add.reduceat(values[self.order], self.starts) / self.sizes
 
 
-def _first_null(texts: Any) -> int:
-    """The first row without a text, counted from 1."""
-    return int(texts.is_null().to_numpy(zero_copy_only=False).argmax()) + 1
-
-
 def coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Names]:
     """Codes and their names, from codes or from names."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
@@ -171,7 +160,7 @@ def coded(values: Any, names: Names | None, what: str) -> tuple[np.ndarray, Name
     try:
         names, codes = Names.encode(values)
     except DataError:
-        raise DataError(f"row {_first_null(string_array(values))} has no {what}") from None
+        raise DataError(f"row {first_null(string_array(values)) + 1} has no {what}") from None
     return codes, names
 
 
@@ -192,7 +181,7 @@ def scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
     except pa.ArrowNotImplementedError:
         raise DataError("answers that are lists of values need a multi-label scale") from None
     if texts.null_count:
-        raise DataError(f"row {_first_null(texts)} has no answer; leave such rows out")
+        raise DataError(f"row {first_null(texts) + 1} has no answer; leave such rows out")
     if scale is None:
         if not len(texts):
             raise DataError("no answers: a scale cannot be inferred, declare one")
@@ -730,7 +719,9 @@ class Annotations(OfNames):
 
     def _with_repeats(self, rule: Repeats) -> Annotations:
         """Apply the rule for several rows of one annotator on one item."""
-        check_repeats(rule)
+        if rule not in get_args(Repeats):
+            known = ", ".join(get_args(Repeats))
+            raise DataError(f"no rule {rule!r} for repeats; there are {known}")
         if rule == "keep":
             return replace(self, repeats=True)
         if self.annotator is None:

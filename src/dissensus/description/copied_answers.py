@@ -274,7 +274,8 @@ class _Answers:
         n, n_different = len(a), int((self.answer[a] != self.answer[b]).sum())
         if n < few:
             return None
-        by_chance = _different_by_chance(self.answer[a], self.answer[b])
+        times = [np.bincount(self.answer[rows], minlength=self.answer.max() + 1) for rows in (a, b)]
+        by_chance = 1.0 - float(times[0] @ times[1]) / n**2  # if they answered other items
         if n_different > n * min(DIFFERENT_COPIES, (1 - KAPPA_COPIES) * by_chance):
             return None
         least = min(DIFFERENT, (1 - KAPPA) * by_chance)
@@ -338,14 +339,6 @@ def _coarse(share: np.ndarray, ordered: bool) -> np.ndarray:
     rank = np.empty(len(share), dtype=np.int64)
     rank[np.argsort(-share, kind="stable")] = np.arange(len(share))
     return np.minimum(rank, MOST_VALUES - 1)
-
-
-def _different_by_chance(one: np.ndarray, two: np.ndarray) -> float:
-    """How often two annotators would differ if they answered other items."""
-    k = int(max(one.max(), two.max())) + 1
-    return (
-        1.0 - float(np.bincount(one, minlength=k) @ np.bincount(two, minlength=k)) / len(one) ** 2
-    )
 
 
 # ---- two annotators next to others who answered the same items ----
@@ -572,9 +565,8 @@ class _Model:
             misses = self.tied @ (each * right[::-1]).sum(axis=(0, 1)) + 1
             right_share = np.clip(hits / (hits + misses), 0.5, 0.999)
             hard = np.clip(states[:, k:].sum() / states.sum(), 1e-3, self.most_hard)
-            alone = (
-                right * np.log(right_share) + right[::-1] * np.log(1 - right_share) + rare
-            )  # (2, n, m)
+            alone = right * np.log(right_share) + right[::-1] * np.log(1 - right_share)
+            alone += rare  # (2, n, m)
             easy = np.log(errors).transpose(0, 2, 1).reshape(m * k, k)
             logs = np.empty((n, k + 2))
             logs[:, :k] = flat[:, :-k] @ easy[:-k] + np.log((1 - hard) * values)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.fields import LeftOut
-from dissensus.description.copied_answers import Duplicated
 from dissensus.description.suspicious_annotators import (
-    AnnotatorDescription,
+    AnnotatorFindings,
     compare_annotators,
     some_names,
 )
@@ -28,17 +26,7 @@ UNRELIABLE = ("at chance", "contrary", "constant")  # kinds of suspicious annota
 Marks = dict[str, str]  # annotator -> why
 
 
-class Findings(Protocol):
-    """What a comparison of annotators found."""
-
-    @property
-    def by_annotator(self) -> list[AnnotatorDescription]: ...
-
-    @property
-    def duplicated(self) -> list[Duplicated]: ...
-
-
-def marks_of(findings: Findings) -> Marks:
+def marks_of(findings: AnnotatorFindings) -> Marks:
     """Annotators at chance, contrary or constant, and all but one of those who copied."""
     marks = {
         row.annotator: kind
@@ -52,14 +40,10 @@ def marks_of(findings: Findings) -> Marks:
         met = [group for group in groups if group & set(pair.annotators)]
         groups = [group for group in groups if group not in met]
         groups.append(set(pair.annotators).union(*met))
-    for first, *others in (_ordered(group - set(marks), later) for group in groups):
-        marks |= dict.fromkeys(others, f"same answers as {first}")
+    for group in groups:  # who answered first in front
+        copied = sorted(group - set(marks), key=lambda name: (name in later, name))
+        marks |= dict.fromkeys(copied[1:], f"same answers as {copied[0]}" if copied else "")
     return dict(sorted(marks.items()))
-
-
-def _ordered(group: set[str], later: set[str | None]) -> list[str]:
-    """Those who copied from one another, who answered first in front."""
-    return sorted(group, key=lambda name: (name in later, name)) or [""]
 
 
 def marked(annotations: Annotations) -> Marks:

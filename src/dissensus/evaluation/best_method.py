@@ -70,7 +70,9 @@ def best_of_annotators(results: Results, corpus: Corpus) -> tuple[Best | None, s
     Args:
         corpus: that the methods were compared on.
     """
-    if never_disagree(corpus):
+    every = corpus.questions.values()
+    several = any((answers.voters() >= 2).any() for answers in every)
+    if several and not any(differing_items(answers).any() for answers in every):
         return None, "annotators never disagree, so that no model of each annotator is needed"
     best = best_method(results)
     own = _best(results, filter(predicts_annotators, comparable_methods(results)), OF_ANNOTATORS)
@@ -91,13 +93,6 @@ def best_of_annotators(results: Results, corpus: Corpus) -> tuple[Best | None, s
 def predicts_annotators(name: str) -> bool:
     """Whether a method predicts each annotator; a row of another system does not."""
     return name in METHODS and method_class(name).individual
-
-
-def never_disagree(corpus: Corpus) -> bool:
-    """Whether all answers to an item are the same, and some item has several annotators."""
-    several = any((answers.voters() >= 2).any() for answers in corpus.questions.values())
-    differ = any(differing_items(answers).any() for answers in corpus.questions.values())
-    return several and not differ
 
 
 def _best(results: Results, methods: Iterable[str], begins: str = "") -> Best | None:

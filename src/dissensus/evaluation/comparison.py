@@ -168,11 +168,13 @@ def compare(
         facts = _facts(corpus, task, requested, protocol or {})
         command, commit = place.begin(
             facts,
-            command or _call(corpus, requested),
+            command or f"dissensus.evaluation.compare({corpus.name!r}, {list(requested)!r}, ...)",
             code_commit(),
             _default_settings(requested),
             [row.source for row in rows.values()],
         )
+        n = commit.count(",") + 1
+        versions = [f"fitted by {n} versions of the code: {commit}"] if n > 1 else []
         of_densities = [reading.name(task.questions) for reading in task.densities]
         about = About(
             corpus.name,
@@ -194,7 +196,7 @@ def compare(
                 *_part_notes(corpus, folds, scoring),
                 *_fold_notes(folds),
                 *outside_notes(rows, task, corpus),
-                *_commit_notes(commit),
+                *versions,
             ),
             {name: row.source for name, row in rows.items()},
         )
@@ -443,12 +445,3 @@ def _fold_notes(folds: Sequence[Fold]) -> list[str]:
     notes = [f"{fold.name}: {note}" for fold in folds for note in fold.notes]
     more = len(notes) - NOTES
     return notes[:NOTES] + ([f"and {more} more notes on folds"] if more > 0 else [])
-
-
-def _commit_notes(commits: str) -> list[str]:
-    n = commits.count(",") + 1
-    return [f"fitted by {n} versions of the code: {commits}"] if n > 1 else []
-
-
-def _call(corpus: Corpus, methods: Mapping[str, Method]) -> str:
-    return f"dissensus.evaluation.compare({corpus.name!r}, {list(methods)!r}, ...)"

@@ -126,7 +126,8 @@ class Fit:
     def save(self, folder: str | Path) -> None:
         """Write the fit to a folder of its own within `folder`, whole or not at all."""
         with writing(Path(folder) / folder_name(self.key), "fit") as own:
-            write_table(own / "items.parquet", _columns(self.items))
+            columns = zip(self.items.column_names, self.items.columns, strict=True)
+            write_table(own / "items.parquet", dict(columns))
             write_json(own, "fit", plain(self.to_dict() | {"seconds": self.seconds}))
 
     @classmethod
@@ -233,10 +234,6 @@ def plain(value: Any) -> Any:
 def number(value: Any) -> float:
     """Read a number that `plain` wrote."""
     return math.nan if value is None else float(value)
-
-
-def _columns(table: Any) -> dict[str, Any]:
-    return {name: table[name] for name in table.column_names}
 
 
 def in_order(fits: Sequence[Fit], methods: Sequence[str], folds: Sequence[str]) -> list[Fit]:

@@ -77,7 +77,9 @@ def intervals(table: ComparisonTable, across: int = ACROSS) -> str:
         down, column = divmod(number, across)
         top = HEAD + block * down + TITLE
         if not column:
-            shapes += _names(rows, names - 14, top)
+            for at, row in enumerate(rows):
+                y = top + LINE * (at + 0.5) + 4
+                shapes.append(letters(names - 14, y, row.name, size=13, fill=INK, anchor="end"))
         shapes += _panel(metric, rows, floors, names + column * (PANEL + GAP), top)
     shapes += _legend(floors, table.reference, legend)
     return "\n".join(
@@ -110,13 +112,6 @@ def save_intervals(tables: Sequence[ComparisonTable], path: str | Path) -> list[
         save_picture(own, intervals(table))
         paths.append(own)
     return paths
-
-
-def _names(rows: Sequence[Row], right: float, top: float) -> list[str]:
-    return [
-        letters(right, top + LINE * (at + 0.5) + 4, row.name, size=13, fill=INK, anchor="end")
-        for at, row in enumerate(rows)
-    ]
 
 
 def _panel(

@@ -39,7 +39,8 @@ def predicted_consensus(
     own[common_pairs(prediction, answers)[1]] = True
     more, every_pair = not own.all(), np.ones(len(pairs), dtype=bool)
     same = np.allclose(pairs.distribution, prediction.distribution[pairs.item], atol=1e-5)
-    if same or not any(_is_mean(prediction, pairs, kept) for kept in (own, every_pair)):
+    means = (_mean_of(prediction, pairs, kept).distribution for kept in (own, every_pair))
+    if same or not any(np.allclose(m, prediction.distribution, atol=1e-5) for m in means):
         # a method that does not know annotators, a model of the truth, or a weighted mean
         return BothConsensus(prediction, prediction), []
     if consensus == "own":
@@ -70,9 +71,3 @@ def _mean_of(prediction: Prediction, pairs: ByAnnotator, kept: np.ndarray) -> Pr
     return replace(
         prediction, distribution=mean, consensus=agreed.astype(prediction.consensus.dtype)
     )
-
-
-def _is_mean(prediction: Prediction, pairs: ByAnnotator, kept: np.ndarray) -> bool:
-    """Whether the items' distributions are the means of these rows."""
-    mean = _mean_of(prediction, pairs, kept).distribution
-    return bool(np.allclose(mean, prediction.distribution, atol=1e-5))

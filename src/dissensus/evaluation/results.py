@@ -264,12 +264,8 @@ def code_commit() -> str:
     commands = [
         ["git", "rev-parse", "HEAD"],
         ["git", "status", "--porcelain", "--", str(folder)],
-        [
-            "git",
-            "ls-files",
-            "--error-unmatch",
-            __file__,
-        ],  # not so if installed inside another clone
+        # fails if it is installed inside another clone
+        ["git", "ls-files", "--error-unmatch", __file__],
     ]
     try:
         done = [subprocess.run(c, cwd=folder, capture_output=True, text=True) for c in commands]
@@ -360,11 +356,15 @@ def _read(content: dict[str, Any], folder: Path) -> Results:
             raise DataError(f"a fit of {fit['method']!r} on {fit['fold']!r}, which are not listed")
     when = dict(content["when"])
     seconds = [number(value) for value in when.pop("seconds")]
+    groups: dict[str, str] = {}
+    if content["groups"]:
+        table = read_table(folder / "groups.parquet")
+        groups = dict(zip(table["item"].to_pylist(), table["group"].to_pylist(), strict=True))
     return Results(
         About(**about),
         tuple(content["folds"]),
         tuple(_with_items(content["fits"], seconds, read_table(folder / "items.parquet"))),
-        _read_groups(folder) if content["groups"] else {},
+        groups,
         when,
     )
 
@@ -399,8 +399,3 @@ def _with_items(contents: list[dict[str, Any]], seconds: list[float], table: Any
         fits.append(replace(Fit.from_dict(content), seconds=took, items=rows))
         begin += content["item_scores"]
     return fits
-
-
-def _read_groups(folder: Path) -> dict[str, str]:
-    table = read_table(folder / "groups.parquet")
-    return dict(zip(table["item"].to_pylist(), table["group"].to_pylist(), strict=True))

@@ -87,24 +87,19 @@ def lewidi2025_error(prediction: Prediction, annotations: Annotations) -> Answer
     return AnswerScores(rows, (observed != predicted).astype(float))
 
 
-def macro_f1_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:
-    """The macro-F1 of each annotator's answers, (n_annotators,).
+def f1_by_annotator(prediction: Prediction, annotations: Annotations, weighted: bool) -> np.ndarray:
+    """The F1 of each annotator's answers, (n_annotators,); nan for those without a compared answer.
 
-    The mean over the values that the annotator gave or was predicted to give; nan for those
-    without a compared answer.
+    Args:
+        weighted: whether values are weighted by how often the annotator gave them, or all that the
+            annotator gave or was predicted to give alike (macro-F1).
     """
-    hits, observed, predicted = _tables(prediction, annotations, "macro-F1 by annotator")
-    return _mean_f1(hits, observed, predicted, observed + predicted > 0)
-
-
-def weighted_f1_by_annotator(prediction: Prediction, annotations: Annotations) -> np.ndarray:
-    """The support-weighted F1 of each annotator's answers, (n_annotators,).
-
-    Values are weighted by how often the annotator gave them; nan for those without a compared
-    answer.
-    """
-    hits, observed, predicted = _tables(prediction, annotations, "weighted F1 by annotator")
-    return _mean_f1(hits, observed, predicted, observed)
+    name = "weighted F1 by annotator" if weighted else "macro-F1 by annotator"
+    hits, observed, predicted = _tables(prediction, annotations, name)
+    weights = observed if weighted else observed + predicted > 0
+    each = 2 * hits / np.maximum(observed + predicted, 1)
+    total = weights.sum(axis=1).astype(float)
+    return statistics.divided((weights * each).sum(axis=1), total)
 
 
 def accuracy_missing_as_right(prediction: Prediction, annotations: Annotations) -> np.ndarray:
@@ -143,21 +138,8 @@ def _tables(
     return hits, table(observed, annotator), table(predicted, annotator)
 
 
-def _mean_f1(
-    hits: np.ndarray, observed: np.ndarray, predicted: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """The weighted mean over values of F1; nan where all weights are 0."""
-    each = 2 * hits / np.maximum(observed + predicted, 1)
-    total = weights.sum(axis=1).astype(float)
-    return statistics.divided((weights * each).sum(axis=1), total)
-
-
 def f1_without(prediction: Prediction, annotations: Annotations, weighted: bool) -> AnswerScores:
-    """The F1 that an annotator would have without each answer; nan if there is no other.
-
-    Args:
-        weighted: as in `weighted_f1_by_annotator`, otherwise as in `macro_f1_by_annotator`.
-    """
+    """The `f1_by_annotator` that one would have without each answer; nan if there is no other."""
     hits, observed, predicted = _tables(prediction, annotations, "F1 by annotator")
     rows, x, y = _codes(prediction, annotations)
     annotator = annotations.annotator_codes("F1 by annotator")[rows]

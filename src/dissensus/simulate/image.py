@@ -30,16 +30,10 @@ SIDE = GRID * CELL
 LARGE = 2**31 - 1  # bytes, beyond which the files need larger offsets
 SHIFTS = (1, 2, 3)  # a shape's place in its cell, along each axis
 N_NOISES = 64  # different pieces of background
-
-
-def _pixel_grid() -> tuple[np.ndarray, np.ndarray]:
-    """How far down and right of the middle each pixel lies, in half pixels, without its sign
-    to the right: odd whole numbers."""
-    odd = np.arange(1 - SHAPE, SHAPE, 2)
-    return np.broadcast_to(odd[:, None], (SHAPE, SHAPE)), np.abs(odd)[None, :].repeat(SHAPE, 0)
-
-
-_DOWN, _ASIDE = _pixel_grid()
+# how far down and right of the middle each pixel lies, in half pixels, without its sign to the
+# right: odd whole numbers
+_ODD = np.arange(1 - SHAPE, SHAPE, 2)
+_DOWN, _ASIDE = np.broadcast_to(_ODD[:, None], (SHAPE, SHAPE)), abs(_ODD)[None].repeat(SHAPE, 0)
 _ROUND = _DOWN**2 + _ASIDE**2
 SHAPES = {  # neighbours look alike
     "disc": _ROUND <= 130,

@@ -64,7 +64,9 @@ def show_clips(parts: Parts, scale: Nominal, draws: Draws) -> SimulatedContents:
     stop = lengths.cumsum(axis=1)
     first = draws.below(N_NOISES, len(parts))
     noise = draws.below(2 * NOISE_STEPS + 1, N_NOISES, width) - NOISE_STEPS
-    steps = _noise_of_clips(noise, first, stop[:, -1])
+    n_frames = stop[:, -1]
+    frame = np.arange(n_frames.sum()) + np.repeat(first - (n_frames.cumsum() - n_frames), n_frames)
+    steps = noise.astype(np.int16)[frame % N_NOISES]  # from its first frame of noise on
     _add_events(steps, parts, lengths)
     features = steps.astype(np.float32)
     features /= STEPS  # a power of two: exact
@@ -74,13 +76,6 @@ def show_clips(parts: Parts, scale: Nominal, draws: Draws) -> SimulatedContents:
     content = np.arange(len(parts), dtype=np.int32)  # noise keeps clips apart
     places = np.where(there, begins, -1), np.where(there, ends, -1)
     return SimulatedContents("clip", Contents("features", clips), content, *places)
-
-
-def _noise_of_clips(noise: np.ndarray, first: np.ndarray, n_frames: np.ndarray) -> np.ndarray:
-    """Consecutive frames of noise for each clip, from its first on, (all frames, width)."""
-    before = n_frames.cumsum() - n_frames
-    frame = np.arange(n_frames.sum()) + np.repeat(first - before, n_frames)
-    return noise.astype(np.int16)[frame % len(noise)]
 
 
 def _add_events(steps: np.ndarray, parts: Parts, lengths: np.ndarray) -> None:

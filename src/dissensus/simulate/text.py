@@ -44,12 +44,8 @@ JOINTS = ("; ", ", but ", ", and ", ", while ")
 def events(emotion: str) -> list[list[str]]:
     """Three events for each aspect in turn, each in all its wordings."""
     every = [event for by_emotion in EVENTS.values() for event in by_emotion[emotion]]
-    return [_wordings(event) for event in every]
-
-
-def _wordings(event: str) -> list[str]:
-    choices = [(word, *SYNONYMS.get(word, ())) for word in event.split(" ")]
-    return [" ".join(words) for words in product(*choices)]
+    choices = ([(word, *SYNONYMS.get(word, ())) for word in event.split(" ")] for event in every)
+    return [[" ".join(words) for words in product(*each)] for each in choices]
 
 
 ASPECTS = tuple(EVENTS)  # what a clause can be about

@@ -337,20 +337,15 @@ class _Role:
             correlations.append(alike.correlation)
         if not cosines:
             return []
-        another = self._of_another(seed)
+        other = _another(self.item, self.annotator, seed)
+        pairs, maps = np.flatnonzero(other >= 0), (self.attention, self.item)
+        another = paired_similarity(*maps, pairs, *maps, other[pairs])
         against = "another annotator of the item, same fit"
         cosine, correlation = np.concatenate(cosines), np.concatenate(correlations)
         return [
             self.score("stability over seeds, cosine", cosine, another[0], against),
             self.score("stability over seeds, correlation", correlation, another[1], against),
         ]
-
-    def _of_another(self, seed: int) -> np.ndarray:
-        """Cosine and correlation of each pair's map and another annotator's of the item, (2, n)."""
-        other = _another(self.item, self.annotator, seed)
-        pairs = np.flatnonzero(other >= 0)
-        maps, item = self.attention, self.item
-        return np.stack(paired_similarity(maps, item, pairs, maps, item, other[pairs]))
 
     # ---- deletion ----
 

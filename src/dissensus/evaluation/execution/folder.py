@@ -55,10 +55,6 @@ class FitFolder:
 
     # ---- what is compared ----
 
-    @property
-    def is_begun(self) -> bool:
-        return (self.folder / f"{FRONT}.json").exists()
-
     def begun(self) -> dict[str, Any]:
         """The facts, command and commits that it was begun with."""
         return read_json(self.folder, FRONT, ComparisonFields)
@@ -80,7 +76,7 @@ class FitFolder:
         """
         known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
         known |= {"outside": list(outside)}
-        if self.is_begun:
+        if (self.folder / f"{FRONT}.json").exists():
             kept = self.begun()
             self._check_same(kept["facts"], known["facts"], plain(earlier or {}))
             if kept.get("outside", []) == known["outside"]:

@@ -505,9 +505,8 @@ def drawn(method: Method, choices: Choices, n: int, seed: int) -> list[dict[str,
         >>> drawn(AnnotatorMajority(), {"smoothing": (0.5, 1.0, 2.0)}, n=3, seed=0)
         [{'smoothing': 1.0}, {'smoothing': 2.0}, {'smoothing': 0.5}]
     """
-    changed(
-        method, {name: values[0] for name, values in choices.items()}
-    )  # an error if one does not exist
+    # an error if one does not exist
+    changed(method, {name: values[0] for name, values in choices.items()})
     known = settings_of(method)
     first = {name: known[name] for name in choices}
     sizes = [len(values) for values in choices.values()]

@@ -83,7 +83,9 @@ class _Sides:
         cls, results: Results, question: str, metric: str, first: str, second: str | None
     ) -> _Sides | None:
         """None if the metric is not computed from items, or a method has no scores on items."""
-        names = _saved_parts(results, question, metric, first)
+        # the metric itself where its items have several values, as sets have
+        own = results.runs(question, metric, first)
+        names = (metric,) if len(own.items) else parts_of(metric)
         mine = {name: results.runs(question, name, first) for name in names}
         other = first if second is None else second
         theirs = {name: results.runs(question, name, other) for name in names}
@@ -137,12 +139,6 @@ def parts_of(metric: str) -> tuple[str, ...]:
     if known is None:
         return (metric,)
     return tuple(part + GOLD for part in known.parts) if metric.endswith(GOLD) else known.parts
-
-
-def _saved_parts(results: Results, question: str, metric: str, method: str) -> tuple[str, ...]:
-    """As `parts_of`; the metric itself where its items have several values, as sets have."""
-    own = results.runs(question, metric, method)
-    return (metric,) if len(own.items) else parts_of(metric)
 
 
 def statistic(metric: str, scores: Parts) -> Sums | None:
