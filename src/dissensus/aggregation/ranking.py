@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar, Self
@@ -84,7 +83,9 @@ def comparisons(
                 f"{corpus.name}: items have no column {listed(unknown)}; they have "
                 f"{listed(texts) or 'none'}"
             )
-    candidates = [columns] if columns is not None else list(_candidates(texts))
+    pairs = list(combinations(texts, 2))  # those named left and right come first
+    pairs.sort(key=lambda pair: (_side(pair[0]), _side(pair[1])) != ("left", "right"))
+    candidates = [columns] if columns is not None else pairs
     for first, second in candidates:
         won = _won(
             np.array(texts[first])[annotations.item],
@@ -113,14 +114,6 @@ def _item_texts(corpus: Corpus) -> dict[str, list[str]]:
             texts = [*map(str, contents.values.to_pylist()), ""]
             columns[role] = [texts[code] for code in corpus.content[role]]  # -1: none
     return columns
-
-
-def _candidates(texts: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
-    """Pairs of columns, those named left and right first."""
-    pairs = list(combinations(texts, 2))
-    named = [p for p in pairs if _side(p[0]) == "left" and _side(p[1]) == "right"]
-    yield from named
-    yield from (p for p in pairs if p not in named)
 
 
 def _side(name: str) -> str | None:

@@ -135,8 +135,9 @@ def interval_of(
     moments = Moments.of((without[n[items] > 0] for items, without in blocks), value)
     ends = None
     if not moments.n_deciding >= ENOUGH and _repeat(annotations):
-        is_sum = hasattr(estimate, "totals") if of_pairs is None else _can_be_counted(annotations)
-        if is_sum:
+        n_cells = (annotations.n_annotators * annotations.scale.n_columns) ** 2
+        few = not annotations.repeats and n_cells <= MOST_CELLS
+        if hasattr(estimate, "totals") if of_pairs is None else few:
             sums = cast(Callable[[Annotations], Summable], of_pairs or prepare)
             t, rises = _students_t(moments.n - 1, level), math.isfinite(bounds[1])
             ends = score_interval(sums, annotations, t, rises)
@@ -150,12 +151,6 @@ def _stretched(low: float, high: float, moments: Moments) -> tuple[float, float]
     """The ends, farther away by the bias of a mean over pairs of annotators."""
     bias = (moments.n - 1) / moments.n * moments.sums
     return (low, high) if math.isnan(bias) else (low - max(bias, 0.0), high - min(bias, 0.0))
-
-
-def _can_be_counted(annotations: Annotations) -> bool:
-    """Whether the answers of all pairs of annotators are few enough to be counted."""
-    n_cells = (annotations.n_annotators * annotations.scale.n_columns) ** 2
-    return not annotations.repeats and n_cells <= MOST_CELLS
 
 
 def _repeat(annotations: Annotations) -> bool:

@@ -172,7 +172,9 @@ def _two_way(annotations: Annotations, number: np.ndarray, form: Form) -> Estima
     """Leniency is taken off first, so that one high rater does not cost all others their digits."""
     least = _rounding(number)
     answered = annotations.per_item() > 0
-    table = _table(annotations, _centred(number, annotations.weight))
+    annotators, column = np.unique(annotations.annotator_codes("ICC"), return_inverse=True)
+    table = np.zeros((annotations.n_items, len(annotators)))
+    table[annotations.item, column.reshape(-1)] = _centred(number, annotations.weight)
     lenient = table[answered].mean(axis=0) if answered.any() else np.zeros(table.shape[1])
     table = np.where(answered[:, None], table - lenient, 0.0)  # (n_items, k)
     k = table.shape[1]
@@ -211,14 +213,6 @@ def _centred(number: np.ndarray, weight: np.ndarray) -> np.ndarray:
         return number
     number = number - number[0]
     return np.asarray(number - np.average(number, weights=weight))
-
-
-def _table(annotations: Annotations, number: np.ndarray) -> np.ndarray:
-    """Ratings as (n_items, n_annotators with ratings); 0 where items have none."""
-    annotators, column = np.unique(annotations.annotator_codes("ICC"), return_inverse=True)
-    table = np.zeros((annotations.n_items, len(annotators)))
-    table[annotations.item, column.reshape(-1)] = number
-    return table
 
 
 def _rounding(number: np.ndarray) -> float:

@@ -412,7 +412,8 @@ def _permuted(
     """How often random groups differ as much; how many were tried; the least p-value."""
     labels, n_groups = chosen[:, 0].argmax(axis=1), chosen.shape[2]
     sizes = np.bincount(labels, minlength=n_groups)
-    n_orders = _orders(sizes)
+    logarithm = math.lgamma(sizes.sum() + 1) - sum(math.lgamma(n + 1) for n in sizes.tolist())
+    n_orders = round(math.exp(logarithm)) if logarithm < 30 else math.inf
     every = n_orders <= MOST_ORDERS
     if every:
         n = int(n_orders)
@@ -444,12 +445,6 @@ def _drawn(labels: np.ndarray, n: int, step: int, seed: int) -> Iterator[np.ndar
     generator = np.random.default_rng(seed)
     for begin in range(0, n, step):
         yield generator.permuted(np.tile(labels, (min(step, n - begin), 1)), axis=1)
-
-
-def _orders(sizes: np.ndarray) -> float:
-    """In how many ways annotators can be divided into groups of these sizes."""
-    logarithm = math.lgamma(sizes.sum() + 1) - sum(math.lgamma(n + 1) for n in sizes.tolist())
-    return round(math.exp(logarithm)) if logarithm < 30 else math.inf
 
 
 def _arrangements(sizes: list[int]) -> Iterator[list[int]]:

@@ -259,19 +259,14 @@ def _marks(corpus: Corpus, spans: Rationales) -> Iterable[tuple[int, int, Mark]]
     roles, kinds = spans.role.to_pylist(), spans.kind.to_pylist()
     for row in range(len(spans)):
         axes = np.isfinite(spans.start[row]) & np.isfinite(spans.stop[row])
-        unit = 1 if _kind(corpus, roles[row]) in ("text", "features", "image") else MILLISECONDS
+        role = roles[row]
+        kind = corpus.contents[role].kind if role in corpus.contents else role
+        unit = 1 if kind in ("text", "features", "image") else MILLISECONDS
         start = tuple(max(float(x), 0.0) * unit for x in spans.start[row][axes])
         stop = tuple(float(x) * unit for x in spans.stop[row][axes])
         if start and all(a < b for a, b in zip(start, stop, strict=True)):
-            yield (
-                int(spans.item[row]),
-                int(spans.annotator[row]),
-                Mark(kinds[row] or "", start, stop),
-            )
-
-
-def _kind(corpus: Corpus, role: str) -> str:
-    return corpus.contents[role].kind if role in corpus.contents else role
+            mark = Mark(kinds[row] or "", start, stop)
+            yield int(spans.item[row]), int(spans.annotator[row]), mark
 
 
 def _lengths(corpus: Corpus, spans: Rationales) -> dict[int, float]:

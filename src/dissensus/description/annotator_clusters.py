@@ -377,18 +377,11 @@ def cluster_annotators(
 ) -> AnnotatorClusters | None:
     """Cluster annotators by what they share beyond a common view of items, and test the clusters.
 
-    A model says what each annotator answers if all see the same in an item (`CrowdModel`): it has
-    clear, difficult and ambiguous items, strict and lenient annotators, preferences for values and
-    reliability. Annotators of one camp deviate from it alike, those of two camps in opposite ways.
-    The largest eigenvalue of these correlations says how clustered the annotators are, eigenvectors
-    who belongs together.
-
-    The test simulates crowds from the fitted model, fits each of them and compares the eigenvalues:
-    given the item, annotators of the null hypothesis answer independently. Annotators who answer at
-    random, always the same or contrary, and copies of another one, are left out. Camps have three
-    annotators or more: two who deviate alike may have copied some answers. An annotator belongs to
-    a cluster only if what its other members see in items predicts the annotator's answers clearly
-    better than what the annotators outside see.
+    A model says what each annotator answers if all see the same in an item (`CrowdModel`).
+    Annotators of one camp deviate from it alike, those of two camps in opposite ways: the largest
+    eigenvalue of these correlations says how clustered the annotators are, eigenvectors who belongs
+    together. The test simulates crowds from the fitted model, fits each of them and compares the
+    eigenvalues. `docs/report.md` explains both, and who is left out.
 
     Args:
         n_simulated: crowds at most; fewer if it is soon clear that no camps are needed.

@@ -94,14 +94,9 @@ def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np
     differ anywhere. Who slips is contradicted by the other one and by most others. A copy differs
     from the original no more often where most others contradict the original than elsewhere.
 
-    What cannot be told from copies, above all with fewer than 1000 items: two who both slip in less
-    than about 2 % of their answers, and hold a view that nobody else shares, or are right about
-    many items where most others give the same wrong answer.
-
     Two others must have answered the items. With a single one, two annotators who copy cannot be
     told from two who are always right. Annotators who may have copied the same answers are none of
-    the others. With fewer than 49 common items, the second hypothesis is never rejected; with two
-    others, with fewer than 90.
+    the others. `docs/commands.md` says what else cannot be told from copies.
 
     Args:
         few: the least number of common items.

@@ -121,12 +121,8 @@ def to_text(
 
 
 def to_markdown(table: ComparisonTable, *, compact: bool = False, legend: bool = True) -> str:
-    """Markdown tables; the best mean is bold, a difference from the reference has a dagger.
-
-    Args:
-        compact: means only, without intervals and the table of differences.
-        legend: whether to explain the numbers and marks below.
-    """
+    """As `to_text` in Markdown; the best mean is bold, a difference from the reference has a
+    dagger."""
     *first, last = _parts(table, "markdown", compact)
     notes = [*(_legend(table, "markdown", compact) if legend else ()), *table.notes]
     parts = [part.to_markdown() for part in (*first, replace(last, notes=notes))]
@@ -137,12 +133,7 @@ def to_markdown(table: ComparisonTable, *, compact: bool = False, legend: bool =
 
 def to_latex(table: ComparisonTable, *, compact: bool = False, legend: bool = True) -> str:
     """A LaTeX `table` with caption, label and booktabs rules, another one for differences, and
-    notes as comments. Names are escaped.
-
-    Args:
-        compact: means only, without intervals and the table of differences.
-        legend: whether the caption explains the numbers and marks.
-    """
+    notes as comments. Names are escaped. As `to_text`, with the legend in the caption."""
     scores, *differences = _parts(table, "latex", compact)
     title = f"{table.corpus}, {table.question}"
     name = re.sub(r"[^A-Za-z0-9]+", "-", f"{table.corpus}-{table.question}").strip("-").lower()

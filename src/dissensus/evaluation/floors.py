@@ -37,7 +37,8 @@ def metrics_for(
     if not answered:
         return tuple(name for name in gold if name.endswith(GOLD))
     first = folds[0].parts(corpus)[1]
-    dic = any(_has_dic(first[question]) for question in questions)
+    able = [first[question] for question in questions if _allows_dic(first[question])]
+    dic = any(dic_floor(each, n_splits=1).pairs > 0 for each in able)
     return tuple(
         name
         for name, metric in METRICS.items()
@@ -120,10 +121,6 @@ def _noise(
         for name, mean in zip(DIC, means, strict=True)
         if name in metrics and not math.isnan(mean)
     }
-
-
-def _has_dic(annotations: Annotations) -> bool:
-    return _allows_dic(annotations) and dic_floor(annotations, n_splits=1).pairs > 0
 
 
 def _allows_dic(annotations: Annotations) -> bool:

@@ -116,9 +116,13 @@ class Results:
         when: Mapping[str, Any] | None = None,
     ) -> Results:
         """Collect fits in a fixed order, whatever order they ended in."""
-        facts = tuple(_fold_facts(fold) for fold in folds)
+        facts: list[dict[str, Any]] = []
+        for fold in folds:
+            items = {"train": fold.train, "test": fold.test, "validation": fold.validation}
+            sizes = {part: len(codes) for part, codes in items.items() if codes is not None}
+            facts.append({"name": fold.name, "run": fold.run, "notes": list(fold.notes)} | sizes)
         ordered = in_order(list(fits), about.methods, [fold.name for fold in folds])
-        return cls(about, facts, tuple(ordered), dict(groups or {}), dict(when or here()))
+        return cls(about, tuple(facts), tuple(ordered), dict(groups or {}), dict(when or here()))
 
     # ---- reading ----
 
@@ -280,13 +284,6 @@ def code_commit() -> str:
 
 
 # ---- writing and reading ----
-
-
-def _fold_facts(fold: Fold) -> dict[str, Any]:
-    sizes = {"train": len(fold.train), "test": len(fold.test)}
-    if fold.validation is not None:
-        sizes["validation"] = len(fold.validation)
-    return {"name": fold.name, "run": fold.run, "notes": list(fold.notes)} | sizes
 
 
 def check_results_folder(folder: Path) -> None:

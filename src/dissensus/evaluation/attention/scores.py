@@ -337,9 +337,9 @@ class _Role:
             correlations.append(alike.correlation)
         if not cosines:
             return []
-        other = _another(self.item, self.annotator, seed)
-        pairs, maps = np.flatnonzero(other >= 0), (self.attention, self.item)
-        another = paired_similarity(*maps, pairs, *maps, other[pairs])
+        maps, item, partner = self.attention, self.item, _another(self.item, self.annotator, seed)
+        pairs = np.flatnonzero(partner >= 0)
+        another = paired_similarity(maps, item, pairs, maps, item, partner[pairs])
         against = "another annotator of the item, same fit"
         cosine, correlation = np.concatenate(cosines), np.concatenate(correlations)
         return [

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
@@ -23,15 +23,6 @@ from dissensus.files.folders import lock, read_json, reason_of, staged, write_js
 FRONT = "comparison"
 WEIGHED_IN_TRIALS, GOLD_CONSENSUS = "answers weighed in trials", "consensus for gold labels"
 NEW_FACTS = {WEIGHED_IN_TRIALS, GOLD_CONSENSUS}  # comparisons of earlier versions have none of them
-
-
-class Keepable(Protocol):
-    """A fit, or anything else that has a key and writes a folder of its own."""
-
-    @property
-    def key(self) -> Key: ...
-
-    def save(self, folder: str | Path) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -55,6 +46,10 @@ class FitFolder:
 
     # ---- what is compared ----
 
+    @property
+    def is_begun(self) -> bool:
+        return (self.folder / f"{FRONT}.json").exists()
+
     def begun(self) -> dict[str, Any]:
         """The facts, command and commits that it was begun with."""
         return read_json(self.folder, FRONT, ComparisonFields)
@@ -76,7 +71,7 @@ class FitFolder:
         """
         known: dict[str, Any] = {"facts": plain(facts), "command": command, "commits": [commit]}
         known |= {"outside": list(outside)}
-        if (self.folder / f"{FRONT}.json").exists():
+        if self.is_begun:
             kept = self.begun()
             self._check_same(kept["facts"], known["facts"], plain(earlier or {}))
             if kept.get("outside", []) == known["outside"]:
@@ -120,8 +115,8 @@ class FitFolder:
         done = keys_in(self.fits)
         return [key for key in keys if folder_name(key) not in done]
 
-    def keep(self, fit: Keepable) -> None:
-        """Save a fit, and delete its checkpoint and trials."""
+    def keep(self, fit: Any) -> None:
+        """Save a fit, or anything else that has `key` and `save`; delete its checkpoint, trials."""
         fit.save(self.fits)
         shutil.rmtree(self.unfinished / folder_name(fit.key), ignore_errors=True)
 

@@ -60,7 +60,8 @@ def fit_missing(
         stack.enter_context(pooling_once())
         fits, n = _fits(place, corpus, task, jobs, begun, processes, deadline)
         stack.enter_context(closing(fits))
-        left = TimeLeft(missing, max(n, 1), passes_of(task, corpus), deadline)
+        passes = {key.method: _passes(task, corpus, key) for key in reversed(keys)}
+        left = TimeLeft(missing, max(n, 1), passes, deadline)
         advance = stack.enter_context(progress("fitting", len(keys), clock=False))
         advance(len(keys) - len(missing), left.words)
         for fit in fits:
@@ -211,11 +212,6 @@ def minutes_of(task: Task, corpus: Corpus) -> float:
         passes, device = _passes(task, corpus, key), device_of(task.methods[key.method])
         total += (1 + _n_trial_fits(task, key)) * passes / PASSES[device]
     return total
-
-
-def passes_of(task: Task, corpus: Corpus) -> dict[str, float]:
-    """How many items and answers a training of each method sees; 0 without training."""
-    return {key.method: _passes(task, corpus, key) for key in reversed(task.keys())}
 
 
 def _n_trial_fits(task: Task, key: Key) -> int:
