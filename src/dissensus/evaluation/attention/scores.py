@@ -337,9 +337,9 @@ class _Role:
             correlations.append(alike.correlation)
         if not cosines:
             return []
-        maps, item, partner = self.attention, self.item, _another(self.item, self.annotator, seed)
+        own, item, partner = self.attention, self.item, _another(self.item, self.annotator, seed)
         pairs = np.flatnonzero(partner >= 0)
-        another = paired_similarity(maps, item, pairs, maps, item, partner[pairs])
+        another = paired_similarity(own, item, pairs, own, item, partner[pairs])
         against = "another annotator of the item, same fit"
         cosine, correlation = np.concatenate(cosines), np.concatenate(correlations)
         return [
