@@ -135,6 +135,25 @@ def test_side_by_side_as_one_by_one(shared: bool) -> None:
         torch.testing.assert_close(slopes[1][k], own.grad)
 
 
+@pytest.mark.parametrize("stacked", [False, True])
+def test_in_bf16_it_computes_as_in_fp32(stacked: bool) -> None:
+    torch.manual_seed(0)
+    pool, vectors, chosen = AttentionPool(6), torch.randn(4, 5, 6), torch.ones(4, 5).bool()
+    layer = torch.randn(6, 2)
+
+    def loss(query: Tensor, half: bool = True) -> Tensor:
+        with torch.autocast("cpu", torch.bfloat16, half):
+            pooled, _ = functional_call(pool, {"query": query}, (vectors, chosen))
+            total: Tensor = (pooled @ layer).float().square().sum()
+        return total
+
+    slopes = grad_and_value(loss)
+    query = torch.randn(3, 6)
+    half = vmap(slopes)(query)[0] if stacked else torch.stack([slopes(q)[0] for q in query])
+    full = torch.stack([grad_and_value(loss)(q, False)[0] for q in query])
+    torch.testing.assert_close(half, full, rtol=0.05, atol=0.05)
+
+
 def test_slopes_are_those_of_differences() -> None:
     pool = AttentionPool(4).double()
     vectors = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)

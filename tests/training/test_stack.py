@@ -225,6 +225,21 @@ def test_one_that_diverges_leaves_the_others_alone() -> None:
     assert runs[2].log.train == pytest.approx(alone[2].log.train, abs=1e-9)
 
 
+def test_an_error_of_torch_ends_only_its_own_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = members(AnnotatorHeads, feature_crowd(), [{}, {}], epochs=1)
+    error = RuntimeError("an illegal memory access was encountered")
+
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(runs[0], "train_epochs", lambda *_: fail())
+    assert train_all(runs, stack=False) == {0: error}
+    assert runs[1].finished
+    error.__cause__ = error  # as `raise error from error` makes it
+    monkeypatch.setattr(runs[1], "train_epochs", lambda *_: fail())
+    assert train_all(runs, stack=False) == {0: error, 1: error}
+
+
 def test_what_is_not_alike_is_not_stacked() -> None:
     crowd = feature_crowd()
     runs = [

@@ -40,13 +40,14 @@ class AttentionPool(nn.Module):
             vectors: (n, length, width).
             chosen: the positions that count, booleans (n, length).
         """
-        vectors = vectors.to(self.query.dtype)
-        even = F.layer_norm(vectors, vectors.shape[-1:])
-        fit = even.flatten(0, 1) @ self.query / math.sqrt(len(self.query))
-        score = fit.view(chosen.shape)
-        lowest = torch.finfo(score.dtype).min
-        weight = score.masked_fill(~chosen, lowest).softmax(dim=-1) * chosen
-        pooled: Tensor = _WeightedSum.apply(weight, vectors)  # type: ignore[no-untyped-call]
+        with torch.autocast(vectors.device.type, enabled=False):  # a Function has no rule for it
+            vectors = vectors.to(self.query.dtype)
+            even = F.layer_norm(vectors, vectors.shape[-1:])
+            fit = even.flatten(0, 1) @ self.query / math.sqrt(len(self.query))
+            score = fit.view(chosen.shape)
+            lowest = torch.finfo(score.dtype).min
+            weight = score.masked_fill(~chosen, lowest).softmax(dim=-1) * chosen
+            pooled: Tensor = _WeightedSum.apply(weight, vectors)  # type: ignore[no-untyped-call]
         return pooled, weight
 
 

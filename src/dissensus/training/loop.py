@@ -272,7 +272,9 @@ class Trainer:
                     self.save(own)
                 raise
             except RuntimeError as error:
-                raise explained(error, self.training) from error
+                if clearer := memory_error(error, self.training):
+                    raise clearer from error
+                raise
         self.finish()
         return self.log
 
@@ -445,11 +447,11 @@ def _raise_if(stopped: Callable[[], bool]) -> None:
         raise KeyboardInterrupt
 
 
-def explained(error: RuntimeError, training: Training) -> Exception:
-    """An error for the user where memory is too small; any other error stays as it is."""
+def memory_error(error: RuntimeError, training: Training) -> ModelError | None:
+    """An error for the user where memory is too small; None for any other."""
     text = str(error)
     if not any(sign in text for sign in ("out of memory", "not enough memory", "can't allocate")):
-        return error
+        return None
     smaller = max(1, training.batch_size // 2)
     return ModelError(
         f"out of memory with {training.batch_size} items in a batch; try "

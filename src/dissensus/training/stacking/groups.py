@@ -113,7 +113,9 @@ def _train_one(trainer: Trainer) -> dict[int, Exception]:
 
 def _free_frames(error: BaseException | None) -> None:
     """Free what a stored error would keep in memory: batches, gradients, activations."""
-    while error is not None:
+    freed: set[int] = set()
+    while error is not None and id(error) not in freed:  # an error may be its own cause
+        freed.add(id(error))
         clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
 

@@ -24,7 +24,7 @@ from dissensus.networks.noise import noise_key
 from dissensus.progress import progress
 from dissensus.training.batch import Batch, Rows
 from dissensus.training.examples import EpochPlan, plan_epoch
-from dissensus.training.loop import Trainer, explained, gpus, ordered_sums
+from dissensus.training.loop import Trainer, gpus, memory_error, ordered_sums
 from dissensus.training.stacking.cuda_graph import CapturedSteps, Plan, capture
 from dissensus.training.stacking.gradients import (
     CompiledGradients,
@@ -197,8 +197,10 @@ class Stack:
             try:
                 self.train_epochs()
             except RuntimeError as error:
-                refused = layer_error(error, self.network)
-                raise refused or explained(error, self.training) from error
+                clearer = layer_error(error, self.network) or memory_error(error, self.training)
+                if clearer:
+                    raise clearer from error
+                raise
         self.weights.scatter(range(len(self.trainers)))
         for trainer in self.trainers:
             trainer.finish()
