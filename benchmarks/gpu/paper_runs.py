@@ -101,6 +101,7 @@ class Script:
             print(self.paper.shown(self.paper.report(self.results)), end="")
         elif given.stage == "keep":
             report = self.paper.report(*gathered(given.out))
+            report["command"] = f"python benchmarks/gpu/{self.name}.py run OUT"
             keep_reported(self.paper, report, self.results, given.alone)
         else:
             (given.out,) = given.out

@@ -113,9 +113,12 @@ class Endless:
     """Work whose jobs are done at once, but for one that never ends."""
 
     never: str  # the method of the job that never ends
+    waited: str = ""  # a file that is written when the process waits for its GPU
 
     def opened(self, folder: Path) -> None:
-        return None
+        if self.waited:
+            synchronize = Path(self.waited).touch
+            vars(torch.cuda).update(is_initialized=lambda: True, synchronize=synchronize)
 
     def done(self, opened: None, job: Job) -> Iterator[str]:
         if job[0].method == self.never:

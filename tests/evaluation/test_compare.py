@@ -365,8 +365,10 @@ def test_processes_are_stopped_at_the_deadline_but_not_before_the_first_fit(
     tmp_path: Path,
 ) -> None:
     jobs = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
-    done = fits_in_processes(Endless("second"), tmp_path, jobs, 1, until=time.monotonic())
-    assert list(done) == ["first"]
+    waited = tmp_path / "waited"
+    endless = Endless("second", str(waited))
+    assert list(fits_in_processes(endless, tmp_path, jobs, 1, until=time.monotonic())) == ["first"]
+    assert waited.exists()  # for what its GPU was doing, before the process ended
     with deadline(time.monotonic()):  # of the caller, also for the first one
         assert list(fits_in_processes(Endless("first"), tmp_path, jobs, 1)) == []
 

@@ -32,6 +32,7 @@ READY, DONE = "ready", "done"
 LOST_GPU = 75  # exit code of a worker that can no longer use its GPU
 MEMORY = "perhaps there was too little memory"
 ATTEMPTS = 2  # a fit whose process died is run once more
+PATIENCE = 10  # seconds in which a worker may end its work on the GPU
 
 
 class GpuLost(ModelError):
@@ -239,7 +240,13 @@ class _Worker:
             return None
 
     def end(self) -> int | None:
-        """Make sure that the process is gone."""
+        """Make sure that the process is gone.
+
+        It may end what runs on its GPU first: killed in the middle of that, it would take down
+        other processes that share the GPU (MPS), with invalid memory accesses.
+        """
+        self.process.terminate()
+        self.process.join(PATIENCE)
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -266,6 +273,7 @@ def _without_ctrl_c() -> Iterator[None]:
 def _work(connection: Connection[Any, Any], task: Work, folder: Path) -> None:
     """Read the folder, then run each job that is sent, until the connection closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     opened = task.opened(folder)
     connection.send(READY)
@@ -283,4 +291,11 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)
+        _leave()
+
+
+def _leave(*_: Any) -> None:
+    """End this process once its GPU has done what it was given."""
+    with suppress(GpuLost):
+        check_gpu()
+    os._exit(1)
