@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import matrix, rows_of
-from dissensus.scales import Interval, MultiLabel, Scale
+from dissensus.scales import Interval, MultiLabel
 
 MOST_CELLS = 4800  # of the matrices of all questions together
 MOST_ANNOTATORS = 40  # in a matrix
@@ -87,38 +88,28 @@ def _measures(annotations: Annotations, question: str, marked: Sequence[str]) ->
         rest = annotations.take(~np.isin(annotations.annotator_codes("a report"), codes))
         (others,) = measures.summarise(_one(rest), measures=shown)
         without = {result.measure: result.value for result in others.measures}
-    rows = [
-        [
-            result.measure,
-            result.value,
-            None if result.interval is None else result.interval.low,
-            None if result.interval is None else result.interval.high,
-            without.get(result.measure),
-            measures.MEASURES[result.measure].description,
-        ]
-        for result in summary.measures
-        if not result.undefined
-    ]
-    columns = ("measure", "value", "95 % from", "to", f"without {named(tuple(marked))}", "about")
-    blocks: list[Block] = [Table(f"Measures of agreement, {question}", columns, rows)]
+    rows: list[list[Any]] = []
     reasons: dict[str, list[str]] = {}
     for result in summary.measures:
+        name, ends = result.measure, result.interval or (None, None)
         if result.undefined:
-            reasons.setdefault(result.undefined, []).append(result.measure)
+            reasons.setdefault(result.undefined, []).append(name)
+        else:
+            about = measures.MEASURES[name].description
+            rows.append([name, result.value, *ends, without.get(name), about])
+    columns = ("measure", "value", "95 % from", "to", f"without {named(tuple(marked))}", "about")
+    blocks: list[Block] = [Table(f"Measures of agreement, {question}", columns, rows)]
     blocks += [
         Text(f"Not defined for {question}: {', '.join(names)} ({why}).")
         for why, names in reasons.items()
     ]
-    if not left_out:
-        return blocks
-    names = ", ".join(left_out)
-    return [
-        *blocks,
-        Text(
+    if left_out:
+        why = (
             f"There are more than {MOST_IN_PAIRS} annotators, so that means over all pairs of them "
-            f"are not computed here ({names}); `dissensus agreement FILE` has them."
-        ),
-    ]
+            f"are not computed here ({', '.join(left_out)}); `dissensus agreement FILE` has them."
+        )
+        blocks.append(Text(why))
+    return blocks
 
 
 # ---- who agrees with whom ----
@@ -136,7 +127,8 @@ def who_agrees(annotations: Annotations, question: str, most: int = MOST_ANNOTAT
     if n_annotators < 2:
         return []
     few = _most_compared(annotations, most)
-    matrix_of, what = pair_measure(few.scale)
+    usual = measures.kappa_matrix, "Cohen's kappa"
+    matrix_of, what = PAIR_MEASURES.get(few.scale.kind, usual)
     values = np.where(measures.common_items(few) >= FEWEST, matrix_of(few), np.nan)
     np.fill_diagonal(values, np.nan)
     n_pairs, n_shown = few.n_annotators * (few.n_annotators - 1) // 2, few.n_annotators
@@ -154,24 +146,15 @@ def who_agrees(annotations: Annotations, question: str, most: int = MOST_ANNOTAT
     order = similar_order(values)
     names = [few.annotators[int(code)] for code in order]
     values = values[np.ix_(order, order)]
-    more = n_annotators - n_shown
-    rest = (
-        f" The {n_shown} who share items with most others; {more:,} more are not shown."
-        if more
-        else ""
-    )
     alt = (
         f"{what} of each two annotators who share {FEWEST} items or more; annotators who answer "
-        f"alike stand next to each other.{rest}"
+        "alike stand next to each other."
     )
+    if more := n_annotators - n_shown:
+        alt += f" The {n_shown} who share items with most others; {more:,} more are not shown."
     svg = matrix(names, values, alt, annotators=True)
     rows = rows_of(names, values)
     return [Figure(f"Who agrees with whom, {question}", alt, svg, ("annotator", *names), rows)]
-
-
-def pair_measure(scale: Scale) -> tuple[Callable[[Annotations], np.ndarray], str]:
-    """A matrix of the agreement of each two annotators on a scale, and its name."""
-    return PAIR_MEASURES.get(scale.kind, (measures.kappa_matrix, "Cohen's kappa"))
 
 
 def _most_compared(annotations: Annotations, most: int) -> Annotations:
@@ -212,20 +195,11 @@ def _clusters(
         return []
     if not clusters.significant:
         return [Text(no_clusters_sentence(question, clusters) + _compared(annotations, clusters))]
-    shares = [_shares(annotations, cluster.annotators) for cluster in clusters.clusters]
-    rows = [
-        [
-            f"cluster {number}",
-            len(cluster.annotators),
-            cluster.within,
-            cluster.outside,
-            share,
-            ", ".join(cluster.annotators),
-        ]
-        for number, (cluster, share) in enumerate(
-            zip(clusters.clusters, shares, strict=True), start=1
-        )
-    ]
+    rows: list[list[Any]] = []
+    for number, cluster in enumerate(clusters.clusters, start=1):
+        who, share = ", ".join(cluster.annotators), _shares(annotations, cluster.annotators)
+        compared = len(cluster.annotators), cluster.within, cluster.outside
+        rows.append([f"cluster {number}", *compared, share, who])
     columns = ("cluster", "annotators", f"{clusters.measure} within", "with others",
                "answers given", "who")  # fmt: skip
     return [Text(clusters_sentence(question, clusters) + _compared(annotations, clusters)),
@@ -308,31 +282,6 @@ def _shares(annotations: Annotations, names: tuple[str, ...]) -> Bars | None:
 # ---- which values are confused ----
 
 
-def _by_value(annotations: Annotations, question: str) -> list[Block]:
-    """How much annotators agree on each value."""
-    names = list(getattr(annotations.scale, "values", ()))
-    if isinstance(annotations.scale, Interval) or not (annotations.voters() > 1).any():
-        return []
-    given = answers_per_value(annotations)
-    columns = [
-        measure(annotations)
-        for measure in (
-            measures.positive_agreement,
-            measures.negative_agreement,
-            measures.alpha_of_values,
-        )
-    ]
-    order = [at for at in np.argsort(-given, kind="stable") if given[at] > 0]
-    rows = [[names[at], int(given[at]), *(float(c[at]) for c in columns)] for at in order]
-    if len(rows) < 2:
-        return []
-    titles = ("value", "answers", "if one gives it, another does",
-              "if one does not, nor does another", "alpha")  # fmt: skip
-    return [
-        Table(f"Agreement on each value, {question}", titles, rows[:MOST_ROWS], total=len(rows))
-    ]
-
-
 def confused(annotations: Annotations, question: str) -> list[Block]:
     """Which values two annotators give to the same item, as a matrix."""
     if isinstance(annotations.scale, Interval | MultiLabel):
@@ -349,6 +298,23 @@ def confused(annotations: Annotations, question: str) -> list[Block]:
         f"If one annotator gave the value of the row for {question}, how often did another one "
         "give that of the column to the same item?"
     )
-    svg = matrix(shown, chosen, alt, diverging=False)
-    rows = rows_of(shown, chosen)
+    svg, rows = matrix(shown, chosen, alt, diverging=False), rows_of(shown, chosen)
     return [Figure(f"Values that are confused, {question}", alt, svg, ("value", *shown), rows)]
+
+
+def _by_value(annotations: Annotations, question: str) -> list[Block]:
+    """How much annotators agree on each value."""
+    names = list(getattr(annotations.scale, "values", ()))
+    if isinstance(annotations.scale, Interval) or not (annotations.voters() > 1).any():
+        return []
+    given = answers_per_value(annotations)
+    positive, negative = measures.positive_agreement, measures.negative_agreement
+    columns = [of(annotations) for of in (positive, negative, measures.alpha_of_values)]
+    order = [at for at in np.argsort(-given, kind="stable") if given[at] > 0]
+    rows = [[names[at], int(given[at]), *(float(c[at]) for c in columns)] for at in order]
+    if len(rows) < 2:
+        return []
+    titles = ("value", "answers", "if one gives it, another does",
+              "if one does not, nor does another", "alpha")  # fmt: skip
+    title = f"Agreement on each value, {question}"
+    return [Table(title, titles, rows[:MOST_ROWS], total=len(rows))]

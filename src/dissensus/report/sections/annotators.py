@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -40,7 +40,10 @@ def annotators(corpus: Corpus, description: Description) -> Section | None:
         blocks.append(_suspicious(question))
         blocks += _groups(question)
         if question.tendencies:
-            blocks.append(_tendencies(question, most))
+            rows = [[row.annotator, "; ".join(row.tendencies)] for row in question.tendencies]
+            title = f"Tendencies, no reason for suspicion, {question.name}"
+            columns, total = ("annotator", "tendency"), len(rows)
+            blocks.append(Table(title, columns, rows[:most], annotators=0, total=total))
         blocks.append(_table(corpus[question.name], question, most))
     if not blocks:
         return None
@@ -76,24 +79,14 @@ def _groups(question: QuestionDescription) -> list[Block]:
         blocks.append(Text(f"{question.name} by {group.attribute}: {conclusion}.{least}{without}"))
         if group.corrected <= LEVEL and group.dividing:
             names = [one.group for one in group.groups]
-            rows = [
-                [item.item, item.text, *(_counts(item.answers.get(name, {})) for name in names)]
-                for item in group.dividing
-            ]
+            rows = []
+            for item in group.dividing:
+                answers = [item.answers.get(name, {}) for name in names]
+                counts = [", ".join(f"{v} {n:.3g}" for v, n in of.items()) for of in answers]
+                rows.append([item.item, item.text, *counts])
             title = f"Items that divide annotators by {group.attribute}, {question.name}"
             blocks.append(Table(title, ("item", "text", *names), rows))
     return blocks
-
-
-def _counts(answers: Mapping[str, float]) -> str:
-    return ", ".join(f"{value} {number:.3g}" for value, number in answers.items())
-
-
-def _tendencies(question: QuestionDescription, most: int) -> Table:
-    rows = [[row.annotator, "; ".join(row.tendencies)] for row in question.tendencies]
-    title = f"Tendencies, no reason for suspicion, {question.name}"
-    columns = ("annotator", "tendency")
-    return Table(title, columns, rows[:most], annotators=0, total=len(rows))
 
 
 def _table(annotations: Annotations, question: QuestionDescription, most: int) -> Table:
@@ -176,11 +169,7 @@ def _histograms(
     highest, labels = float(shares.max(initial=0.0)), brief_names(labels)
     histograms: dict[str, Bars | Sparkline] = {}
     for name, row, number in zip(names, shares.tolist(), sort.tolist(), strict=True):
-        words = ", ".join(
-            f"{label}: {100 * share:.0f} %"
-            for label, share in zip(labels, row, strict=True)
-            if share > 0
-        )
         points = dict(zip(labels, row, strict=True))
+        words = ", ".join(f"{label}: {100 * n:.0f} %" for label, n in points.items() if n > 0)
         histograms[name] = Sparkline(points, highest, words, colours=coloured, sort=number)
     return histograms

@@ -105,10 +105,9 @@ def looks(corpus: Corpus, tested: Corpus | None, predictions: Predictions | None
     for question in corpus.questions:
         prediction = None if predictions is None else predictions.get(question)
         if prediction is not None and prediction.attention and tested is not None:
-            assert predictions is not None
-            blocks += _attention(tested, question, predictions)
+            blocks += _looks_at(tested, question, predictions)
         elif corpus.rationales is not None:
-            blocks += _rationales(corpus, question)
+            blocks += _looks_at(corpus, question)
     if not blocks:
         return None
     blocks = blocks[:MOST_FIGURES]
@@ -116,50 +115,39 @@ def looks(corpus: Corpus, tested: Corpus | None, predictions: Predictions | None
     return Section("looks", "Who looked where", [Text(words), *blocks])
 
 
-def _attention(tested: Corpus, question: str, predictions: Predictions) -> list[Block]:
-    prediction = predictions[question]
-    blocks: list[Block] = []
-    for item in _disputed(tested, question):
-        if prediction.items.find([item])[0] < 0:
-            continue
-        svg = draw_items(tested, [item], question, predictions)
-        if len(svg) > MOST_BYTES or len(blocks) >= MOST_ITEMS:
-            continue
-        alt = (
-            f"Item {item}, {question}: the answers, the predicted distribution, and what each "
-            f"annotator attends to according to {predictions.method}: the more colour, the more "
-            "attention. The item was not trained on."
-        )
-        rows = list(_places(tested, item, prediction))
-        columns = ("annotator", "role", "from", "to", "part", "attention")
-        title = f"Attention to item {item}, {question}"
-        blocks.append(Figure(title, alt, labelled(svg, alt), columns, rows))
-    return blocks
-
-
-def _rationales(corpus: Corpus, question: str) -> list[Block]:
+def _looks_at(corpus: Corpus, question: str, predictions: Predictions | None = None) -> list[Block]:
+    """Disputed items with what was marked in them or, with predictions, the attention to them."""
     blocks: list[Block] = []
     for item in _disputed(corpus, question):
-        spans = spans_of(corpus, int(corpus.items.codes([item])[0]), [question])
-        if not len(spans.item) or len(blocks) >= MOST_ITEMS:
+        if predictions is None:
+            spans = spans_of(corpus, int(corpus.items.codes([item])[0]), [question])
+            known = len(spans.item) > 0
+        else:
+            known = predictions[question].items.find([item])[0] >= 0
+        if not known or len(blocks) >= MOST_ITEMS:
             continue
-        svg = draw_items(corpus, [item], question)
+        svg = draw_items(corpus, [item], question, predictions)
         if len(svg) > MOST_BYTES:
             continue
-        alt = f"Item {item}, {question}: what each annotator marked as the reason for the answer."
-        rows = [
-            ["" if code < 0 else corpus.annotators[code], role, _ends(start), _ends(stop), kind]
-            for code, role, start, stop, kind in zip(
-                spans.annotator.tolist(),
-                spans.role.to_pylist(),
-                spans.start.tolist(),
-                spans.stop.tolist(),
-                spans.kind.to_pylist(),
-                strict=True,
+        if predictions is None:
+            title = f"Marked in item {item}, {question}"
+            alt = (
+                f"Item {item}, {question}: what each annotator marked as the reason for the answer."
             )
-        ]
-        columns = ("annotator", "role", "from", "to", "kind")
-        title = f"Marked in item {item}, {question}"
+            columns: tuple[str, ...] = ("annotator", "role", "from", "to", "kind")
+            ends = ([_ends(end) for end in of.tolist()] for of in (spans.start, spans.stop))
+            names = ["" if c < 0 else corpus.annotators[c] for c in spans.annotator.tolist()]
+            parts = (names, spans.role.to_pylist(), *ends, spans.kind.to_pylist())
+            rows = [list(row) for row in zip(*parts, strict=True)]
+        else:
+            title = f"Attention to item {item}, {question}"
+            alt = (
+                f"Item {item}, {question}: the answers, the predicted distribution, and what each "
+                f"annotator attends to according to {predictions.method}: the more colour, the "
+                "more attention. The item was not trained on."
+            )
+            columns = ("annotator", "role", "from", "to", "part", "attention")
+            rows = list(_places(corpus, item, predictions[question]))
         blocks.append(Figure(title, alt, labelled(svg, alt), columns, rows))
     return blocks
 

@@ -19,7 +19,6 @@ from dissensus.description.describe import shares_of
 from dissensus.drawing.svg import QUIET, SOFT
 from dissensus.evaluation import ComparisonTable, Results, code_commit, intervals
 from dissensus.evaluation.best_method import comparison_tables
-from dissensus.evaluation.comparison_table import Cell, Row
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import bars, columns, labelled
 from dissensus.scales import Interval, MultiLabel, Ordinal
@@ -30,29 +29,19 @@ MOST_NOTES = 8  # about how the corpus was read
 
 
 def overview(corpus: Corpus, description: Description) -> Section:
-    rows = [
-        [
-            question.name,
-            one_line(question.scale),
-            question.loaded,
-            question.items,
-            question.annotators,
-            _whole(question.per_item.get("mean")),
-            sum(question.left_out.values()),
-        ]
-        for question in description.questions
-    ]
+    rows: list[list[Any]] = []
+    for one in description.questions:
+        sizes = one.loaded, one.items, one.annotators
+        mean = one.per_item.get("mean")
+        per_item = int(mean) if mean is not None and mean == round(mean) else mean
+        left_out = sum(one.left_out.values())
+        rows.append([one.name, one_line(one.scale), *sizes, per_item, left_out])
     names = ("question", "scale", "answers", "items", "annotators", "answers per item", "left out")
     blocks: list[Block] = [Table("Questions", names, rows)]
     for question in description.questions:
         blocks += _question(corpus[question.name], question)
     blocks += [Text(note) for note in corpus.notes[:MOST_NOTES]]
     return Section("overview", "The corpus at a glance", blocks)
-
-
-def _whole(number: float | None) -> float | None:
-    """A whole number without decimals."""
-    return int(number) if number is not None and number == round(number) else number
 
 
 def _question(annotations: Annotations, question: QuestionDescription) -> list[Block]:
@@ -137,16 +126,11 @@ def scores_figure(table: ComparisonTable) -> Figure:
         for row in table.rows
         for metric, cell in row.cells.items()
     ]
-    columns = ("method", "metric", "mean", "95 % from", "to")
-    return Figure(title, alt, _on_page(intervals(table, PANELS), alt), columns, rows)
-
-
-def _on_page(svg: str, alt: str) -> str:
-    """The picture with the colours of the page."""
-    svg = re.sub(r'<rect width="\d+" height="\d+" fill="#ffffff"/>', "", svg)
+    svg = re.sub(r'<rect width="\d+" height="\d+" fill="#ffffff"/>', "", intervals(table, PANELS))
     for plain, of_page in PAGE_COLOURS.items():
         svg = svg.replace(plain, of_page)
-    return labelled(svg, alt)
+    columns = ("method", "metric", "mean", "95 % from", "to")
+    return Figure(title, alt, labelled(svg, alt), columns, rows)
 
 
 def _table(table: ComparisonTable) -> Table:
@@ -157,30 +141,16 @@ def _table(table: ComparisonTable) -> Table:
             against = cell.against
             difference = None if against is None else against.effect
             p = [None if against is None else against.adjusted] if tested else []
-            scores = [cell.mean, cell.low, cell.high, difference, *p]
-            rows.append([row.name, metric, *scores, _kind(row, cell)])
+            kind = "best" if cell.best else ""
+            if row.floor:
+                kind = "floor" if cell.n_fits else "bound"
+            rows.append([row.name, metric, cell.mean, cell.low, cell.high, difference, *p, kind])
     difference_from = f"difference from {table.reference or 'the reference'}"
     names = ("mean", "95 % from", "to", difference_from, *(["p (Holm)"] if tested else []))
     return Table(f"All scores, {table.question}", ("method", "metric", *names, ""), rows)
 
 
-def _kind(row: Row, cell: Cell) -> str:
-    """Whether a row is a floor, the best method, or a score that needs no method."""
-    if row.floor:
-        return "floor" if cell.n_fits else "bound"
-    return "best" if cell.best else ""
-
-
 PACKAGES = ("dissensus", "numpy", "pyarrow", "scipy", "torch", "transformers")
-
-
-def _versions() -> str:
-    """Python and the packages that numbers depend on."""
-    versions = [f"Python {platform.python_version()}"]
-    for package in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions.append(f"{package} {metadata.version(package)}")
-    return ", ".join(versions)
 
 
 def _settings(results: Results) -> str:
@@ -197,7 +167,11 @@ def _settings(results: Results) -> str:
 
 
 def provenance(facts: Mapping[str, Any], results: Results | None) -> Section:
-    rows: list[list[Any]] = [["dissensus", code_commit()], ["versions", _versions()]]
+    versions = [f"Python {platform.python_version()}"]
+    for package in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions.append(f"{package} {metadata.version(package)}")
+    rows: list[list[Any]] = [["dissensus", code_commit()], ["versions", ", ".join(versions)]]
     rows += [[name, str(value)] for name, value in facts.items()]
     if results is not None:
         about = results.about
@@ -212,6 +186,5 @@ def provenance(facts: Mapping[str, Any], results: Results | None) -> Section:
         rows += [[f"{method} left out", why] for method, why in about.left_out.items()]
         if about.command:
             rows.append(["comparison", about.command])
-    return Section(
-        "run", "What was run, and how to run it again", [Table("Run", ("what", "value"), rows)]
-    )
+    table = Table("Run", ("what", "value"), rows)
+    return Section("run", "What was run, and how to run it again", [table])

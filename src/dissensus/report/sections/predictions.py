@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +25,7 @@ from dissensus.scales import Interval, Ordinal, Scale
 MOST_QUESTIONS = 3  # of which each two have a density
 FEWEST_PAIRS = 30  # answers to both questions
 MOST_RATINGS = 5000  # drawn at random if there are more
-FINE, ITEM_CELLS = 48, 32  # cells of a picture along a side
-BANDWIDTH = 0.07  # of an item's density, as a share of the scale
+FINE = 48  # cells of a picture along a side
 COARSE = 8  # cells of a table along a side
 FEW_RATINGS = 25  # distinct ones, up to which they are spread over the space between them
 
@@ -44,16 +45,23 @@ def is_rating(scale: Scale) -> bool:
 
 def together(corpus: Corpus, questions: Sequence[str]) -> list[Block]:
     """The density of all ratings on two questions."""
-    ratings = _ratings(corpus, questions)
+    try:
+        joint = corpus.joint(*questions)
+    except DataError:  # they were not given together
+        return []
+    ratings = np.stack([joint.answers[name].astype(float) for name in questions], axis=1)  # (n, 2)
     if len(ratings) < FEWEST_PAIRS:
         return []
     if len(ratings) > MOST_RATINGS:
         ratings = np.random.default_rng(0).choice(ratings, MOST_RATINGS, replace=False)
-    steps = [_step(column) for column in ratings.T]
-    limits = [
-        (low - step / 2, high + step / 2)
-        for (low, high), step in zip(_limits(corpus, questions), steps, strict=True)
-    ]
+    steps, limits = [], []
+    for name, column in zip(questions, ratings.T, strict=True):
+        scale: Any = corpus[name].scale
+        ends = (scale.low, scale.high) if isinstance(scale, Interval) else (0.0, len(scale) - 1.0)
+        distinct = np.unique(column)
+        few = 1 < len(distinct) <= FEW_RATINGS  # then neighbouring ratings are a step apart
+        steps.append(float(np.diff(distinct).min()) if few else 0.0)
+        limits.append((ends[0] - steps[-1] / 2, ends[1] + steps[-1] / 2))
     grid = Grid((FINE, FINE), limits)
     spread = np.array(steps) / 2
     noise = np.random.default_rng(1).uniform(-1, 1, ratings.shape) * spread
@@ -69,30 +77,6 @@ def together(corpus: Corpus, questions: Sequence[str]) -> list[Block]:
     rows = [[edges[0][i], edges[1][j], coarse[i, j]] for i, j in np.ndindex(COARSE, COARSE)]
     names = (f"{first} from", f"{second} from", "share")
     return [Figure(f"Ratings on {first} and {second}", alt, svg, names, rows)]
-
-
-def _ratings(corpus: Corpus, questions: Sequence[str]) -> np.ndarray:
-    """Ratings on two questions that were given together, (n, 2); none if they cannot be paired."""
-    try:
-        joint = corpus.joint(*questions)
-    except DataError:
-        return np.zeros((0, 2))
-    return np.stack([joint.answers[question].astype(float) for question in questions], axis=1)
-
-
-def _limits(corpus: Corpus, questions: Sequence[str]) -> list[tuple[float, float]]:
-    scales = [corpus[question].scale for question in questions]
-    return [
-        (scale.low, scale.high) if isinstance(scale, Interval) else (0.0, len(scale) - 1.0)  # type: ignore[arg-type]
-        for scale in scales
-    ]
-
-
-def _step(ratings: np.ndarray) -> float:
-    """How far apart neighbouring ratings are, if there are few; else 0."""
-    distinct = np.unique(ratings)
-    few = 1 < len(distinct) <= FEW_RATINGS
-    return float(np.diff(distinct).min()) if few else 0.0
 
 
 MOST_ITEMS = 15
@@ -189,15 +173,10 @@ def calibration(question: str, prediction: Prediction, answers: Annotations) -> 
     used = np.flatnonzero(size)
     x = np.bincount(bins, expected.reshape(-1), minlength=BINS)[used] / size[used]
     y = np.bincount(bins, observed.reshape(-1), minlength=BINS)[used] / size[used]
-    points = [
-        (
-            float(a),
-            float(b),
-            float(np.sqrt(n / size.max())),
-            f"{a:.2f} predicted, {b:.2f} observed: {n:,}",
-        )
-        for a, b, n in zip(x, y, size[used], strict=True)
-    ]
+    points = []
+    for a, b, n in zip(x.tolist(), y.tolist(), size[used].tolist(), strict=True):
+        words = f"{a:.2f} predicted, {b:.2f} observed: {n:,}"
+        points.append((a, b, math.sqrt(n / size.max()), words))
     alt = (
         f"Calibration, {question}: where a value is predicted with a share of annotators (across), "
         "which share gave it (up)? Good predictions lie on the diagonal; larger dots stand for "
