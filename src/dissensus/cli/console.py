@@ -174,19 +174,17 @@ def show(*parts: Any) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    room = max([Console().width, *(_width(part) for part in parts if not isinstance(part, str))])
+    room = Console().width
+    for table in (part for part in parts if not isinstance(part, str)):
+        widths = [column.width or 0 for column in table.columns]
+        if all(widths):  # unlike those of `facts`, which fits itself
+            room = max(room, _needed(widths, table.padding[1]))
     console = Console(highlight=False, width=room)  # a long line is better than a lost number
     with console.capture() as captured:
         for part in parts:
             console.print(Text(visible(part), style="bold") if isinstance(part, str) else part)
     lines = captured.get().splitlines()
     sys.stdout.write("".join(line.rstrip() + "\n" for line in lines))
-
-
-def _width(table: Table) -> int:
-    """The least width of a table; 0 for `facts`, which fits itself."""
-    widths = [column.width or 0 for column in table.columns]
-    return _needed(widths, table.padding[1]) if all(widths) else 0
 
 
 def show_each(blocks: Iterable[Sequence[Any]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from dissensus.cli import console
 from dissensus.cli.console import columns, number, show
@@ -64,7 +65,7 @@ def datasets(
     from dissensus.datasets import DATA, DATASETS
 
     folder = os.environ.get(DATA)
-    entries = [
+    entries: list[dict[str, Any]] = [
         {
             "name": known.name,
             "items": known.items,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Description,
         Disputed,
         QuestionDescription,
-    )
+    )  # fmt: skip
 
 MOST_VALUES = 20
 MOST_ITEMS = 5
@@ -69,14 +69,10 @@ def describe(
         for note in notes:
             console.say(note)
         raise
-    contents = [description.to_dict() for description in described]
-    emit(
-        contents if len(contents) > 1 else contents[0],
-        lambda: [described[0].annotator_table()],
-        lambda: _show(described, MOST_ANNOTATORS if most is None else most, notes),
-        output,
-        json,
-    )
+    contents, most = [one.to_dict() for one in described], MOST_ANNOTATORS if most is None else most
+    content = contents if len(contents) > 1 else contents[0]
+    table = described[0].annotator_table
+    emit(content, lambda: [table()], lambda: _show(described, most, notes), output, json)
 
 
 def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
@@ -87,21 +83,24 @@ def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
         for described in description.questions:
             show(*_question(described))
             _show_annotators(described, most)
-            _show_groups(described)
+            if described.groups:
+                without = f", without {', '.join(described.marked)}" if described.marked else ""
+                show("", f"groups of annotators{without}")
+            for group in described.groups:
+                limits = [note for note in group.notes if "p cannot be" in note]
+                line = "; ".join([f"{group.attribute}: {group.conclusion}", *limits])
+                console.say_wrapped(line, indent="  ")
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:
     rows = [("items", number(description.items)), ("annotators", number(description.annotators))]
-    rows += [
-        (f"content {role}", f"{number(contents['number'])} different, {contents['kind']}")
-        for role, contents in description.contents.items()
-    ]
-    for what, names in (
-        ("item attributes", description.item_attributes),
-        ("annotator attributes", description.annotator_attributes),
-    ):
-        if names:
-            rows.append((what, ", ".join(names)))
+    for role, contents in description.contents.items():
+        rows.append(
+            (f"content {role}", f"{number(contents['number'])} different, {contents['kind']}")
+        )
+    for of, names in (("item", description.item_attributes),
+                      ("annotator", description.annotator_attributes)):  # fmt: skip
+        rows += [(f"{of} attributes", ", ".join(names))] if names else []
     for scheme, parts in description.splits.items():
         sizes = ", ".join(f"{part} {number(size)}" for part, size in parts.items())
         rows.append((f"split {scheme}", sizes))
@@ -138,22 +137,25 @@ def _shares(shares: dict[str, float]) -> list[tuple[str, str]]:
 def _counts(described: QuestionDescription) -> list[tuple[str, str]]:
     from dissensus.description.suspicious_annotators import some_names
 
+    def spread(sizes: dict[str, float]) -> str:
+        whole = {n: int(s) if n == "median" and s == s // 1 else s for n, s in sizes.items()}
+        return ", ".join(f"{name} {number(size, 2)}" for name, size in whole.items()) or "-"
+
     left = sum(described.left_out.values())
     rows = [("scale", described.scale), ("answers loaded", number(described.loaded))]
     rows += [(f"left out: {reason}", number(n)) for reason, n in described.left_out.items()]
-    if not left:
-        rows.append(("answers left out", "0"))
+    rows += [] if left else [("answers left out", "0")]
     rows += [
         ("loaded and left out", number(described.loaded + left)),
         ("items with answers", number(described.items)),
         ("items without answers", number(described.items_without_answers)),
-        ("answers per item", _spread(described.per_item)),
+        ("answers per item", spread(described.per_item)),
     ]
     if described.annotators is None:
         rows.append(("annotators", "anonymous"))
     else:
         rows.append(("annotators", number(described.annotators)))
-        rows.append(("answers per annotator", _spread(described.per_annotator or {})))
+        rows.append(("answers per annotator", spread(described.per_annotator or {})))
     if described.repeated:
         same, n = described.with_oneself, number(described.repeated)
         how = f"equal in {100 * same:.0f} % of pairs"
@@ -167,30 +169,20 @@ def _counts(described: QuestionDescription) -> list[tuple[str, str]]:
         rows.append(("ratings", f"mean {mean}, sd {sd}"))
         rows.append(("lowest, quartiles, highest", ", ".join(quantiles)))
     for name, value in described.agreement.items():
-        rows.append((name, number(value)))
+        shown = number(value)
         if described.marked:
-            without = f"without {some_names(list(described.marked))}"
-            rows[-1] = (
-                name,
-                f"{number(value)}; {number(described.agreement_without[name])} {without}",
-            )
+            without = number(described.agreement_without[name])
+            shown += f"; {without} without {some_names(list(described.marked))}"
+        rows.append((name, shown))
     return rows
 
 
-def _spread(sizes: dict[str, float]) -> str:
-    """min 5, median 12, max 144."""
-    whole = {name: int(s) if name == "median" and s == s // 1 else s for name, s in sizes.items()}
-    return ", ".join(f"{name} {number(size, 2)}" for name, size in whole.items()) or "-"
-
-
 def _disputed(described: QuestionDescription, disputed: list[Disputed]) -> Any:
-    rows = []
+    rows, by = [], described.disputed_by
     for item in disputed:
         answers = ", ".join(f"{value}: {number(n, 2)}" for value, n in item.answers.items())
         rows.append((item.item, number(item.dispute, 2), answers, item.text))
-    return columns(
-        ["item", described.disputed_by, "answers", "shown"], rows, [described.disputed_by]
-    )
+    return columns(["item", by, "answers", "shown"], rows, [by])
 
 
 def _show_annotators(described: QuestionDescription, most: int) -> None:
@@ -221,18 +213,6 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
             for row in described.tendencies
         ]
         _show_lines(lines, most)
-
-
-def _show_groups(described: QuestionDescription) -> None:
-    """What each attribute of annotators says about their answers."""
-    if described.groups:
-        without = f", without {', '.join(described.marked)}" if described.marked else ""
-        show("", f"groups of annotators{without}")
-    for group in described.groups:
-        limits = [note for note in group.notes if "p cannot be" in note]
-        console.say_wrapped(
-            "; ".join([f"{group.attribute}: {group.conclusion}", *limits]), indent="  "
-        )
 
 
 def _show_lines(lines: list[list[str]], most: int) -> None:

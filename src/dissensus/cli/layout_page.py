@@ -77,10 +77,10 @@ class LayoutPage:
                 error = (getattr(refused, "about", "") or str(refused)).replace(
                     str(self.path), self.path.name
                 )
-                ways = [
-                    {"words": _capital(when), "layout": {**layout.stated(), **way.stated()}}
-                    for when, way in getattr(refused, "ways", {}).items()
-                ]
+                for when, way in getattr(refused, "ways", {}).items():
+                    text = when.removeprefix("if ")
+                    stated = {**layout.stated(), **way.stated()}
+                    ways.append({"words": text[:1].upper() + text[1:], "layout": stated})
         stated = {name: value for name, value in layout.stated().items() if name != "columns_only"}
         if stated.get("format") in SHAPES:
             del stated["format"]
@@ -106,10 +106,10 @@ class LayoutPage:
         if table.questions:
             raise DataError(f"{self.path.name}: {TABLES_ONLY}")
         columns = table.item_attributes
-        cells = [
-            [_short(v) for v in one.slice(0, MOST_ROWS).to_pylist()] for one in columns.values()
-        ]
-        return list(columns), [list(row) for row in zip(*cells, strict=True)], names_in
+        cells = zip(*(one.slice(0, MOST_ROWS).to_pylist() for one in columns.values()), strict=True)
+        texts = [["" if value is None else str(value) for value in row] for row in cells]
+        rows = [[t[:MOST_LETTERS] + "…" * (len(t) > MOST_LETTERS) for t in row] for row in texts]
+        return list(columns), rows, names_in
 
     def _corpus(self, layout: Layout) -> Corpus:
         from dissensus import datasets
@@ -173,13 +173,3 @@ def _agreement(corpus: Corpus) -> list[str]:
         if not math.isnan(alpha):
             lines.append(f"{question}: annotators agree with an alpha of {alpha:.2f}")
     return lines
-
-
-def _capital(text: str) -> str:
-    text = text.removeprefix("if ")
-    return text[:1].upper() + text[1:]
-
-
-def _short(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + "…"

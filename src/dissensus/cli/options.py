@@ -163,7 +163,11 @@ class HelpedCommand(TyperCommand):
             elif panel == "Options" and parameter.name in OUTPUT_OPTIONS:
                 panel = OUTPUT
             spelled, meaning = parameter.get_help_record(ctx) or ("", "")
-            spelled = re.sub(r"<list\[(\w+)\]>|<(\w+) range>", _kind, spelled)
+            spelled = re.sub(
+                r"<list\[(\w+)\]>|<(\w+) range>",
+                lambda kind: f"<{(kind[1] or kind[2]).lower()}>",  # of one value
+                spelled,
+            )
             sections.setdefault(panel, []).append((spelled, meaning))
         for heading, rows in sections.items():
             if rows:
@@ -174,11 +178,6 @@ class HelpedCommand(TyperCommand):
         with formatter.section("Examples"):
             for line in str(self.epilog or "").splitlines():
                 formatter.write(f"  {line}\n")
-
-
-def _kind(match: re.Match[str]) -> str:
-    """The type of one value of an option: <str> for <list[str]>, <int> for <int range>."""
-    return f"<{(match[1] or match[2]).lower()}>"
 
 
 def _complete(args: list[str]) -> list[str]:
@@ -343,7 +342,12 @@ class Input:
                 options |= _chosen(self.file, error, options)
                 corpus = datasets.read(self.file, **options)
         if not typed and not self.remember and self.settings_file.is_file():
-            say(_short(corpus, self.settings_file))
+            n_answers = sum(one.n_answers for one in corpus.questions.values())
+            sizes = f"{counted(corpus.n_annotators, 'annotator')} on "
+            say(
+                f"{corpus.name}: {counted(n_answers, 'answer')} to {', '.join(corpus.questions)} "
+                f"by {sizes}{counted(corpus.n_items, 'item')}; read as in {self.settings_file.name}"
+            )
         else:
             for note in corpus.notes if _explains.get() or typed else self._short_notes(corpus):
                 if _explains.get() or "\n" not in note:
@@ -466,16 +470,6 @@ def _chosen(path: Path, error: NoAnswersError, options: dict[str, Any]) -> dict[
     if typed not in numbers:
         raise error
     return ways[int(typed) - 1]
-
-
-def _short(corpus: Corpus, settings_file: Path) -> str:
-    """One line about a corpus that was read before."""
-    n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
-    return (
-        f"{corpus.name}: {counted(n_answers, 'answer')} to {', '.join(corpus.questions)} by "
-        f"{counted(corpus.n_annotators, 'annotator')} on {counted(corpus.n_items, 'item')}; read "
-        f"as in {settings_file.name}"
-    )
 
 
 def scales_of(texts: list[str]) -> str | dict[str, str] | None:

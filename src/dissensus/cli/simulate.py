@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dissensus.cli.console import check_folder, check_not_replaced
-
-if TYPE_CHECKING:
-    from dissensus.corpus import Corpus
 
 
 def simulate(
@@ -39,7 +35,7 @@ def simulate(
         dissensus simulate demo/crowd --items 500 --annotators 10
     """
     from dissensus.errors import DataError, listed
-    from dissensus.simulate import PRESETS
+    from dissensus.simulate import PRESETS, truth
 
     check_folder(out, "simulate")
     check_not_replaced(out, "corpus", overwrite)
@@ -52,13 +48,6 @@ def simulate(
         sizes["n_values"] = values
     corpus = PRESETS[preset](**sizes)
     corpus.save(out)
-    print(f"{out}: {items} items, {annotators} annotators, {_counted(corpus)}")
-
-
-def _counted(corpus: Corpus) -> str:
-    """The number of answers, and the best scores that are possible on them."""
-    from dissensus.simulate import truth
-
     clauses = [f"{sum(answers.n_rows for answers in corpus.questions.values())} answers"]
     for question, answers in corpus.questions.items():
         known = truth(corpus, question)
@@ -68,4 +57,4 @@ def _counted(corpus: Corpus) -> str:
             f"{about}best possible {known.measure} {best:.4f}, without knowing the annotator "
             f"{blind:.4f}"
         )
-    return "; ".join(clauses)
+    print(f"{out}: {items} items, {annotators} annotators, {'; '.join(clauses)}")

@@ -81,16 +81,29 @@ def train(
             choice = chosen_method(whole, question)
             method, settings = choice.method, [*choice.settings, *settings]
             console.say(f"method: {method}, because {choice.reason}")
-        fitted = common_settings(build(method), seed, encoder, map(_setting, settings))
+        if wrong := [text for text in settings if "=" not in text]:
+            raise DataError(f"--set must be name=value, found {wrong[0]!r}")
+        parts = (text.partition("=") for text in settings)
+        pairs = [(name.strip(), value.strip()) for name, _, value in parts]
+        fitted = common_settings(build(method), seed, encoder, pairs)
         part, note, line = training_part(whole, split, hold_out, seed)
         console.say(line)
         validation_part = None if validation is None else whole.part(validation)
         if skip_bad:
             part = readable(fitted, part)
             validation_part = validation_part and readable(fitted, validation_part)
-        _check_unfinished(unfinished, resume)
-        with _reporting(unfinished):
+        if unfinished.exists() and not resume:
+            raise DataError(
+                f"{unfinished}: contains a training that was stopped; resume it with --resume, or "
+                "delete the folder to start again"
+            )
+        if resume and not unfinished.exists():
+            console.say("no checkpoint to resume; starting a new training")
+        try:
             fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
+        except KeyboardInterrupt:
+            message = f"checkpoint saved in {unfinished}; resume with --resume"
+            raise KeyboardInterrupt(*[message] if unfinished.exists() else []) from None
         for message in [*few_answers(fitted), *fitted.notes_]:
             console.say(message)
         if leads:
@@ -150,31 +163,3 @@ def _among_others() -> Iterator[bool]:
 
     with joined() as processes, nullcontext() if processes.is_first else quiet():
         yield processes.is_first
-
-
-@contextmanager
-def _reporting(unfinished: Path) -> Iterator[None]:
-    """On Ctrl-C, say where the checkpoint is."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        message = f"checkpoint saved in {unfinished}; resume with --resume"
-        raise KeyboardInterrupt(*[message] if unfinished.exists() else []) from None
-
-
-def _check_unfinished(folder: Path, resume: bool) -> None:
-    """Refuse to overwrite the checkpoint of a training that was stopped."""
-    if folder.exists() and not resume:
-        raise DataError(
-            f"{folder}: contains a training that was stopped; resume it with --resume, or delete "
-            "the folder to start again"
-        )
-    if resume and not folder.exists():
-        console.say("no checkpoint to resume; starting a new training")
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise DataError(f"--set must be name=value, found {text!r}")
-    return name.strip(), value.strip()
