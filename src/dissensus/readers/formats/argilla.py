@@ -29,6 +29,33 @@ _ABOUT = re.compile(r"\.responses|\.suggestion")
 Record = dict[str, Any]
 
 
+def _single(record: Record, nested: bool, where: str) -> Iterator[tuple[str, str | None, Any, Any]]:
+    """Question, user, status and value of each response."""
+    responses = record["responses"] if nested else {}
+    for name, every in responses.items():
+        if not isinstance(every, list) or not all(isinstance(one, dict) for one in every):
+            raise DataError(f"{where}: the responses to {name!r} must be a list of objects")
+        for one in every:
+            facts = value_text(one.get("user_id")), one.get("status"), one.get("value")
+            yield name.strip() or "(no name)", *facts
+    for key in [] if nested else [key for key in record if key.endswith(RESPONSES)]:
+        question = key.removesuffix(RESPONSES)
+        lists = [record.get(f"{question}{end}") or [] for end in (RESPONSES, USERS, STATUS)]
+        if not all(isinstance(one, list) for one in lists):
+            raise DataError(
+                f"{where}: the responses to {question!r}, their users and statuses must be lists"
+            )
+        values = lists[0]
+        users, statuses = (one or [None] * len(values) for one in lists[1:])
+        if not len(values) == len(users) == len(statuses):
+            raise DataError(
+                f"{where}: {question!r} has {len(values)} responses of {len(users)} users with "
+                f"{len(statuses)} statuses"
+            )
+        for value, user, status in zip(values, users, statuses, strict=True):
+            yield question.strip() or "(no name)", value_text(user), status, value
+
+
 def read(path: Path, options: Layout) -> Corpus:
     """Read every response; a scale may be declared, and what was shown."""
     responses: list[Response] = []
@@ -44,9 +71,27 @@ def read(path: Path, options: Layout) -> Corpus:
         if nested:
             fields |= dict.fromkeys(key for key in object_in(shown) if key in texts)
         item = str(record.get("id") or record.get("external_id") or place)
-        single = (_nested if nested else _flat)(record, f"{path}, {place}")
-        added = _together(place, item, texts, single, sets, unread)
-        responses += added or [Response(place, item, None, {}, texts, reason=NO_RESPONSE)]
+        annotators: dict[str | None, list[Response]] = {}
+        for question, annotator, status, value in _single(record, nested, f"{path}, {place}"):
+            values = value if isinstance(value, list) else [value]
+            if any(isinstance(one, dict) for one in values):  # marks or ranks
+                unread[question] += 1
+                continue
+            own = annotators.setdefault(annotator, [])  # several if an annotator repeats a question
+            one = next((one for one in own if question not in (one.answers | one.left)), None)
+            if one is None:
+                one = Response(place, item, annotator, {}, texts, reason=NO_ANSWER)
+                own.append(one)
+            if status not in (None, "submitted"):
+                one.left[question] = str(status)
+            elif value is None:
+                one.left[question] = NO_ANSWER
+            else:
+                one.answers[question] = [str(value_text(part)) for part in values]
+                one.reason = None
+                sets |= {question} if isinstance(value, list) else set()
+        together = [one for own in annotators.values() for one in own]
+        responses += together or [Response(place, item, None, {}, texts, reason=NO_RESPONSE)]
     answered = any(one.answers for one in responses)
     if not answered and unread:
         raise DataError(f"{path}: no answers: {counts(unread)}")
@@ -54,65 +99,3 @@ def read(path: Path, options: Layout) -> Corpus:
     if answered and (bare := sum(one.reason == NO_RESPONSE for one in responses)):
         notes.append(f"{counted(bare, 'record')} without a response left out")
     return responses_corpus(path, responses, options, "Argilla", notes, sets=sets, fields=fields)
-
-
-def _together(
-    place: str,
-    item: str,
-    texts: dict[str, str],
-    single: Iterator[tuple[str, str | None, Any, Any]],
-    sets: set[str],
-    unread: Counter[str],
-) -> list[Response]:
-    """The answers of an annotator to all questions as one response, or several if one repeats."""
-    annotators: dict[str | None, list[Response]] = {}
-    for name, annotator, status, value in single:
-        question = name.strip() or "(no name)"
-        values = value if isinstance(value, list) else [value]
-        if any(isinstance(one, dict) for one in values):  # marks or ranks
-            unread[question] += 1
-            continue
-        rows = annotators.setdefault(annotator, [])
-        row = next((row for row in rows if question not in (row.answers | row.left)), None)
-        if row is None:
-            row = Response(place, item, annotator, {}, texts)
-            rows.append(row)
-        if status not in (None, "submitted"):
-            row.left[question] = str(status)
-        elif value is None:
-            row.left[question] = NO_ANSWER
-        else:
-            row.answers[question] = [str(value_text(one)) for one in values]
-            sets |= {question} if isinstance(value, list) else set()
-    together = [row for rows in annotators.values() for row in rows]
-    for row in together:
-        row.reason = None if row.answers else NO_ANSWER
-    return together
-
-
-def _flat(record: Record, where: str) -> Iterator[tuple[str, str | None, Any, Any]]:
-    """Question, user, status and value of each response."""
-    for key in [key for key in record if key.endswith(RESPONSES)]:
-        question = key.removesuffix(RESPONSES)
-        lists = [record.get(f"{question}{end}") or [] for end in (RESPONSES, USERS, STATUS)]
-        if not all(isinstance(one, list) for one in lists):
-            raise DataError(
-                f"{where}: the responses to {question!r}, their users and statuses must be lists"
-            )
-        values = lists[0]
-        users, statuses = (one or [None] * len(values) for one in lists[1:])
-        if not len(values) == len(users) == len(statuses):
-            raise DataError(
-                f"{where}: {question!r} has {len(values)} responses of {len(users)} users with "
-                f"{len(statuses)} statuses"
-            )
-        for value, user, status in zip(values, users, statuses, strict=True):
-            yield question, value_text(user), status, value
-
-
-def _nested(record: Record, where: str) -> Iterator[tuple[str, str | None, Any, Any]]:
-    for question, responses in record["responses"].items():
-        if not isinstance(responses, list) or not all(isinstance(one, dict) for one in responses):
-            raise DataError(f"{where}: the responses to {question!r} must be a list of objects")
-        for one in responses:
-            yield question, value_text(one.get("user_id")), one.get("status"), one.get("value")

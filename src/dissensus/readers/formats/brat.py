@@ -40,16 +40,28 @@ def read(path: Path, options: Layout) -> Corpus:
     files = annotation_files(path)
     if not files:
         raise DataError(f"{path}: no file that ends in .ann")
-    places = texts_by_name(path)
-    texts = {file: _text_of(file, places, options) for file in files}
+
+    def text_in(file: Path) -> str:
+        return read_utf8(file, options.encoding).decode("utf-8") if file.stat().st_size else ""
+
+    elsewhere, texts = texts_by_name(path), {}
+    for file in files:
+        own = file.with_suffix(".txt")
+        if not own.is_file() and file.stem not in elsewhere:
+            raise DataError(f"{file}: its text {own.name} is missing; put it next to this file")
+        texts[file] = text_in(own if own.is_file() else elsewhere[file.stem])
     unread: Counter[str] = Counter()
     named = documents_and_annotators(texts)
     responses = []
     for file in files:
         place, shown = f"{file.parent.name}/{file.name}", {"text": texts[file]}
         one = Response(place, *named[file], {QUESTION: []}, shown)
-        for number, line in enumerate(_text(file, options).split("\n"), start=1):
-            _add(one, line.rstrip("\r"), unread, f"{file}, line {number}")
+        for number, line in enumerate(text_in(file).split("\n"), start=1):
+            if line[:1] in UNREAD:
+                unread[UNREAD[line[0]]] += 1
+            elif line.strip():
+                for span in _spans(line.rstrip("\r"), f"{file}, line {number}"):
+                    one.mark(span)
         responses.append(one)
     if not any(one.spans for one in responses):
         raise DataError(f"{path}: no spans in {len(files)} files")
@@ -58,28 +70,8 @@ def read(path: Path, options: Layout) -> Corpus:
     return responses_corpus(path, responses, options, "brat", notes, fields=["text"])
 
 
-def _text(file: Path, options: Layout) -> str:
-    """The text of a file, which may be empty."""
-    return read_utf8(file, options.encoding).decode("utf-8") if file.stat().st_size else ""
-
-
-def _text_of(file: Path, places: dict[str, Path], options: Layout) -> str:
-    """The document that a file annotates: next to it, or elsewhere in the folder."""
-    own = file.with_suffix(".txt")
-    if not own.is_file():
-        if file.stem not in places:
-            raise DataError(f"{file}: its text {own.name} is missing; put it next to this file")
-        own = places[file.stem]
-    return _text(own, options)
-
-
-def _add(one: Response, line: str, unread: Counter[str], where: str) -> None:
-    """Add the span in a line; what else it may be is counted by kind."""
-    if not line.strip():
-        return
-    if line[0] in UNREAD:
-        unread[UNREAD[line[0]]] += 1
-        return
+def _spans(line: str, where: str) -> list[Span]:
+    """The span in a line, or its parts."""
     match = _SPAN.fullmatch(line)
     if match is None:
         raise DataError(
@@ -87,5 +79,4 @@ def _add(one: Response, line: str, unread: Counter[str], where: str) -> None:
         )
     parts = [tuple(map(float, part.split(" "))) for part in match["ends"].split(";")]
     whole = match["text"] if len(parts) == 1 else None
-    for start, stop in parts:
-        one.mark(Span(QUESTION, (start,), (stop,), match["label"], whole))
+    return [Span(QUESTION, (start,), (stop,), match["label"], whole) for start, stop in parts]

@@ -50,20 +50,16 @@ def _response(entry: dict[str, Any], place: str, annotator: str | None, where: s
     data = texts_in(entry, skip=(*LABELS, "id")) | texts_in(entry.get("meta"), "meta.")
     one = Response(place, str(entry.get("id") or entry["text"]), annotator, {QUESTION: []}, data)
     labels = entry[key] if isinstance(entry[key], list) else [entry[key]]
-    if any(isinstance(label, list | dict) for label in labels):
-        for label in labels:
-            one.mark(_span(label, where))
-    else:
+    if not any(isinstance(label, list | dict) for label in labels):
         one.answers[QUESTION] = value_texts(labels)
+        return one
+    for written in labels:  # spans: [start, end, label], or objects
+        parts = written
+        if isinstance(written, dict):
+            parts = [written.get(name) for name in ("start_offset", "end_offset", "label")]
+        three = isinstance(parts, list) and len(parts) == 3
+        span = Span.between(QUESTION, *parts) if three else None
+        if span is None:
+            raise DataError(f"{where}: a span must be [start, end, label], found {str(parts)[:40]}")
+        one.mark(span)
     return one
-
-
-def _span(written: Any, where: str) -> Span:
-    """A span, written [start, end, label] or as an object."""
-    if isinstance(written, dict):
-        written = [written.get(key) for key in ("start_offset", "end_offset", "label")]
-    three = isinstance(written, list) and len(written) == 3
-    span = Span.between(QUESTION, *written) if three else None
-    if span is None:
-        raise DataError(f"{where}: a span must be [start, end, label], found {str(written)[:40]}")
-    return span

@@ -73,13 +73,14 @@ EXTRA = ("id", "created_at", "ground_truth")  # of an annotation, besides its an
 
 def read(path: Path, options: Layout) -> Corpus:
     """Read every annotation; a scale may be declared, and which part of the data was shown."""
-    tasks = list(entries(path, options.encoding))
-    for place, task in tasks:
-        _check(task, f"{path}, {place}")
-    users = [object_in(one.get("completed_by")) for _, task in tasks for one in _annotations(task)]
+    tasks = [
+        (place, task, _annotations(task, f"{path}, {place}"))
+        for place, task in list(entries(path, options.encoding))
+    ]
+    users = [object_in(one.get("completed_by")) for *_, every in tasks for one in every]
     export = _Export({str(u.get("id")): str(u["email"]) for u in users if u.get("email")})
-    for place, task in tasks:
-        export.add(path, place, task)
+    for place, task, every in tasks:
+        export.add(f"{path}, {place}", place, task, every)
     if not export.kinds:
         seen = f"; not read: {counts(export.marks)}" if export.marks else ""
         raise DataError(
@@ -89,11 +90,11 @@ def read(path: Path, options: Layout) -> Corpus:
     return export.corpus(path, options)
 
 
-def _check(task: dict[str, Any], where: str) -> None:
-    results = _annotations(task)
-    if task.get("id") is None or not (
-        isinstance(task.get("data"), dict) and isinstance(results, list)
-    ):
+def _annotations(task: dict[str, Any], where: str) -> list[dict[str, Any]]:
+    """The annotations of a task; refused if it is none."""
+    results = task.get("annotations", task.get("completions"))
+    whole = task.get("id") is not None and isinstance(task.get("data"), dict)
+    if not whole or not isinstance(results, list):
         raise DataError(
             f"{where}: a task of Label Studio has 'id', 'data' and 'annotations', found "
             f"{listed(task, 12)}"
@@ -102,10 +103,7 @@ def _check(task: dict[str, Any], where: str) -> None:
         raise DataError(
             f"{where}: every annotation has a 'result'; export JSON with whole annotations"
         )
-
-
-def _annotations(task: dict[str, Any]) -> Any:
-    return task.get("annotations", task.get("completions"))
+    return results
 
 
 @dataclass
@@ -118,12 +116,12 @@ class _Export:
     marks: Counter[str] = field(default_factory=Counter)
     seen: set[str] = field(default_factory=set)
 
-    def add(self, path: Path, place: str, task: dict[str, Any]) -> None:
-        item, where = str(task["id"]), f"{path}, {place}"
-        if not _annotations(task):
+    def add(self, where: str, place: str, task: dict[str, Any], annotations: list[Any]) -> None:
+        item = str(task["id"])
+        if not annotations:
             self.responses.append(Response(place, item, None, {}, reason=BARE))
         data = {key: text for key, v in task["data"].items() if (text := value_text(v)) is not None}
-        for number, one in enumerate(_annotations(task), start=1):
+        for number, one in enumerate(annotations, start=1):
             name = str(one.get("id") or f"{item}, {number}")
             response = Response(f"{place}, annotation {name}", item, None, {}, data)
             self.responses.append(response)
@@ -173,15 +171,16 @@ class _Export:
         several = {q for one in read for q, values in one.answers.items() if len(values) > 1}
         sets = [q for q, k in self.kinds.items() if q in several or k in ("taxonomy", *LABELLED)]
         for question in sets:
-            if nothing := [one for one in read if question not in one.answers]:
-                of_how_many = counted(len(nothing), "annotation")
-                notes.append(f"{question}: no choice in {of_how_many}, read as: none fits")
-            for one in nothing:
-                one.answers[question] = []
+            nothing = [one.answers for one in read if question not in one.answers]
+            for answers in nothing:
+                answers[question] = []
+            if nothing:
+                n_blank = counted(len(nothing), "annotation")
+                notes.append(f"{question}: no choice in {n_blank}, read as: none fits")
         answered = {question for one in read for question in one.answers}
-        questions = [question for question in self.kinds if question in answered or not answered]
+        asked = [question for question in self.kinds if question in answered or not answered]
         return responses_corpus(
-            path, self.responses, options, TOOL, notes, questions=questions, sets=sets
+            path, self.responses, options, TOOL, notes, questions=asked, sets=sets
         )
 
 
@@ -203,8 +202,7 @@ def marked_spans(question: str, value: dict[str, Any], result: dict[str, Any]) -
     """The span or box of a result, once for each of its labels; none if it has no place."""
     kind = next((kind for kind in LABELLED if kind in value), None)
     labels = value_texts(value.get(kind)) if kind else []
-    offsets = value.get("globalOffsets")
-    ends = offsets if isinstance(offsets, dict) else value
+    offsets, text = value.get("globalOffsets"), value.get("text")
     start: tuple[float, ...]
     stop: tuple[float, ...]
     try:
@@ -217,13 +215,15 @@ def marked_spans(question: str, value: dict[str, Any], result: dict[str, Any]) -
             start = (top * down, left * across)
             stop = ((top + height) * down, (left + width) * across)
         else:
+            ends = offsets if isinstance(offsets, dict) else value
             start, stop = (float(ends["start"]),), (float(ends["end"]),)
     except (KeyError, TypeError, ValueError):
         return []
-    text = value.get("text")
-    text = text if isinstance(text, str) else None
-    seconds = "channel" in value or "original_length" in result
-    return [Span(question, start, stop, label, text, seconds) for label in labels]
+    more = (
+        text if isinstance(text, str) else None,
+        "channel" in value or "original_length" in result,
+    )
+    return [Span(question, start, stop, label, *more) for label in labels]
 
 
 # ---- a record per annotation ----
@@ -251,18 +251,12 @@ def _records(path: Path, options: Layout) -> tuple[dict[str, Record], list[str],
         records = dict(entries(path, options.encoding))
         return records, list(dict.fromkeys(key for one in records.values() for key in one)), True
     rows = delimited_rows(path, options)
-    records = {
-        place: {name: _content(cell) for name, cell in cells.items()}
-        for place, cells in filled_cells(rows)
-    }
+    records = dict(filled_cells(rows))
+    for record in records.values():
+        for name, cell in record.items():
+            with suppress(json.JSONDecodeError, RecursionError):
+                record[name] = DECODER.decode(cell) if cell.lstrip()[:1] in ("{", "[") else cell
     return records, list(rows.columns), False
-
-
-def _content(cell: str) -> Any:
-    """A cell; JSON as its content."""
-    with suppress(json.JSONDecodeError, RecursionError):
-        return DECODER.decode(cell) if cell.lstrip()[:1] in ("{", "[") else cell
-    return cell
 
 
 # ---- which columns are answers ----
@@ -311,14 +305,11 @@ def _questions(path: Path, table: _Table, options: Layout, ordered: bool) -> tup
         check_known(path, options.answer, table.names, "column")
         return list(options.answer), ""
     own = {*VALUES, *LABELLED}  # the keys of an answer that Label Studio wrote
-    written = {
-        n: [o for v in table.values(n) for o in (v if isinstance(v, list) else [v])]
-        for n in table.names
-    }
-    answers = {
-        name for name, values in written.items() if any(own & object_in(v).keys() for v in values)
-    }
-    why = ""
+    answers, why = set(), ""
+    for name in table.names:
+        parts = [part for v in table.values(name) for part in (v if isinstance(v, list) else [v])]
+        if any(own & object_in(part).keys() for part in parts):
+            answers.add(name)
     if ordered and (between := table.between()):
         answers |= between
     elif differ := {name for name in table.names if table.differs(name)}:

@@ -78,48 +78,6 @@ def read(path: Path, options: Layout) -> Corpus:
 # ---- instances ----
 
 
-def _in_folder(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]:
-    for file in potato_files(path):
-        user = file.parent.name
-        text = read_utf8(file, options.encoding).decode("utf-8")
-        if file.name.startswith("annotated_instances"):
-            for number, entry in objects(text, file):
-                yield _first_version(f"{user}, line {number}", user, entry, file)
-        else:
-            yield from _second_version(user, object_in(parsed(text, file)))
-
-
-def _first_version(
-    place: str, user: str, entry: dict[str, Any], file: Path
-) -> tuple[Response, Labels]:
-    if entry.get("id") is None:
-        raise DataError(f"{file}, {place}: no 'id'")
-    shown = {TEXT: entry[TEXT]} if isinstance(entry.get(TEXT), str) else {}
-    time = object_in(entry.get("behavioral_data")).get("time_string")
-    labels = object_in(entry.get("label_annotations"))
-    return Response(
-        place,
-        str(entry["id"]),
-        user,
-        {},
-        shown,
-        seconds=_seconds(str(time or "")),
-        spans=_spans(entry.get("span_annotations")),
-    ), {str(scheme): _texts(values) for scheme, values in labels.items()}
-
-
-def _second_version(user: str, state: dict[str, Any]) -> Iterator[tuple[Response, Labels]]:
-    name = str(state.get("user_id") or user)
-    labels_by_item = object_in(state.get("instance_id_to_label_to_value"))
-    marked = object_in(state.get("instance_id_to_span_to_value"))
-    for item in dict.fromkeys((*labels_by_item, *marked)):
-        labels: Labels = {}
-        for scheme, label, value in _pairs(labels_by_item.get(item)):
-            labels.setdefault(scheme, {})[label] = value
-        spans = _spans(marked.get(item))
-        yield Response(f"{name}, {item}", str(item), name, {}, spans=spans), labels
-
-
 def _pairs(written: Any) -> Iterator[tuple[str, str, str]]:
     """Scheme, label and value, from an object of schemes or a list of pairs."""
     for pair in list_in(written):
@@ -154,13 +112,6 @@ def _spans(written: Any) -> list[Span]:
     return spans
 
 
-def _seconds(time: str) -> str | None:
-    if not (match := _TIME.search(time)):
-        return None
-    units = zip(match.groups(), (86_400, 3600, 60, 1), strict=True)
-    return str(sum(int(part or 0) * seconds for part, seconds in units))
-
-
 def _in_table(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]:
     rows = delimited_rows(path, options)
     rows.check([USER, ITEM])
@@ -176,6 +127,38 @@ def _in_table(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]:
             else:
                 one.item_data[name] = cell
         yield one, labels
+
+
+def _in_folder(path: Path, options: Layout) -> Iterator[tuple[Response, Labels]]:
+    for file in potato_files(path):
+        user, labels = file.parent.name, Labels()
+        text = read_utf8(file, options.encoding).decode("utf-8")
+        if file.name.startswith("annotated_instances"):  # version 1
+            for number, entry in objects(text, file):
+                place = f"{user}, line {number}"
+                if entry.get("id") is None:
+                    raise DataError(f"{file}, {place}: no 'id'")
+                one = Response(place, str(entry["id"]), user, {})
+                one.spans = _spans(entry.get("span_annotations"))
+                if isinstance(entry.get(TEXT), str):
+                    one.item_data[TEXT] = entry[TEXT]
+                time = object_in(entry.get("behavioral_data")).get("time_string")
+                if match := _TIME.search(str(time or "")):
+                    units = zip(match.groups(), (86_400, 3600, 60, 1), strict=True)
+                    one.seconds = str(sum(int(part or 0) * seconds for part, seconds in units))
+                written = object_in(entry.get("label_annotations"))
+                yield one, {str(scheme): _texts(values) for scheme, values in written.items()}
+            continue
+        state = object_in(parsed(text, file))
+        user = str(state.get("user_id") or user)
+        by_item = object_in(state.get("instance_id_to_label_to_value"))
+        marked = object_in(state.get("instance_id_to_span_to_value"))
+        for item in dict.fromkeys((*by_item, *marked)):
+            labels = {}
+            for scheme, label, value in _pairs(by_item.get(item)):
+                labels.setdefault(scheme, {})[label] = value
+            spans = _spans(marked.get(item))
+            yield Response(f"{user}, {item}", str(item), user, {}, spans=spans), labels
 
 
 # ---- answers ----

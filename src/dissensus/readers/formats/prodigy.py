@@ -28,9 +28,8 @@ from dissensus.readers.json_text import list_in, object_in, texts_in, value_text
 from dissensus.readers.layout import Layout
 from dissensus.scales import MultiLabel, Scale, infer_scale
 
-ITEM, ANNOTATOR, CHOSEN, ANSWER, SPANS = (
-    "_input_hash", "_annotator_id", "choice", "answer", "spans",
-)  # fmt: skip
+ITEM, ANNOTATOR = "_input_hash", "_annotator_id"
+CHOSEN, ANSWER, SPANS = "choice", "answer", "spans"  # questions
 VERDICTS = ("accept", "reject", "ignore")
 SHOWN = ("text", "image", "audio", "video")
 ELSEWHERE = ("data:", "http:", "https:")  # media that are not files
@@ -54,7 +53,18 @@ def read(path: Path, options: Layout) -> Corpus:
         raise DataError(
             f"{path}: choices, labels or spans in one file ({places}); export each task by itself"
         )
-    notes = _shorten([one for one in kept if one.annotator])
+    named = [one for one in kept if one.annotator]
+    names = list(dict.fromkeys(str(one.annotator) for one in named))
+    notes = []
+    if timed := sum(bool(SESSION.search(name)) for name in names):
+        notes.append(
+            f"{counted(timed, 'annotator')} named after a time, as unnamed sessions are: "
+            "one annotator may have several names"
+        )
+    if prefix := _dataset(names):
+        notes.append(f"annotators are named without {prefix!r}, which all names begin with")
+    for one in named:
+        one.annotator = str(one.annotator).removeprefix(prefix)
     both = zip(examples, responses, strict=True)
     read_examples = [example for (_, example), one in both if one.reason is None]
     if any(_is_elsewhere(*one) for example in read_examples for one in _shown(example).items()):
@@ -64,17 +74,10 @@ def read(path: Path, options: Layout) -> Corpus:
     sets |= {q for one in kept for q, values in one.answers.items() if len(values) > 1}
     if options.scale is None and CHOSEN in kinds:
         options = replace(options, scale=_scale(kept, read_examples, bool(sets)))
+    sets |= kinds.keys() & {SPANS}
+    roles = {"item": ITEM, "annotator": ANNOTATOR, "verdict": ANSWER if "" in kinds else None}
     return responses_corpus(
-        path,
-        responses,
-        options,
-        "Prodigy",
-        notes,
-        sets=sets | (kinds.keys() & {SPANS}),
-        fields=SHOWN,
-        item=ITEM,
-        annotator=ANNOTATOR,
-        verdict=ANSWER if "" in kinds else None,
+        path, responses, options, "Prodigy", notes, sets=sets, fields=SHOWN, **roles
     )
 
 
@@ -95,7 +98,10 @@ def _response(path: Path, place: str, example: Example) -> Response:
     name = example.get(ANNOTATOR) or example.get("_session_id")
     one = Response(place, str(example[ITEM]), unquote(str(name)) if name else None, {})
     one.item_data = {k: v for k, v in _shown(example).items() if not _is_elsewhere(k, v)}
-    one.extra = _extra(example, is_choice)
+    own = {*SHOWN, "html", "accept", ANSWER, *(() if is_choice else ("label",))}
+    own |= {key for key in example if key.startswith("_") and key != "_timestamp"}
+    one.extra = texts_in(example.get("meta"), "meta.", kinds=str | bool)
+    one.extra |= texts_in(example, skip=own, kinds=str | bool)
     if is_choice:
         one.answers[CHOSEN] = value_texts(example.get("accept"))
     elif view.endswith(SPANNED) or example.get(SPANS):
@@ -134,14 +140,6 @@ def _is_elsewhere(role: str, written: str) -> bool:
     return role != "text" and written.startswith(ELSEWHERE)
 
 
-def _extra(example: Example, is_choice: bool) -> dict[str, str]:
-    """The other plain texts of an example: its own keys, those of `meta`, and its time."""
-    known = {*SHOWN, "html", "accept", ANSWER, *(() if is_choice else ("label",))}
-    known |= {key for key in example if key.startswith("_") and key != "_timestamp"}
-    meta = texts_in(example.get("meta"), "meta.", kinds=str | bool)
-    return meta | texts_in(example, skip=known, kinds=str | bool)
-
-
 def _scale(kept: Sequence[Response], examples: Sequence[Example], several: bool) -> Scale | None:
     """The scale of the options that were offered; None if the export does not list them."""
     offered = [one for example in examples for one in list_in(example.get("options"))]
@@ -151,22 +149,6 @@ def _scale(kept: Sequence[Response], examples: Sequence[Example], several: bool)
         return None
     values |= dict.fromkeys(value for one in kept for value in one.answers[CHOSEN])
     return MultiLabel(tuple(values)) if several else infer_scale(list(values))
-
-
-def _shorten(responses: Sequence[Response]) -> list[str]:
-    """Name annotators without the name of the dataset, which Prodigy puts first; returns notes."""
-    names = list(dict.fromkeys(str(one.annotator) for one in responses))
-    notes = []
-    if timed := sum(bool(SESSION.search(name)) for name in names):
-        notes.append(
-            f"{counted(timed, 'annotator')} named after a time, as unnamed sessions are: "
-            "one annotator may have several names"
-        )
-    if prefix := _dataset(names):
-        notes.append(f"annotators are named without {prefix!r}, which all names begin with")
-    for one in responses:
-        one.annotator = str(one.annotator).removeprefix(prefix)
-    return notes
 
 
 def _dataset(names: list[str]) -> str:

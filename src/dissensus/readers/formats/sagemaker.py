@@ -47,12 +47,19 @@ def read(path: Path, options: Layout) -> Corpus:
     responses: list[Response] = []
     sets: set[str] = set()
     for file in sagemaker_files(path):
-        for number, answer in enumerate(_answers(file, options), start=1):
-            item, worker = file.parent.name, value_text(answer.get("workerId"))
-            place = f"{item}/{file.name}, answer {number}"
+        content = parsed(read_utf8(file, options.encoding), file)
+        answers = as_object(content, str(file), "answers").get("answers")
+        if not isinstance(answers, list):
+            raise DataError(f"{file}: no list 'answers'")
+        for number, written in enumerate(answers, start=1):
+            where, item = f"{file}, answer {number}", file.parent.name
+            answer = as_object(written, where, "a worker")
+            worker, place = (
+                value_text(answer.get("workerId")),
+                f"{item}/{file.name}, answer {number}",
+            )
             one = Response(place, item, worker, {}, shown.get(item, {}))
             one.seconds = value_text(answer.get("timeSpentInSeconds"))
-            where = f"{file}, answer {number}"
             for name, content in as_object(answer.get("answerContent"), where, "answers").items():
                 question = (label or "label") if _WIDGET.fullmatch(name) else name
                 if _add(one, question, content):
@@ -62,14 +69,6 @@ def read(path: Path, options: Layout) -> Corpus:
         raise DataError(f"{path}: no labels, entities or boxes in the answers of workers")
     notes = [] if shown else [f"no {MANIFEST} in the folder, so that nothing is known of the items"]
     return responses_corpus(path, responses, options, "SageMaker Ground Truth", notes, sets=sets)
-
-
-def _answers(file: Path, options: Layout) -> list[dict[str, Any]]:
-    content = parsed(read_utf8(file, options.encoding), file)
-    answers = as_object(content, str(file), "answers").get("answers")
-    if not isinstance(answers, list):
-        raise DataError(f"{file}: no list 'answers'")
-    return [as_object(one, f"{file}, answer {n}", "a worker") for n, one in enumerate(answers, 1)]
 
 
 def _manifest(path: Path, options: Layout) -> tuple[dict[str, dict[str, str]], str | None]:
@@ -108,15 +107,11 @@ def _add(one: Response, question: str, content: Any) -> bool:
 
 def _span(question: str, written: Any) -> Span | None:
     """An entity or a box; None if it has no place or no label."""
-    start: tuple[float, ...]
-    stop: tuple[float, ...]
     try:
+        label = str(written["label"])
         if "startOffset" in written:
-            start, stop = (float(written["startOffset"]),), (float(written["endOffset"]),)
-        else:
-            ends = (float(written[key]) for key in ("top", "left", "height", "width"))
-            top, left, height, width = ends
-            start, stop = (top, left), (top + height, left + width)
-        return Span(question, start, stop, str(written["label"]))
+            return Span.between(question, written["startOffset"], written["endOffset"], label)
+        top, left, height, width = (float(written[k]) for k in ("top", "left", "height", "width"))
+        return Span(question, (top, left), (top + height, left + width), label)
     except (KeyError, TypeError, ValueError):
         return None

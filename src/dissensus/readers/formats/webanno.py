@@ -15,9 +15,7 @@ links between spans are not read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
@@ -39,9 +37,10 @@ def read(path: Path, options: Layout) -> Corpus:
     files = webanno_files(path)
     if not files:
         raise DataError(f"{path}: no file of {TOOL}")
-    documents = {file: _document(file, options) for file in files}
-    named = documents_and_annotators({file: one.text for file, one in documents.items()})
-    labels = {(s.question, s.label) for one in documents.values() for s in one.spans}
+    not_read: set[str] = set()
+    documents = {file: _document(file, options, not_read) for file in files}
+    named = documents_and_annotators({file: text for file, (text, _, _) in documents.items()})
+    labels = {(s.question, s.label) for _, _, spans in documents.values() for s in spans}
     valued = {question for question, label in labels if label != "*"}
     layers = {question.partition(".")[0] for question in valued}
     # a feature without a value counts only if its layer has no other
@@ -49,34 +48,22 @@ def read(path: Path, options: Layout) -> Corpus:
     if not used:
         raise DataError(f"{path}: no spans in {len(files)} files")
     responses = []
-    for file, document in documents.items():
-        answers: dict[str, list[str]] = {q: [] for q in document.questions if q in used}
-        one = Response(file.name, *named[file], answers, {"text": document.text})
-        for span in document.spans:
+    for file, (text, questions, spans) in documents.items():
+        answers: dict[str, list[str]] = {q: [] for q in questions if q in used}
+        one = Response(file.name, *named[file], answers, {"text": text})
+        for span in spans:
             if span.question in used:
                 one.mark(span)
         responses.append(one)
-    relations = {name for document in documents.values() for name in document.not_read}
-    notes = [f"not read: {', '.join(sorted(relations))}"] if relations else []
+    notes = [f"not read: {', '.join(sorted(not_read))}"] if not_read else []
     notes.append("an item is a document")
     return responses_corpus(path, responses, options, TOOL, notes, fields=["text"])
 
 
-# ---- a document ----
-
-
-@dataclass
-class _Document:
-    text: str = ""
-    questions: list[str] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
-    not_read: set[str] = field(default_factory=set)
-
-
-def _document(file: Path, options: Layout) -> _Document:
+def _document(file: Path, options: Layout, not_read: set[str]) -> tuple[str, list[str], list[Span]]:
+    """The text of a document, its questions and spans; what is not read is added to a set."""
     lines = read_utf8(file, options.encoding).decode("utf-8").split("\n")
-    document = _Document()
-    columns = _columns(lines, document)
+    columns = _columns(lines, not_read)
     tokens: list[tuple[int, int, str]] = []
     parts: dict[tuple[int, str, str], tuple[int, int]] = {}  # column, number, value -> ends
     alone = 0
@@ -91,46 +78,41 @@ def _document(file: Path, options: Layout) -> _Document:
         if "." not in fields[0]:  # 1-2.1 is a part of a token, which is not one itself
             tokens.append((start, stop, _ESCAPED.sub(r"\1", fields[2])))
         for at, (column, cell) in enumerate(zip(columns, fields[3:], strict=False)):
-            if column is None or cell in EMPTY:
-                continue
-            for value in _STACKED.split(cell):
+            for value in _STACKED.split(cell) if column is not None and cell not in EMPTY else ():
                 match = _NUMBERED.fullmatch(value)
                 alone += match is None
                 key = match[2] if match else f"alone {alone}"
                 label = _ESCAPED.sub(r"\1", match[1] if match else value)
-                if label in EMPTY:
-                    continue
-                known = parts.get((at, key, label), (start, stop))
-                parts[at, key, label] = (min(known[0], start), max(known[1], stop))
-    shift = tokens[0][0] if tokens else 0
+                if label not in EMPTY:
+                    known = parts.get((at, key, label), (start, stop))
+                    parts[at, key, label] = (min(known[0], start), max(known[1], stop))
+    text, shift = "", tokens[0][0] if tokens else 0
     for start, _, token in tokens:
-        document.text += " " * (start - shift - len(document.text)) + token
-    for (at, _, label), (start, stop) in parts.items():
-        question = str(columns[at])
-        span = Span(question, (float(start - shift),), (float(stop - shift),), label)
-        document.spans.append(span)
-    return document
+        text += " " * (start - shift - len(text)) + token
+    spans = [
+        Span(str(columns[at]), (float(start - shift),), (float(stop - shift),), label)
+        for (at, _, label), (start, stop) in parts.items()
+    ]
+    return text, [column for column in columns if column is not None], spans
 
 
-def _columns(lines: list[str], document: _Document) -> list[str | None]:
+def _columns(lines: list[str], not_read: set[str]) -> list[str | None]:
     """The question of each column, in the order of the header; None of a relation or a link."""
-    columns: list[Any] = []
+    columns: list[str | None] = []
     for line in lines:
-        if line.startswith(("#T_RL=", "#T_CH=")):
-            name = line.partition("=")[2].split("|")[0]
-            document.not_read.add(name.rpartition(".")[2])
-            width = max(len(line.rstrip("\r").split("|")) - 1, 1)
-            columns += [None] * (width + line.startswith("#T_RL="))
-        elif line.startswith("#T_SP="):
-            name, *features = line.rstrip("\r").partition("=")[2].split("|")
-            layer = name.rpartition(".")[2]
+        kind, _, header = line.rstrip("\r").partition("=")
+        name, *features = header.split("|")
+        layer = name.rpartition(".")[2]
+        if kind in ("#T_RL", "#T_CH"):
+            not_read.add(layer)
+            columns += [None] * (max(len(features), 1) + (kind == "#T_RL"))
+        elif kind == "#T_SP":
             for before, feature in zip(["", *features], features, strict=False):
                 if "ROLE_" in (before[:5], feature[:5]):  # a link, or its target
-                    document.not_read.add(f"{layer} links")
+                    not_read.add(f"{layer} links")
                     columns.append(None)
                 else:
                     columns.append(f"{layer}.{feature}" if feature else layer)
-                    document.questions.append(columns[-1])
         elif not line.startswith("#") and line.strip():
             break
     return columns
