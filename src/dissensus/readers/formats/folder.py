@@ -8,7 +8,7 @@ Arrow files are parts of one table: `train-00000-of-00002.parquet` is in the spl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,9 +60,18 @@ def read(path: Path, options: Layout) -> Corpus:
     if shards:
         return _shards(path, shards, options)
     grids = _grids(path, files, options)
-    if len(grids) > 2 and all(len(one.cells) == 1 for one in grids) and options.item is None:
-        return _objects_corpus(path, grids, options)
-    return grids_corpus(path, grids, options, "file")
+    if (
+        not (len(grids) > 2 and all(len(one.cells) == 1 for one in grids))
+        or options.item is not None
+    ):
+        return grids_corpus(path, grids, options, "file")
+    header = list(dict.fromkeys(name for one in grids for name in one.header))
+    item = free_name("file", header)  # files with an object each are items, named as the file
+    rows = [{item: one.name, **dict(zip(one.header, one.cells[0], strict=True))} for one in grids]
+    cells = [[row.get(name) for name in (item, *header)] for row in rows]
+    table = rows_of(path, [item, *header], cells, [f"file {one.name!r}" for one in grids])
+    corpus = table_corpus(table, replace(options, item=item))
+    return replace(corpus, notes=(*corpus.notes, f"{path.name}: an item in each file"))
 
 
 def read_zip(path: Path, options: Layout) -> Corpus:
@@ -104,7 +113,7 @@ def _rows(file: Path, options: Layout) -> Rows:
 def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
     names = _names(path, files)
     texts = [file for file in files if ending(file) not in folders.SPREADSHEETS]
-    cells = {file: list(_cells(file, options)) for file in texts}
+    cells = {file: _cells(file, options) for file in texts}
     grids = {file: grid(names[file], rows) for file, rows in cells.items()}
     tables = [file for file in cells if ending(file) in folders.TEXTS]
     if tables and not looks_named([one for one in grids.values() if one is not None]):
@@ -117,17 +126,6 @@ def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
         if file in known:
             known[file] = replace(known[file], name=annotator, document=document)
     return list(known.values())
-
-
-def _objects_corpus(path: Path, grids: list[Grid], options: Layout) -> Corpus:
-    """Files with one object each, which is an item called as the file is."""
-    header = list(dict.fromkeys(name for one in grids for name in one.header))
-    named = free_name("file", header)
-    rows = [{named: one.name, **dict(zip(one.header, one.cells[0], strict=True))} for one in grids]
-    cells = [[row.get(name) for name in (named, *header)] for row in rows]
-    table = rows_of(path, [named, *header], cells, [f"file {one.name!r}" for one in grids])
-    corpus = table_corpus(table, replace(options, item=named))
-    return replace(corpus, notes=(*corpus.notes, f"{path.name}: an item in each file"))
 
 
 def _documents(path: Path, files: list[Path]) -> dict[Path, tuple[str, str]]:
@@ -150,20 +148,15 @@ def _names(path: Path, files: list[Path]) -> dict[Path, str]:
     return next(dict(zip(files, way, strict=True)) for way in ways if len(set(way)) == len(files))
 
 
-def _cells(file: Path, options: Layout) -> Iterable[Cells]:
+def _cells(file: Path, options: Layout) -> Sequence[Cells]:
     """All cells of a file, the column names first."""
-    if ending(file) in folders.LINES:
-        return _of_objects(read_utf8(file, options.encoding), file)
-    named = options if options.header is not None else replace(options, header=1)
-    return delimited_cells(file, named)  # `looks_named` sees whether all files have names
-
-
-def _of_objects(data: bytes, file: Path) -> Iterator[Cells]:
-    entries = [entry for _, entry in objects(data.decode("utf-8"), file)]
+    if ending(file) not in folders.LINES:
+        named = options if options.header is not None else replace(options, header=1)
+        return delimited_cells(file, named)  # `looks_named` sees whether all files have names
+    text = read_utf8(file, options.encoding).decode("utf-8")
+    entries = [entry for _, entry in objects(text, file)]
     names = list(dict.fromkeys(name for entry in entries for name in entry))
-    yield [str(name) for name in names]
-    for entry in entries:
-        yield [value_text(entry.get(name)) for name in names]
+    return [[*names], *([value_text(entry.get(name)) for name in names] for entry in entries)]
 
 
 # ---- parts of one table ----

@@ -40,31 +40,31 @@ def read(path: Path, options: Layout) -> Corpus:
             f"{', '.join(options.columns_named)}"
         )
     data = read_bytes(path)
-    values, place = _array(data, path) if data.startswith(NUMPY) else _text(path, options)
+    if data.startswith(NUMPY):
+        values, numbers = numpy_array(data, path), None
+        if values.dtype.kind not in "biuf":
+            raise DataError(f"{path}: {values.dtype} is not a type of number; {_CONTENT}")
+        if values.ndim != 2 or not values.size:
+            raise DataError(
+                f"{path}: a matrix is items x annotators, found the shape {values.shape}"
+            )
+    else:
+        text = read_utf8(path, options.encoding).decode("utf-8")
+        lines = enumerate(io.StringIO(text, newline=None), start=1)
+        fields = {number: line.split() for number, line in lines if line.strip()}
+        if not fields:
+            raise DataError(f"{path}: the file is empty")
+        numbers = list(fields)
+        try:
+            values = np.loadtxt(io.StringIO(text), ndmin=2, comments=None)
+        except ValueError:
+            _refuse(fields, path)
+
+    def place(row: int) -> str:
+        return f"row {row + 1}" if numbers is None else f"line {numbers[row]}"
+
     _check_whole(values, path, place)
     return _corpus(values, path, place, options)
-
-
-def _array(data: bytes, path: Path) -> tuple[np.ndarray, Callable[[int], str]]:
-    values = numpy_array(data, path)
-    if values.dtype.kind not in "biuf":
-        raise DataError(f"{path}: {values.dtype} is not a type of number; {_CONTENT}")
-    if values.ndim != 2 or not values.size:
-        raise DataError(f"{path}: a matrix is items x annotators, found the shape {values.shape}")
-    return values, lambda row: f"row {row + 1}"
-
-
-def _text(path: Path, options: Layout) -> tuple[np.ndarray, Callable[[int], str]]:
-    text = read_utf8(path, options.encoding).decode("utf-8")
-    lines = enumerate(io.StringIO(text, newline=None), start=1)
-    fields = {number: line.split() for number, line in lines if line.strip()}
-    if not fields:
-        raise DataError(f"{path}: the file is empty")
-    try:
-        values = np.loadtxt(io.StringIO(text), ndmin=2, comments=None)
-    except ValueError:
-        _refuse(fields, path)
-    return values, lambda row: f"line {list(fields)[row]}"
 
 
 def _refuse(lines: dict[int, list[str]], path: Path) -> NoReturn:

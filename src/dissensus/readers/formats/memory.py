@@ -101,7 +101,7 @@ def _arrow(series: Any) -> Any:
             return array
         return pa.array([None if _is_gap(value) else str(value) for value in series.to_list()])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):  # 1, "a" and 2**70 together
-        return _mixed(series.to_list())
+        return _mixed([None if _is_gap(value) else value for value in series.to_list()])
 
 
 def _array(values: list[Any]) -> Any:
@@ -114,16 +114,12 @@ def _array(values: list[Any]) -> Any:
 
 def _mixed(values: list[Any]) -> Any:
     """Values of different kinds as texts, or as sets if there are some."""
-    values = [None if _is_gap(value) else value for value in values]
-    if any(isinstance(value, list | tuple | set | frozenset) for value in values):
-        sets = [None if value is None else _members(value) for value in values]
-        return pa.array(sets, pa.list_(pa.string()))
-    return pa.array([value_text(value) for value in values], pa.string())
-
-
-def _members(value: Any) -> list[str | None]:
-    many = isinstance(value, list | tuple | set | frozenset)
-    return [value_text(one) for one in (value if many else [value])]
+    several = (list, tuple, set, frozenset)
+    if not any(isinstance(value, several) for value in values):
+        return pa.array([value_text(value) for value in values], pa.string())
+    sets = [list(value) if isinstance(value, several) else [value] for value in values]
+    texts = [None if of == [None] else [value_text(one) for one in of] for of in sets]
+    return pa.array(texts, pa.list_(pa.string()))
 
 
 def _is_gap(value: Any) -> bool:

@@ -68,25 +68,13 @@ class Platform:
 
 
 MTURK = Platform(
-    "Mechanical Turk",
-    item="HITId",
-    annotator="WorkerId",
-    response="AssignmentId",
-    shown="Input.",
-    answer="Answer.",
-    status=cleaning.MTURK,
-    seconds="WorkTimeInSeconds",
-)
+    "Mechanical Turk", "HITId", "WorkerId", "AssignmentId", shown="Input.", answer="Answer.",
+    status=cleaning.MTURK, seconds="WorkTimeInSeconds",
+)  # fmt: skip
 TOLOKA = Platform(
-    "Toloka",
-    item="ASSIGNMENT:task_id",
-    annotator="ASSIGNMENT:worker_id",
-    response="ASSIGNMENT:assignment_id",
-    shown="INPUT:",
-    answer="OUTPUT:",
-    gold="GOLDEN:{}",
-    status=cleaning.TOLOKA,
-)
+    "Toloka", "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:assignment_id",
+    shown="INPUT:", answer="OUTPUT:", gold="GOLDEN:{}", status=cleaning.TOLOKA,
+)  # fmt: skip
 TAINTED, ABOUT_GOLD = "_tainted", ("_gold", "_gold_reason")
 FIGURE_EIGHT = Platform("Figure Eight", "_unit_id", "_worker_id", "_id", gold="{}_gold")
 
@@ -102,28 +90,6 @@ def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
         )
     rows.check([platform.annotator])
     rows = _unfolded(rows, platform, notes) if platform.shown else rows
-    rows, n_left = _counting(rows, platform)
-    prepare = _judgments if platform is FIGURE_EIGHT else _assignments
-    rows, answers, named, shown = prepare(rows, options, platform, notes)
-    if not answers:  # too few judgments to see which columns differ within a unit
-        return table_corpus(rows, options)
-    if options.text is not None:
-        text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
-        options = replace(options, text=text)
-    roles, missing_media = _roles(rows, answers, shown, options, platform)
-    left = Left({(question, why): n for question in answers for why, n in n_left.items()})
-    return export_corpus(
-        rows, roles, options, platform.tool, left, notes, missing_media, reasons=n_left
-    )
-
-
-read_mturk = partial(_read, platform=MTURK)
-read_toloka = partial(_read, platform=TOLOKA)
-read_figure_eight = partial(_read, platform=FIGURE_EIGHT)
-
-
-def _counting(rows: Rows, platform: Platform) -> tuple[Rows, Counter[str]]:
-    """The rows that count, and how many do not, by reason."""
     if platform.status is not None:
         reasons = reasons_of(rows, platform.status)
     else:
@@ -133,13 +99,14 @@ def _counting(rows: Rows, platform: Platform) -> tuple[Rows, Counter[str]]:
     n_left = Counter(why for why in reasons if why is not None)
     if n_left.total() == rows.n_rows:
         raise DataError(f"{rows.path}: no answers: {counts(n_left)}")
-    return take_rows(rows, np.array([why is None for why in reasons])), n_left
-
-
-def _roles(
-    rows: Rows, answers: tuple[str, ...], may: list[str], options: Layout, platform: Platform
-) -> tuple[ColumnRoles, list[str]]:
-    """The roles of the columns, and the columns of media files that do not exist."""
+    rows = take_rows(rows, np.array([why is None for why in reasons]))
+    prepare = _judgments if platform is FIGURE_EIGHT else _assignments
+    rows, answers, named, may = prepare(rows, options, platform, notes)
+    if not answers:  # too few judgments to see which columns differ within a unit
+        return table_corpus(rows, options)
+    if options.text is not None:
+        text = tuple(named.get(f"{platform.shown}{t}", named.get(t, t)) for t in options.text)
+        options = replace(options, text=text)
     columns = rows.columns
     whole = platform.item in columns and columns[platform.item].first_blank is None
     item = platform.item if whole or not platform.answer else None
@@ -149,9 +116,9 @@ def _roles(
         raise DataError(
             f"{rows.path}: no items: there is neither {platform.item!r} nor a content column"
         )
-    seconds = columns.get(platform.seconds or "")
     gold = {question: platform.gold.format(question) for question in answers}
-    return ColumnRoles(
+    seconds = columns.get(platform.seconds or "")
+    roles = ColumnRoles(
         item,
         platform.annotator,
         answers,
@@ -159,7 +126,16 @@ def _roles(
         gold={q: name for q, name in gold.items() if name in columns and columns[name].values},
         seconds=platform.seconds if seconds and seconds.numbers() is not None else None,
         response=platform.response if platform.response in columns and len(answers) > 1 else None,
-    ), missing_media
+    )
+    left = Left({(question, why): n for question in answers for why, n in n_left.items()})
+    return export_corpus(
+        rows, roles, options, platform.tool, left, notes, missing_media, reasons=n_left
+    )
+
+
+read_mturk = partial(_read, platform=MTURK)
+read_toloka = partial(_read, platform=TOLOKA)
+read_figure_eight = partial(_read, platform=FIGURE_EIGHT)
 
 
 # ---- judgments of Figure Eight ----
@@ -299,11 +275,18 @@ def _answers(
     """
     prefix = platform.answer
     columns = {n.removeprefix(prefix): c for n, c in rows.columns.items() if n.startswith(prefix)}
-    boxes = _boxes(columns)
+    boxes: dict[str, dict[str, str]] = {}  # question -> value -> column, of `QUESTION.VALUE`
+    for name, column in columns.items():
+        question, dot, value = name.rpartition(".")
+        values = {str(cell).strip().lower() for cell in column.values.to_pylist()}
+        if dot and question not in columns and values and values <= TICKS:
+            boxes.setdefault(question, {})[value] = name
+    boxes = {question: parts for question, parts in boxes.items() if len(parts) > 1}
     boxed = {name for parts in boxes.values() for name in parts.values()}
     answers = {name: column for name, column in columns.items() if name not in boxed}
     for name, parts in boxes.items():
-        answers[name] = _ticked({value: columns[box] for value, box in parts.items()}, name, sets)
+        answers[name], is_set = _ticked({value: columns[box] for value, box in parts.items()})
+        sets |= {name} if is_set else set()
     short = {name: name.removesuffix(".labels").removesuffix(".label") for name in answers}
     if len(set(short.values())) < len(short):
         short = {name: name for name in answers}
@@ -326,27 +309,16 @@ def _answers(
     return answers
 
 
-def _boxes(columns: dict[str, Column]) -> dict[str, dict[str, str]]:
-    """Question -> value -> column, of check boxes that are called `QUESTION.VALUE`."""
-    boxes: dict[str, dict[str, str]] = {}
-    for name, column in columns.items():
-        question, dot, value = name.rpartition(".")
-        values = {str(cell).strip().lower() for cell in column.values.to_pylist()}
-        if dot and question not in columns and values and values <= TICKS:
-            boxes.setdefault(question, {})[value] = name
-    return {question: parts for question, parts in boxes.items() if len(parts) > 1}
-
-
-def _ticked(boxes: dict[str, Column], question: str, sets: set[str]) -> Column:
-    """The checked values of each row: one value if every row has one, otherwise a set."""
+def _ticked(boxes: dict[str, Column]) -> tuple[Column, bool]:
+    """The checked values of each row, and whether they are sets: not if every row has one."""
     cells = list(zip(*(column.array().to_pylist() for column in boxes.values()), strict=True))
+    filled = [any(cell is not None for cell in row) for row in cells]
     chosen = [
         [value for value, cell in zip(boxes, row, strict=True) if str(cell).lower() == "true"]
         for row in cells
     ]
-    filled = [any(cell is not None for cell in row) for row in cells]
     if {len(one) for one, is_filled in zip(chosen, filled, strict=True) if is_filled} <= {1}:
-        return Column.of(pa.array([one[0] if one else None for one in chosen], pa.string()))
-    sets.add(question)
+        return Column.of(pa.array([one[0] if one else None for one in chosen], pa.string())), False
     blank = ~np.array(filled, dtype=bool)
-    return Column.of(pa.array([set_text(checked) for checked in chosen], pa.string(), mask=blank))
+    texts = pa.array([set_text(checked) for checked in chosen], pa.string(), mask=blank)
+    return Column.of(texts), True

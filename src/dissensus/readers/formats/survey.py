@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
@@ -41,11 +40,7 @@ _NUMBER = re.compile(r"(?P<before>.*?\D)(?P<item>\d+)(?P<after>\D*)")
 Row = Sequence[str | None]
 
 
-class _Cell(NamedTuple):
-    """The question and the item of a column."""
-
-    question: str
-    item: str
+Cell = tuple[str, str]  # the question and the item of a column
 
 
 def read(path: Path, options: Layout) -> Corpus:
@@ -77,9 +72,8 @@ def survey_corpus(
         raise DataError(f"{path}: no participants")
     columns = _columns(header, rows, wording)
     if options.answer is not None:
-        known = dict.fromkeys(cell.question for cell in columns.values())
-        check_known(path, options.answer, known, "question")
-        columns = {at: cell for at, cell in columns.items() if cell.question in options.answer}
+        check_known(path, options.answer, dict.fromkeys(q for q, _ in columns.values()), "question")
+        columns = {at: cell for at, cell in columns.items() if cell[0] in options.answer}
     if not columns:
         raise DataError(
             f"{path}: a survey without a question that is asked for several items: no columns of "
@@ -89,35 +83,33 @@ def survey_corpus(
     return _corpus(path, header, rows, columns, options, notes)
 
 
-def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[int, _Cell]:
+def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[int, Cell]:
     """Column -> its question and item, where a question has several items."""
     usable = [
         at
         for at, name in enumerate(header)
         if name and plain(name) not in SERVICE and any(row[at] for row in rows)
     ]
-    times = Counter(header[at] for at in usable)
-    columns: dict[int, _Cell] = {}
-    seen: Counter[str] = Counter()
+    times, seen = Counter(header[at] for at in usable), Counter[str]()
+    columns: dict[int, Cell] = {}
     for at in usable:
         if times[header[at]] > 1:
             seen[header[at]] += 1
-            columns[at] = _Cell(header[at], str(seen[header[at]]))
+            columns[at] = header[at], str(seen[header[at]])
     if not columns:
-        for pattern in (GRID_COLUMN, _LOOP, _MATRIX, _NUMBER):
-            columns = _by_name(header, usable, wording, pattern)
-            if columns:
-                break
+        by_name = (_by_name(header, usable, wording, one)
+                   for one in (GRID_COLUMN, _LOOP, _MATRIX, _NUMBER))  # fmt: skip
+        columns = next(filter(None, by_name), {})
     texts: dict[str, list[str]] = {}
-    for at, cell in columns.items():
-        texts.setdefault(cell.question, []).extend(text for row in rows if (text := row[at]))
+    for at, (question, _) in columns.items():
+        texts.setdefault(question, []).extend(text for row in rows if (text := row[at]))
     free = {question for question, answers in texts.items() if are_free(answers, fewest=11)}
-    return {at: cell for at, cell in columns.items() if cell.question not in free}
+    return {at: cell for at, cell in columns.items() if cell[0] not in free}
 
 
 def _by_name(
     header: Sequence[str], usable: Sequence[int], wording: Row, pattern: re.Pattern[str]
-) -> dict[int, _Cell]:
+) -> dict[int, Cell]:
     """The columns whose names fit a pattern, if their question has several items."""
     columns = {}
     for at in usable:
@@ -130,9 +122,9 @@ def _by_name(
         words = (wording[at] or "") if pattern is _MATRIX else ""
         if " - " in words:  # "How much do you agree? - I like it"
             item = words.rpartition(" - ")[2].strip()
-        columns[at] = _Cell(re.sub(r"\s+", " ", question).strip(" _-.") or "answer", item)
-    items = Counter(cell.question for cell in columns.values())
-    kept = {at: cell for at, cell in columns.items() if items[cell.question] > 1}
+        columns[at] = re.sub(r"\s+", " ", question).strip(" _-.") or "answer", item
+    items = Counter(question for question, _ in columns.values())
+    kept = {at: cell for at, cell in columns.items() if items[cell[0]] > 1}
     return kept if len(set(kept.values())) == len(kept) else {}
 
 
@@ -157,12 +149,12 @@ def _corpus(
     path: Path,
     header: Sequence[str],
     rows: Sequence[Row],
-    columns: dict[int, _Cell],
+    columns: dict[int, Cell],
     options: Layout,
     notes: list[str],
 ) -> Corpus:
-    questions = list(dict.fromkeys(cell.question for cell in columns.values()))
-    items = list(dict.fromkeys(cell.item for cell in columns.values()))
+    questions = list(dict.fromkeys(question for question, _ in columns.values()))
+    items = list(dict.fromkeys(item for _, item in columns.values()))
     at = {cell: number for number, cell in columns.items()}
     annotators, named = _participants(path, header, rows, options)
     others: dict[str, int] = {}  # of several columns with the same name the first
@@ -174,7 +166,7 @@ def _corpus(
     for number, (row, annotator) in enumerate(zip(rows, annotators, strict=True), start=1):
         extra = {name: text for name, column in others.items() if (text := row[column])}
         for item in items:
-            cells = [(question, at.get(_Cell(question, item))) for question in questions]
+            cells = [(question, at.get((question, item))) for question in questions]
             answers = {q: [text] for q, n in cells if n is not None and (text := row[n])}
             place = f"participant {number}, item {item}"
             if answers:
