@@ -38,21 +38,19 @@ def with_items(corpus: Corpus, source: Any, read: Read, item: str | None) -> Cor
     n_shared = _n_shared(corpus, other.items, names)
     joined = _on_items(corpus, other.items)
     at = other.items.find(joined.items)
-    contents, content = dict(joined.contents), dict(joined.content)
-    for role, values in other.contents.items():
-        contents[role], content[role] = values, np.r_[other.content[role], -1][at].astype(np.int32)
-    gold = {q: one.on(joined.items, Names.range(0)) for q, one in other.gold.items()}
+    n_more = joined.n_items - corpus.n_items
     note = (
         f"{names}: items joined: {n_shared} of {counted(corpus.n_items, 'item')} with answers, "
-        f"{counted(joined.n_items - corpus.n_items, 'item')} without"
+        f"{counted(n_more, 'item')} without"
     )
     attributes = {name: _taken(values, at) for name, values in other.item_attributes.items()}
     splits = {name: _taken(values, at) for name, values in other.splits.items()}
+    gold = {q: one.on(joined.items, Names.range(0)) for q, one in other.gold.items()}
     return _changed(
         joined,
         (*other.notes, note),
-        contents=contents,
-        content=content,
+        contents=dict(joined.contents) | dict(other.contents),
+        content=dict(joined.content) | {role: _at(of, at) for role, of in other.content.items()},
         item_attributes=joined.item_attributes | attributes,
         splits=joined.splits | splits,
         gold=joined.gold | gold,
@@ -173,7 +171,12 @@ def with_feature_file(
     """
     names = _about(source)
     if str(source).endswith(".npy"):
-        vectors, items = _array(source), order
+        vectors, items = numpy_array(read_bytes(Path(source)), Path(source)), order
+        if vectors.ndim not in (2, 3) or vectors.dtype.kind not in "iuf" or not len(vectors):
+            shape = vectors.shape
+            raise DataError(f"{source}: features are items x numbers, found the shape {shape}")
+        if not np.isfinite(vectors).all():
+            raise DataError(f"{source}: features contain nan or infinite numbers")
         numbers = Names.range(len(vectors))
         if items is None and (numbers.find(corpus.items) >= 0).all():
             items = numbers  # of the rows of the array
@@ -183,7 +186,7 @@ def with_feature_file(
                 f"{source}: {len(vectors)} rows, but {known}; give the items in the same order "
                 "(items=, --items), or write a table with a column of items"
             )
-        contents, codes = Contents.distinct("features", vectors)
+        contents, codes = Contents.distinct("features", np.asarray(vectors, dtype=np.float32))
     else:
         other = read(source, answer=(), item=item)
         if "features" not in other.contents:
@@ -191,24 +194,11 @@ def with_feature_file(
                 f"{source}: no features recognised; name their columns x0, x1, x2 and so on"
             )
         items, contents, codes = other.items, other.contents["features"], other.content["features"]
-    at = items.find(corpus.items)
-    n_shared = _n_shared(corpus, items, names)
+    n_shared, at = _n_shared(corpus, items, names), items.find(corpus.items)
     note = f"{names}: features of {n_shared} of {counted(corpus.n_items, 'item')}"
-    return _changed(
-        corpus,
-        (note,),
-        contents={**corpus.contents, "features": contents},
-        content={**corpus.content, "features": np.r_[codes, -1][at].astype(np.int32)},
-    )
-
-
-def _array(path: Any) -> np.ndarray:
-    values = numpy_array(read_bytes(Path(path)), Path(path))
-    if values.ndim not in (2, 3) or values.dtype.kind not in "iuf" or not len(values):
-        raise DataError(f"{path}: features are items x numbers, found the shape {values.shape}")
-    if not np.isfinite(values).all():
-        raise DataError(f"{path}: features contain nan or infinite numbers")
-    return np.asarray(values, dtype=np.float32)
+    every = {**corpus.contents, "features": contents}
+    content = {**corpus.content, "features": _at(codes, at)}
+    return _changed(corpus, (note,), contents=every, content=content)
 
 
 def _n_shared(corpus: Corpus, items: Names, names: str) -> int:
@@ -233,11 +223,16 @@ def _on_items(corpus: Corpus, more: Names) -> Corpus:
         corpus,
         items=items,
         questions={q: one.on(items, corpus.annotators) for q, one in corpus.questions.items()},
-        content={r: np.r_[code, -1][at].astype(np.int32) for r, code in corpus.content.items()},
+        content={role: _at(codes, at) for role, codes in corpus.content.items()},
         item_attributes={n: _taken(v, at) for n, v in corpus.item_attributes.items()},
         gold={q: one.on(items, Names.range(0)) for q, one in corpus.gold.items()},
         splits={n: _taken(v, at) for n, v in corpus.splits.items()},
     )
+
+
+def _at(codes: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Codes of contents at these places, -1 at -1."""
+    return np.asarray(np.r_[codes, -1][at], dtype=np.int32)
 
 
 def _taken(values: Any, at: np.ndarray) -> Any:

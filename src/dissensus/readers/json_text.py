@@ -68,18 +68,19 @@ def line_object(line: str, number: int, path: Path) -> dict[str, Any]:
     """The object in a line."""
     try:
         content, end = DECODER.raw_decode(line)
-        reason = f"more after it: column {end + 1}"
     except json.JSONDecodeError as error:
-        content, end, reason = None, -1, f"{error.msg}: column {error.colno}"
+        reason = f"{error.msg}: column {error.colno}"
     except RecursionError:
-        content, end, reason = None, -1, "nested too deep"
-    if isinstance(content, dict) and end == len(line):
-        return content
-    if end == len(line):
-        raise DataError(
-            f"{path}, line {number}: each line must contain one object, such as "
-            f'{{"item": "t1", "annotator": "ann", "answer": "yes"}}; found {line[:40]!r}'
-        )
+        reason = "nested too deep"
+    else:
+        if isinstance(content, dict) and end == len(line):
+            return content
+        if end == len(line):
+            raise DataError(
+                f"{path}, line {number}: each line must contain one object, such as "
+                f'{{"item": "t1", "annotator": "ann", "answer": "yes"}}; found {line[:40]!r}'
+            )
+        reason = f"more after it: column {end + 1}"
     raise DataError(
         f"{path}, line {number}: not a complete JSON object ({reason}); "
         "each line must contain one object; is the line cut off?"

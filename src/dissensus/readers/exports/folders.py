@@ -30,11 +30,8 @@ def files_in(path: Path, *endings: str) -> list[Path]:
         return [path] if path.is_file() and ending(path) in endings else []
     files: list[Path] = []
     for file in path.rglob("*"):
-        if (
-            (not endings or ending(file) in endings)
-            and is_own(file.relative_to(path))
-            and file.is_file()
-        ):
+        wanted = not endings or ending(file) in endings
+        if wanted and is_own(file.relative_to(path)) and file.is_file():
             files.append(file)
         if len(files) > MOST_FILES:
             raise DataError(f"{path}: more than {MOST_FILES} files; name a folder with fewer")
@@ -47,18 +44,10 @@ def is_own(name: str | Path) -> bool:
     return not any(part.startswith((".", "~$", "__")) for part in parts)
 
 
-def is_lines(name: str | Path) -> bool:
-    """Whether a file is called as doccano calls its files of JSON lines."""
-    return PurePosixPath(name).suffix.lower() in (".jsonl", ".json1")
-
-
 def table_files(path: Path) -> list[Path]:
     """The tables in a folder; a text may be anything, so it counts if there is no other."""
-    files = [
-        file
-        for file in files_in(path, *TEXTS, *LINES, *COLUMNS, *SPREADSHEETS)
-        if not stem(file.name).lower().startswith(ASIDE)
-    ]
+    every = files_in(path, *TEXTS, *LINES, *COLUMNS, *SPREADSHEETS)
+    files = [file for file in every if not stem(file.name).lower().startswith(ASIDE)]
     return [file for file in files if ending(file) != ".txt"] or files
 
 
@@ -98,7 +87,8 @@ def sagemaker_files(path: Path) -> list[Path]:
 def doccano_files(path: Path) -> list[Path]:
     """The files in a folder; none if there are others than JSON lines."""
     inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
-    return inside if all(map(is_lines, inside)) else []
+    lines = (".jsonl", ".json1")  # as doccano calls its files
+    return inside if all(file.suffix.lower() in lines for file in inside) else []
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:

@@ -266,17 +266,14 @@ def shown_content(
     if fields and options.text is None:
         shown = {kind_of(f): f for f in fields} if len(fields) == 1 else {f: f for f in fields}
     else:
-        never = {name for name in rows.columns if name not in may}
-        shown = shown_columns(rows, options, item, {*never})
+        shown = shown_columns(rows, options, item, {*rows.columns} - {*may})
     if not shown and len(may) == 1:
         shown = {kind_of(may[0]): may[0]}
-    media = [column for column in shown.values() if kind_of(column) != "text"]
-    written = {column: rows.columns[column].values.to_pylist() for column in media}
-    missing = [
-        column
-        for column, paths in written.items()
-        if not any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in paths)
-    ]
+    missing = []
+    for column in (column for column in shown.values() if kind_of(column) != "text"):
+        paths = rows.columns[column].values.to_pylist()
+        if not any(os.path.isfile(os.path.join(rows.folder, path.strip())) for path in paths):
+            missing.append(column)
     return {role: column for role, column in shown.items() if column not in missing}, missing
 
 
@@ -322,9 +319,8 @@ def with_spans(corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]], nam
     for item, annotator, span in known:
         role = roles[span.question]
         text = _text(corpus, role, item)
-        length = None if text is None else len(text)
-        if len(span.start) == 1 and not span.seconds and length is not None:
-            start, stop = max(span.start[0], 0), min(span.stop[0], length)
+        if text is not None and len(span.start) == 1 and not span.seconds:
+            start, stop = max(span.start[0], 0), min(span.stop[0], len(text))
             if start >= stop:
                 n_outside += 1
                 continue
@@ -335,8 +331,33 @@ def with_spans(corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]], nam
     notes += [f"{counted(n_cut, 'span')} cut at the ends of the text"] if n_cut else []
     notes += [f"{counted(n_outside, 'span')} outside the text left out"] if n_outside else []
     notes = [f"{name}: {note}" for note in [*notes, *_same_for_all(known, corpus)]]
-    rationales = _rationales(kept) if kept else corpus.rationales
-    return replace(corpus, rationales=rationales, notes=(*corpus.notes, *notes))
+    corpus = replace(corpus, notes=(*corpus.notes, *notes))
+    if not kept:
+        return corpus
+    of_item, of_annotator, spans, of_role = zip(*kept, strict=True)
+    axes = max(len(span.start) for span in spans)
+
+    def places(ends: Iterable[tuple[float, ...]]) -> np.ndarray:
+        return np.array([[*end, *[np.nan] * (axes - len(end))] for end in ends], dtype=float)
+
+    rationales = Rationales(
+        np.array(of_item, dtype=np.int64),
+        np.array(of_annotator, dtype=np.int64),
+        pa.array([span.question for span in spans], pa.string()),
+        pa.array(of_role, pa.string()),
+        places(span.start for span in spans),
+        places(span.stop for span in spans),
+        pa.array([span.label for span in spans], pa.string()),
+    )
+    return replace(corpus, rationales=rationales)
+
+
+def _text(corpus: Corpus, role: str, item: int) -> str | None:
+    """The text of an item in this role; None if there is none."""
+    contents = corpus.contents.get(role)
+    if contents is None or contents.kind != "text" or corpus.content[role][item] < 0:
+        return None
+    return str(contents[corpus.content[role][item]])
 
 
 def _same_for_all(known: Sequence[tuple[int, int, Span]], corpus: Corpus) -> list[str]:
@@ -346,39 +367,21 @@ def _same_for_all(known: Sequence[tuple[int, int, Span]], corpus: Corpus) -> lis
         answers = corpus.questions[question]
         if answers.annotator is None:
             continue
-        by_item: dict[int, dict[int, set[Span]]] = {}  # item -> annotator -> what is marked
-        for item, annotator in zip(answers.item.tolist(), answers.annotator.tolist(), strict=True):
-            by_item.setdefault(item, {})[annotator] = set()
+        pairs = zip(answers.item.tolist(), answers.annotator.tolist(), strict=True)
+        marked: dict[tuple[int, int], set[Span]] = {pair: set() for pair in pairs}
         for item, annotator, span in known:
-            if span.question == question and annotator in by_item.get(item, {}):
-                by_item[item][annotator].add(span)
-        every = [list(of_item.values()) for of_item in by_item.values()]
-        shared = [marked for marked in every if len(marked) > 1 and any(marked)]
-        if len(shared) >= FEW_SHARED and all(m == marked[0] for marked in shared for m in marked):
+            if span.question == question and (item, annotator) in marked:
+                marked[item, annotator].add(span)
+        by_item: dict[int, list[set[Span]]] = {}
+        for (item, _), spans in marked.items():
+            by_item.setdefault(item, []).append(spans)
+        shared = [every for every in by_item.values() if len(every) > 1 and any(every)]
+        if len(shared) >= FEW_SHARED and all(m == every[0] for every in shared for m in every):
             notes.append(
                 f"{question}: all annotators have the same spans in each of {len(shared)} shared "
                 "items; if a machine marked them first, agreement says nothing"
             )
     return notes
-
-
-def _rationales(kept: Sequence[tuple[int, int, Span, str]]) -> Rationales:
-    items, annotators, spans, roles = zip(*kept, strict=True)
-    axes = max(len(span.start) for span in spans)
-
-    def places(ends: Iterable[tuple[float, ...]]) -> np.ndarray:
-        padded = [[*end, *[np.nan] * (axes - len(end))] for end in ends]
-        return np.array(padded, dtype=float)
-
-    return Rationales(
-        np.array(items, dtype=np.int64),
-        np.array(annotators, dtype=np.int64),
-        pa.array([span.question for span in spans], pa.string()),
-        pa.array(roles, pa.string()),
-        places(span.start for span in spans),
-        places(span.stop for span in spans),
-        pa.array([span.label for span in spans], pa.string()),
-    )
 
 
 def _role(corpus: Corpus, spans: Sequence[tuple[int, int, Span]]) -> str:
@@ -394,17 +397,7 @@ def _role(corpus: Corpus, spans: Sequence[tuple[int, int, Span]]) -> str:
 
     def n_fitting(role: str) -> int:
         texts = [(_text(corpus, role, item) or "", span) for item, span in sample]
-        return sum(
-            text[int(span.start[0]) : int(span.stop[0])].strip() == str(span.text).strip()
-            for text, span in texts
-        )
+        parts = [(text[int(one.start[0]) : int(one.stop[0])], str(one.text)) for text, one in texts]
+        return sum(part.strip() == marked.strip() for part, marked in parts)
 
     return max(roles, key=n_fitting)
-
-
-def _text(corpus: Corpus, role: str, item: int) -> str | None:
-    """The text of an item in this role; None if there is none."""
-    contents = corpus.contents.get(role)
-    if contents is None or contents.kind != "text" or corpus.content[role][item] < 0:
-        return None
-    return str(contents[corpus.content[role][item]])

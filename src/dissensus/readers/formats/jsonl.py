@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from dissensus.errors import DataError, listed
 from dissensus.readers.files import check_width, read_utf8
 from dissensus.readers.json_text import (
     DECODER,
-    Place,
     objects,
     parsed,
     set_text,
@@ -56,8 +54,15 @@ def object_rows(path: Path, options: Layout) -> Rows:
     def place(row: int) -> str:
         return f"{unit} {numbers[row]}"
 
-    sets: set[str] = set()
-    arrays = [_text_array(name, column, sets, path, place) for name, column in columns.items()]
+    sets, arrays = set(), []
+    for name, column in columns.items():
+        try:
+            arrays.append(text_array(name, column, path, place))
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # lists are written as JSON
+            is_set = any(isinstance(value, list) for value in column)
+            sets |= {name} if is_set else set()
+            texts = [v if v is None or not is_set else set_text(v) for v in column]
+            arrays.append(text_array(name, [value_text(text) for text in texts], path, place))
     facts = {"place": place, "folder": path.resolve().parent, "sets": frozenset(sets)}
     return make_rows(list(columns), arrays, str(path), name=path.name, **facts)
 
@@ -95,12 +100,8 @@ def _by_item(text: str, path: Path) -> list[tuple[int, dict[str, Any]]] | None:
 
 def _check_lines(text: str, path: Path) -> None:
     """Refuse a single JSON object over many lines."""
-    start = text.lstrip()
-    if (
-        unit_of(text) == "entry"
-        or _is_object(start.split("\n", 1)[0].strip())
-        or not _is_object(text.strip())
-    ):
+    first = text.lstrip().split("\n", 1)[0].strip()
+    if unit_of(text) == "entry" or _is_object(first) or not _is_object(text.strip()):
         return
     lists = [key for key, value in DECODER.decode(text).items() if isinstance(value, list)]
     hint = "; or name the list of objects (corpus=, --corpus): " + listed(lists, 5)
@@ -145,13 +146,3 @@ def _columns_of(
     for column in columns.values():
         column.extend([None] * (len(numbers) - len(column)))
     return columns, numbers
-
-
-def _text_array(name: str, column: list[Any], sets: set[str], path: Path, place: Place) -> Any:
-    """A column as Arrow strings; lists are written as JSON and noted in `sets`."""
-    with suppress(pa.ArrowInvalid, pa.ArrowTypeError):
-        return text_array(name, column, path, place)
-    if any(isinstance(value, list) for value in column):
-        sets.add(name)
-        column = [None if value is None else set_text(value) for value in column]
-    return text_array(name, [value_text(value) for value in column], path, place)
