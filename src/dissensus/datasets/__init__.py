@@ -101,13 +101,13 @@ class Dataset:
 
 def _is_there(folder: Path, file: str) -> bool:
     name, _, text = file.partition(": ")
-    paths = folder.glob(name)
-    return any(not text or text.encode() in _first_line(path) for path in paths)
-
-
-def _first_line(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.readline(10_000)
+    for path in folder.glob(name):
+        if not text:
+            return True
+        with path.open("rb") as opened:
+            if text.encode() in opened.readline(10_000):
+                return True
+    return False
 
 
 UNSTATED = "none stated"

@@ -40,17 +40,14 @@ def load_bluebirds_ducks(folder: Folder, corpus: str) -> Corpus:
         gold = rows.gold(annotations.item, YES, items)
         return Corpus.build(corpus, items, {"bluebird": annotations}, gold={"bluebird": gold})
     species = _species(folder, items)
-    is_duck = np.isin(species, ARE_DUCKS).astype(np.int32)
+    gold = labels(np.isin(species, ARE_DUCKS).astype(np.int32), YES, items)
+    note = (
+        f"gold is derived from the species ({' and '.join(ARE_DUCKS)} are ducks); it is not a "
+        "column of the source"
+    )
+    facts, answers = {"species": species}, {"duck": annotations}
     return Corpus.build(
-        corpus,
-        items,
-        {"duck": annotations},
-        item_attributes={"species": species},
-        gold={"duck": labels(is_duck, YES, items)},
-        notes=(
-            f"gold is derived from the species ({' and '.join(ARE_DUCKS)} are ducks); it is not a "
-            "column of the source",
-        ),
+        corpus, items, answers, item_attributes=facts, gold={"duck": gold}, notes=(note,)
     )
 
 
@@ -100,15 +97,11 @@ def _anaesthesia(folder: Folder) -> Corpus:
     scale = Ordinal(("1", "2", "3", "4"))
     annotations = forms.annotations("rating", scale, items, "item", "rater", repeats="keep")
     n_pairs = count_pairs(annotations.item, annotations.annotator_codes("counting pairs"))
-    return Corpus.build(
-        "anaesthesia",
-        items,
-        {"anaesthesia": annotations},
-        notes=(
-            f"{annotations.n_rows - n_pairs} of {annotations.n_rows} answers are second and third "
-            "answers of the same annotator, and are kept",
-        ),
+    note = (
+        f"{annotations.n_rows - n_pairs} of {annotations.n_rows} answers are second and third "
+        "answers of the same annotator, and are kept"
     )
+    return Corpus.build("anaesthesia", items, {"anaesthesia": annotations}, notes=(note,))
 
 
 def _caries(folder: Folder) -> Corpus:
@@ -166,18 +159,16 @@ def load_snow2008(folder: Folder, corpus: str) -> Corpus:
     )
     questions, gold = {}, {}
     for name, table in tables.items():
-        questions[name] = _annotations(table, SCALES[name], items, annotators)
+        rater = annotators.codes(table["annotator_id"])
+        pair = items.codes(table["item_id"]) * len(annotators) + rater  # identifies the response
+        with table.errors():
+            answers = SCALES[name].encode(table["response"])  # texts, also of ratings
+        questions[name] = table.annotations(
+            answers, SCALES[name], items, annotators=annotators, response=pair
+        )
         gold[name] = table.gold(questions[name].item, OTHER_GOLD.get(name, SCALES[name]), items)
     shown = SHOWN[corpus](folder, items)
     return Corpus.build(f"snow2008-{corpus}", items, questions, gold=gold, **shown)
-
-
-def _annotations(table: Table, scale: Scale, items: Names, annotators: Names) -> Annotations:
-    """An annotator answers an item once, so the pair of both identifies the response."""
-    pair = items.codes(table["item_id"]) * len(annotators) + annotators.codes(table["annotator_id"])
-    with table.errors():
-        answers = scale.encode(table["response"])  # texts, also of ratings
-    return table.annotations(answers, scale, items, annotators=annotators, response=pair)
 
 
 def _headlines(folder: Folder, items: Names) -> Parts:
@@ -232,14 +223,9 @@ def _documents(folder: Folder, items: Names) -> Parts:
 
 def _words(folder: Folder, items: Names) -> Parts:
     """Item "boy lad" is its two words, in two roles; words occur in several pairs."""
-    words = [name.partition(" ") for name in items]
-    return {
-        "contents": {
-            "first": [first for first, _, _ in words],
-            "second": [second for _, _, second in words],
-        },
-        "notes": ("answers run from 0 to 10, gold from 0 to 4",),
-    }
+    first, _, second = zip(*(name.partition(" ") for name in items), strict=True)
+    notes = ("answers run from 0 to 10, gold from 0 to 4",)
+    return {"contents": {"first": list(first), "second": list(second)}, "notes": notes}
 
 
 SHOWN: dict[str, Callable[[Folder, Names], Parts]] = {

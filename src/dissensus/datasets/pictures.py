@@ -16,7 +16,6 @@ from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus, Focus, LeftOut
 from dissensus.datasets.files import (
     Folder,
-    Table,
     errors_in,
     labels,
     names_in_order,
@@ -176,14 +175,25 @@ def load_labelme_crowds(folder: Folder, corpus: str) -> Corpus:
     with errors_in(folder / FEATURES):
         gold = labels(np.concatenate(labels_of), SCENES, items)
     contents, shown = Contents.distinct("features", np.concatenate(list(vectors.values())))
+    rows = folder.csv("annotations.csv", ("item_id", "annotator_id"), label=pa.int32())
+    with rows.errors():  # item_id is the row among the training vectors
+        item = items.codes([f"train-{row}" for row in rows.list("item_id")], "item")
+    parts, notes = np.array(part), []
+    trained = np.isin(shown, shown[parts == "train"])
+    for name in ("validation", "test"):
+        if n := int((trained & (parts == name)).sum()):
+            notes.append(
+                f"{counted(n, 'vector')} of {name} also occur in train: a split by "
+                "content keeps them together, the official split does not"
+            )
     return Corpus.build(
         corpus,
         items,
-        {"scene": _labelme_annotations(folder, items)},
+        {"scene": rows.annotations(rows.array("label"), SCENES, items, item)},
         contents={"image": (contents, shown)},
         gold={"scene": gold},
         splits={"official": part},
-        notes=_notes(shown, np.array(part)),
+        notes=tuple(notes),
     )
 
 
@@ -208,26 +218,6 @@ def _arrays(folder: Folder) -> tuple[dict[str, np.ndarray], list[np.ndarray]]:
         shown = ", ".join(str(width) for width in widths)
         raise DataError(f"{path}: the vectors of the parts have several widths: {shown}")
     return vectors, labels_of
-
-
-def _labelme_annotations(folder: Folder, items: Names) -> Annotations:
-    """The crowd's answers; item_id is the row among the training vectors."""
-    rows = folder.csv("annotations.csv", ("item_id", "annotator_id"), label=pa.int32())
-    with rows.errors():
-        item = items.codes([f"train-{row}" for row in rows.list("item_id")], "item")
-    return rows.annotations(rows.array("label"), SCENES, items, item)
-
-
-def _notes(shown: np.ndarray, part: np.ndarray) -> tuple[str, ...]:
-    """Notes about vectors that are in the training part and in another one."""
-    trained = np.isin(shown, shown[part == "train"])
-    n_answered = {name: int((trained & (part == name)).sum()) for name in ("validation", "test")}
-    return tuple(
-        f"{counted(n, 'vector')} of {name} also occur in train: a split by "
-        "content keeps them together, the official split does not"
-        for name, n in n_answered.items()
-        if n
-    )
 
 
 WITHOUT_PICTURE = "shots have no picture; read them as tvsum-shots"
@@ -308,14 +298,26 @@ def load_eye_fixations_12coders(folder: Folder, corpus: str) -> Corpus:
     texts = ("trial", "subject", *SEEN)
     samples = folder.csv("samples_with_12_labels.csv.gz", texts, ["time"], **types)
     trials, trial = Names.encode(samples["trial"])
-    coded = _coded(folder, trials)  # (n_trials, n_coders)
+    events = folder.csv(EVENTS, ("trial", "annotator_id"))
+    marked = events.codes("trial", trials, "trial"), events.codes("annotator_id", CODERS, "coder")
+    coded = np.zeros((len(trials), len(CODERS)), bool)  # whether a coder marked anything in a trial
+    coded[marked] = True
     with samples.errors():
         starts = _starts(trial, samples.array("time"))
         frame = np.arange(len(trial)) - starts[trial]
         items = Names(numbered(samples["trial"], frame))
         annotations = _eye_annotations(samples.array(*columns), coded[trial], items)
-        gaze = _gaze(samples)
+        x, y, v = (numbers_or_nan(samples, name) for name in SEEN)
+    there = [~np.isnan(x) & ~np.isnan(y), ~np.isnan(v)]
+    gaze = np.stack([*np.nan_to_num([x, y, v]), *there], axis=1).astype(np.float32)
     contents, shown = Contents.distinct("features", np.split(gaze, starts[1:]))
+    missing = np.nonzero(~coded)
+    n_cells = int(np.bincount(trial)[missing[0]].sum())
+    pairs = [f"{CODERS[c]} in {trials[t]}" for t, c in zip(*missing, strict=True)]
+    absent = (
+        f"{len(pairs)} pairs of coder and trial are without any fixation and taken as missing, "
+        f"not as 0 ({n_cells} cells): {listed(pairs)}"
+    )
     return Corpus.build(
         corpus,
         items,
@@ -326,17 +328,8 @@ def load_eye_fixations_12coders(folder: Folder, corpus: str) -> Corpus:
         focus=Focus("gaze", frame[:, None].astype(float), frame[:, None] + 1.0),
         group="trial",
         left_out=(LeftOut("fixation events, per trial", LISTS, int(coded.sum())),),
-        notes=(_absent(coded, trials, trial), VECTORS),
+        notes=(absent, VECTORS),
     )
-
-
-def _coded(folder: Folder, trials: Names) -> np.ndarray:
-    """Whether a coder marked anything in a trial, (n_trials, n_coders) booleans."""
-    events = folder.csv(EVENTS, ("trial", "annotator_id"))
-    coded = np.zeros((len(trials), len(CODERS)), bool)
-    trial = events.codes("trial", trials, "trial")
-    coded[trial, events.codes("annotator_id", CODERS, "coder")] = True
-    return coded
 
 
 def _starts(trial: np.ndarray, time: np.ndarray) -> np.ndarray:
@@ -367,31 +360,10 @@ def _eye_annotations(answer: np.ndarray, coded: np.ndarray, items: Names) -> Ann
     )
 
 
-def _gaze(samples: Table) -> np.ndarray:
-    """A vector per sample, (n_samples, 5): x, y, v, and whether there is an x and a v."""
-    x, y, v = (numbers_or_nan(samples, name) for name in SEEN)
-    there = [~np.isnan(x) & ~np.isnan(y), ~np.isnan(v)]
-    return np.stack([*np.nan_to_num([x, y, v]), *there], axis=1).astype(np.float32)
-
-
-def _absent(coded: np.ndarray, trials: Names, trial: np.ndarray) -> str:
-    missing_trial, missing_coder = np.nonzero(~coded)
-    n_cells = int(np.bincount(trial)[missing_trial].sum())
-    missing = zip(missing_trial, missing_coder, strict=True)
-    pairs = [f"{CODERS[c]} in {trials[t]}" for t, c in missing]
-    return (
-        f"{len(pairs)} pairs of coder and trial are without any fixation and taken as missing, "
-        f"not as 0 ({n_cells} cells): {listed(pairs)}"
-    )
-
-
 IMPRESSIONS = {  # the names of columns -> questions
-    "Happiness": "happiness",
-    "Healthy": "healthiness",
-    "Safe": "safety",
-    "Lively": "liveliness",
+    "Happiness": "happiness", "Healthy": "healthiness", "Safe": "safety", "Lively": "liveliness",
     "Orderly": "orderliness",
-}
+}  # fmt: skip
 SIX_LEVELS = Ordinal(("-3", "-2", "-1", "1", "2", "3"))
 EIGHT_EMOTIONS = Nominal(
     ("worried", "happy", "neutral", "angry", "surprise", "sad", "other", "unknown")
@@ -417,16 +389,15 @@ def load_street(folder: Folder, corpus: str) -> Corpus:
     A name may lack the ending of its file; "(12)" in it is "_12" in the file's. The split `paper`
     is the authors': 70 % for training, the rest halved, drawn with the seed 42.
     """
-    kind: Kind = "image" if corpus == "street" else "video"
+    kind: Kind
     scale: Scale
     if corpus == "street":
-        table, media, n, scale = "labels.csv", "images", 10, SIX_LEVELS
-        columns = {name: [f"{word}_{k}" for k in range(1, n + 1)]
-                   for word, name in IMPRESSIONS.items()}  # fmt: skip
+        kind, table, media, n, scale = "image", "labels.csv", "images", 10, SIX_LEVELS
+        words = {f"{word}_": question for word, question in IMPRESSIONS.items()}
     else:
-        table, media, n = "discrete-multi-annotator.csv", "videos", 13
-        scale = EIGHT_EMOTIONS
-        columns = {"emotion": [f"discrete{k}" for k in range(1, n + 1)]}
+        kind, table, media, n = "video", "discrete-multi-annotator.csv", "videos", 13
+        scale, words = EIGHT_EMOTIONS, {"discrete": "emotion"}
+    columns = {name: [f"{word}{k}" for k in range(1, n + 1)] for word, name in words.items()}
     rows = folder.csv(table, ("name", *(name for own in columns.values() for name in own)))
     items = rows.names("name")
     annotators = Names([f"A{k}" for k in range(1, n + 1)])

@@ -78,10 +78,7 @@ def load_nsc_voices(folder: Folder, corpus: str) -> Corpus:
         questions,
         annotators=annotators,
         contents={"speech": (contents, heard[of_item])},
-        item_attributes={
-            "speaker": about["speaker_ID"],
-            "speaker_gender": about["speaker_gender"],
-        },
+        item_attributes={"speaker": about["speaker_ID"], "speaker_gender": about["speaker_gender"]},
         annotator_attributes=attributes,
         splits={"speaker": about["split"]} if corpus == "nsc_voices" else {},
         group="speaker",
@@ -337,6 +334,9 @@ def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
         )
         for question, means in answers.items()
     }
+    pieces = folder.csv("pieces.csv", ("item_id", "name", "midi"), ["duration_s"])
+    pieces.codes("item_id", items, "piece")
+    about = pieces.of(items)  # null where the list does not have a piece
     notes = _notes(folder, items)
     silent = [items[i] for i in np.flatnonzero(notes[1] < 0)]
     without = f"{counted(len(silent), 'piece')} without notes: {listed(silent)}"
@@ -347,7 +347,11 @@ def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
         questions,
         annotators=annotators,
         contents={"notes": notes},
-        item_attributes=_about_pieces(folder, items),
+        item_attributes={
+            "name": about["name"],
+            "midi": about["midi"],
+            "seconds": about["duration_s"],
+        },  # fmt: skip
         annotator_attributes=facts,
         left_out=[LeftOut(question, COPY, n_copies) for question in QUESTIONS],
         notes=(NOTE, *([without] if silent else [])),
@@ -396,11 +400,3 @@ def _notes(folder: Folder, items: Names) -> tuple[Contents, np.ndarray]:
         of_piece[:, 0] /= max((of_piece[:, 0] + of_piece[:, 1]).max(), 1e-9)
         sequences[code] = of_piece.astype(np.float32)
     return Contents.distinct("features", sequences)
-
-
-def _about_pieces(folder: Folder, items: Names) -> dict[str, Any]:
-    """Name, file and seconds of each piece; null where the list does not have it."""
-    table = folder.csv("pieces.csv", ("item_id", "name", "midi"), ["duration_s"])
-    table.codes("item_id", items, "piece")
-    pieces = table.of(items)
-    return {"name": pieces["name"], "midi": pieces["midi"], "seconds": pieces["duration_s"]}

@@ -202,14 +202,13 @@ def transcripts(clips: Iterable[str], *folders: Path) -> dict[str, str | None] |
     """The text of each clip, in a file of its name in the first folder that has one; None if there
     is no such folder."""
     there = [folder for folder in folders if folder.is_dir()]
-    texts = {clip: [_transcript(folder / f"{clip}.txt") for folder in there] for clip in clips}
-    return {c: next(filter(None, found), None) for c, found in texts.items()} if there else None
-
-
-def _transcript(path: Path) -> str | None:
-    if not os.path.isfile(path):  # unlike Path.is_file, False for a name that is too long
-        return None
-    return " ".join(path.read_text(encoding="utf-8", errors="replace").split()) or None
+    texts: dict[str, str | None] = {}
+    for clip in clips:
+        paths = [folder / f"{clip}.txt" for folder in there]  # Path.is_file refuses a long name
+        found = (path.read_text(encoding="utf-8", errors="replace")
+                 for path in paths if os.path.isfile(path))  # fmt: skip
+        texts[clip] = next((text for one in found if (text := " ".join(one.split()))), None)
+    return texts if there else None
 
 
 def _either(folder: Folder, name: str, other: str) -> str:
@@ -325,21 +324,17 @@ def _read_rating(text: str, where: str, clip: str, turns: _Clips) -> None:
     if line is None:
         raise DataError(f"{where}: expected 'A-E1: val 3; act 2; dom 2;', found {text[:60]!r}")
     own = not line["annotator"].startswith("E")
-    values = [NONE if own else _on_scale(line[question], turns.scale) for question in QUESTIONS]
-    for question, value in zip(QUESTIONS, values, strict=True):
-        if line[question].strip() and np.isnan(value):
+    values = []
+    for question in QUESTIONS:
+        try:
+            value = NONE if own else float(line[question])
+        except ValueError:
+            value = NONE
+        values.append(value if turns.scale.low <= value <= turns.scale.high else NONE)
+        if line[question].strip() and np.isnan(values[-1]):
             turns.left_out[question, IEMOCAP_OWN if own else UNREADABLE] += 1
     if not np.isnan(values).all():
         turns.ratings.append(Rating(clip, line["annotator"], values))
-
-
-def _on_scale(number: str, scale: Interval) -> float:
-    """The number; nan if it is none of the scale."""
-    try:
-        value = float(number)
-    except ValueError:
-        return NONE
-    return value if scale.low <= value <= scale.high else NONE
 
 
 # ---- MSP-Improv and MSP-Podcast ----
@@ -492,23 +487,14 @@ def load_msp_podcast(folder: Folder, corpus: str) -> Corpus:
     with stated.errors():
         clips = Names([name.removesuffix(".wav") for name in stated.list("FileName")])
     rated.means = dict(zip(clips, stated.array(*MEANS), strict=True))
-    return rated.corpus(
-        corpus,
-        [sounds],
-        transcripts(clips, folder / "Transcripts"),
-        {
-            "speaker": _known(stated["SpkrID"]),
-            "gender": _known(stated["Gender"]),
-            "podcast": [clip.split("_")[1] if "_" in clip else None for clip in clips],
-            "emotion": stated["EmoClass"],
-        },
-        splits={"official": parts},
-    )
-
-
-def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column in which "Unknown" is null."""
-    return pc.if_else(pc.equal(column, "Unknown"), None, column)
+    facts = {
+        name: pc.if_else(pc.equal(stated[column], "Unknown"), None, stated[column])
+        for name, column in (("speaker", "SpkrID"), ("gender", "Gender"))
+    }
+    facts["podcast"] = [clip.split("_")[1] if "_" in clip else None for clip in clips]
+    facts["emotion"] = stated["EmoClass"]
+    texts_of = transcripts(clips, folder / "Transcripts")
+    return rated.corpus(corpus, [sounds], texts_of, facts, splits={"official": parts})
 
 
 # ---- MuSE ----
@@ -561,17 +547,25 @@ def load_muse(folder: Folder, corpus: str) -> Corpus:
     condition = table.parts("Type", CONDITIONS)
     other = next(name for name in PREFIX if name != corpus)
     rated = _Clips(table.path, Interval(1, 9), MUSE_QUESTIONS, anonymous=True)
+
+    def responses(*texts: str) -> list[Numbers]:
+        numbers = [[float(number) for number in text.split(";") if number] for text in texts]
+        return list(zip(*numbers, strict=True))
+
+    def stated(*texts: str) -> list[float]:
+        return [float(text or "nan") for text in texts]
+
+    expected = "two lists of as many numbers, such as 3;4;2"
     with table.errors():
         clips = Names([name.removesuffix(".wav") for name in table.list("Sentence_name")])
         rows, others = (
-            _parsed(table, columns[PREFIX[name], "Annotation"], _responses,
-                    "two lists of as many numbers, such as 3;4;2")
+            _parsed(table, columns[PREFIX[name], "Annotation"], responses, expected)
             for name in (corpus, other)
-        )  # fmt: skip
-        means = _parsed(table, columns[PREFIX[corpus], "Mean"], _means, "numbers")
+        )
+        means = _parsed(table, columns[PREFIX[corpus], "Mean"], stated, "numbers")
     rated.means = dict(zip(clips, means, strict=True))
-    for clip, responses in zip(clips, rows, strict=True):
-        rated.ratings += [Rating(clip, str(n), values) for n, values in enumerate(responses)]
+    for clip, given in zip(clips, rows, strict=True):
+        rated.ratings += [Rating(clip, str(n), values) for n, values in enumerate(given)]
     if corpus == "muse" and (folder / IDS).is_file():
         rated.ratings, rated.anonymous = _identified(folder, clips), False
     n_others, elsewhere = sum(map(len, others)), f"other annotators: --corpus {other}"
@@ -608,29 +602,19 @@ def _parsed(
     return values
 
 
-def _responses(*texts: str) -> list[Numbers]:
-    numbers = [[float(number) for number in text.split(";") if number] for text in texts]
-    return list(zip(*numbers, strict=True))
-
-
-def _means(*texts: str) -> list[float]:
-    return [float(text or "nan") for text in texts]
-
-
-def _with_ids(*texts: str) -> list[tuple[Numbers, str]]:
-    lists = zip(*map(ast.literal_eval, texts), strict=True)
-    return [((float(valence), float(activation)), str(name)) for valence, activation, name in lists]
-
-
 def _identified(folder: Folder, clips: Names) -> list[Rating]:
     """The ratings with the ids of those who gave them; clips that have none here are not rated."""
+
+    def with_ids(*texts: str) -> list[tuple[Numbers, str]]:
+        lists = zip(*map(ast.literal_eval, texts), strict=True)
+        return [((float(valence), float(act)), str(name)) for valence, act, name in lists]
+
     table = folder.csv(IDS, ("FileName", *ID_COLUMNS))
     with table.errors():
-        rows = _parsed(table, ID_COLUMNS, _with_ids, "three lists of the same length")
-    named = zip(table.list("FileName"), rows, strict=True)
-    ratings = [(file.removesuffix(".wav"), *one) for file, ones in named for one in ones]
+        rows = _parsed(table, ID_COLUMNS, with_ids, "three lists of the same length")
     return [
         Rating(clip, name, values)
-        for clip, values, name in ratings
-        if clip in clips and not name.startswith(OF_SPEAKER)
+        for file, ones in zip(table.list("FileName"), rows, strict=True)
+        for values, name in ones
+        if (clip := file.removesuffix(".wav")) in clips and not name.startswith(OF_SPEAKER)
     ]

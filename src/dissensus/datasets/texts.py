@@ -303,6 +303,7 @@ def _crowd(folder: Folder, tokens: Table, experts: Table) -> Corpus:
         items = Names(tokens["item_id"])
         gold = labels(tokens["gold"], Nominal(TAGS), items)
     n_automatic = pc.sum(tokens["auto_labelled"]).as_py() or 0
+    n_tags = sum(int(_is_tag(experts[name]).sum()) for name in ("ann1", "ann2"))
     return Corpus.build(
         "pos_tweets",
         items,
@@ -315,7 +316,7 @@ def _crowd(folder: Folder, tokens: Table, experts: Table) -> Corpus:
         gold={"tag": gold},
         focus=tweets.focus,
         splits={"official": tokens["split"]},
-        left_out=(LeftOut("tag, two experts (plank2014)", OTHER_CORPUS, _n_tags(experts)),),
+        left_out=(LeftOut("tag, two experts (plank2014)", OTHER_CORPUS, n_tags),),
         notes=(
             f"{n_automatic} tokens (@USER, URL) were tagged NOUN automatically and have gold but "
             "no answers; attribute auto_labelled",
@@ -323,18 +324,8 @@ def _crowd(folder: Folder, tokens: Table, experts: Table) -> Corpus:
     )
 
 
-def _n_tags(experts: Table) -> int:
-    return sum(int(_is_tag(experts[name]).sum()) for name in ("ann1", "ann2"))
-
-
 def _is_tag(cells: Any) -> np.ndarray:
     return ~np.asarray(pc.is_in(cells, value_set=pa.array(list(NO_TAG))))
-
-
-def _test_texts(tokens: Table) -> Any:
-    """The tweets of the crowd's test part, Arrow strings."""
-    test = tokens.filter(pc.equal(tokens["split"], "test"))
-    return _tweets(test["token"], _tweet_ids(test)).texts if len(test) else pa.array([], "string")
 
 
 def _experts(experts: Table, tokens: Table) -> Corpus:
@@ -351,7 +342,9 @@ def _experts(experts: Table, tokens: Table) -> Corpus:
             items=items,
             annotators=Names(["ann1", "ann2"]),
         )
-    in_test = pc.is_in(tweets.texts, value_set=_test_texts(tokens))
+    test = tokens.filter(pc.equal(tokens["split"], "test"))
+    texts = _tweets(test["token"], _tweet_ids(test)).texts if len(test) else pa.array([], "string")
+    in_test = pc.is_in(tweets.texts, value_set=texts)
     n_empty = {empty: pc.sum(pc.equal(cells, empty)).as_py() for empty in NO_TAG}
     return Corpus.build(
         "plank2014",

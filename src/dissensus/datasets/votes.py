@@ -36,24 +36,14 @@ def load_cifar10h(folder: Folder, corpus: str) -> Corpus:
             raise DataError(f"item_id {row.max()} has no row in {COUNTS}")
         gold = labels(images.array("label").astype(np.int32), scale, items)
     with errors_in(folder / COUNTS):
-        answers = votes(counts[row], scale, items)
-    return Corpus.build(
-        corpus,
-        items,
-        {"class": answers},
-        contents={"image": Contents.distinct("image", images["jpg"].combine_chunks())},
-        gold={"class": gold},
-    )
+        answers = {"class": votes(counts[row], scale, items)}
+    shown = {"image": Contents.distinct("image", images["jpg"].combine_chunks())}
+    return Corpus.build(corpus, items, answers, contents=shown, gold={"class": gold})
 
 
-CREMA_EMOTIONS = {
-    "A": "anger",
-    "D": "disgust",
-    "F": "fear",
-    "H": "happy",
-    "N": "neutral",
-    "S": "sad",
-}
+CREMA_EMOTIONS = {  # the columns of votes
+    "A": "anger", "D": "disgust", "F": "fear", "H": "happy", "N": "neutral", "S": "sad",
+}  # fmt: skip
 INTENDED = {"ANG": 0, "DIS": 1, "FEA": 2, "HAP": 3, "NEU": 4, "SAD": 5}  # -> place in EMOTIONS
 QUESTIONS = {1: "voice", 2: "face", 3: "audio-visual"}  # 100,000 times this is in the row's number
 ROW = "Unnamed: 0"
@@ -88,20 +78,12 @@ def load_crema_d_votes(folder: Folder, corpus: str) -> Corpus:
             )
         gold = labels(np.array([INTENDED[part[2]] for part in parts], np.int32), scale, items)
     actor, sentence, _, level = (pa.array(texts) for texts in zip(*parts, strict=True))
-    actors = folder.csv("VideoDemographics.csv", ("ActorID", *OF_ACTOR))
-    about = actors.of(actor, "ActorID")
+    about = folder.csv("VideoDemographics.csv", ("ActorID", *OF_ACTOR)).of(actor, "ActorID")
+    facts = {"actor": actor, "sentence": sentence, "level": level}
+    facts |= {f"actor {name.lower()}": about[name] for name in OF_ACTOR}
+    labelled = dict.fromkeys(questions, gold)
     return Corpus.build(
-        corpus,
-        items,
-        questions,
-        item_attributes={
-            "actor": actor,
-            "sentence": sentence,
-            "level": level,
-            **{f"actor {name.lower()}": about[name] for name in OF_ACTOR},
-        },
-        gold=dict.fromkeys(questions, gold),
-        group="actor",
+        corpus, items, questions, item_attributes=facts, gold=labelled, group="actor"
     )
 
 
@@ -123,15 +105,9 @@ def load_ferplus_votes(folder: Folder, corpus: str) -> Corpus:
     items, name = Names.range(len(table)), table["Image name"]
     with table.errors():
         answers = votes(table.array(*FERPLUS_EMOTIONS), Nominal(FERPLUS_EMOTIONS), items)
-    return Corpus.build(
-        corpus,
-        items,
-        {"emotion": answers},
-        item_attributes={
-            "image name": pc.if_else(pc.equal(name, ""), pa.scalar(None, pa.string()), name)
-        },
-        splits={"official": table.parts("Usage", FERPLUS_PARTS)},
-    )
+    facts = {"image name": pc.if_else(pc.equal(name, ""), pa.scalar(None, pa.string()), name)}
+    splits = {"official": table.parts("Usage", FERPLUS_PARTS)}
+    return Corpus.build(corpus, items, {"emotion": answers}, item_attributes=facts, splits=splits)
 
 
 QUESTION, SCALE = "is the stem", Nominal(("0", "1"))

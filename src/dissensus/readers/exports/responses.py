@@ -266,7 +266,7 @@ def shown_content(
     if fields and options.text is None:
         shown = {kind_of(f): f for f in fields} if len(fields) == 1 else {f: f for f in fields}
     else:
-        shown = shown_columns(rows, options, item, {*rows.columns} - {*may})
+        shown = shown_columns(rows, options, item, set[str | None](rows.columns) - {*may})
     if not shown and len(may) == 1:
         shown = {kind_of(may[0]): may[0]}
     missing = []

@@ -75,10 +75,9 @@ def read(path: Path, options: Layout) -> Corpus:
     if options.scale is None and CHOSEN in kinds:
         options = replace(options, scale=_scale(kept, read_examples, bool(sets)))
     sets |= kinds.keys() & {SPANS}
-    roles = {"item": ITEM, "annotator": ANNOTATOR, "verdict": ANSWER if "" in kinds else None}
-    return responses_corpus(
-        path, responses, options, "Prodigy", notes, sets=sets, fields=SHOWN, **roles
-    )
+    named_as: dict[str, Any] = {"item": ITEM, "annotator": ANNOTATOR, "fields": SHOWN}
+    named_as["verdict"] = ANSWER if "" in kinds else None
+    return responses_corpus(path, responses, options, "Prodigy", notes, sets=sets, **named_as)
 
 
 def _response(path: Path, place: str, example: Example) -> Response:
