@@ -97,6 +97,20 @@ def test_a_few_wrong_cells_are_said() -> None:
     assert "the same for each annotator, except in 1 row" in corpus.notes[1]
 
 
+def test_an_attribute_of_the_item_may_be_wrong_in_one_row_of_a_small_table() -> None:
+    draw = np.random.default_rng(1)
+    item, annotator = np.indices((30, 3)).reshape(2, -1)
+    cells = {
+        "qa": [f"k{code}" for code in item],
+        "rd": [f"worker{code}" for code in annotator],
+        "topic": ["glad" if code < 4 else "calm" for code in item],
+        "ug": draw.choice(["calm", "glad", "sad"], 90).tolist(),
+    }
+    cells["topic"][40] = "glad"
+    corpus = read(pa.table(cells))
+    assert (list(corpus.questions), list(corpus.item_attributes)) == (["ug"], ["topic"])
+
+
 def test_an_item_of_two_columns() -> None:
     cells = table(text="", topic="", truth="", most="", rating="")
     codes = [int(name[1:]) for name in cells.pop("item")]

@@ -431,3 +431,9 @@ def test_one_question_of_persons(write: Write) -> None:
     mails = [f"t{n},{n}@anna.org,{n}@ben.org" for n in range(9)]
     with pytest.raises(DataError, match="no column of answers recognised"):
         read(write("\n".join(["id,email_anna,email_ben", *mails]) + "\n", "people.csv"))
+
+
+def test_sets_in_a_table_whose_items_have_no_name(write: Write) -> None:
+    corpus = read(write(",ann_1,ann_2\nx,1,0\ny,1,1\n"), repeats="set")
+    assert rows_of(corpus) == [("x", "ann_1", ("1",)), ("x", "ann_2", ("0",)),
+                               ("y", "ann_1", ("1",)), ("y", "ann_2", ("1",))]  # fmt: skip

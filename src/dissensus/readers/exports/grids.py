@@ -469,8 +469,7 @@ def _answer_columns(rows: Rows, header: Sequence[str], item: str) -> tuple[str, 
         if name == item or column is None or not len(column.values) or is_about_answers(name):
             continue
         filled = int((column.codes >= 0).sum())
-        if not column.is_constant(items.codes, len(items.values)) and not are_free(
-            column.values.to_pylist(), filled, fewest=11
-        ):
+        free = are_free(column.values.to_pylist(), filled, fewest=11)
+        if not column.is_constant(items) and not free:
             answers.append(name)
     return tuple(answers) or None

@@ -153,7 +153,7 @@ def _judgments(rows: Rows, options: Layout, platform: Platform, notes: list[str]
         filled = int((column.codes >= 0).sum())
         if name.startswith("_") or name.endswith(ABOUT_GOLD) or name in answers:
             continue
-        constant = [column.is_constant(of.codes, len(of.values)) for of in (units, workers)]
+        constant = [column.is_constant(of) for of in (units, workers)]
         if constant[0]:
             may.append(name)
         elif options.answer is None and filled and not constant[1]:
@@ -163,7 +163,7 @@ def _judgments(rows: Rows, options: Layout, platform: Platform, notes: list[str]
     columns, sets = dict(rows.columns), set(rows.sets)
     for name in answers:
         gold = f"{name}{ABOUT_GOLD[0]}"
-        if gold in columns and columns[gold].conflict(units.codes, len(units.values)) is not None:
+        if gold in columns and columns[gold].conflict(units) is not None:
             del columns[gold]
         separator = separator_of(columns[name].values.to_pylist())
         if separator is None:

@@ -130,11 +130,8 @@ def cell_values(
 
 
 def _written_lists(texts: list[str]) -> list[list[str]] | None:
-    """Texts that are lists of values in JSON or Python, or choices of Label Studio; None if one
-    is not.
-
-    Several choices are `{"choices": ["joy", "fear"]}`, one is plain text.
-    """
+    """Texts that are lists of values in JSON or Python, or choices of Label Studio, where one is
+    plain text and several are `{"choices": ["joy", "fear"]}`; None if one is not."""
     choices = any(text.lstrip().startswith(CHOICES) for text in texts)
     lists = []
     for text in texts:
@@ -180,11 +177,8 @@ def _wrong_cell(cells: dict[int, Any], n_used: int, are_lists: bool) -> tuple[in
 
 
 def _is_span(members: Any, labelled: bool = False) -> bool:
-    """Whether this is [start, end, ...]: two whole numbers in order, and perhaps labels.
-
-    Args:
-        labelled: whether a label must follow, because two numbers alone may be two values.
-    """
+    """Whether this is [start, end, ...]: two whole numbers in order, and labels, which have to
+    follow if two numbers alone may be two values."""
     if not isinstance(members, list | tuple) or len(members) < 2 + labelled:
         return False
     ends = [str(end) for end in members[:2]]
@@ -227,12 +221,7 @@ def separator_of(texts: Sequence[str]) -> str | None:
 
 
 def split_cell(text: str, separator: str) -> list[str]:
-    """The answers in a cell, each once.
-
-    Example:
-        >>> split_cell("joy | fear|joy", "|")
-        ['joy', 'fear']
-    """
+    """The answers in a cell, each once: joy and fear of "joy | fear|joy"."""
     parts = (part.strip() for part in text.replace("\r\n", "\n").split(separator))
     return list(dict.fromkeys(part for part in parts if part))
 

@@ -19,7 +19,7 @@ from dissensus.names import split_names
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import cell_values
 from dissensus.readers.tables.column_names import ORDERED, WORDS, plain
-from dissensus.readers.tables.rows import FEW_VALUES, Rows, at_rows, taken, value_counts
+from dissensus.readers.tables.rows import FEW_VALUES, MISSING, Rows, at_rows, taken, value_counts
 from dissensus.scales import (
     Interval,
     MultiLabel,
@@ -40,8 +40,7 @@ FEWEST_ORDERED = 3  # words with an order that are in a column
 SENTIMENT = {"negative", "neutral", "positive"}  # three words that have an order, but are classes
 MERGE = "merge_variants=True (--merge-variants) makes them one"
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
-# Words for a missing answer: as programs write it, as people do, in signs; and what may mean it.
-MISSING = frozenset(("nan", "<na>", "null"))
+# Words for a missing answer: as people write it, in signs; and what may mean it.
 NOT_AVAILABLE = frozenset("na n/a n.a. #n/a #ref!".split())
 DASHES = frozenset("- -- – —".split())
 AMONG_NUMBERS = NOT_AVAILABLE | DASHES | {"none", "?", "??", ".", "/"}
@@ -60,12 +59,7 @@ class Answers:
 
 
 def answers_of(
-    rows: Rows,
-    column: str,
-    question: str,
-    chosen: np.ndarray,
-    options: Layout,
-    gold: bool = False,
+    rows: Rows, column: str, question: str, chosen: np.ndarray, options: Layout, gold: bool = False
 ) -> Answers:
     """Read the answers in these rows of a column.
 
@@ -76,9 +70,8 @@ def answers_of(
         gold: whether the column contains gold labels, where "NA" and "none" are missing values
             unless the scale lists them.
     """
+    rows.check_texts([column], "answers")
     cells = rows.columns[column]
-    if cells.is_bytes:
-        raise DataError(f"{rows.path}: column {column!r} contains bytes, not answers")
     codes = at_rows(cells.codes, chosen)
     counts = value_counts(codes, len(cells.values))
     declared = options.scale.get(question) if isinstance(options.scale, Mapping) else options.scale
@@ -223,10 +216,7 @@ def spelling_key(text: str) -> str | float:
 
 def variants(values: list[str], counts: np.ndarray) -> list[list[int]]:
     """Groups of values that differ only in case, outer space, the way to write a number, or in
-    how accents are encoded.
-
-    The most frequent spelling of a group comes first.
-    """
+    how accents are encoded; the most frequent spelling of a group comes first."""
     used = np.flatnonzero(counts).tolist()
     numbers = as_numbers(values[code] for code in used)
     if numbers is not None and len(set(numbers)) == len(numbers):
@@ -298,11 +288,8 @@ def _encoded(texts: list[str], scale: Scale, is_set: bool) -> np.ndarray | None:
 def _checked(
     scale: Scale, question: str, texts: list[str], n_answers: int
 ) -> tuple[Scale, list[str]]:
-    """The inferred scale, or a likelier one, and notes about it.
-
-    Words with an order are levels, numbers of classes are names; free text and single words among
-    many numbers are pointed out.
-    """
+    """The inferred scale, or a likelier one, and notes: words with an order are levels, numbers of
+    classes are names; free text and single words among many numbers are pointed out."""
     words = re.split(r"[\s_.-]+", question.casefold().strip(" _.-"))
     if isinstance(scale, Ordinal) and plain(words[-1]) in WORDS["class"]:
         return Nominal(tuple(sorted_values(scale.values))), [

@@ -19,10 +19,8 @@ _EXACT = 2**53  # beyond, not every whole number is a float
 
 
 def file_rows(path: Path, open_table: Callable[[], Any]) -> Rows:
-    """Rows from a file in columns; a damaged one, or one that is not UTF-8, is refused.
-
-    The table is checked down to its last offset and letter: its libraries would trust it.
-    """
+    """Rows from a file in columns; it is checked down to its last offset and letter, as libraries
+    would trust a damaged one."""
     with damage_named(path):
         table = open_table()
         table.validate(full=True)

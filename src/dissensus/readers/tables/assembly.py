@@ -21,7 +21,7 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import Answers, answers_of
 from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
-from dissensus.readers.tables.dependence import is_function, usual_codes
+from dissensus.readers.tables.dependence import owner, usual_codes
 from dissensus.readers.tables.rows import Column, Rows, at_rows, combined, take_rows
 
 
@@ -44,10 +44,7 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
     annotators = None if roles.annotator is None else rows.columns[roles.annotator]
     answers = _answers(rows, roles, options)
     if annotators is not None:
-        if annotators.is_bytes:
-            raise DataError(
-                f"{rows.path}: column {roles.annotator!r} contains bytes, not annotators"
-            )
+        rows.check_texts([str(roles.annotator)], "annotators")
         for part in answers.values():
             blank = at_rows(annotators.codes, part.rows) < 0
             if blank.any():
@@ -93,19 +90,16 @@ def _with_sets(rows: Rows, roles: ColumnRoles) -> Rows:
     items, people = items_of(rows, roles.item, roles.shown), rows.columns[roles.annotator]
     named = [items, people] + ([rows.columns[roles.question]] if roles.question else [])
     groups = combined(named).codes
-    first = np.unique(groups, return_index=True)[1]
+    first = np.sort(np.unique(groups, return_index=True)[1])  # row of each item and annotator
     sets = {}
     for name in roles.answer:
-        members: list[dict[str, None]] = [{} for _ in first]
-        cells = rows.columns[name].array().to_pylist()
-        for group, value in zip(groups, cells, strict=True):
-            if value is not None:
-                members[group][value.strip()] = None
-        ordered = [members[group] for group in np.argsort(first)]  # as their first rows stand
-        texts = [set_text(list(one)) if one else None for one in ordered]
+        members: dict[int, dict[str, None]] = {groups[row]: {} for row in first}
+        for group, value in zip(groups, rows.columns[name].array().to_pylist(), strict=True):
+            members[group] |= {} if value is None else {value.strip(): None}
+        texts = [set_text(list(one)) if one else None for one in members.values()]
         sets[name] = Column.of(pa.array(texts, pa.string()))
     short = take_rows(rows, np.isin(np.arange(rows.n_rows), first))
-    return replace(short, columns={**short.columns, **sets}, sets=rows.sets | set(roles.answer))
+    return short.with_columns(sets, sets=rows.sets | set(roles.answer))
 
 
 def _answers(rows: Rows, roles: ColumnRoles, options: Layout) -> dict[str, Answers]:
@@ -207,7 +201,7 @@ def _gold(
         if column is None:
             continue
         groups = question_groups(rows, items, roles.question)
-        conflict = rows.columns[column].conflict(groups.codes, len(groups.values))
+        conflict = rows.columns[column].conflict(groups)
         if conflict is not None:
             item = items[conflict]
             raise DataError(f"{rows.at(conflict)}: item {item!r} has two labels in {column!r}")
@@ -228,18 +222,17 @@ def _gold(
 def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndarray]:
     """The distinct contents of a column, and the code of each item's content."""
     cells = rows.columns[column]
-    conflict = cells.conflict(items.codes, len(items.values))
+    conflict = cells.conflict(items)
     if conflict is not None:
-        first = cells.per_group(items.codes, len(items.values))[items.codes[conflict]]
+        first = cells.per_group(items)[items.codes[conflict]]
         raise DataError(
             f"{rows.at(conflict)}: item {short_text(items[conflict])} has two contents in "
             f"{column!r}: {short_text(cells.values[int(first)].as_py())} and "
             f"{short_text(cells[conflict])}"
         )
-    codes, kind = cells.per_group(items.codes, len(items.values)), kind_of(column)
+    codes, kind = cells.per_group(items), kind_of(column)
+    rows.check_texts([column] if kind == "text" else [], "texts")
     if kind == "text" or cells.is_bytes:
-        if kind == "text" and cells.is_bytes:
-            raise DataError(f"{rows.path}: column {column!r} contains bytes, not texts")
         return Contents(kind, cells.values), codes
     written = cells.values.to_pylist()
     paths = [os.path.join(rows.folder, path.strip()) for path in written]  # they may be missing
@@ -250,28 +243,12 @@ def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndar
 def _other_columns(
     rows: Rows, roles: ColumnRoles, items: Column, annotators: Column | None
 ) -> dict[str, list[str]]:
-    """The remaining columns: attributes of the item, of the annotator, or of the answer.
-
-    An attribute is the same for each, blanks included, or differs in a few rows.
-    """
+    """The remaining columns: attributes of the item, of the annotator, or of the answer."""
     others: dict[str, list[str]] = {"item": [], "annotator": [], "answer": []}
-
-    def belongs(column: Column, groups: Column) -> bool:
-        constant = column.is_constant(groups.codes, len(groups.values))
-        return constant or is_function(column, groups)
-
-    n_items = len(items.values)
-    whole = annotators if annotators is not None and annotators.first_blank is None else None
+    people = annotators if annotators is not None and annotators.is_filled else None
     for name, column in rows.columns.items():
-        if name in roles.used or column.is_bytes:
-            continue
-        of_annotator = whole is not None and belongs(column, whole)
-        if of_annotator and whole and len(whole.values) < rows.n_rows == n_items:
-            others["annotator"].append(name)  # in an item with one row, everything is constant
-        elif belongs(column, items):
-            others["item"].append(name)
-        else:
-            others["annotator" if of_annotator else "answer"].append(name)
+        if name not in roles.used and not column.is_bytes:
+            others[owner(column, items, people) or "answer"].append(name)
     return others
 
 

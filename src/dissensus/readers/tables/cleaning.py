@@ -24,11 +24,7 @@ TOTALS = WORDS["total"] | {"grand total"}
 
 
 def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
-    """The table without blank rows, rows of totals and blank columns, and notes about them.
-
-    A row of totals is at the end and begins with a word such as "Total"; it is blank in a column
-    that no other row is.
-    """
+    """The table without blank rows, rows of totals and blank columns, and notes about them."""
     notes = []
     blank = np.all([column.codes < 0 for column in rows.columns.values()], axis=0)
     if blank.all():
@@ -57,14 +53,12 @@ def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
         if not len(column.values) and name not in stated
         if plain(name) not in KNOWN and not is_one_annotator(name)
     ]
-    if not blank:
-        return rows, []
-    columns = {name: column for name, column in rows.columns.items() if name not in blank}
     note = f"{counted(len(blank), 'blank column')} left out: {listed(blank, 5)}"
-    return replace(rows, columns=columns), [note]
+    return rows.without(blank), [note] if blank else []
 
 
 def _is_total(rows: Rows, row: int) -> bool:
+    """Whether a row begins with a word such as "Total" and has a blank where no row above has."""
     return _first_cell(rows, row).strip().rstrip(":").casefold() in TOTALS and any(
         column.codes[row] < 0 and bool((column.codes[:row] >= 0).all())
         for column in rows.columns.values()
@@ -76,23 +70,18 @@ def _first_cell(rows: Rows, row: int) -> str:
     return next((cell for cell in cells if cell is not None), "")
 
 
-def without_copies(
-    rows: Rows, roles: ColumnRoles, layout: Layout
-) -> tuple[Rows, list[str], list[LeftOut]]:
-    """The rows without copies of one that is the same in every column, a note and their answers.
-
-    Copies stay if `repeats` says what to do with repeated answers, or if no annotator has several
-    rows for an item.
-    """
+def without_copies(rows: Rows, roles: ColumnRoles, layout: Layout) -> tuple[Rows, list[LeftOut]]:
+    """The rows without copies of one that is the same in every column, and how many answers they
+    have; copies stay if `repeats` says what to do with repeated answers."""
     if roles.annotator is None or layout.repeats != "error":
-        return rows, [], []
+        return rows, []
     items = items_of(rows, roles.item, roles.shown)
     if n_distinct_pairs(items, rows.columns[roles.annotator]) == rows.n_rows:
-        return rows, [], []
+        return rows, []
     repeated = np.ones(rows.n_rows, dtype=bool)
     repeated[np.unique(combined(rows.columns.values()).codes, return_index=True)[1]] = False
     if not repeated.any():
-        return rows, [], []
+        return rows, []
     left = {name: repeated & (rows.columns[name].codes >= 0) for name in roles.answer}
     if roles.question is not None:
         asked, (answered,) = rows.columns[roles.question], left.values()
@@ -104,7 +93,8 @@ def without_copies(
         'repeats="keep" (--repeats keep) reads them'
     )
     numbers = [LeftOut(name, "repeated row", int(which.sum())) for name, which in left.items()]
-    return take_rows(rows, ~repeated), [note], [one for one in numbers if one.answers]
+    kept = replace(take_rows(rows, ~repeated), notes=(note, *rows.notes))
+    return kept, [one for one in numbers if one.answers]
 
 
 # ---- assignments of crowdsourcing platforms that were rejected or expired ----
@@ -126,13 +116,14 @@ TOLOKA = Status("ASSIGNMENT:status", ("REJECTED", "EXPIRED", "SKIPPED"))
 def reasons_of(rows: Rows, status: Status) -> list[str | None]:
     """Why each row does not count, such as "rejected"; None where it does."""
     column = rows.columns.get(status.column)
-    states = [] if column is None else column.values.to_pylist()
-    left = [one.strip().lower() if one.strip() in status.left_out else None for one in states]
-    reasons = [None] * rows.n_rows if column is None else [[*left, None][c] for c in column.codes]
+    reasons: list[str | None] = [None] * rows.n_rows
+    if column is not None:
+        states = [value.strip() for value in column.values.to_pylist()]
+        left = [state.lower() if state in status.left_out else None for state in states]
+        reasons = [[*left, None][code] for code in column.codes]
     if status.rejection in rows.columns:
-        column = rows.columns[status.rejection]
-        words = [str(value).strip().lower() not in ("none", "") for value in column.values]
-        rejected = np.r_[np.array(words, dtype=bool), False][column.codes]
+        cells = rows.columns[status.rejection].array().to_pylist()
+        rejected = [str(cell).strip().lower() not in ("none", "") for cell in cells]
         reasons = ["rejected" if no else why for no, why in zip(rejected, reasons, strict=True)]
     return reasons
 
@@ -151,11 +142,7 @@ def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
 
 
 def with_left_out(corpus: Corpus, left: Mapping[str, int], name: str) -> Corpus:
-    """The corpus, which also says how many rows do not count.
-
-    Args:
-        name: of the file, for the note.
-    """
+    """The corpus of a file with this name, which also says how many rows do not count."""
     if not left:
         return corpus
     more = [LeftOut(q, why, n) for q in corpus.questions for why, n in left.items()]

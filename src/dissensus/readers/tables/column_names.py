@@ -43,7 +43,7 @@ _LIKELY = re.compile(rf"({_ANSWER}|[aprwju])?\d+")  # label_1, w851, 17
 _ADDRESS = re.compile(r"A[0-9A-Z]{9,}|\S+@\S+")  # of a worker of Mechanical Turk, of a letter
 
 
-# names of items and annotators in cells
+# Names of items and annotators in cells.
 ANNOTATOR_NAME = re.compile(
     r"(?i)(annotator|anno|ann|worker|rater|coder|judge|labell?er|user|turker|participant|expert|"
     r"reviewer|student|subject|person|crowd)[\W_]*(id[\W_]*)?[0-9a-f]+|\S+@\S+\.\S+|A[0-9A-Z]{11,}"
@@ -59,32 +59,17 @@ ITEM_NAME = re.compile(
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name, in lower case.
-
-    Example:
-        >>> words_of("majorityVote_2")
-        ['majority', 'vote']
-    """
+    """The words of a name, in lower case: "majority" and "vote" of majorityVote_2."""
     return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
 
 
 def is_about_answers(name: str) -> bool:
-    """Whether a column is no question by its name, but about answers: how sure, when, remarks.
-
-    Example:
-        >>> [is_about_answers(name) for name in ("CONFIDENCE", "time_ms", "rating")]
-        [True, True, False]
-    """
+    """Whether a column is no question by its name, but about answers: CONFIDENCE, time_ms."""
     return not WORDS["about_answers"].isdisjoint(words_of(name))
 
 
 def is_derived(name: str) -> bool:
-    """Whether a column is a summary or the output of a model, by its name.
-
-    Example:
-        >>> [is_derived(name) for name in ("majorityVote", "label_mean", "gpt4", "ann_1")]
-        [True, True, True, False]
-    """
+    """Whether a column is a summary or the output of a model, by its name: label_mean, gpt4."""
     return not WORDS["derived"].isdisjoint(words_of(name))
 
 
@@ -101,16 +86,11 @@ def has_word_of_answers(name: str) -> bool:
 
 
 def ends_in_annotator(name: str) -> bool:
-    """Whether the last words of a longer name are those of an annotator.
-
-    Example:
-        >>> [ends_in_annotator(name) for name in ("anonymized annotator id", "rating by worker")]
-        [True, False]
-    """
+    """Whether a longer name ends in an annotator: "anonymized annotator id", "rating by worker"
+    does not."""
     words = [word for word in re.split(r"[\W_]+", name.casefold()) if word]
-    if any(word in NAMES["answer"] for word in words):
-        return False
-    return any("".join(words[at:]) in NAMES["annotator"] for at in range(1, len(words)))
+    ends = {"".join(words[at:]) for at in range(1, len(words))}
+    return not ends.isdisjoint(NAMES["annotator"]) and {*words}.isdisjoint(NAMES["answer"])
 
 
 def is_one_annotator(name: str, likely: bool = True) -> bool:
@@ -144,9 +124,8 @@ def are_persons(names: Sequence[str]) -> bool:
         >>> are_persons(["Anna", "Ben K.", "carla_2"]), are_persons(["anna_rude", "anna_funny"])
         (True, False)
     """
-    words = [re.match(r"[^\W\d_]*", name) for name in names]
-    first = [word[0].casefold() for word in words if word is not None]
-    return len(set(first)) == len(names) and WORDS["first_name"].issuperset(first)
+    first = {re.split(r"[\W\d_]", name, maxsplit=1)[0].casefold() for name in names}
+    return len(first) == len(names) and first <= WORDS["first_name"]
 
 
 def kind_of(column: str) -> Kind:

@@ -34,7 +34,15 @@ from dissensus.readers.tables.column_names import (
 )
 from dissensus.readers.tables.dependence import ENOUGH, FEW, is_function
 from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered
-from dissensus.readers.tables.structure import BY_NAME, TAKEN_FOR, Key, find_key
+from dissensus.readers.tables.structure import (
+    ASSIGNMENT,
+    BY_NAME,
+    EITHER,
+    TEXT,
+    UNCLEAR,
+    Key,
+    find_key,
+)
 
 MOST_QUESTIONS = 100
 FEWEST_BOXES = 3  # columns that are ticked or not, and have their values as names
@@ -129,7 +137,7 @@ def _item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
     def fits(column: Column) -> bool:
         whole = len(column.values) > 1 and column.first_blank is None
         names = whole and (column.is_bytes or not str(column.values[0].as_py()).startswith("{"))
-        return names and (shown is None or one_each(rows.columns[shown], column))
+        return names and (shown is None or rows.columns[shown].conflict(column) is None)
 
     return first_named("item", rows, taken, fits) or first_named("item", rows, taken)
 
@@ -144,7 +152,7 @@ def shown_columns(
 
     def fits(column: Column) -> bool:
         """Whether an item has one such content: a `comment` may be one by the annotator."""
-        return item is None or one_each(column, items_of(rows, item, {}))
+        return item is None or column.conflict(items_of(rows, item, {})) is None
 
     pair = {plain(name): name for name in rows.columns if name not in taken}
     if all(part in pair and fits(rows.columns[pair[part]]) for part in PAIR):
@@ -173,7 +181,8 @@ def _key(
         item = None if cannot_name(item) or numbers_answers else item
     if item is None:  # the content that says what the others are; a name rather than a text
         cells = {name: rows.columns[name] for name in whole if not rows.columns[name].is_bytes}
-        names = [n for n, one in cells.items() if all(one_each(o, one) for o in cells.values())]
+        of_all = [*cells.values()]
+        names = [n for n, one in cells.items() if all(o.conflict(one) is None for o in of_all)]
         several = options.text is not None and len(whole) > 1
         item = min([] if several else names, key=lambda n: cells[n].is_text, default=None)
     if any(cannot_name(name) for name in (item, annotator) if name is not None):
@@ -195,8 +204,7 @@ def _structured(
 ) -> tuple[Rows, ColumnRoles]:
     """The roles once the item and the annotator are known and the other columns are explained."""
     by_name = bool(answer) and key.why_item == key.why_annotator == BY_NAME
-    parts = {name: TAKEN_FOR.get(one.kind, one.kind) for name, one in key.explained.items()}
-    why = {name: one.why for name, one in key.explained.items()}
+    reasons: dict[str, tuple[str, str]] = dict(key.explained)
     if options.answer is None:
         named = bool(answer)
         answer = tuple(n for n in rows.columns if n in {*answer, *key.of_kind("answer")})
@@ -204,34 +212,36 @@ def _structured(
             raise _refusal(rows, key)
         if not named:
             _check_others(rows, key, answer)
-        rare = [name for name in key.of_kind("unclear") if ticks_of(rows.columns[name]) is not None]
+        rare = [name for name in key.of_kind(UNCLEAR) if ticks_of(rows.columns[name]) is not None]
         for question, names in _boxes(rows, (*answer, *rare)).items():
             rows = _with_boxes(rows, question, names)
             answer = (*(name for name in answer if name not in names), question)
-            why[question] = f"{counted(len(names), 'column')} that are ticked or not"
+            reasons[question] = (
+                "answer",
+                f"{counted(len(names), 'column')} that are ticked or not",
+            )
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
         shown = {role: name for role, name in shown.items() if name not in key.item}
     content = [name for name in key.item if rows.columns[name].is_text] + key.of_kind("content")
-    shown = {role: name for role, name in shown.items() if rows.columns[name].first_blank is None}
+    shown = {role: name for role, name in shown.items() if rows.columns[name].is_filled}
     if not shown and options.text is None:
         shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
     roles = ColumnRoles(" + ".join(key.item), key.annotator, answer, shown)
     roles = _with_other_roles(rows, options, roles)
     if by_name and len(answer) == 1 and not content:
         return rows, roles
+    for of, kind in (([*answer], "answer"), ([*roles.shown.values()], "content")):
+        reasons |= {name: (kind, reasons.get(name, ("", BY_NAME))[1]) for name in of}
     known = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
     known |= dict.fromkeys(roles.gold.values(), "gold")
-    parts |= dict.fromkeys(answer, "answer") | dict.fromkeys(roles.shown.values(), "content")
-    parts |= {name: part for name, part in known.items() if name is not None}
-    reasons = {name: ("item", key.why_item) for name in key.item}
-    reasons[key.annotator] = ("annotator", key.why_annotator)
-    for name in rows.columns:
-        if name in parts and name not in (*reasons, roles.item):
-            reasons[name] = parts[name], BY_NAME if name in known else why.get(name, BY_NAME)
+    reasons |= {name: (kind, BY_NAME) for name, kind in known.items() if name is not None}
+    keys = {name: ("item", key.why_item) for name in key.item}
+    keys[key.annotator] = ("annotator", key.why_annotator)
+    others = {n: reasons[n] for n in rows.columns if n in reasons and n not in (*keys, roles.item)}
     several = len(answer) > 1 and options.answer is None
     choose = key.layout(answer[:1]).command(rows.path) if several else ""
-    return rows, replace(roles, reasons=reasons, choose=choose)
+    return rows, replace(roles, reasons=keys | others, choose=choose)
 
 
 # ---- columns that are ticked or not ----
@@ -262,15 +272,15 @@ def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> Rows:
     sets = (ticks.sum(axis=1) != 1).any()
     cells = [[value for value, tick in zip(values, row, strict=True) if tick] for row in ticks]
     texts = pa.array([set_text(cell) if sets else cell[0] for cell in cells], pa.string())
-    columns = {name: one for name, one in rows.columns.items() if name not in names}
-    columns[question] = Column.of(texts)
     what = "sets of values" if sets else "the value that is ticked"
     note = (
         f"{listed(names, 5)}: ticked or not, read as one question, {question!r} ({what}); name "
         "them to read each as a question (answer=, --answer)"
     )
     more = frozenset((question,)) if sets else frozenset()
-    return replace(rows, columns=columns, sets=rows.sets | more, notes=(*rows.notes, note))
+    return rows.without(names, sets=rows.sets | more, notes=(*rows.notes, note)).with_columns(
+        {question: Column.of(texts)}
+    )
 
 
 # ---- further roles, once the item, the annotator and the answers are known ----
@@ -282,7 +292,7 @@ def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> Column
     items = items_of(rows, roles.item, roles.shown)
 
     def names_questions(column: Column) -> bool:  # not another one for each item
-        within = column.is_constant(items.codes, len(items.values))
+        within = column.is_constant(items)
         return len(column.values) == 1 or (len(column.values) <= MOST_QUESTIONS and not within)
 
     def is_numeric(column: Column) -> bool:
@@ -300,15 +310,12 @@ def _with_other_roles(rows: Rows, options: Layout, roles: ColumnRoles) -> Column
         seconds=first_named("seconds", rows, taken, is_numeric),
         count=None if roles.annotator else _count(rows, options, roles.answer, taken, items),
         response=first_named("response", rows, taken),
-        split=first_named("split", rows, taken, lambda column: one_each(column, items)),
+        split=first_named("split", rows, taken, lambda column: column.conflict(items) is None),
     )
 
 
 def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
-    """The item of each row, and the names of the items; a row without one is refused.
-
-    Without an item column, each distinct tuple of contents is an item.
-    """
+    """The item of each row: without a column of items, each distinct tuple of contents is one."""
     if item is None and not shown:
         raise DataError(_unrecognised(rows, "items", "item"))
     column = rows.columns[item] if item is not None else _joined(rows, list(shown.values()))
@@ -344,12 +351,7 @@ def _joined(rows: Rows, names: Sequence[str]) -> Column:
 def with_joined(rows: Rows, names: Sequence[str]) -> Rows:
     """The table with a further column, which joins the cells of these."""
     rows.check(names)
-    return replace(rows, columns={**rows.columns, " + ".join(names): _joined(rows, names)})
-
-
-def one_each(column: Column, groups: Column) -> bool:
-    """Whether no group has two different cells."""
-    return column.conflict(groups.codes, len(groups.values)) is None
+    return rows.with_columns({" + ".join(names): _joined(rows, names)})
 
 
 def gold_columns(
@@ -373,7 +375,7 @@ def gold_columns(
         names = [name for name in rows.columns if plain(name) in own and name not in taken]
         names += candidates("gold", rows, taken) if len(answer) == 1 else []
         filled = [name for name in names if len(rows.columns[name].values)]
-        labels = [name for name in filled if one_each(rows.columns[name], groups)]
+        labels = [name for name in filled if rows.columns[name].conflict(groups) is None]
         gold |= dict(zip([column], labels, strict=False))
     return gold
 
@@ -420,7 +422,7 @@ def _unrecognised(rows: Rows, what: str, option: str) -> str:
 
 def _check_others(rows: Rows, key: Key, answer: tuple[str, ...]) -> None:
     """Refuse a further column that may be an answer, or a fact about the assignment."""
-    for name in key.of_kind("either"):
+    for name in key.of_kind(EITHER):
         about = (
             f"{rows.path}: {name!r} is an answer, or about the assignment, such as a time or a "
             f"position ({key.explained[name].why})"
@@ -443,7 +445,7 @@ def _refusal(rows: Rows, key: Key | None, answer: tuple[str, ...] = ()) -> NoAns
         )
     if key is None:
         return NoAnswersError(message)
-    unclear = [*key.of_kind("either"), *key.of_kind("unclear", "text", "assignment")]
+    unclear = [*key.of_kind(EITHER), *key.of_kind(UNCLEAR, TEXT, ASSIGNMENT)]
     if key.why_unclear:
         answers = answer or tuple(key.of_kind("answer")) or ("ANSWER",)
         about = f"{rows.path}: {key.item[0]!r} and {key.annotator!r} look like items and "

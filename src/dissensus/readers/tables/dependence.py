@@ -7,7 +7,6 @@ seed, or the one that is expected if cells were drawn by chance.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar, cast
@@ -19,9 +18,7 @@ from dissensus.readers.tables.rows import Column, combined
 
 TOLERATED = 0.02  # violations, as a share of what chance gives
 FEW = 3.0  # violations by chance below which a function cannot be told from chance
-ENOUGH = 8.0  # the same, from which it surely can
-MANY = 20.0  # violations by chance from which a single one is tolerated
-ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
+ENOUGH = 8.0  # the same, from which it surely can, up to one row
 SURE = 4.0  # standard errors: an effect is no accident
 MOST_ONE_HOT = 50  # values above which only numbers are compared
 
@@ -52,12 +49,6 @@ class Deviation:
     def share(self) -> float:
         """Wrong rows as a share of those by chance: 0 for a rule, 1 for no relation."""
         return self.n_wrong / self.by_chance if self.by_chance else 0.0
-
-    @property
-    def is_no_accident(self) -> bool:
-        """Whether so few rows are hardly ever wrong by chance (Chernoff's bound, Poisson)."""
-        more = self.n_wrong * math.log(self.by_chance / self.n_wrong) if self.n_wrong else 0.0
-        return self.n_wrong - self.by_chance + more < math.log(ACCIDENT)
 
 
 def _filled(column: Column, groups: Column) -> np.ndarray:
@@ -97,14 +88,26 @@ def is_function(column: Column, groups: Column, contradicted: float = 0.0) -> bo
     if deviation.by_chance < contradicted:
         return False
     if deviation.by_chance < FEW:
-        return deviation.n_wrong == 0 and column.is_constant(groups.codes, len(groups.values))
-    return deviation.share <= TOLERATED or (deviation.n_wrong == 1 and deviation.by_chance >= MANY)
+        return deviation.n_wrong == 0 and column.is_constant(groups)
+    single = deviation.n_wrong == 1 and deviation.by_chance >= ENOUGH
+    return single or deviation.share <= TOLERATED
+
+
+def owner(column: Column, items: Column, annotators: Column | None) -> str | None:
+    """What a column is an attribute of, "item" or "annotator"; None if of neither.
+
+    If each item has one row, every column is constant within items: then annotators decide.
+    """
+    if annotators is not None and is_function(column, annotators):
+        alone = len(items.values) == len(items) > len(annotators.values)
+        return "annotator" if alone or not is_function(column, items) else "item"
+    return "item" if is_function(column, items) else None
 
 
 def usual_codes(column: Column, groups: Column) -> np.ndarray:
     """The most frequent code of each group, the first of those that tie; -1 if all are blank."""
-    usual = column.per_group(groups.codes, len(groups.values))
-    if column.conflict(groups.codes, len(groups.values)) is None:
+    usual = column.per_group(groups)
+    if column.conflict(groups) is None:
         return usual
     there = np.flatnonzero((column.codes >= 0) & (groups.codes >= 0))
     pairs = _pairs(groups.codes[there], column.codes[there])

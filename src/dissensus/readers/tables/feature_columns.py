@@ -37,8 +37,7 @@ def without_features(rows: Rows, options: Layout) -> tuple[Rows, Features | None
     else:
         vectors, codes = _of_columns(rows, names)
     column = Column(numbered(len(vectors)).values, codes)
-    others = {name: one for name, one in rows.columns.items() if name not in names}
-    return replace(rows, columns={**others, FEATURES: column}), (vectors, names)
+    return rows.without(names).with_columns({FEATURES: column}), (vectors, names)
 
 
 def with_features(corpus: Corpus, features: Features | None, rows: Rows) -> Corpus:
@@ -81,10 +80,8 @@ def _chosen(rows: Rows, patterns: tuple[str, ...]) -> list[str]:
 
 
 def _recognised(rows: Rows) -> list[str]:
-    """Many numeric columns numbered under one name, or one column of long lists of numbers.
-
-    Numbers have no gap, and there are fractions among them.
-    """
+    """Many numeric columns numbered under one name, or one column of long lists of numbers, without
+    a gap and with fractions among them."""
     groups: dict[str, list[str]] = {}
     for name in rows.columns:
         if match := _NUMBERED.fullmatch(name):

@@ -8,7 +8,7 @@ so do lists, objects and digits in cells.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +18,7 @@ import pyarrow as pa
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import set_text, value_text
 from dissensus.readers.layout import Layout, matching
-from dissensus.readers.tables.answer_cells import (
-    Entries,
-    as_records,
-    parsed_cell,
-    parsed_column,
-)
+from dissensus.readers.tables.answer_cells import Entries, as_records, parsed_cell, parsed_column
 from dissensus.readers.tables.cleaning import without_blank_columns
 from dissensus.readers.tables.column_names import (
     NAMES,
@@ -39,7 +34,6 @@ from dissensus.readers.tables.column_roles import (
     find_roles,
     gold_columns,
     items_of,
-    one_each,
     shown_columns,
 )
 from dissensus.readers.tables.proposals import columns_of_annotators
@@ -49,7 +43,7 @@ from dissensus.readers.tables.vote_columns import Votes, votes_of
 
 Slot = tuple[str, ...]
 Parts = dict[str, str]  # what the name of a column contains: annotator, item, question, value, k
-LONG = "long table"
+LONG, WIDE, VOTES = "long table", "wide table", "vote table"
 COUNT = "count"  # a name for numbers of answers that every table recognises
 COLUMN = "{column}"  # an item, if each column of answers is one
 _PART = re.compile(r"\{(\w+)\}")
@@ -72,8 +66,7 @@ def in_long_form(rows: Rows, layout: Layout) -> Form:
     votes = None
     if layout.format == "votes" or (layout.cells == "counts" and len(layout.answer or ()) > 1):
         votes = votes_of(rows, layout)
-        pairs = zip(votes.counts, votes.values, strict=True)
-        columns: dict[str, Parts] = {name: {"value": value} for name, value in pairs}
+        columns = {name: {"value": value} for name, value in votes.counts.items()}
     else:
         columns = _columns_with_parts(rows, layout)
     if columns:
@@ -115,8 +108,7 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     rows.check(sorted(layout.of_items - {COLUMN}))
     if both := sorted(layout.of_items & columns.keys()):
         raise DataError(f"{rows.path}: {both[0]!r} is named as an annotator and as something else")
-    if binary := [name for name in columns if rows.columns[name].is_bytes]:
-        raise DataError(f"{rows.path}: column {binary[0]!r} contains bytes, not answers")
+    rows.check_texts(columns, "answers")
     slots = {_slot(parts): parts for parts in columns.values()}
     questions: dict[str, dict[Slot, str]] = {}
     for name, parts in columns.items():
@@ -164,10 +156,11 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
         rows,
         columns={**spread, **{names[name]: column for name, column in new.items()}},
         place=lambda row: f"{place(row // n_each)}, column {labels[row % n_each]!r}",
+        index=None,
         sets=frozenset(names[q] for q, of in questions.items() if rows.sets & set(of.values())),
         orders={names[q]: one for q, (one, *two) in orders.items() if one and not two},
     )
-    kind = "a row for each annotator" if "item" in new else "vote table" if counts else "wide table"
+    kind = "a row for each annotator" if "item" in new else VOTES if counts else WIDE
     headers = [str(layout.annotator)] if people else [" ".join(slot) for slot in slots]
     return Form(long_rows, roles, layout, kind, tuple(columns if counts else headers), votes)
 
@@ -192,27 +185,28 @@ def _item_roles(
     """The roles of the columns that are about items, and the items."""
     taken = taken | layout.of_items
     item, items, why = _items(rows, taken, layout)
-    taken = taken | {item}
+    taken |= {item}
     shown = shown_columns(rows, layout, item, taken)
     why_content = BY_NAME
     if not shown and layout.text is None:  # a text for each item, whatever it is called
-        texts = [
-            name
-            for name, column in rows.columns.items()
-            if name not in taken and name not in rows.sets and column.first_blank is None
-            if column.is_text and 2 * len(column.values) > rows.n_rows
-        ]
+        free = [name for name in rows.columns if name not in (*taken, *rows.sets)]
+        texts = [name for name in free if _is_text_of_items(rows.columns[name])]
         shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
         why_content = "a text for each item"
-    taken = taken | {*shown.values()}
+    taken |= {*shown.values()}
     gold = gold_columns(rows, layout, roles.answer, taken, items)
-    split = first_named("split", rows, {*taken, *gold.values()}, lambda c: one_each(c, items))
-    reasons = {} if item is None else {item: ("item", why)}
+    taken |= {*gold.values()}
+    split = first_named("split", rows, taken, lambda column: column.conflict(items) is None)
+    reasons = {item: ("item", why)} if item else {}
     reasons |= {name: ("content", why_content) for name in shown.values()}
     reasons |= {name: ("gold", BY_NAME) for name in gold.values()}
     reasons |= {split: ("split", BY_NAME)} if split else {}
     item = item or free_name("item", rows.columns)
     return replace(roles, item=item, shown=shown, gold=gold, split=split, reasons=reasons), items
+
+
+def _is_text_of_items(column: Column) -> bool:
+    return column.is_filled and column.is_text and 2 * len(column.values) > len(column)
 
 
 def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | None, Column, str]:
@@ -222,29 +216,24 @@ def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | No
     An `id` must never repeat, a `task` may; a name is a word or a whole number, not a text.
     """
 
-    def names_items(name: str) -> bool:
+    def is_name(name: str) -> bool:
         column = rows.columns[name]
-        if column.is_bytes or column.first_blank is not None:
-            return False
         several = len(column.values) > 1 or rows.n_rows == 1
-        return column.is_unique if plain(name) in WEAK else several
+        repeats = plain(name) not in WEAK and column.is_filled and several
+        return not column.is_bytes and (column.is_unique or repeats)
 
     def never_repeats(name: str) -> bool:
-        column = rows.columns[name]
-        if name in taken or name in rows.sets or not column.is_unique or rows.n_rows < 3:
-            return False
-        numbers = column.numbers()
-        return not column.is_text and (numbers is None or bool((numbers % 1 == 0).all()))
+        column, numbers = rows.columns[name], rows.columns[name].numbers()
+        whole = numbers is None or bool((numbers % 1 == 0).all())
+        return column.is_unique and not column.is_text and whole
 
-    name = layout.item or next(filter(names_items, candidates("item", rows, taken)), None)
-    if name is not None:
-        return name, items_of(rows, name, {}), BY_NAME
-    if rows.index is not None and rows.index.is_unique:
-        return None, rows.index, ""
-    name = next(filter(never_repeats, rows.columns), None)
-    if name is not None:
-        return name, items_of(rows, name, {}), "another value in every row"
-    return None, numbered(rows.n_rows), ""
+    index = rows.index if rows.index is not None and rows.index.is_unique else None
+    free = [n for n in rows.columns if n not in (*taken, *rows.sets)] if rows.n_rows > 2 else []
+    by_name = layout.item or next(filter(is_name, candidates("item", rows, taken)), None)
+    name = by_name or (None if index else next(filter(never_repeats, free), None))
+    if name is None:
+        return None, index or numbered(rows.n_rows), ""
+    return name, items_of(rows, name, {}), BY_NAME if by_name else "another value in every row"
 
 
 # ---- cells that contain several answers ----
@@ -258,29 +247,48 @@ def _exploded_cells(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
             f"{rows.path}: cells={layout.cells!r} says what a cell of an answer contains; name its "
             "column (answer=, --answer)"
         )
-    rows.check([one.partition(".")[0] if layout.cells == "records" else one for one in answers])
+    in_cells = [one.partition(".")[0] if layout.cells == "records" else one for one in answers]
+    rows.check(in_cells)
     if layout.cells in ("keys", "counts") and len(answers) != 1:
         raise DataError(f"{rows.path}: name one column of objects (answer=, --answer)")
     named = [name for name in candidates("item", rows) if rows.columns[name].is_unique]
     if layout.item is None and layout.text is None and not named:
         index = rows.index if rows.index is not None and rows.index.is_unique else None
-        name = free_name("item", rows.columns)
-        rows = replace(rows, columns={name: index or numbered(rows.n_rows), **rows.columns})
-    changes: dict[str, Any] = {}
-    if layout.cells == "lists":
-        long_rows = _of_lists(rows, layout)
-    elif layout.cells == "records":
-        long_rows, changes = _of_records(rows, layout)
-    elif layout.cells == "digits":
-        texts = {name: rows.columns[name].array().to_pylist() for name in answers}
-        digits = {n: [list((cell or "").strip()) for cell in cells] for n, cells in texts.items()}
-        note = f"{', '.join(answers)}: each digit is an answer"
-        long_rows = _exploded(rows, digits, set(answers), note)
-    else:
-        long_rows, changes = _of_objects(rows, layout)
+        item = {free_name("item", rows.columns): index or numbered(rows.n_rows)}
+        rows = replace(rows, columns=item | rows.columns)
+    entries, note, changes = _ENTRIES[layout.cells](rows, layout)
+    source = np.repeat(np.arange(rows.n_rows), _lengths(next(iter(entries.values()))))
+    if not len(source):
+        raise DataError(f"{rows.path}: every list of {[*in_cells, *entries][0]!r} is empty")
+    columns, place = {}, rows.place
+    for name, column in rows.without({*in_cells, *entries}).columns.items():
+        named_count = name == COUNT and layout.cells == "counts"
+        columns[f"{COUNT}_" if named_count else name] = Column(column.values, column.codes[source])
+    sets = set(rows.sets) & columns.keys()
+    for name, cells in entries.items():
+        every = [entry for cell in cells for entry in cell or ()]
+        write = set_text if any(isinstance(entry, list) for entry in every) else value_text
+        sets |= {name} if write is set_text else set()
+        texts = [None if entry is None else write(entry) for entry in every]
+        columns[name] = Column.of(pa.array(texts, pa.string()))
+    long_rows = replace(
+        rows,
+        columns=columns,
+        sets=frozenset(sets),
+        place=lambda row: place(int(source[row])),
+        index=None,
+        notes=(*rows.notes, note),
+    )
+    if layout.cells == "records":
+        changes = {"answer": _keys_of_answers(long_rows, layout, entries)}
     layout = layout.with_changes(cells="values", **changes)
     long_rows, notes = without_blank_columns(long_rows, layout)
     return replace(long_rows, notes=(*long_rows.notes, *notes)), layout
+
+
+def _lengths(cells: list[Entries]) -> np.ndarray:
+    """How many entries each row has, (n_rows,)."""
+    return np.array([len(cell or ()) for cell in cells], dtype=np.int64)
 
 
 def _parsed(rows: Rows, name: str, kind: Any, what: str) -> list[Any]:
@@ -294,7 +302,7 @@ def _parsed(rows: Rows, name: str, kind: Any, what: str) -> list[Any]:
     return [(*values, None)[code] for code in column.codes.tolist()]
 
 
-def _of_lists(rows: Rows, layout: Layout) -> Rows:
+def _lists(rows: Rows, layout: Layout) -> Exploded:
     """Lists with an entry for each annotator, and all other lists that are as long."""
     stated = [*([layout.annotator] if layout.annotator else []), *(layout.answer or ())]
     rows.check(stated)
@@ -314,86 +322,69 @@ def _of_lists(rows: Rows, layout: Layout) -> Rows:
             )
         if not different.any():
             columns[name] = cells
-    together = [name for name in rows.columns if name in columns]
-    note = f"{', '.join(together)}: lists with an entry for each annotator, read as rows"
+    columns = {name: columns[name] for name in rows.columns if name in columns}
+    note = f"{', '.join(columns)}: lists with an entry for each annotator, read as rows"
     if layout.annotator is None:
-        note = f"{together[0]}: lists of answers of unknown annotators"
-    return _exploded(rows, columns, set(columns), note)
+        note = f"{next(iter(columns))}: lists of answers of unknown annotators"
+    return columns, note, {}
 
 
-def _of_objects(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
+def _digits(rows: Rows, layout: Layout) -> Exploded:
+    texts = {name: rows.columns[name].array().to_pylist() for name in layout.answer or ()}
+    digits = {n: [list((cell or "").strip()) for cell in cells] for n, cells in texts.items()}
+    return digits, f"{', '.join(digits)}: each digit is an answer", {}
+
+
+def _objects(rows: Rows, layout: Layout) -> Exploded:
     """Objects with an answer for each annotator, or with a number of answers for each value."""
     (name,) = layout.answer or ("",)
     objects = _parsed(rows, name, dict, "object")
     pairs = [[(k, v) for k, v in (one or {}).items() if v is not None] for one in objects]
     keys, values = [[k for k, _ in one] for one in pairs], [[v for _, v in one] for one in pairs]
     if layout.cells == "counts":
-        others = {free_name(n, [COUNT]) if n == COUNT else n: c for n, c in rows.columns.items()}
         note = f"{name}: objects with a number of answers for each value"
-        rows = _exploded(replace(rows, columns=others), {name: keys, COUNT: values}, {name}, note)
-        return rows, {"annotator": None, "format": "long"}
+        return {name: keys, COUNT: values}, note, {"annotator": None, "format": "long"}
     person = free_name("annotator", rows.columns)
     every = dict.fromkeys(key for one in keys for key in one)
     note = f"{name}: objects with an answer for each annotator ({listed(every)}), read as rows; "
     note += "if these are questions, name them (answer=, --answer)"
-    return _exploded(rows, {person: keys, name: values}, {name}, note), {"annotator": person}
+    return {person: keys, name: values}, note, {"annotator": person}
 
 
-def _of_records(rows: Rows, layout: Layout) -> tuple[Rows, dict[str, Any]]:
+def _records(rows: Rows, layout: Layout) -> Exploded:
     """A list of objects in each cell, whose keys are columns; `column.key` names an answer."""
-    stated = [name.partition(".") for name in layout.answer or ()]
-    name = stated[0][0]
+    name = (layout.answer or ("",))[0].partition(".")[0]
     values = _parsed(rows, name, list | dict, "list of objects")
     cells = [[] if value is None else as_records(value) for value in values]
-    entries = [entry for cell in cells for entry in cell or ()]
-    if None in cells or not all(isinstance(entry, dict) for entry in entries):
+    every = [entry for cell in cells for entry in cell or ()]
+    if None in cells or not all(isinstance(entry, dict) for entry in every):
         raise DataError(f"{rows.path}: {name!r} is no list of objects")
-    keys = list(dict.fromkeys(str(key) for entry in entries for key in entry))
-    others = set(rows.columns) - {name}
-    columns: dict[str, list[Entries]] = {
-        f"{name}.{key}" if key in others else key: [
-            [e.get(key) for e in cell or ()] for cell in cells
-        ]
-        for key in keys
-    }
-    note = f"{name}: lists with an entry for each annotator, read as rows"
-    long_rows = _exploded(rows, columns, {name}, note)
-    answers = [key for _, _, key in stated if key]
+    columns: dict[str, list[Entries]] = {}
+    for key in dict.fromkeys(str(key) for entry in every for key in entry):
+        column = f"{name}.{key}" if key in rows.columns and key != name else key
+        columns[column] = [[entry.get(key) for entry in cell or ()] for cell in cells]
+    return columns, f"{name}: lists with an entry for each annotator, read as rows", {}
+
+
+def _keys_of_answers(rows: Rows, layout: Layout, keys: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The keys that are answers: those that are stated, or whose values are those of a scale; None
+    if the annotator is known."""
+    answers = [key for _, _, key in (one.partition(".") for one in layout.answer or ()) if key]
     if not answers and not any(plain(key) in NAMES["annotator"] for key in keys):
-        new = {key: long_rows.columns[key] for key in columns if not is_about_answers(key)}
+        new = {key: rows.columns[key] for key in keys if not is_about_answers(key)}
         answers = [
             key
             for key, one in new.items()
             if one.is_like_a_scale and 1 < len(one.values) <= (one.codes >= 0).sum() / 2
         ]
-    return long_rows, {"answer": tuple(answers) or None}
+    return tuple(answers) or None
 
 
-def _lengths(cells: list[Entries]) -> np.ndarray:
-    """How many entries each row has, (n_rows,)."""
-    return np.array([len(cell or ()) for cell in cells], dtype=np.int64)
-
-
-def _exploded(rows: Rows, columns: Mapping[str, list[Any]], replaced: set[str], note: str) -> Rows:
-    """The table with a row for each entry of these columns, which replace others."""
-    source = np.repeat(np.arange(rows.n_rows), _lengths(next(iter(columns.values()))))
-    if not len(source):
-        raise DataError(f"{rows.path}: every list of {next(iter(replaced))!r} is empty")
-    kept = {name: column for name, column in rows.columns.items() if name not in replaced}
-    new = {name: Column(column.values, column.codes[source]) for name, column in kept.items()}
-    sets = set(rows.sets) - replaced
-    for name, cells in columns.items():
-        entries = [entry for cell in cells for entry in cell or ()]
-        as_sets = any(isinstance(entry, list) for entry in entries)
-        texts = [None if e is None else set_text(e) if as_sets else value_text(e) for e in entries]
-        new[name] = Column.of(pa.array(texts, pa.string()))
-        sets |= {name} if as_sets else set()
-    place = rows.place
-    return replace(
-        rows,
-        columns=new,
-        sets=frozenset(sets),
-        place=lambda row: place(int(source[row])),
-        index=None,
-        notes=(*rows.notes, note),
-    )
+Exploded = tuple[dict[str, list[Any]], str, dict[str, Any]]  # entries of columns, note, changes
+_ENTRIES: Mapping[str, Callable[[Rows, Layout], Exploded]] = {
+    "lists": _lists,
+    "digits": _digits,
+    "keys": _objects,
+    "counts": _objects,
+    "records": _records,
+}

@@ -1,13 +1,10 @@
-"""Notes: what was recognised in a table, kept apart or left out, a line each, and why.
-
-`CHECKS` are the checks of what was read: each returns lines about what may be a mistake.
-"""
+"""Notes: what was recognised in a table, kept apart or left out, a line each, and why."""
 
 from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dissensus.annotations import Annotations
+from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import counted
 from dissensus.names import Names
-from dissensus.readers.tables.answers import MISSING, described
+from dissensus.readers.tables.answers import Answers, described
 from dissensus.readers.tables.assembly import Assembled, short_text
 from dissensus.readers.tables.column_names import (
     NAMES,
@@ -29,10 +28,10 @@ from dissensus.readers.tables.column_names import (
     plain,
 )
 from dissensus.readers.tables.column_roles import ColumnRoles
-from dissensus.readers.tables.forms import LONG, Form
+from dissensus.readers.tables.forms import LONG, VOTES, WIDE, Form
 from dissensus.readers.tables.proposals import Proposal
-from dissensus.readers.tables.rows import Rows
-from dissensus.readers.tables.structure import BY_NAME, TAKEN_FOR
+from dissensus.readers.tables.rows import MISSING, Rows
+from dissensus.readers.tables.structure import BY_NAME
 
 NAMES_WIDTH = 28  # letters of the names in the table of columns
 MOST_NAMES = 8  # annotators that a note names
@@ -50,39 +49,26 @@ def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
 
 
 def table_notes(rows: Rows, form: Form, assembled: Assembled, proposal: Proposal) -> list[str]:
-    """What was recognised in a table, and what is to be known about it.
-
-    Args:
-        rows: the table before it had a row for each answer.
-        proposal: the columns that are annotators by their values.
-    """
-    roles, is_long, is_wide = form.roles, form.kind == LONG, form.kind == "wide table"
+    """What was recognised in a table as it was before it had a row for each answer."""
+    roles, votes, is_long, is_wide = form.roles, form.votes, form.kind == LONG, form.kind == WIDE
     reasons = roles.reasons if is_long else {}
     if is_wide and form.layout.answer is None:
         reasons = _wide_reasons(form, assembled, proposal)
+    further = {"seconds": roles.seconds, "count": roles.count if is_long else None}
+    further |= {"response": roles.response, "split": roles.split}
     parts = [f"{role} = {column}" for role, column in roles.shown.items()]
     parts += [f"gold = {column}" for column in roles.gold.values()]
-    single = {"seconds": roles.seconds, "count": roles.count if is_long else None}
-    single |= {"response": roles.response, "split": roles.split}
-    parts += [f"{role} = {name}" for role, name in single.items() if name]
-    line = [f"{form.kind}; {', '.join(_shape(rows, form, assembled) + parts)}"]
-    others = {} if reasons else assembled.others  # the table has them
-    names = [name for of in others.values() for name in of]
-    if votes := form.votes:
-        wrong = f", except in {counted(votes.n_other, 'row')}" if votes.n_other else ""
-        if votes.majority:
-            line.append(f"{votes.majority} is the majority, not an answer{wrong}")
-        if votes.n_other_sums:
-            line.append(f"{votes.total} is not their sum in {counted(votes.n_other_sums, 'row')}")
-        names = [name for name in names if name not in (votes.total, votes.majority)]
-    if is_wide and (derived := [name for name in names if is_derived(name)]):
-        line.append(f"not annotators: {', '.join(derived)}")
-        names = [name for name in names if name not in derived]
-    if is_long:
-        names = [f"{name} (of the {kind})" for kind, of in others.items() for name in of]
-        if rows.unnamed:
-            names.append(f"{counted(rows.unnamed, 'column')} without a name, left out")
-    line += [f"also {', '.join(names)}"] if names else []
+    parts += [f"{role} = {column}" for role, column in further.items() if column]
+    line = [f"{form.kind}; {', '.join([*_shape(rows, form, assembled), *parts])}"]
+    names = {n: kind for kind, of in assembled.others.items() for n in of if not reasons}
+    line += votes.remarks if votes else ()
+    derived = list(filter(is_derived, names)) if is_wide else []
+    line += [f"not annotators: {', '.join(derived)}"] if derived else []
+    known = (*derived, votes and votes.total, votes and votes.majority)
+    also = [f"{n} (of the {kind})" if is_long else n for n, kind in names.items() if n not in known]
+    if is_long and rows.unnamed:
+        also.append(f"{counted(rows.unnamed, 'column')} without a name, left out")
+    line += [f"also {', '.join(also)}"] if also else []
     return [
         "; ".join([*line, amounts(assembled.corpus)]),
         *_reasons_table(reasons),
@@ -94,30 +80,31 @@ def table_notes(rows: Rows, form: Form, assembled: Assembled, proposal: Proposal
 
 def _shape(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
     """Where the items, annotators and answers are, an entry each."""
-    roles = form.roles
+    roles, question = form.roles, form.roles.question
     scales = {name: described(part.scale) for name, part in assembled.answers.items()}
+    questions = [f"{name} ({scale})" for name, scale in scales.items()]
     item = roles.item if roles.item is not None else " + ".join(roles.shown.values())
     if form.kind == LONG:
-        annotator = "no annotators" if roles.annotator is None else f"annotator = {roles.annotator}"
-        answers = [f"answer = {name} ({scale})" for name, scale in scales.items()]
-        if roles.question is not None:
+        answers = [f"answer = {one}" for one in questions] or ["no answers"]
+        if question is not None:
             each = "; ".join(f"{name}, {scale}" for name, scale in scales.items())
-            answers = [f"question = {roles.question}, answer = {roles.answer[0]} ({each})"]
-        return [f"item = {item}", annotator, *(answers or ["no answers"])]
+            answers = [f"question = {question}, answer = {roles.answer[0]} ({each})"]
+        annotator = f"annotator = {roles.annotator}" if roles.annotator else "no annotators"
+        return [f"item = {item}", annotator, *answers]
     if item not in rows.columns:
         item = "the row number" if rows.index is None else "the column without a name"
-    names = ", ".join(map(_short_name, form.headers[:MOST_NAMES]))
-    if len(form.headers) > MOST_NAMES and form.kind != "vote table":
-        names = f"{names}, ... ({len(form.headers)} in total)"
-    questions = ", ".join(f"{name} ({scale})" for name, scale in scales.items())
+    names = [*map(_short_name, form.headers[:MOST_NAMES])]
+    if len(form.headers) > MOST_NAMES:
+        names.append(f"... ({len(form.headers)} in total)")
     one = f" ({next(iter(scales.values()))})" if len(scales) == 1 else ""
-    more = [] if one else [f"questions = {questions}"]
-    if form.kind == "vote table":
+    more = [] if one else [f"questions = {', '.join(questions)}"]
+    if form.kind == VOTES:
         total = [f"their sum = {form.votes.total}"] if form.votes and form.votes.total else []
         return [f"item = {item}", f"counts = {', '.join(form.headers)}{one}", *more, *total]
-    if form.kind == "wide table":
-        return [f"item = {item}", f"annotators = {names}{one}", *more]
-    return [f"annotator = {roles.annotator}", f"items = {names}{one}", *more]
+    first, what = f"item = {item}", "annotators"
+    if form.kind != WIDE:
+        first, what = f"annotator = {roles.annotator}", "items"
+    return [first, f"{what} = {', '.join(names)}{one}", *more]
 
 
 def amounts(corpus: Corpus) -> str:
@@ -141,9 +128,8 @@ def _wide_reasons(
     if all(why == BY_NAME for _, why in reasons.values()):
         return {}
     for kind, names in assembled.others.items():
-        taken_for = TAKEN_FOR["annotator" if kind == "annotator" else "item"]
         for name in names:
-            reasons[name] = (taken_for, f"the same for each {kind}")
+            reasons[name] = (f"attribute of the {kind}", f"the same for each {kind}")
             if is_derived(name):
                 reasons[name] = ("label of the item", "a summary or a model, by its name")
     if proposal.majority:
@@ -224,74 +210,65 @@ def _of_other_columns(rows: Rows, is_wide: bool, assembled: Assembled) -> Iterat
 
 def remarks(assembled: Assembled) -> list[str]:
     """What was kept apart, left out or may be a mistake, a line each."""
-    return [note for check in CHECKS for note in check(assembled)]
+    corpus, answers = assembled.corpus, assembled.answers
+    annotators = [] if corpus.annotators.is_range else list(corpus.annotators)
+    media = [one for one in corpus.contents.values() if one.kind not in ("text", "features")]
+    return [
+        *(f"{name}: {note}" for name, part in answers.items() for note in part.notes),
+        *corpus.notes,
+        *(
+            f"{name}: {counted(n_answers, 'repeated answer')} left out"
+            for name, reason, n_answers in corpus.left_out
+            if reason == "repeated answer"
+        ),
+        *(f"{q}: {note}" for q, part in answers.items() for note in _uniform(part, corpus[q])),
+        *(note for contents in media for note in _missing_files(contents)),
+        *(
+            f"{name!r} is read as the name of an annotator; is it a missing value?"
+            for name in annotators
+            if name.casefold() in MISSING
+        ),
+        *_similar_names("annotators", corpus.annotators, case="case, "),
+        *_similar_names("items", corpus.items),
+        *(
+            f"{name!r} is the only annotator, so agreement is undefined"
+            for name in corpus.annotators
+            if corpus.n_annotators == 1
+        ),
+    ]
 
 
-def _of_answers(assembled: Assembled) -> Iterator[str]:
-    """What answers and gold labels were read as, and repeated answers."""
-    for name, column in assembled.answers.items():
-        yield from (f"{name}: {note}" for note in column.notes)
-    yield from assembled.corpus.notes
-    for name, reason, n_answers in assembled.corpus.left_out:
-        if reason == "repeated answer":
-            yield f"{name}: {counted(n_answers, 'repeated answer')} left out"
-
-
-def _without_variation(assembled: Assembled) -> Iterator[str]:
-    """Questions whose answers are all the same, everywhere or for each item."""
-    for name, column in assembled.answers.items():
-        answers = assembled.corpus[name]
-        if len(column.stored) and bool((column.stored == column.stored[0]).all()):
-            value = column.scale.decode(column.stored[:1])[0]
-            yield f"{name}: every answer is {value!r}, so agreement is undefined"
-        elif column.stored.ndim == 1 and answers.annotator is not None:
-            looked_at = answers.item < MOST_ITEMS
-            item, answer = answers.item[looked_at], answers.answer[looked_at]
-            order = np.lexsort((answer, item))
-            again = np.flatnonzero(item[order][1:] == item[order][:-1])
-            n_items = len(np.unique(item[order][again]))
-            same = (answer[order][again] == answer[order][again + 1]).all()
-            if n_items >= FEWEST_ITEMS and same:
-                yield (
-                    f"{name}: nobody disagrees about any of {n_items} items; are these labels of "
-                    "the items, not answers of annotators?"
-                )
-
-
-def _missing_files(assembled: Assembled) -> Iterator[str]:
-    """Media files that do not exist."""
-    for contents in assembled.corpus.contents.values():
-        if contents.kind in ("text", "features") or not pa.types.is_string(contents.values.type):
-            continue
-        missing = [path for path in contents.values.to_pylist() if not os.path.isfile(path)]
-        advice = "commands that read them need --skip-bad"
-        if len(missing) == len(contents):
-            advice = "put them there before a command reads them"
-        if missing:
+def _uniform(part: Answers, answers: Annotations) -> Iterator[str]:
+    """About answers that are all the same, everywhere or for each item."""
+    if len(part.stored) and bool((part.stored == part.stored[0]).all()):
+        value = part.scale.decode(part.stored[:1])[0]
+        yield f"every answer is {value!r}, so agreement is undefined"
+    elif part.stored.ndim == 1 and answers.annotator is not None:
+        looked_at = answers.item < MOST_ITEMS
+        item, answer = answers.item[looked_at], answers.answer[looked_at]
+        order = np.lexsort((answer, item))
+        item, answer = item[order], answer[order]
+        again = item[1:] == item[:-1]
+        n_items = len(np.unique(item[1:][again]))
+        if n_items >= FEWEST_ITEMS and (answer[1:] == answer[:-1])[again].all():
             yield (
-                f"{len(missing)} of {counted(len(contents), f'{contents.kind} file')} missing, the "
-                f"first: {missing[0]}; {advice}"
+                f"nobody disagrees about any of {n_items} items; are these labels of the items, "
+                "not answers of annotators?"
             )
 
 
-def _of_names(assembled: Assembled) -> Iterator[str]:
-    """Names that may be no names, or the same one in several spellings."""
-    corpus = assembled.corpus
-    for name in [] if corpus.annotators.is_range else corpus.annotators:
-        if name.casefold() in MISSING:
-            yield f"{name!r} is read as the name of an annotator; is it a missing value?"
-    yield from _similar_names("annotators", corpus.annotators, case="case, ")
-    yield from _similar_names("items", corpus.items)
-    if corpus.n_annotators == 1:
-        yield f"{corpus.annotators[0]!r} is the only annotator, so agreement is undefined"
-
-
-CHECKS: tuple[Callable[[Assembled], Iterable[str]], ...] = (
-    _of_answers,
-    _without_variation,
-    _missing_files,
-    _of_names,
-)
+def _missing_files(contents: Contents) -> Iterator[str]:
+    """About media files that do not exist."""
+    paths = contents.values.to_pylist() if pa.types.is_string(contents.values.type) else []
+    missing = [path for path in paths if not os.path.isfile(path)]
+    advice = "commands that read them need --skip-bad"
+    if len(missing) == len(contents):
+        advice = "put them there before a command reads them"
+    if missing:
+        yield (
+            f"{len(missing)} of {counted(len(contents), f'{contents.kind} file')} missing, the "
+            f"first: {missing[0]}; {advice}"
+        )
 
 
 def _similar_names(what: str, names: Names, case: str = "") -> Iterator[str]:

@@ -28,7 +28,6 @@ from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
 from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.tables.answer_cells import as_records, parsed_column
-from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import (
     KNOWN,
     MEDIA,
@@ -50,7 +49,7 @@ from dissensus.readers.tables.column_names import (
     part_name,
     plain,
     words_of,
-)
+)  # fmt: skip
 from dissensus.readers.tables.dependence import SURE, effect
 from dissensus.readers.tables.rows import FEW_VALUES, Column, Rows, cells_of, numbered
 from dissensus.readers.tables.structure import MOST
@@ -59,8 +58,7 @@ from dissensus.scales import as_numbers
 
 Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
-SHARE = 0.1  # of the filled cells: so many distinct answers are values of a scale, too
-SAME_RATINGS = 0.1  # of the variance of ratings: so much is between items
+SHARE = 0.1  # of the filled cells: values of a scale; of the variance of ratings: between items
 FEWEST = 3  # annotators whose names say little
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 MOST_COMPARED = 200  # columns, or different sets of values, that are compared with one another
@@ -90,11 +88,8 @@ def propose(rows: Rows, stated: Layout) -> Proposal | None:
     if stated.cells != "values":
         return None
     is_open = stated.format is None and not stated.states_answers
-    for proposer in PROPOSERS if is_open else (_propose_cells,):
-        layout = proposer(rows, stated)
-        if layout is not None:
-            return Proposal(layout)
-    return None
+    layouts = (one(rows, stated) for one in (PROPOSERS if is_open else PROPOSERS[:1]))
+    return next((Proposal(layout) for layout in layouts if layout is not None), None)
 
 
 # ---- columns and their values ----
@@ -113,21 +108,18 @@ def _without_role(rows: Rows, names: list[str]) -> list[str]:
     return [name for name in names if name not in known and not rows.columns[name].is_bytes]
 
 
-def _values(rows: Rows, *names: str) -> set[str]:
-    """The values of columns, without words for a missing value."""
-    values = {value for name in names for value in rows.columns[name].words}
-    return {value for value in values if value.casefold() not in MISSING}
+def _words(rows: Rows, names: Iterable[str]) -> set[str]:
+    return {word for name in names for word in rows.columns[name].words}
 
 
 def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
     """Whether a value of this column occurs in other columns too."""
-    own = _values(rows, name)
-    return any(not own.isdisjoint(rows.columns[other].words) for other in others if other != name)
+    return not rows.columns[name].words.isdisjoint(_words(rows, {*others} - {name}))
 
 
-def _is_scale(rows: Rows, names: list[str]) -> bool:
+def _is_scale(rows: Rows, names: Sequence[str]) -> bool:
     """Whether columns have few values, or few for so many cells, most of them in common."""
-    n_columns = Counter(value for name in names for value in _values(rows, name))
+    n_columns = Counter(word for name in names for word in rows.columns[name].words)
     if len(n_columns) <= FEW_VALUES:
         return True
     n_filled = 0
@@ -140,14 +132,14 @@ def _is_scale(rows: Rows, names: list[str]) -> bool:
     return len(n_columns) <= SHARE * n_filled
 
 
-def _rate_the_same(rows: Rows, names: list[str]) -> bool:
+def _rate_the_same(rows: Rows, names: Sequence[str]) -> bool:
     """Whether columns contain many numbers, which agree within rows."""
     columns = [rows.columns[name] for name in names]
     if any(column.numbers() is None for column in columns):
         return False
     each = numbered(rows.n_rows)
     by_row = effect(cells_of(columns), Column(each.values, np.repeat(each.codes, len(columns))))
-    return by_row.share > SAME_RATINGS and by_row.z > SURE
+    return by_row.share > SHARE and by_row.z > SURE
 
 
 # ---- annotators by their names ----
@@ -155,11 +147,11 @@ def _rate_the_same(rows: Rows, names: list[str]) -> bool:
 
 def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str]]:
     """The columns of a table that is stated to be wide: annotator, and question if it has one."""
-    others = [role for role in ("annotator", "answer", "question") if getattr(layout, role)]
+    others = [f"{role}=" for role in ("annotator", "answer", "question") if getattr(layout, role)]
     if others:
         raise DataError(
             f"{rows.path}: in a wide table the columns are the annotators, their cells the "
-            f"answers; leave out {', '.join(f'{role}=' for role in others)}"
+            f"answers; leave out {', '.join(others)}"
         )
     if layout.annotators == ():
         raise DataError(
@@ -169,8 +161,7 @@ def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str
     if not annotators:
         free = _without_role(rows, free)
         sure = _surely_annotators(rows, free)
-        several = len(sure) > 1
-        annotators = tuple(sure if several else (n for n in free if _shares(rows, n, free)))
+        annotators = tuple(sure if len(sure) > 1 else (n for n in free if _shares(rows, n, free)))
         if len(annotators) < 2:
             raise DataError(
                 f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 5)}; "
@@ -186,7 +177,7 @@ def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str
     rows.check(annotators)
     first: dict[str, str] = {}  # kind of answers -> the first column of such
     for name in annotators:
-        numeric = {as_numbers([value]) is not None for value in _values(rows, name)}
+        numeric = {as_numbers([value]) is not None for value in rows.columns[name].words}
         if name in rows.sets or len(numeric) == 1:  # "1", "2", "3+" go with either
             kind = "sets" if name in rows.sets else "numbers" if True in numeric else "words"
             first.setdefault(kind, name)
@@ -225,12 +216,12 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
             )
         return Layout(annotators=tuple(name for name in rows.columns if name in sure))
     likely = [name for name in free if is_one_annotator(name)]
-    alike = all(_shares(rows, name, likely) for name in likely if _values(rows, name))
+    alike = all(_shares(rows, name, likely) for name in likely if rows.columns[name].words)
     if answer is not None or len(likely) < 2 or not alike:
         return None
     if not _is_scale(rows, likely) and not _rate_the_same(rows, likely):
         return None
-    gaps = sum(rows.columns[name].first_blank is not None for name in likely)
+    gaps = sum(not rows.columns[name].is_filled for name in likely)
     numbers = [str(number) for number in range(len(likely) + 1)]
     if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
         return None  # "0,1,2" may be the header of a long table without column names
@@ -238,12 +229,16 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
 
 
 def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
-    sure = [name for name in free if is_one_annotator(name, likely=False)]
-    if len(sure) > 1:  # and those that are called like them: Annot1, Annot-Peter
-        values = _values(rows, *sure)
-        called = {name for name in free if is_called_annotator(name) and _values(rows, name)}
-        sure = [n for n in free if n in sure or (n in called and _values(rows, n) <= values)]
-    return sure
+    """Those that are called so; and if these are several, those that are called like them and have
+    no other answers: Annot1, Annot-Peter."""
+    sure = {name for name in free if is_one_annotator(name, likely=False)}
+    words = _words(rows, sure) if len(sure) > 1 else set()
+
+    def is_sure(name: str) -> bool:
+        own = rows.columns[name].words
+        return name in sure or (is_called_annotator(name) and bool(own) and own <= words)
+
+    return [name for name in free if is_sure(name)]
 
 
 # ---- columns whose names have a part in common ----
@@ -256,12 +251,12 @@ def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
     for people, named in numbers.items():
         if plain(people.replace("{}", "")) not in NAMES["annotator"]:
             continue
-        persons = _values(rows, *named.values())
+        persons = _words(rows, named.values())
         answers = [
             pattern.replace("{}", "{k}")
             for pattern, of in numbers.items()
             if of.keys() == named.keys() and pattern != people and not is_about_answers(pattern)
-            if not _values(rows, *of.values()) & persons
+            if not _words(rows, of.values()) & persons
         ]
         cells = [rows.columns[name].array().slice(0, 200).to_pylist() for name in named.values()]
         filled_cells = [[cell for cell in row if cell] for row in zip(*cells, strict=True)]
@@ -271,27 +266,33 @@ def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
     return None
 
 
-def _propose_grid(rows: Rows, layout: Layout, fewest: int = 2) -> Layout | None:
-    """A layout of columns such as `label_ann1`, `rating_ann1`, `label_ann2`, ...
-
-    Args:
-        fewest: questions; with one, its annotators have to be called so, as in rater1_score.
-    """
-    free = [n for n, one in rows.columns.items() if len(one.values) and n not in layout.of_items]
-    if fewest == 1:
-        free = [name for name in free if not is_derived(name)]
-        grid = _grid(free, lambda part, _: is_annotator_part(part), fewest)
-    elif first_named("annotator", rows) is not None:
+def _propose_grid(rows: Rows, layout: Layout) -> Layout | None:
+    """Columns of several questions, such as `label_r1`, `rating_r1`, `label_r2`, ..."""
+    if first_named("annotator", rows) is not None:
         return None
-    else:
-        grid = _grid(free, _is_annotator, fewest)
+    return _grid_layout(_grid(_filled(rows, layout), _is_annotator, 2))
+
+
+def _propose_single(rows: Rows, layout: Layout) -> Layout | None:
+    """Columns of one question whose annotators are surely called so, as in rater1_score."""
+    names = [name for name in _filled(rows, layout) if not is_derived(name)]
+    grid = _grid(names, lambda part, _: is_annotator_part(part), 1)
+    persons = are_persons(list(dict.fromkeys(name for of in grid.values() for name in of)))
+    columns = [(name, of.values()) for of in grid.values() for name in of.values()]
+    if persons and not all(_shares(rows, name, of) for name, of in columns):
+        return None  # email_anna, email_ben
+    return _grid_layout(grid)
+
+
+def _filled(rows: Rows, layout: Layout) -> list[str]:
+    return [n for n, one in rows.columns.items() if len(one.values) and n not in layout.of_items]
+
+
+def _grid_layout(grid: Grid) -> Layout | None:
     grid = {p: of for p, of in grid.items() if not (is_about_answers(p) or is_derived(p))}
-    annotators = list(dict.fromkeys(name for columns in grid.values() for name in columns))
-    if fewest == 1 and are_persons(annotators):  # not email_anna, email_ben
-        alike = (_shares(rows, n, of.values()) for of in grid.values() for n in of.values())
-        grid = grid if all(alike) else {}
+    annotators = tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
     patterns = tuple(pattern.replace("{}", "{annotator}") for pattern in grid)
-    return Layout(annotators=tuple(annotators), answer=patterns) if grid else None
+    return Layout(annotators=annotators, answer=patterns) if grid else None
 
 
 def _is_annotator(part: str, pattern: str) -> bool:
@@ -338,14 +339,14 @@ def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
     if another column is always their majority, or if every row has the same number of answers, by a
     part of the columns.
     """
-    free = [name for name in _without_role(rows, _free(rows, stated)) if _values(rows, name)]
+    free = [name for name in _without_role(rows, _free(rows, stated)) if rows.columns[name].words]
     group = _largest_group(rows, free)
     if len(group) < 2 or not _is_scale(rows, group):
         return None
     if (person := _person_of_rows(rows, group)) is not None:
         return Proposal(Layout(item="{column}", annotator=person, answer=tuple(group)))
     if are_persons(group):  # also who gave some of the answers only
-        own = [name for name in free if _values(rows, name) <= _values(rows, *group)]
+        own = [name for name in free if rows.columns[name].words <= _words(rows, group)]
         persons = [name for name in own if name in group or are_persons([*group, name])]
         return Proposal(Layout(annotators=tuple(persons)), "the same values, called like a person")
     if (majority := _majority_of(rows, group)) is not None:
@@ -357,10 +358,9 @@ def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
     if 2 <= usual < len(group) and counts[usual] >= MOST * rows.n_rows >= MOST * MANY:
         why = f"the same values, {usual} answers in each row"
         return Proposal(Layout(annotators=tuple(group)), why)
-    few = len(group) <= MOST_NAMED
-    wide = Layout(annotators=tuple(group)) if few else Layout(format="wide")
-    ways = {"if each is an annotator": wide}
-    if few:
+    ways = {"if each is an annotator": Layout(format="wide")}
+    if len(group) <= MOST_NAMED:
+        ways["if each is an annotator"] = Layout(annotators=tuple(group))
         ways["if each is a question"] = Layout(answer=tuple(group))
         scales = [name for name in _free(rows, stated) if rows.columns[name].is_like_a_scale]
         grid = _grid(scales, _may_be_annotator, 2, FEWEST)
@@ -379,13 +379,13 @@ def _may_be_annotator(part: str, _: str) -> bool:
 
 def _largest_group(rows: Rows, names: list[str]) -> list[str]:
     """The largest group of columns that have most of their values in common with one of them."""
-    with_values: dict[frozenset[str], list[str]] = {}
+    with_words: dict[frozenset[str], list[str]] = {}
     for name in names:
-        with_values.setdefault(frozenset(_values(rows, name)), []).append(name)
-    usual = sorted(with_values, key=lambda values: -len(with_values[values]))[:MOST_COMPARED]
+        with_words.setdefault(rows.columns[name].words, []).append(name)
+    usual = sorted(with_words, key=lambda words: -len(with_words[words]))[:MOST_COMPARED]
     groups = [
         [n for other in usual if 2 * len(own & other) > max(len(own), len(other))
-         for n in with_values[other]]
+         for n in with_words[other]]
         for own in usual
     ]  # fmt: skip
     group = max(groups, key=len, default=[])
@@ -411,11 +411,8 @@ def _majority_of(rows: Rows, group: list[str]) -> str | None:
 
 
 def _person_of_rows(rows: Rows, columns: list[str]) -> str | None:
-    """The column with an annotator in each row, if it is called so or others are called like items.
-
-    Args:
-        columns: those that have values in common.
-    """
+    """The column with an annotator in each row, if it is called so, or these columns, which have
+    values in common, are called like items."""
     if any(candidates(role, rows, columns) for role in CONTENTS):
         return None
     named = first_named("annotator", rows, columns, lambda c: c.is_unique and len(c) > 1)
@@ -431,21 +428,22 @@ def _propose_cells(rows: Rows, layout: Layout) -> Layout | None:
     """The layout of lists or objects that contain the answers of several annotators."""
     parsed = {name: parsed_column(column) for name, column in rows.columns.items()}
     cells = {name: values for name, values in parsed.items() if values is not None}
+    has_annotator, has_answer = (
+        {name for name in rows.columns if is_named(name, part)} for part in ("annotator", "answer")
+    )
     for name, values in cells.items():
         records = [as_records(value) for value in values if value is not None]
         keys = [] if None in records else _keys_of([e for one in records for e in one or ()])
-        if PLACES & set(map(plain, keys)):
-            continue
-        others = [one for one in rows.columns if one != name]
-        elsewhere = any(is_named(one, part) for one in others for part in ("annotator", "answer"))
         several = 3 * sum(len(one or ()) > 1 for one in records) > len(records)
+        elsewhere = (has_annotator | has_answer) - {name}
         anonymous = len(keys) > 1 and not layout.states_answers and several and not elsewhere
         if anonymous or any(is_named(key, "annotator") for key in keys):
-            return Layout(answer=(name,), cells="records")
+            if not PLACES & set(map(plain, keys)):
+                return Layout(answer=(name,), cells="records")
     lists = {name: v for name, v in cells.items() if all(isinstance(c, list | None) for c in v)}
     for name, values in lists.items():
-        named = name == layout.annotator or is_named(name, "annotator")
         texts = [[value_text(entry) for entry in cell or ()] for cell in values]
+        named = name == layout.annotator or name in has_annotator
         if named and all(len(set(row)) == len(row) for row in texts) and len(lists) > 1:
             return Layout(annotator=name, cells="lists")
     repeating = [  # a value occurs twice in a list, so it is no set
@@ -453,14 +451,13 @@ def _propose_cells(rows: Rows, layout: Layout) -> Layout | None:
         for name, values in lists.items()
         if all(not isinstance(e, dict | list) for cell in values for e in cell or ())
         if any(len(set(cell)) < len(cell) for cell in values if cell)
-        if not any(is_named(one, "annotator") for one in rows.columns)
+        if not has_annotator
     ]
-    answers = [name for name in repeating if is_named(name, "answer")]
-    if layout.answer:
-        answers = [name for name in repeating if name in layout.answer]
-    elif not answers and (objects := _of_objects(rows, layout, cells)) is not None:
-        return objects
-    answers = answers or [n for n in repeating if not layout.answer and has_word_of_answers(n)]
+    answers = [name for name in repeating if name in (layout.answer or has_answer)]
+    if not answers and not layout.answer:
+        if (objects := _propose_objects(rows, layout, cells)) is not None:
+            return objects
+        answers = [name for name in repeating if has_word_of_answers(name)]
     return Layout(answer=tuple(answers[:1]), cells="lists") if answers else None
 
 
@@ -475,7 +472,7 @@ def _keys_of(entries: list[Any]) -> list[str]:
     return list(dict.fromkeys(str(key) for entry in entries for key in entry))
 
 
-def _of_objects(rows: Rows, layout: Layout, cells: dict[str, list[Any]]) -> Layout | None:
+def _propose_objects(rows: Rows, layout: Layout, cells: dict[str, list[Any]]) -> Layout | None:
     """Objects with an answer for each annotator, or a count for each value; others are refused."""
     if layout.annotator or layout.annotators:
         return None
@@ -506,7 +503,7 @@ def _of_objects(rows: Rows, layout: Layout, cells: dict[str, list[Any]]) -> Layo
     return None
 
 
-def objects_of(cells: list[Any]) -> Objects | None:
+def objects_of(cells: Sequence[Any]) -> Objects | None:
     """The object of each row; None unless all are objects of texts, numbers and the like."""
     entries = [{} if cell is None else cell for cell in cells]
     if not all(isinstance(one, dict) for one in entries):
@@ -518,11 +515,8 @@ def objects_of(cells: list[Any]) -> Objects | None:
 
 
 def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
-    """Whether keys repeat, share answers, and something says that they are names.
-
-    Numbers may be counts of the values that the keys are, so they need keys or a column with the
-    name of annotators.
-    """
+    """Whether keys repeat, share answers, and something says that they are names, also if numbers
+    may be counts of the values that the keys are."""
     values_of = {key: {one[key] for one in objects if key in one} for key in keys}
     users = Counter(value for values in values_of.values() for value in values)
     shared = all(any(users[value] > 1 for value in own) for own in values_of.values())
@@ -530,10 +524,9 @@ def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
         return False
     numeric = as_numbers(users) is not None
     named = all(is_one_annotator(key) and not (numeric and key.isdigit()) for key in keys)
-    if named or is_named(name, "annotator"):
-        return True
     different = all(len(one) < len(keys) for one in objects)
-    return not numeric and (different or plain(name).startswith("annotation"))
+    some_way = different or plain(name).startswith("annotation")
+    return named or is_named(name, "annotator") or (some_way and not numeric)
 
 
 def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
@@ -545,10 +538,10 @@ def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
 
 
 PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
-    _propose_cells,
+    _propose_cells,  # also if columns are named
     _propose_slots,
     _propose_grid,
     _propose_votes,
     propose_annotators,
-    lambda rows, layout: _propose_grid(rows, layout, fewest=1),
+    _propose_single,
 )

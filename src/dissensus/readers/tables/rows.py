@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,10 +29,7 @@ LOOKED_AT = 200  # values of a column whose spelling is looked at
 TEXT_LENGTH = 20  # letters, on average, of a text
 MOST_ROWS = 50_000  # that a decision about a column looks at
 MANY_BYTES = 256 << 20  # of texts of a column; if there are more, codes are kept instead
-
-
-def _row(row: int) -> str:
-    return f"row {row + 1}"
+MISSING = frozenset(("nan", "<na>", "null"))  # a missing answer, as programs write it
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +72,12 @@ class Column:
 
     @property
     def is_bytes(self) -> bool:
-        return not (pa.types.is_string(self.values.type) or _is_large(self.values.type))
+        return self.values.type not in (pa.string(), pa.large_string())
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether no cell is blank."""
+        return self.first_blank is None
 
     @property
     def is_unique(self) -> bool:
@@ -133,10 +136,9 @@ class Column:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The values without outer space; none if they are bytes."""
-        if self.is_bytes:
-            return frozenset()
-        return frozenset(pc.utf8_trim_whitespace(self.values).to_pylist())
+        """The values without outer space and words for a missing one; none if they are bytes."""
+        texts = [] if self.is_bytes else pc.utf8_trim_whitespace(self.values).to_pylist()
+        return frozenset(text for text in texts if text.casefold() not in MISSING)
 
     @cached_property
     def comparisons(self) -> dict[Any, Any]:
@@ -153,28 +155,24 @@ class Column:
         rows = np.flatnonzero((self.codes >= 0) & (self.codes <= last))
         return rows[: 4 * MOST_ROWS]  # a single group may be most of the table
 
-    def per_group(self, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    def per_group(self, groups: Column) -> np.ndarray:
         """The code of each group's first row that has an entry, -1 if none has, (n_groups,)."""
-        first = np.full(n_groups, -1, dtype=np.int64)
-        rows = np.flatnonzero((self.codes >= 0) & (groups >= 0))[::-1]
-        first[groups[rows]] = self.codes[rows]
+        first = np.full(len(groups.values), -1, dtype=np.int64)
+        rows = np.flatnonzero((self.codes >= 0) & (groups.codes >= 0))[::-1]
+        first[groups.codes[rows]] = self.codes[rows]
         return first
 
-    def conflict(self, groups: np.ndarray, n_groups: int) -> int | None:
+    def conflict(self, groups: Column) -> int | None:
         """The first row whose entry differs from the first entry of its group."""
-        first = np.r_[self.per_group(groups, n_groups), -1]
-        other = (self.codes >= 0) & (groups >= 0) & (first[groups] != self.codes)
+        first = np.r_[self.per_group(groups), -1]
+        other = (self.codes >= 0) & (groups.codes >= 0) & (first[groups.codes] != self.codes)
         return int(other.argmax()) if other.any() else None
 
-    def is_constant(self, groups: np.ndarray, n_groups: int) -> bool:
+    def is_constant(self, groups: Column) -> bool:
         """Whether all rows of each group have the same cell, blanks included."""
-        first = np.empty(n_groups + 1, dtype=np.int64)  # the last is of rows without a group
-        first[groups[::-1]] = self.codes[::-1]
-        return bool(((first[groups] == self.codes) | (groups < 0)).all())
-
-
-def _is_large(kind: Any) -> bool:
-    return bool(pa.types.is_large_string(kind))
+        first = np.empty(len(groups.values) + 1, dtype=np.int64)  # the last: rows without a group
+        first[groups.codes[::-1]] = self.codes[::-1]
+        return bool(((first[groups.codes] == self.codes) | (groups.codes < 0)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +182,7 @@ class Rows:
     columns: dict[str, Column]
     path: str  # what messages begin with
     name: str  # short, for notes; the corpus is named after it
-    place: Callable[[int], str] = _row  # row -> "line 3"
+    place: Callable[[int], str] = lambda row: f"row {row + 1}"  # or "line 3"
     folder: Path = field(default_factory=Path.cwd)  # relative media paths begin here
     sets: frozenset[str] = frozenset()  # columns of JSON lists, which are sets of values
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns' own values
@@ -196,6 +194,15 @@ class Rows:
     @property
     def n_rows(self) -> int:
         return len(next(iter(self.columns.values())))
+
+    def with_columns(self, columns: Mapping[str, Column], **changes: Any) -> Rows:
+        """The table with further columns, or others of the same name."""
+        return replace(self, columns={**self.columns, **columns}, **changes)
+
+    def without(self, names: Collection[str], **changes: Any) -> Rows:
+        """The table without these columns."""
+        kept = {name: one for name, one in self.columns.items() if name not in names}
+        return replace(self, columns=kept, **changes)
 
     def at(self, row: int) -> str:
         """The place of a row, for the beginning of a message."""
@@ -210,9 +217,10 @@ class Rows:
                 f"{self.path}: no column {listed(missing)}{guess}; it has {listed(self.columns, 5)}"
             )
 
-
-def _has_lone_surrogate(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text)
+    def check_texts(self, names: Iterable[str], what: str) -> None:
+        """Refuse columns of bytes."""
+        if binary := [name for name in names if self.columns[name].is_bytes]:
+            raise DataError(f"{self.path}: column {binary[0]!r} contains bytes, not {what}")
 
 
 def taken(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -239,10 +247,8 @@ def at_rows(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: Any) -> Rows:
-    """Rows from the columns of a table, Arrow arrays or `Column`s, whose names must be distinct.
-
-    Columns without a name, such as the index that pandas writes, are left out.
-    """
+    """Rows from the columns of a table, Arrow arrays or `Column`s, whose names must be distinct;
+    those without a name, such as the index that pandas writes, are left out."""
     texts = ["" if name is None else str(name).strip() for name in names]
     twice = sorted(name for name, times in Counter(texts).items() if name and times > 1)
     if twice:
@@ -250,8 +256,7 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
         raise DataError(
             f"{path}: columns share the name {listed(twice, 5)}; rename all but one{lines}"
         )
-    half = next((name for name in texts if _has_lone_surrogate(name)), None)
-    if half is not None:
+    if half := next((name for name in texts if re.search("[\ud800-\udfff]", name)), None):
         raise DataError(
             f"{path}: the name of column {half!r} contains a lone surrogate (half of a character); "
             "correct it"

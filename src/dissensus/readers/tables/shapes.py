@@ -46,8 +46,8 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     if options.columns_only:
         return _columns_only(rows)
     rows.check(options.ignore)
-    columns = {name: column for name, column in rows.columns.items() if name not in options.ignore}
-    rows = replace(rows, columns=columns)
+    rows = rows.without(options.ignore)
+    columns = rows.columns
     _refuse_known_tools(rows, options)
     rows, notes = cleaned(_with_keys_named(rows, options), options)
     rows, left = without_rejected(rows)
@@ -55,17 +55,16 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
     form, proposal = _form(rows, options)
-    copies: list[str] = []
     left_out: list[LeftOut] = []
     is_long = form.kind == LONG
     if is_long:
-        long_rows, copies, left_out = without_copies(form.rows, form.roles, form.layout)
+        long_rows, left_out = without_copies(form.rows, form.roles, form.layout)
         form = replace(form, rows=long_rows)
     assembled = assemble(form.rows, form.roles, form.layout)
     corpus = assembled.corpus  # where each annotator has a column, a blank is no answer
     no_answers = [one for one in corpus.left_out if is_long or one.reason != "no answer"]
     corpus = replace(corpus, left_out=(*no_answers, *left_out))
-    about = [*table_notes(rows, form, assembled, proposal), *copies, *form.rows.notes]
+    about = [*table_notes(rows, form, assembled, proposal), *form.rows.notes]
     corpus = with_features(with_notes(corpus, rows, [*about, *notes]), features, rows)
     take(_layout(form, options, corpus, columns))
     return with_left_out(corpus, left, rows.name)
@@ -123,11 +122,11 @@ def _with_keys_named(rows: Rows, layout: Layout) -> Rows:
         objects = objects_of(parsed_column(column) or [[]])
         keys = list(dict.fromkeys(key for one in objects or () for key in one))
         if objects is not None and named <= set(keys):
-            columns = {other: one for other, one in rows.columns.items() if other != name}
+            rows = rows.without([name])
             for key in keys:
                 texts = pa.array([one.get(key) for one in objects], pa.string())
-                columns[free_name(key, columns)] = Column.of(texts)
-            return replace(rows, columns=columns)
+                rows = rows.with_columns({free_name(key, rows.columns): Column.of(texts)})
+            return rows
     return rows
 
 

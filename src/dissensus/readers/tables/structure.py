@@ -15,40 +15,48 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dissensus.errors import counted, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell
-from dissensus.readers.tables.answers import MISSING
 from dissensus.readers.tables.column_names import ANNOTATOR_NAME, ITEM_NAME, is_about_answers
 from dissensus.readers.tables.dependence import (
     ENOUGH,
     FEW,
     SURE,
+    TOLERATED,
     Deviation,
     effect,
     from_function,
     from_key,
     is_function,
     n_distinct_pairs,
+    owner,
 )
-from dissensus.readers.tables.rows import FEATURES, FEW_VALUES, LOOKED_AT, Column, Rows, combined
+from dissensus.readers.tables.rows import (
+    FEATURES,
+    FEW_VALUES,
+    LOOKED_AT,
+    MISSING,
+    Column,
+    Rows,
+    combined,
+)
 
 MOST = 0.9  # of the cells, rows or values that a rule is about
 BY_NAME = "by its name"
 
 # ---- keys ----
 MOST_COLUMNS = 200  # above this, columns have to be named
-MOST_REPEATED = 0.02  # of the rows: pairs that repeat
 KEY = 0.1  # repeated pairs, as a share of those by chance: below, columns name rows together
 EXPECTED = 5.0  # repeated pairs by chance, where neither column is named
 EXPECTED_OF_NAMED = 2.0  # where one of both is known
 ROWS_EACH = 1.15  # for each item or annotator, on average
-MANY_MORE = 3  # so many times more items than annotators
 DIVIDED = 1.5  # values for each value of a column that is a function
+MANY_MORE = 3  # so many times more items than annotators
 CLEARER = 0.05  # a difference between shares of variance that means something
 STRONG, WEAK = 3, 1  # what signs of the item weigh; together they have to be
 ENOUGH_SIGNS = 2  # and as many times those of the other column as a strong one is a weak one
@@ -58,34 +66,23 @@ MOST_COMBINED = 8  # columns that are tried as parts of an item
 
 # ---- explanations ----
 MOSTLY_BLANK = 0.95  # of the rows
-LONG_ANSWER = 60  # letters, on average: longer answers are free text
 USES = 3  # rows for each value of an answer in words, on average
-USES_OF_FEW = 2  # the same, for at most FEW_VALUES
 LONG_TAIL = 5  # a largest number so many times the median is a duration, not a rating
 LONG_MEAN = 1.3  # a mean so many times the median, of fractions
 SCALE_ENDS = (1, 5, 7, 9, 10, 100)
 LARGEST_RATING = 100
-EPOCH = 1e8  # larger numbers are dates or ids
 MOST_SPLIT = 2000  # values of a column that are split into sets
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 
-Kind = Literal[
-    "content", "item", "annotator", "assignment", "text", "answer", "either", "blank",
-    "unclear",
-]  # fmt: skip
-TAKEN_FOR: Mapping[str, str] = {
-    "item": "attribute of the item",
-    "annotator": "attribute of the annotator",
-    "assignment": "about the assignment",
-    "text": "free text",
-    "either": "answer, or about the assignment",
-}
+Pair = tuple[str, str]  # columns that may be item and annotator
+ASSIGNMENT, EITHER = "about the assignment", "answer, or about the assignment"
+TEXT, UNCLEAR = "free text", "unclear"
 
 
 class Explanation(NamedTuple):
     """What a column is taken for, and why."""
 
-    kind: Kind
+    kind: str
     why: str
 
 
@@ -101,7 +98,7 @@ class Key:
     why_unclear: str = ""  # why it is not clear which of both is the item
     ways: Mapping[str, Layout] = field(default_factory=dict)  # when each layout is right
 
-    def of_kind(self, *kinds: Kind) -> list[str]:
+    def of_kind(self, *kinds: str) -> list[str]:
         """The other columns that are taken for one of these."""
         return [name for name, one in self.explained.items() if one.kind in kinds]
 
@@ -120,13 +117,30 @@ def find_key(
         taken: columns that are something else.
         exact: whether the item is what is stated, and no further column names it.
     """
-    taken = set(taken)
+    taken = {name for name in (*taken, item, annotator) if name is not None}
+
+    def key(items: Sequence[str], of: str, why_item: str = BY_NAME, why: str = BY_NAME) -> Key:
+        ordered = [name for name in rows.columns if name in items]
+        columns = [rows.columns[name] for name in ordered]
+        names = combined(columns) if len(columns) > 1 else columns[0]
+        others = [name for name in rows.columns if name not in {*items, of, *taken}]
+        explained = {name: _explanation(rows, name, names, rows.columns[of]) for name in others}
+        return Key(tuple(ordered), of, explained, why_item, why)
+
     if item is not None and annotator is not None:
-        return _named_key(rows, item, annotator, taken, exact)
+        n_pairs = n_distinct_pairs(rows.columns[item], rows.columns[annotator])
+        parts: tuple[str, ...] = ()
+        if not exact and n_pairs < (1 - 2 * TOLERATED) * rows.n_rows:
+            parts = _parts(rows, (item,), annotator, [one[0] for one in _candidates(rows, taken)])
+        if not parts:
+            return key([item], annotator)
+        why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
+        found = key([item, *parts], annotator, why)
+        may_be_question = len(parts) == 1 and _may_be_questions(rows, item, parts[0])
+        return _or_question(found, item, parts[0]) if may_be_question else found
     if len(rows.columns) > MOST_COLUMNS:
         return None
-    alike = _candidates(rows, {*taken, item, annotator})
-    free = {_best_name(rows, names): names for names in alike}
+    free = {_best_name(rows, alike): alike for alike in _candidates(rows, taken)}
     known = item or annotator
     pairs = _pairs(rows, known, free)
     counting = [
@@ -135,103 +149,72 @@ def find_key(
         if any(a != known and _only_counts(rows, a, b) for a, b in itertools.permutations(pair))
     ]
     pairs = [pair for pair in pairs if pair not in counting] or ([] if item else counting)
-    if known is None:
-        return _of_pair(rows, pairs, free, taken, pairs == counting) if pairs else None
-    if len(pairs) == 1:
+    if known is not None and len(pairs) == 1:
         other = pairs[0][1]
         why = f"pairs with {known!r} are {_how_unique(rows, known, other)}"
-        if item is None:
-            return _explained(rows, [other], known, taken, why)
-        return _explained(rows, [known], other, taken, why_annotator=why)
-    parts = () if item or pairs else _parts(rows, (), known, list(free))
-    together = [name for name in rows.columns if name in parts]
-    why = f"together with {known!r} they are unique"
-    return _explained(rows, together, known, taken, why) if parts else None
+        return key([other], known, why) if item is None else key([known], other, why=why)
+    if known is not None:
+        parts = () if item or pairs else _parts(rows, (), known, list(free))
+        return key(parts, known, f"together with {known!r} they are unique") if parts else None
+    if len(pairs) > 1:
+        pairs = [pair for pair in pairs if _have_attributes(rows, *pair)] or pairs
+    if len(pairs) != 1:
+        names = ", ".join(map(repr, dict.fromkeys(itertools.chain(*pairs))))
+        why = f"several pairs of columns may be both: {names}"
+        return Key(pairs[0][:1], pairs[0][1], {}, why_unclear=why) if pairs else None
+    (one, other), counts = pairs[0], counting == pairs
+    pair = _best_name(rows, free[one], other), _best_name(rows, free[other], one)
+    more, fewer = sorted(pair, key=lambda name: -len(rows.columns[name].values))
+    likely = key([more], fewer)
+    if counts:
+        return replace(likely, why_unclear="one of them may only number the rows of the other")
+    is_item, why = _which_is_the_item(rows, more, fewer, likely.explained)
+    if is_item is None:
+        return replace(likely, why_unclear=why)
+    item, annotator = (more, fewer) if is_item else (fewer, more)
+    how = _how_unique(rows, item, annotator)
+    because = f"pairs with {annotator!r} are {how}; {why}"
+    return key([item], annotator, because, f"pairs with {item!r} are {how}")
 
 
-def _pairs(rows: Rows, known: str | None, free: Iterable[str]) -> list[tuple[str, str]]:
+def _pairs(rows: Rows, known: str | None, free: Iterable[str]) -> list[Pair]:
     """The pairs of columns that may be item and annotator, one of which may be known."""
     every = [(known, name) for name in free] if known else [*itertools.combinations(free, 2)]
     n_values = {name: len(column.values) for name, column in rows.columns.items()}
-    fewest = (1 - 2 * MOST_REPEATED) * rows.n_rows
-    expected = EXPECTED_OF_NAMED if known else EXPECTED
+    fewest = (1 - 2 * TOLERATED) * rows.n_rows
     pairs = [(a, b) for a, b in every if n_values[a] * n_values[b] >= fewest]
+    expected = EXPECTED_OF_NAMED if known else EXPECTED
     pairs = [pair for pair in pairs if _is_key(_repeated(rows, *pair), expected)]
     if not (known and pairs):
         pairs = [pair for pair in every if pair in pairs or _fit_by_attributes(rows, *pair)]
-    kept = {
-        name: _without_relatives(
-            rows, [n for p in pairs if name in p for n in p if n != name], name
-        )
-        for name in dict.fromkeys(itertools.chain(*pairs))
-    }
+    kept = {name: _without_relatives(rows, name, pairs) for pair in pairs for name in pair}
     return [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
-
-
-def _named_key(rows: Rows, item: str, annotator: str, taken: set[str], exact: bool) -> Key:
-    """The key of two known columns, and of those that name the item together with the first, as an
-    annotator has it repeatedly: a sentence in its document, two models that are compared."""
-    parts: tuple[str, ...] = ()
-    n_pairs = n_distinct_pairs(rows.columns[item], rows.columns[annotator])
-    if not exact and n_pairs < (1 - 2 * MOST_REPEATED) * rows.n_rows:
-        free = [names[0] for names in _candidates(rows, {item, annotator, *taken})]
-        parts = _parts(rows, (item,), annotator, free)
-    if not parts:
-        return _explained(rows, [item], annotator, taken)
-    together = [name for name in rows.columns if name in (item, *parts)]
-    why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
-    key = _explained(rows, together, annotator, taken, why)
-    if len(parts) > 1 or not _may_be_questions(rows, item, parts[0]):
-        return key
-    both = Layout(item=key.item, annotator=annotator)
-    one = Layout(item=item, annotator=annotator, question=parts[0])
-    ways = {
-        f"if {parts[0]!r} names the question": one,
-        "if both name the item together": both,
-    }
-    return replace(key, why_unclear=f"pairs repeat for each {parts[0]!r}", ways=ways)
-
-
-def _explained(
-    rows: Rows,
-    item: Sequence[str],
-    annotator: str,
-    taken: Iterable[str],
-    why_item: str = BY_NAME,
-    why_annotator: str = BY_NAME,
-) -> Key:
-    """The key of these columns, and what the others are."""
-    items = combined([rows.columns[n] for n in item]) if len(item) > 1 else rows.columns[item[0]]
-    others = [name for name in rows.columns if name not in (*item, annotator, *taken)]
-    annotators = rows.columns[annotator]
-    explained = {name: _explanation(rows, name, items, annotators) for name in others}
-    return Key(tuple(item), annotator, explained, why_item, why_annotator)
 
 
 # ---- columns that can name something ----
 
 
-def _candidates(rows: Rows, taken: set[str | None]) -> list[list[str]]:
+def _candidates(rows: Rows, taken: Iterable[str]) -> list[list[str]]:
     """Columns that can name items or annotators; those that divide the rows alike together."""
-    alike: list[list[str]] = []
+    every: list[list[str]] = []
     for name, column in rows.columns.items():
         n_values = len(column.values)
-        if name in (FEATURES, *taken) or name in rows.sets or column.is_bytes or n_values < 2:
+        if name in (FEATURES, *taken, *rows.sets) or column.is_bytes or not column.is_filled:
             continue
-        if column.first_blank is not None or rows.n_rows < ROWS_EACH * n_values:
+        if n_values < 2 or rows.n_rows < ROWS_EACH * n_values:
             continue
-        for names in alike:
-            other = rows.columns[names[0]]
+        for alike in every:
+            other = rows.columns[alike[0]]
             if np.array_equal(column.codes, other.codes) or (
                 abs(n_values - len(other.values)) <= 2 + KEY * max(n_values, len(other.values))
                 and is_function(column, other, ENOUGH)
                 and is_function(other, column, ENOUGH)
             ):
-                names.append(name)
+                alike.append(name)
                 break
         else:
-            alike.append([name])
-    return alike
+            every.append([name])
+    return every
 
 
 def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
@@ -240,18 +223,17 @@ def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
     Names are words or whole numbers, not texts, not fractions; where columns differ in a few rows,
     it is the one that contradicts the others least and repeats fewest pairs with its partner.
     """
+    if len(alike) == 1:
+        return alike[0]
+    first = rows.columns[alike[0]]
+    others = [c for n, c in rows.columns.items() if n in alike or _is_attribute(c, first)]
 
-    def quality(name: str) -> tuple[bool, int, bool, bool]:
-        column = rows.columns[name]
-        numbers = column.numbers()
+    def quality(name: str) -> tuple[bool, int, bool]:
+        column, numbers = rows.columns[name], rows.columns[name].numbers()
         fractions = numbers is not None and bool((numbers % 1 != 0).any())
-        n_wrong = 0
-        if len(alike) > 1:
-            others = _dependents(rows, alike[0]) | set(alike)
-            n_wrong = sum(from_function(rows.columns[other], column).n_wrong for other in others)
-            n_wrong += 0 if partner is None else _repeated(rows, name, partner).n_wrong
-        bare = not (column.is_text or fractions)
-        return bare, -n_wrong, _is_spelled(column, ITEM_NAME, ANNOTATOR_NAME), numbers is None
+        n_wrong = sum(from_function(other, column).n_wrong for other in others)
+        n_wrong += _repeated(rows, name, partner).n_wrong if partner else 0
+        return not (column.is_text or fractions), -n_wrong, numbers is None
 
     return max(alike, key=quality)
 
@@ -260,26 +242,6 @@ def _is_spelled(column: Column, *patterns: re.Pattern[str]) -> bool:
     """Whether nearly all values are spelled as names of items or annotators are."""
     values = [value.strip() for value in column.values.slice(0, LOOKED_AT).to_pylist()]
     return any(np.mean([bool(one.fullmatch(v)) for v in values]) > 0.8 for one in patterns)
-
-
-def _dependents(rows: Rows, name: str) -> set[str]:
-    """The columns that are functions of this one, surely not by chance."""
-    groups = rows.columns[name]
-    return {
-        other
-        for other, column in rows.columns.items()
-        if other != name and not column.is_bytes and 1 < len(column.values) <= len(groups.values)
-        if is_function(column, groups, ENOUGH)
-    }
-
-
-def _have_attributes(rows: Rows, one: str, other: str) -> bool:
-    """Whether each is spelled as names are, or columns are functions of it, not of the other."""
-    return all(
-        _dependents(rows, name) - _dependents(rows, partner)
-        or _is_spelled(rows.columns[name], ITEM_NAME, ANNOTATOR_NAME)
-        for name, partner in ((one, other), (other, one))
-    )
 
 
 # ---- pairs that are unique ----
@@ -297,7 +259,7 @@ def _how_unique(rows: Rows, one: str, other: str) -> str:
 
 def _is_key(repeated: Deviation, expected: float = EXPECTED_OF_NAMED) -> bool:
     """Whether pairs repeat much less often than chance would let them."""
-    few = repeated.n_wrong <= MOST_REPEATED * repeated.n_rows
+    few = repeated.n_wrong <= TOLERATED * repeated.n_rows
     return few and repeated.by_chance >= expected and repeated.share <= KEY
 
 
@@ -311,13 +273,30 @@ def _fit_by_attributes(rows: Rows, one: str, other: str) -> bool:
     return not related and _have_attributes(rows, one, other)
 
 
-def _without_relatives(rows: Rows, names: list[str], partner: str) -> list[str]:
-    """Without columns that are functions of another one: a text that two items share, an age.
+def _have_attributes(rows: Rows, *pair: str) -> bool:
+    """Whether each is spelled as names are, or columns are functions of it, not of the other."""
+    names, partner = (rows.columns[name] for name in pair)
+    return all(
+        any(_is_attribute(c, a) and not _is_attribute(c, b) for c in rows.columns.values())
+        or _is_spelled(a, ITEM_NAME, ANNOTATOR_NAME)
+        for a, b in ((names, partner), (partner, names))
+    )
+
+
+def _is_attribute(column: Column, names: Column) -> bool:
+    """Whether a column is a function of another one, surely not by chance."""
+    fewer = 1 < len(column.values) <= len(names.values) and not column.is_bytes
+    return fewer and column is not names and is_function(column, names, ENOUGH)
+
+
+def _without_relatives(rows: Rows, partner: str, pairs: list[Pair]) -> list[str]:
+    """The columns in pairs with this one, but no functions of another one: a text that two items
+    share, an age.
 
     If one has many fewer values and repeats no more pairs, it is not clear which is the name: the
-    other may divide it further, as sessions do, or it may be a group of them, one of each group for
-    each item. Both stay.
+    other may divide it further, as sessions do, or it may be a group of them. Both stay.
     """
+    names = [name for pair in pairs if partner in pair for name in pair if name != partner]
     dropped = set()
     for fine, coarse in itertools.permutations(names, 2):
         one, other = rows.columns[fine], rows.columns[coarse]
@@ -347,43 +326,6 @@ def _counts_within(column: Column, groups: Column) -> bool:
     largest = np.zeros(len(groups.values))
     np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
     return bool((largest <= np.bincount(groups.codes)).all())
-
-
-# ---- items and annotators that no name tells ----
-
-
-def _of_pair(
-    rows: Rows,
-    pairs: Sequence[tuple[str, str]],
-    free: Mapping[str, list[str]],
-    taken: Iterable[str],
-    only_counts: bool,
-) -> Key:
-    """The key of one of these pairs of columns, and which of both is the item.
-
-    Args:
-        free: the columns that can be either, and those that divide the rows as they do.
-        only_counts: whether one column of each pair may only number the rows of the other.
-    """
-    if len(pairs) > 1:
-        pairs = [pair for pair in pairs if _have_attributes(rows, *pair)] or pairs
-    first, second = pairs[0]
-    if len(pairs) > 1:
-        names = dict.fromkeys(name for pair in pairs for name in pair)
-        why = f"several pairs of columns may be both: {', '.join(map(repr, names))}"
-        return Key((first,), second, {}, why_unclear=why)
-    pair = [_best_name(rows, free[first], second), _best_name(rows, free[second], first)]
-    item, annotator = sorted(pair, key=lambda name: -len(rows.columns[name].values))
-    likely = _explained(rows, [item], annotator, taken)
-    if only_counts:
-        return replace(likely, why_unclear="one of them may only number the rows of the other")
-    is_item, why = _which_is_the_item(rows, item, annotator, likely.explained)
-    if is_item is None:
-        return replace(likely, why_unclear=why)
-    item, annotator = (item, annotator) if is_item else (annotator, item)
-    how = _how_unique(rows, item, annotator)
-    why = f"pairs with {annotator!r} are {how}; {why}"
-    return _explained(rows, [item], annotator, taken, why, f"pairs with {item!r} are {how}")
 
 
 def _which_is_the_item(
@@ -444,6 +386,14 @@ def _unevenness(column: Column) -> float:
 # ---- items of several columns ----
 
 
+def _or_question(key: Key, item: str, part: str) -> Key:
+    """A key of two columns, one of which may name the question instead."""
+    both = Layout(item=key.item, annotator=key.annotator)
+    one = both.with_changes(item=item, question=part)
+    ways = {f"if {part!r} names the question": one, "if both name the item together": both}
+    return replace(key, why_unclear=f"pairs repeat for each {part!r}", ways=ways)
+
+
 def _parts(
     rows: Rows, known: tuple[str, ...], annotator: str, free: Sequence[str]
 ) -> tuple[str, ...]:
@@ -484,23 +434,20 @@ def _explanation(rows: Rows, name: str, items: Column, annotators: Column) -> Ex
     n_values, n_filled = len(column.values), int((column.codes >= 0).sum())
     if not n_filled:
         return Explanation("blank", "no cell is filled in")
-    if column.is_bytes:
-        return Explanation("item", "bytes")
-    if n_values == 1 and n_filled == rows.n_rows:
-        return Explanation("item", "the same in every row")
-    of_item, of_annotator = is_function(column, items), is_function(column, annotators)
-    if of_item and of_annotator:  # in an item with one row everything is constant
-        of_item = len(items.values) < len(items)
-    if of_item or of_annotator:
-        n_wrong = from_function(column, items if of_item else annotators).n_wrong
+    if column.is_bytes or (n_values == 1 and n_filled == rows.n_rows):
+        return Explanation(
+            "attribute of the item", "bytes" if column.is_bytes else "the same in every row"
+        )
+    kind = owner(column, items, annotators)
+    if kind is not None:
+        n_wrong = from_function(column, items if kind == "item" else annotators).n_wrong
         except_in = f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
-        if of_item and column.is_text and 2 * n_values >= len(items.values):
+        if kind == "item" and column.is_text and 2 * n_values >= len(items.values):
             return Explanation("content", f"a text for each item{except_in}")
-        kind: Literal["item", "annotator"] = "item" if of_item else "annotator"
-        return Explanation(kind, f"the same for each {kind}{except_in}")
+        return Explanation(f"attribute of the {kind}", f"the same for each {kind}{except_in}")
     explanation = _of_neither(rows, name, {"item": items, "annotator": annotators}, n_filled)
-    if explanation.kind in ("answer", "either") and is_about_answers(name):
-        return Explanation("assignment", "about the answers, by its name")
+    if explanation.kind in ("answer", EITHER) and is_about_answers(name):
+        return Explanation(ASSIGNMENT, "about the answers, by its name")
     return explanation
 
 
@@ -512,9 +459,9 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
         return _answer(n_values, "different set")
     values = column.values.slice(0, LOOKED_AT).to_pylist()
     if np.mean([bool(_DATE.match(v)) for v in values if v.casefold() not in MISSING]) > MOST:
-        return Explanation("assignment", "dates or times")
+        return Explanation(ASSIGNMENT, "dates or times")
     if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
-        return Explanation("text" if column.is_text else "unclear", "nearly always blank")
+        return Explanation(TEXT if column.is_text else UNCLEAR, "nearly always blank")
     texts = column.values.slice(0, MOST_SPLIT).to_pylist()
     if (separator := separator_of(texts)) is not None:
         n_members = len({value for text in texts for value in split_cell(text, separator)})
@@ -524,17 +471,15 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
             return Explanation("answer", why)
     numbering = [_numbering(rows, column, kind, of) for kind, of in groups.items()]
     numbers_rows = [one for one in numbering if one is not None]
-    surely = [one for one in numbers_rows if one.kind == "assignment"]
+    surely = [one for one in numbers_rows if one.kind == ASSIGNMENT]
     if surely and not (column.is_text and n_values > MOST * n_filled):
         return surely[0]
     if numbers is not None:
         by_values = _of_numbers(numbers[column.codes >= 0], n_values)
     elif n_values == rows.n_rows and not column.is_text:
-        by_values = Explanation("assignment", "another value in every row")
-    elif n_filled < (USES_OF_FEW if n_values <= FEW_VALUES else USES) * n_values:
-        by_values = Explanation("text", f"{n_values:,} different in {n_filled:,} rows")
-    elif column.mean_length > LONG_ANSWER:
-        by_values = Explanation("text", "long texts")
+        by_values = Explanation(ASSIGNMENT, "another value in every row")
+    elif n_filled < USES * n_values:
+        by_values = Explanation(TEXT, f"{n_values:,} different in {n_filled:,} rows")
     else:
         by_values = _answer(n_values, "different value")
     return numbers_rows[0] if numbers_rows and by_values.kind == "answer" else by_values
@@ -545,31 +490,27 @@ def _answer(n_values: int, noun: str) -> Explanation:
 
 
 def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explanation | None:
-    """A column that numbers or divides the rows of each item or annotator.
-
-    In a small table the answers may never be the same twice by accident: they are "either".
-    """
+    """A column that numbers or divides the rows of each item or annotator; in a small table the
+    answers may never be the same twice by accident."""
     n_values = len(column.values)
     if column.first_blank is None and n_values < rows.n_rows:
         repeated = from_key(groups, column)
         if repeated.n_wrong and repeated.share < 0.5:  # worth looking for copies of rows
             repeated = from_key(groups, column, rows.columns.values())
         if repeated.by_chance >= FEW and repeated.share <= KEY:
-            sure = repeated.is_no_accident or _counts_within(column, groups)
+            sure = repeated.by_chance >= ENOUGH or _counts_within(column, groups)
             why = f"never the same twice for one {kind}"
-            return Explanation("assignment" if sure else "either", why)
-    divided = from_function(groups, column)
+            return Explanation(ASSIGNMENT if sure else EITHER, why)
     if n_values > len(groups.values) and is_function(groups, column, FEW):
         why = f"each value belongs to one {kind}"
-        return Explanation("assignment" if divided.is_no_accident else "either", why)
+        sure = is_function(groups, column, ENOUGH)
+        return Explanation(ASSIGNMENT if sure else EITHER, why)
     return None
 
 
 def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
     """What a column of numbers is by its values."""
     largest, fractions = float(np.abs(numbers).max()), bool((numbers % 1 != 0).any())
-    if np.abs(numbers).min() > EPOCH:
-        return Explanation("assignment", "large numbers: dates or ids")
     bounded = largest <= LARGEST_RATING
     median = float(np.median(numbers))
     ends = numbers.min() < 0 or numbers.max() in SCALE_ENDS or numbers.max() <= 1
@@ -577,12 +518,12 @@ def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
     if n_values > FEW_VALUES and tail and not ends:
         why = "a few large numbers among small ones: durations?"
         sure = not bounded or (numbers.min() > 0 and fractions)
-        return Explanation("assignment" if sure else "either", why)
+        return Explanation(ASSIGNMENT if sure else EITHER, why)
     if n_values > MOST * len(numbers) and not (fractions and largest <= 1):
         n_different = np.unique(numbers).size
         without_gap = numbers.max() - numbers.min() + 1 == n_different == len(numbers)
         sure = not bounded or (without_gap and not fractions)
-        return Explanation("assignment" if sure else "either", "another number in nearly every row")
+        return Explanation(ASSIGNMENT if sure else EITHER, "another number in nearly every row")
     if n_values > FEW_VALUES and not bounded:
-        return Explanation("unclear", f"{n_values:,} different numbers: ratings or measurements?")
+        return Explanation(UNCLEAR, f"{n_values:,} different numbers: ratings or measurements?")
     return _answer(n_values, "different number")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dissensus.errors import DataError, NoAnswersError, listed
+from dissensus.errors import DataError, NoAnswersError, counted, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import listed_values
 from dissensus.readers.tables.column_names import (
@@ -44,21 +44,16 @@ Numbers = dict[str, np.ndarray]  # columns of numbers that are 0 or more, blanks
 
 @dataclass(frozen=True)
 class Votes:
-    """The columns of a vote table, and the rows that contradict the sum or the majority."""
+    """The columns of a vote table, and what is to be known about them."""
 
-    counts: tuple[str, ...]
-    values: tuple[str, ...]  # what each of them counts
+    counts: dict[str, str]  # column -> the value that it counts
     total: str | None  # the column of their sum
-    n_other_sums: int
     majority: str | None
-    n_other: int  # rows where the majority is not the value with the largest count
+    remarks: tuple[str, ...]
 
 
 def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
-    """A layout of counts; None if this is not a vote table.
-
-    Shares with a majority column are refused: they do not say how many answers there are.
-    """
+    """A layout of counts; None if this is not a vote table. Shares with a majority are refused."""
     numbers = _numbers(rows, layout)
     if not 0 < len(numbers) <= MOST_COUNTS:
         return None
@@ -79,8 +74,8 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
     counts = list(layout.answer or ())
     if counts:
         rows.check(counts)
-        if wrong := [name for name in counts if name not in numbers]:
-            raise DataError(f"{rows.path}: {listed(wrong)} does not contain counts: 0, 1, 2, ...")
+        if others := [name for name in counts if name not in numbers]:
+            raise DataError(f"{rows.path}: {listed(others)} does not contain counts: 0, 1, 2, ...")
     else:
         counts = _by_total(rows, numbers) or _summands(_sample(numbers))
         if not _are_votes(_cells(numbers, counts)):
@@ -96,7 +91,13 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
     ordered = tuple(name for name in rows.columns if name in counts)
     named = [] if majority is None else rows.columns[majority].values.to_pylist()
     values = _counted_values(ordered, (*listed_values(layout.scale), *named))
-    return Votes(ordered, values, total, wrong_sums.get(total or "", 0), majority, n_other)
+    remarks = []
+    if majority is not None:
+        wrong = f", except in {counted(n_other, 'row')}" if n_other else ""
+        remarks.append(f"{majority} is the majority, not an answer{wrong}")
+    if total is not None and wrong_sums[total]:
+        remarks.append(f"{total} is not their sum in {counted(wrong_sums[total], 'row')}")
+    return Votes(dict(zip(ordered, values, strict=True)), total, majority, tuple(remarks))
 
 
 # ---- numbers ----
@@ -191,9 +192,8 @@ def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
         if not _is_total(name, int((cells.sum(axis=1) != total).sum()), rows):
             continue
         majority, named = _majority(rows, numbers, counts, [name])[0], _is_number_of_answers(name)
-        alike = total.min() == total.max() and rows.n_rows >= FEW_ROWS
         called = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
-        if majority or named or called or (alike and not answer_named(rows, {*counts, name})):
+        if majority or named or called:
             one = (majority is not None, named, float(total.sum()), -len(counts)), counts
             best = one if best is None else max(best, one)
     return best[1] if best else []
@@ -276,10 +276,8 @@ def _is_named(value: str, column: str) -> bool:
 
 
 def _counted_values(counts: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
-    """What each column counts: its name, or what differs between the names.
-
-    That is so if the rest is about counts (`n_hate`, `vote1`), or if values are known by it.
-    """
+    """What each column counts: its name, or what differs between the names if the rest is about
+    counts (`n_hate`, `vote1`), or if values are known by it."""
     known = {plain(str(value)) for value in known}
     if len({plain(name) for name in counts} & known) > 1:
         return tuple(counts)
