@@ -80,20 +80,15 @@ def maps_of(
         looks.setdefault(name, look(len(looks)))
         weight = attention.of_pair(named[name])[seen].astype(float)
         if weight.sum() > 0:
-            given = _given(corpus, item, question, name)
+            answers, who = corpus[question], int(corpus.annotators.find([name])[0])
+            given = ""
+            if answers.annotator is not None and who >= 0:
+                own = answers.take((answers.item == item) & (answers.annotator == who)).answers()
+                given = " / ".join(map(answer_text, own))
             predicted = _predicted(prediction, named[name])
             total = weight / weight.sum()
             maps.append(Map(name, given, predicted, *looks[name], total, places[seen]))
     return maps
-
-
-def _given(corpus: Corpus, item: int, question: str, name: str) -> str:
-    answers = corpus[question]
-    code = int(corpus.annotators.find([name])[0])
-    if answers.annotator is None or code < 0:
-        return ""
-    own = answers.take((answers.item == item) & (answers.annotator == code))
-    return " / ".join(answer_text(answer) for answer in own.answers())
 
 
 def _predicted(prediction: Prediction, row: int) -> str:
@@ -173,7 +168,9 @@ def _picture(file: bytes, one: Map, width: float) -> Panel:
     heading, high = _heading(one, width, 11), width * rows / columns
     place = 0, heading.height, width, high
     heat = heat_map(one.weight, one.places, rows, columns)
-    over = svg.data_address("png", svg.png(heat_pixels(heat)))
+    colours = [np.clip(1.5 - np.abs(4 * heat - peak), 0, 1) for peak in (3, 2, 1)]  # "jet"
+    pixels = np.rint(255 * np.stack([*colours, heat**POWER], axis=-1))  # (rows, columns, 4)
+    over = svg.data_address("png", svg.png(pixels))
     pictures = (
         svg.image(*place, svg.data_address(kind, file), pixelated=width > 2 * columns),
         svg.image(*place, over, stretched=True),
@@ -212,12 +209,6 @@ def heat_map(weight: np.ndarray, places: np.ndarray, height: float, width: float
     heat = gaussian_filter(heat, BLUR * SIDE, mode="nearest")
     low, high = heat.min(), heat.max()
     return np.zeros_like(heat) if high - low < 1e-12 else (heat - low) / (high - low)
-
-
-def heat_pixels(heat: np.ndarray) -> np.ndarray:
-    """A heat map in colours from blue to red, (rows, columns, 4), for `png`."""
-    colours = [np.clip(1.5 - np.abs(4 * heat - peak), 0, 1) for peak in (3, 2, 1)]  # "jet"
-    return np.asarray(np.rint(255 * np.stack([*colours, heat**POWER], axis=-1)), dtype=np.uint8)
 
 
 def _as_grid(weight: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:

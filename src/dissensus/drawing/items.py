@@ -48,7 +48,14 @@ def ratings_panel(corpus: Corpus, questions: Sequence[str], annotators: list[Ann
             y = frame.bottom - share[-1] * (frame.bottom - frame.top)
             points.append((x, y, annotator))
     if len(questions) == 1 and len(points) > svg.MOST_NAMED:
-        bars = _histogram(frame, np.array([x for x, _, _ in points]), scales[0].n_columns)
+        ends = frame.left, frame.right
+        counts, edges = np.histogram([x for x, _, _ in points], scales[0].n_columns, ends)
+        bars = [
+            svg.rect(left, frame.bottom - high, right - left - 1, high, fill="#999999")
+            for left, right, high in zip(
+                edges, edges[1:], 100 * counts / counts.max(), strict=False
+            )
+        ]
         return Panel(frame.bottom + 52, (*bars, *shapes))
     if len(questions) == 1:
         points = _stacked(points)
@@ -81,16 +88,6 @@ def _axes(frame: svg.Box, questions: Sequence[str], scales: Sequence[Any]) -> li
         letters(frame.left - 8, frame.bottom, f"{scales[1].low:g}", anchor="end", **grey),
         letters(frame.left - 8, frame.top + 8, f"{scales[1].high:g}", anchor="end", **grey),
         svg.moved(frame.left - 12, middle[1], [name], turned=-90),
-    ]
-
-
-def _histogram(frame: svg.Box, x: np.ndarray, n_bins: int) -> list[str]:
-    """A histogram on the line, if there are too many points."""
-    counts, edges = np.histogram(x, n_bins, (frame.left, frame.right))
-    heights = 100 * counts / counts.max()
-    return [
-        svg.rect(left, frame.bottom - height, right - left - 1, height, fill="#999999")
-        for left, right, height in zip(edges, edges[1:], heights, strict=False)
     ]
 
 
@@ -150,7 +147,10 @@ def draw_items(
     panels: list[Panel] = []
     for item in items:
         panels += [_space(svg.EDGE)] if panels else []
-        code = _code(corpus, item)
+        code = int(corpus.items.codes([item], "item")[0]) if isinstance(item, str) else int(item)
+        if not 0 <= code < corpus.n_items:
+            most = corpus.n_items - 1
+            raise DataError(f"{corpus.name}: item codes run from 0 to {most}, not {item}")
         panels += _panels(corpus, code, question)
         if predictions is not None:
             panels += _predicted_panels(corpus, code, question, predictions, annotators)
@@ -160,14 +160,6 @@ def draw_items(
         shapes.append(svg.moved(svg.EDGE, height, panel.shapes))
         height += panel.height
     return svg.document(svg.WIDTH, height + svg.EDGE, shapes)
-
-
-def _code(corpus: Corpus, item: str | int) -> int:
-    if isinstance(item, str):
-        return int(corpus.items.codes([item], "item")[0])
-    if not 0 <= item < corpus.n_items:
-        raise DataError(f"{corpus.name}: item codes run from 0 to {corpus.n_items - 1}, not {item}")
-    return int(item)
 
 
 def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:

@@ -6,7 +6,7 @@ import base64
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -285,20 +285,6 @@ PIXELS = 2  # of a PNG for each unit of the SVG
 FORMATS = ("PNG", "GIF", "JPEG")  # that drawings can show
 
 
-def to_png(svg: str) -> bytes:
-    """The drawing as a PNG file, on a white page."""
-    import vl_convert
-
-    return vl_convert.svg_to_png(_on_paper(svg), scale=PIXELS)
-
-
-def to_pdf(svg: str) -> bytes:
-    """The drawing as a PDF file of one page, with vectors and texts."""
-    import vl_convert
-
-    return vl_convert.svg_to_pdf(_on_paper(svg))
-
-
 def _on_paper(svg: str) -> str:
     """The drawing on a white page, in black where it takes the colours of the page around it.
 
@@ -312,23 +298,22 @@ def _on_paper(svg: str) -> str:
     return re.sub(r"(<svg[^>]*>)", rf"\1{page}", svg, count=1)
 
 
-PICTURES: dict[str, Callable[[str], bytes]] = {
-    ".svg": lambda svg: svg.encode("utf-8"),
-    ".png": to_png,
-    ".pdf": to_pdf,
-}
-
-
 def check_ending(path: Path) -> None:
     """Refuse a file whose name has the ending of no picture."""
-    if path.suffix.lower() not in PICTURES:
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise DataError(f"{path}: pictures are saved as .svg, .png or .pdf; use such an ending")
 
 
 def save_picture(path: str | Path, svg: str) -> None:
-    """Write a drawing to a .svg, .png or .pdf file."""
+    """Write a drawing to a .svg, .png or .pdf file; the last two are on a white page."""
+    kind, content = Path(path).suffix.lower(), svg.encode("utf-8")
     check_ending(Path(path))
-    content = PICTURES[Path(path).suffix.lower()](svg)
+    if kind != ".svg":
+        import vl_convert
+
+        paper = _on_paper(svg)
+        to_png, to_pdf = vl_convert.svg_to_png, vl_convert.svg_to_pdf
+        content = to_png(paper, scale=PIXELS) if kind == ".png" else to_pdf(paper)
     with staged(path) as new:
         new.write_bytes(content)
 

@@ -84,13 +84,20 @@ def delimited_rows(path: Path, layout: Layout, short_rows: bool = False) -> Rows
             first = next(large.chunks(), b"")[: 1 << 20]
             return _rows(_Text(path, first[: first.rfind(b"\n") + 1] or first, large))
     data, notes = read_text(path, layout.encoding)
-    _check_bytes(data, path)
+    if len(data) > MOST_HEADER and not LINE_END.search(data, 0, MOST_HEADER):
+        raise DataError(
+            f"{path}: the first line is longer than {MOST_HEADER >> 20} MB; is this a table with a "
+            "line of column names?"
+        )
+    if (nul := data.find(b"\0")) >= 0:
+        line = data.count(b"\n", 0, nul) + 1
+        raise DataError(f"{path}, line {line}: a NUL byte, which no text has; is the file damaged?")
     text = _as_laid_out(_Text(path, data, notes=notes), layout)
     if short_rows:
         text = text.with_data(_filled_up(text.start, text.delimiter))
     try:
         return _rows(text)
-    except OpenQuoteError:
+    except _OpenQuoteError:
         if text.delimiter != "\t" or not text.quotes:
             raise
     note = "a quote is never closed, so quotes are read as letters"
@@ -178,6 +185,14 @@ class _Chunks(io.RawIOBase):
         size = min(len(buffer), len(self._rest))
         buffer[:size], self._rest = self._rest[:size], self._rest[size:]
         return size
+
+
+class _OpenQuoteError(DataError):
+    """A quote that is opened in a record and never closed."""
+
+    def __init__(self, text: _Text, record: int) -> None:
+        where = f"{text.path}, line {text.line(record)}"
+        super().__init__(f"{where}: a quote is opened and never closed; is the file cut off?")
 
 
 def _rows(text: _Text) -> Rows:
@@ -291,15 +306,6 @@ def _begins_with_data(text: _Text) -> bool:
     return bool(words) and all(words)
 
 
-def _names(text: _Text, records: list[list[str]]) -> list[str]:
-    """The column names of a text whose first records are these."""
-    if text.names is not None:
-        return list(text.names)
-    if text.header == 2:
-        return of_two_rows(*records)
-    return records[0] if records else [f"column {at}" for at in range(1, text.width + 1)]
-
-
 def of_two_rows(first: list[str], second: list[str]) -> list[str]:
     """The names in two rows: a blank cell of the first is that before it."""
     names: list[str] = []
@@ -313,19 +319,6 @@ def of_two_rows(first: list[str], second: list[str]) -> list[str]:
         seen[name] += 1
         names[at] = name if seen[name] == 1 else f"{name} ({seen[name]})"
     return names
-
-
-def _check_bytes(data: bytes, path: Path) -> None:
-    """Refuse a first line without end, and NUL bytes, which no text has."""
-    if len(data) > MOST_HEADER and not LINE_END.search(data, 0, MOST_HEADER):
-        raise DataError(
-            f"{path}: the first line is longer than {MOST_HEADER >> 20} MB; is this a table with a "
-            "line of column names?"
-        )
-    nul = data.find(b"\0")
-    if nul >= 0:
-        line = data.count(b"\n", 0, nul) + 1
-        raise DataError(f"{path}, line {line}: a NUL byte, which no text has; is the file damaged?")
 
 
 def _filled_up(data: bytes, delimiter: str) -> bytes:
@@ -351,16 +344,16 @@ def find_delimiter(data: bytes) -> str:
         >>> find_delimiter(b"text;worker;label\\nwell, no;ann;1\\n")
         ';'
     """
-    return max(DELIMITERS, key=lambda delimiter: _fit(data, delimiter))
 
+    def fit(delimiter: str) -> tuple[int, float, int]:
+        records = _first_records(data, delimiter, 50)
+        names = next((record for record in records if len(record) > 1), None)  # below a title
+        if names is None:
+            return 0, 0.0, 0
+        even = sum(len(record) == len(names) for record in records) / len(records)
+        return n_recognised(names), even, len(names)
 
-def _fit(data: bytes, delimiter: str) -> tuple[int, float, int]:
-    records = _first_records(data, delimiter, 50)
-    names = next((record for record in records if len(record) > 1), None)  # below a title
-    if names is None:
-        return 0, 0.0, 0
-    even = sum(len(record) == len(names) for record in records) / len(records)
-    return n_recognised(names), even, len(names)
+    return max(DELIMITERS, key=fit)
 
 
 def _records(data: bytes, delimiter: str, quotes: bool = True) -> Any:
@@ -400,7 +393,7 @@ def _parsed(text: _Text) -> tuple[list[str], list[Column]]:
             raise DataError(f"{text.path}: {reason}") from None
     row = ragged[0]
     if END in (row.text or ""):
-        raise _open_quote(text, row.number - 1)
+        raise _OpenQuoteError(text, row.number - 1)
     raise DataError(
         f"{text.path}, line {text.line(row.number - 1)}: {row.actual_columns} fields, but the "
         f"first line has {row.expected_columns}; is the line cut off, or a field with "
@@ -426,10 +419,13 @@ def _columns(text: _Text, block: int, ragged: list[Any]) -> tuple[list[str], lis
             raise DataError(f"{text.path}: no rows below {text.header} lines of column names")
         raise DataError(f"{text.path}: the file is empty")  # nothing but marks of the byte order
     if any(not len(column) or column[-1].as_py() != END for column in held):
-        raise _open_quote(text, len(parts[0]) + len(held[0]))
+        raise _OpenQuoteError(text, len(parts[0]) + len(held[0]))
     for part, column in zip(parts, held, strict=True):
         part.add(column.slice(0, len(column) - 1))
-    return _names(text, records), [part.column() for part in parts]
+    names = records[0] if records else [f"column {at}" for at in range(1, text.width + 1)]
+    if text.names is not None or text.header == 2:
+        names = of_two_rows(*records) if text.names is None else list(text.names)
+    return names, [part.column() for part in parts]
 
 
 def _batches(text: _Text, block: int, ragged: list[Any]) -> Any:
@@ -459,15 +455,4 @@ def _batches(text: _Text, block: int, ragged: list[Any]) -> Any:
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
         ),
-    )
-
-
-class OpenQuoteError(DataError):
-    """A quote that is opened and never closed."""
-
-
-def _open_quote(text: _Text, record: int) -> OpenQuoteError:
-    return OpenQuoteError(
-        f"{text.path}, line {text.line(record)}: a quote is opened and never closed; is the file "
-        "cut off?"
     )

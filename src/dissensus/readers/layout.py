@@ -29,15 +29,10 @@ IN_MEMORY = "table"  # the path of a table in memory, for messages
 ENDING = ".dissensus.toml"  # of a layout, after the name of its file
 Cells = Literal["values", "lists", "keys", "counts", "records", "digits"]
 _SEVERAL = ("annotators", "answer", "text", "missing", "features", "ignore", "columns")
-_SINGLE = ("annotator", "question", "gold")
-_OPTIONS = {  # of commands, for the fields that a message may state
-    "item": "--item",
-    "annotator": "--annotator",
+_OPTIONS = {  # of commands, where they are called otherwise
     "annotators": "--annotator-columns",
-    "answer": "--answer",
     "cells": "--answer-cells",
     "question": "--question-column",
-    "format": "--format",
 }
 _INSIDE = ("item_parts", "columns_only", "name")  # not written into a file
 
@@ -130,25 +125,23 @@ class Layout:
 
     def __post_init__(self) -> None:
         """One name may be given instead of several, and numbers as names."""
-        for part in _SEVERAL:
-            object.__setattr__(self, part, _names(getattr(self, part)))
-        for part in ("missing", "features", "ignore"):
-            object.__setattr__(self, part, getattr(self, part) or ())
-        for part in _SINGLE:
-            value = getattr(self, part)
-            object.__setattr__(self, part, None if value is None else str(value))
+        changed: dict[str, Any] = {part: _names(getattr(self, part)) for part in _SEVERAL}
+        changed |= {part: changed[part] or () for part in ("missing", "features", "ignore")}
+        single = {part: getattr(self, part) for part in ("annotator", "question", "gold")}
+        changed |= {part: None if value is None else str(value) for part, value in single.items()}
         names = _names(self.item)
         if names is not None:
-            object.__setattr__(self, "item", " + ".join(names))
-            if len(names) > 1:
-                object.__setattr__(self, "item_parts", names)
+            changed["item"] = " + ".join(names)
+            changed |= {"item_parts": names} if len(names) > 1 else {}
+        if self.delimiter in ("\\t", "tab"):
+            changed["delimiter"] = "\t"
+        for part, value in changed.items():
+            object.__setattr__(self, part, value)
         for part, allowed in (("cells", get_args(Cells)), ("header", (None, 0, 1, 2))):
             value = getattr(self, part)
             if value not in allowed:
                 known = ", ".join(str(one) for one in allowed if one is not None)
                 raise DataError(f"{part} is one of {known}, found {value!r}")
-        if self.delimiter in ("\\t", "tab"):
-            object.__setattr__(self, "delimiter", "\t")
         if self.delimiter is not None and len(self.delimiter.encode()) != 1:
             raise DataError(f"delimiter is one letter or sign, found {self.delimiter!r}")
 
@@ -208,7 +201,8 @@ class Layout:
             return f"read(table, {', '.join(f'{n}={v!r}' for n, v in (stated | single).items())})"
         if "annotators" in stated:
             stated["annotators"] = [",".join(stated["annotators"])]
-        words = [w for name, values in stated.items() for v in values for w in (_OPTIONS[name], v)]
+        options = {name: _OPTIONS.get(name, f"--{name}") for name in stated}
+        words = [w for name, values in stated.items() for v in values for w in (options[name], v)]
         return shlex.join(["dissensus", "describe", path, *words])
 
     def to_toml(self) -> str:

@@ -152,8 +152,14 @@ class Figure:
     @property
     def data(self) -> pa.Table:
         """What the figure shows, as an Arrow table."""
-        cells = [[plain(row[at]) for row in self.rows] for at in range(len(self.columns))]
-        return pa.table([_column(column) for column in cells], list(map(str, self.columns)))
+        columns = []
+        for at in range(len(self.columns)):
+            cells = [plain(row[at]) for row in self.rows]
+            try:
+                columns.append(pa.array(cells))
+            except pa.ArrowException:  # they are not of one kind
+                columns.append(pa.array([None if c is None else str(c) for c in cells]))
+        return pa.table(columns, list(map(str, self.columns)))
 
     def to_pandas(self) -> Any:
         """What the figure shows, as a pandas DataFrame."""
@@ -185,14 +191,6 @@ class Figure:
             f'<figure style="margin:0;overflow-x:auto"><strong>{title}</strong>{svg}'
             f"<figcaption>{alt}</figcaption></figure>"
         )
-
-
-def _column(cells: list[Any]) -> pa.Array:
-    """The cells of a column; as texts if they are not of one kind."""
-    try:
-        return pa.array(cells)
-    except pa.ArrowException:
-        return pa.array([None if cell is None else str(cell) for cell in cells])
 
 
 Block = Text | Table | Figure

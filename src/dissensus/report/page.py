@@ -142,7 +142,7 @@ class _Page:
             )
         kinds = [_kind([row[at] for row in table.rows]) for at in range(len(table.columns))]
         head = "".join(
-            f'<th scope="col"{_class(kinds[at])}><button type="button" data-sort-by="{at}">'
+            f'<th scope="col"{kinds[at]}><button type="button" data-sort-by="{at}">'
             f"{escape(column)}</button></th>"
             for at, column in enumerate(table.columns)
         )
@@ -173,17 +173,13 @@ def _scroll(title: str) -> str:
 
 
 def _kind(cells: Sequence[Any]) -> str:
-    """The classes of a column: empty for numbers, else by the length of its texts."""
+    """The class attribute of a column: empty for numbers, else by the length of its texts."""
     lengths = [len(cell) for cell in cells if isinstance(cell, str)]
     if lengths:
         longest = max(lengths)
-        return "words" + " short" * (longest <= SHORT) + " long" * (longest > LONG)
+        return f' class="words{" short" * (longest <= SHORT)}{" long" * (longest > LONG)}"'
     drawn = any(isinstance(cell, Bars | Sparkline | Thumbnail) for cell in cells)
-    return "words" if drawn else ""
-
-
-def _class(kind: str) -> str:
-    return f' class="{kind}"' if kind else ""
+    return ' class="words"' if drawn else ""
 
 
 def _key(table: Table) -> str:
@@ -193,33 +189,30 @@ def _key(table: Table) -> str:
     coloured = [cell.shares for cell in bars]
     coloured += [cell.points for cell in cells if isinstance(cell, Sparkline) and cell.colours]
     names = dict.fromkeys(name for shares in coloured for name in shares)
-    fills = _fills(len(names), any(cell.ordered for cell in bars))
+    ordered = any(cell.ordered for cell in bars)
     colours = "".join(
-        f'<i style="background:{fill}"></i>{escape(name)}'
-        for fill, name in zip(fills, brief_names(names), strict=True)
+        f'<i style="background:{_fill(at, len(names), ordered)}"></i>{escape(name)}'
+        for at, name in enumerate(brief_names(names))
     )
     return f'<div class="key">{colours}</div>' if names else ""
 
 
-def _fills(n: int, ordered: bool) -> list[str]:
-    """The colours of values, or of levels."""
-    return [level_colour(at, n) if ordered else colour(at) for at in range(n)]
+def _fill(at: int, of: int, ordered: bool) -> str:
+    return level_colour(at, of) if ordered else colour(at)
 
 
 def _cell(value: Any, kind: str, pickable: bool) -> str:
     if isinstance(value, Thumbnail):
-        return (
-            f'<td class="words short"><img src="{value.address}" alt="{escape(value.words)}"></td>'
-        )
+        picture = f'<img src="{value.address}" alt="{escape(value.words)}">'
+        return f'<td class="words short">{picture}</td>'
     if isinstance(value, Sparkline):
         return f'<td class="words" data-sort="{value.sort:.6g}">{sparkline(value)}</td>'
     if isinstance(value, Bars):
         words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in json_cell(value).items())
+        n = len(value.shares)
         pieces = "".join(
-            f'<i style="width:{100 * share:.1f}%;background:{fill}"></i>'
-            for fill, share in zip(
-                _fills(len(value.shares), value.ordered), value.shares.values(), strict=True
-            )
+            f'<i style="width:{100 * share:.1f}%;background:{_fill(at, n, value.ordered)}"></i>'
+            for at, share in enumerate(value.shares.values())
         )
         return (
             f'<td class="words" data-sort="{value.sort:.6g}"><span class="bar" role="img" '
@@ -229,19 +222,15 @@ def _cell(value: Any, kind: str, pickable: bool) -> str:
     if value is None:
         return '<td data-sort=""></td>'
     if isinstance(value, str):
-        if not pickable:
-            return f"<td{_class(kind)}>{escape(value)}</td>"
-        name = escape(value, MOST_NAME)
-        inside = f'<button type="button" data-pick aria-pressed="false">{name}</button>'
-        return f"<td{_class(kind)}>{inside}</td>"
+        shown = escape(value)
+        if pickable:
+            name = escape(value, MOST_NAME)
+            shown = f'<button type="button" data-pick aria-pressed="false">{name}</button>'
+        return f"<td{kind}>{shown}</td>"
     if isinstance(value, bool):
         return f'<td data-sort="{int(value)}">{"yes" if value else "no"}</td>'
-    number = f"{value:,}" if isinstance(value, int) else _number(value)
-    return f'<td data-sort="{value!r}">{number}</td>'
-
-
-def _number(value: float) -> str:
-    if value == 0 or 1e-3 <= abs(value) < 1e4:
+    number = f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+    if isinstance(value, float) and (value == 0 or 1e-3 <= abs(value) < 1e4):
         digits = 3 if abs(value) < 10 else max(0, 3 - int(math.log10(abs(value))))
-        return f"{value:.{digits}f}"
-    return f"{value:.3g}"
+        number = f"{value:.{digits}f}"
+    return f'<td data-sort="{value!r}">{number}</td>'

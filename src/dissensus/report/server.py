@@ -49,22 +49,16 @@ def _answers(prediction: Prediction, individual: bool) -> dict[str, Any]:
     ratings = isinstance(scale, Interval)
     values = () if ratings else tuple(getattr(scale, "values", ()))
     (consensus,) = scale.decode(prediction.consensus[:1])
-    annotators = []
-    pairs = prediction.by_annotator if individual else None
-    for at in range(0 if pairs is None else len(pairs)):
-        assert pairs is not None
-        (answer,) = scale.decode(pairs.value[at : at + 1])
-        most = (
-            None if pairs.distribution is None or ratings else float(pairs.distribution[at].max())
-        )
-        annotators.append(
-            {
-                "annotator": pairs.annotators[int(pairs.annotator[at])],
-                "answer": _words(answer),
-                "probability": most,
-                "attention": _attention(prediction, at),
-            }
-        )
+    annotators: list[dict[str, Any]] = []
+    pairs = prediction.by_annotator
+    if pairs is not None and individual:
+        for at, answer in enumerate(scale.decode(pairs.value)):
+            name, shares_of = pairs.annotators[int(pairs.annotator[at])], pairs.distribution
+            known = {"annotator": name, "answer": _words(answer)}
+            most = None if shares_of is None or ratings else float(shares_of[at].max())
+            annotators.append(
+                known | {"probability": most, "attention": _attention(prediction, at)}
+            )
     return {
         "consensus": _words(consensus),
         "shares": dict(zip(values, shares, strict=True)),

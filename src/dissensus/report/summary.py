@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
+
 from dissensus.agreement import mean_difference
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
 from dissensus.description.describe import differing_items
@@ -92,40 +93,26 @@ def _agreement(corpus: Corpus, description: Description) -> str:
 
 def _dispute(corpus: Corpus) -> str:
     question, answers = next(iter(corpus.questions.items()), ("", None))
-    if answers is None:
-        return ""
-    several = answers.voters() >= 2
+    several = np.zeros(0, bool) if answers is None else answers.voters() >= 2
     n = int(several.sum())
-    if not n:
+    if answers is None or not n:
         return ""
     if isinstance(answers.scale, Interval):
-        return _apart(question, answers, answers.scale, n)
+        return (
+            f"Two ratings of {_short(question)} for the same item differ by "
+            f"{mean_difference(answers):.2g} on average, on a scale from {answers.scale.low:g} to "
+            f"{answers.scale.high:g} ({counted(n, 'item')} with two ratings or more)."
+        )
     share = float(differing_items(answers)[several].mean())
     where = f" about {_short(question)}" if len(corpus.questions) > 1 else ""
-    if not share:
-        each = "the only item" if n == 1 else f"each of the {n:,} items"
-        return f"On {each} with two answers or more, all annotators give the same answer{where}."
-    part = "the only item" if n == 1 else f"{_percent(share)} of the {n:,} items"
-    if share == 1 and n > 1:
-        part = f"each of the {n:,} items"
-    return f"On {part} with two answers or more, annotators do not all give the same answer{where}."
-
-
-def _apart(question: str, answers: Annotations, scale: Interval, n: int) -> str:
-    """How far apart ratings of the same item are."""
-    ends = f"from {scale.low:g} to {scale.high:g}"
-    return (
-        f"Two ratings of {_short(question)} for the same item differ by "
-        f"{mean_difference(answers):.2g} on average, on a scale {ends} "
-        f"({counted(n, 'item')} with two ratings or more)."
-    )
-
-
-def _percent(share: float) -> str:
-    """A share that is neither 0 nor 1 unless it is exactly."""
-    if 0 < share < 0.01:
-        return "less than 1 %"
-    return "more than 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
+    part = f"each of the {n:,} items"
+    if n == 1:
+        part = "the only item"
+    elif 0 < share < 1:
+        percent = "more than 99 %" if share > 0.99 else f"{100 * share:.0f} %"
+        part = f"{'less than 1 %' if share < 0.01 else percent} of the {n:,} items"
+    what = "annotators do not all give the same" if share else "all annotators give the same"
+    return f"On {part} with two answers or more, {what} answer{where}."
 
 
 def _people(description: Description) -> str:

@@ -71,12 +71,19 @@ def _rows_in_parts(path: Path) -> Rows | None:
 
     Each part of such a column is written as texts in the same way.
     """
+
+    def is_plain(kind: Any) -> bool:
+        if pa.types.is_dictionary(kind):
+            return not kind.ordered and is_plain(kind.value_type)
+        types = pa.types
+        return bool(types.is_string(kind) or types.is_integer(kind) or types.is_boolean(kind))
+
     with damage_named(path), open_plain(path) as file:
         if file.read(4) != MAGIC:
             return None
         table = pq.ParquetFile(file)
         names = table.schema_arrow.names
-        if not all(_is_plain(kind) for kind in table.schema_arrow.types):
+        if not all(map(is_plain, table.schema_arrow.types)):
             return None
         check_parquet(file, path, ratio_only=True)
         parts = [ColumnParts() for _ in names]
@@ -89,13 +96,6 @@ def _rows_in_parts(path: Path) -> Rows | None:
                 advance(len(batch))
     columns = [part.column() for part in parts]
     return make_rows(names, columns, str(path), name=path.name, folder=path.resolve().parent)
-
-
-def _is_plain(kind: Any) -> bool:
-    if pa.types.is_dictionary(kind):
-        return not kind.ordered and _is_plain(kind.value_type)
-    types = pa.types
-    return bool(types.is_string(kind) or types.is_integer(kind) or types.is_boolean(kind))
 
 
 # ---- class labels ----
