@@ -91,20 +91,6 @@ def documentation(command: Command) -> Documentation:
     return Documentation(text, own, inspect.cleandoc(parts.get("Examples", "")))
 
 
-def with_options(command: Command) -> Command:
-    """The command as typer takes it: each parameter with its option, the docstring without them."""
-    parameters = documented(command)
-
-    @functools.wraps(command)
-    def run(*arguments: Any, **values: Any) -> Any:
-        return command(*arguments, **values)
-
-    run.__doc__ = documentation(command).text
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
-    return run
-
-
 def documented(command: Command, **settings: Any) -> list[inspect.Parameter]:
     """The parameters, each with the option that the docstring explains and these settings of it."""
     hints = typing.get_type_hints(command, include_extras=True)
@@ -116,6 +102,23 @@ def documented(command: Command, **settings: Any) -> list[inspect.Parameter]:
             hint = Annotated[hint, _option(name, hint, *options[name], **settings)]
         parameters.append(parameter.replace(annotation=hint))
     return parameters
+
+
+def with_options(command: Command) -> Command:
+    """The command as typer takes it: each parameter with its option, the docstring without them."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **values: Any) -> Any:
+        return command(*arguments, **values)
+
+    run.__doc__ = documentation(command).text
+    return _with_parameters(run, documented(command))
+
+
+def _with_parameters(command: Command, parameters: list[inspect.Parameter]) -> Command:
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
 
 
 def _option(name: str, hint: Any, given: str, words: str, **more: Any) -> Any:
@@ -142,7 +145,13 @@ class HelpedCommand(TyperCommand):
     read; then the examples."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        typed, args = args, _complete(args)
+        typed = args
+        words = args[: args.index("--")] if "--" in args else args
+        complete = []  # with the values that were left out
+        for word, after in zip(words, [*args[1:], ""], strict=False):
+            left_out = word in BARE and after not in BARE[word]
+            complete.append(f"{word}={BARE[word][0]}" if left_out else word)
+        args = complete + args[len(words) :]
         _, _, parameters = self.make_parser(ctx).parse_args(args=list(args))
         options = [one for one in parameters if one.param_type_name == "option"]
         single = [one for one in options if not (one.multiple or getattr(one, "is_flag", False))]
@@ -178,15 +187,6 @@ class HelpedCommand(TyperCommand):
         with formatter.section("Examples"):
             for line in str(self.epilog or "").splitlines():
                 formatter.write(f"  {line}\n")
-
-
-def _complete(args: list[str]) -> list[str]:
-    """The arguments with the values that were left out."""
-    words, after = args[: args.index("--")] if "--" in args else args, [*args[1:], ""]
-    return [
-        f"{word}={BARE[word][0]}" if word in BARE and after[place] not in BARE[word] else word
-        for place, word in enumerate(words)
-    ] + args[len(words) :]
 
 
 def typed_command() -> str:
@@ -366,13 +366,9 @@ class Input:
         """The options that the user typed, as arguments of `read`."""
         from dissensus.names import split_names
 
-        options = self._typed()
-        names = {
-            "question_column": "question",
-            "annotator_columns": "annotators",
-            "answer_cells": "cells",
-        }
-        options = {names.get(name, name): value for name, value in options.items()}
+        names = {"question_column": "question", "annotator_columns": "annotators",
+                 "answer_cells": "cells"}  # fmt: skip
+        options = {names.get(name, name): value for name, value in self._typed().items()}
         if "annotators" in options:
             options["annotators"] = split_names(options["annotators"])
         if "scale" in options:
@@ -517,7 +513,5 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
         _explains.set(command.__name__ in EXPLAINING)
         command(source=source, **arguments)
 
-    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in keyword}
-    return run
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return _with_parameters(run, [one.replace(kind=keyword) for one in parameters])

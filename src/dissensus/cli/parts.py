@@ -83,12 +83,10 @@ def prediction_part(
     every = counted(corpus.n_items, "item")
     if corpus.name != trained_on:
         return corpus, f"predicting all {every}"
-    if not note:
+    others = [part for part in corpus.parts() if part != note.get("split")]
+    if not note or ("split" in note and not others):
         return corpus, f"predicting all {every}{_used(model, corpus)}"
     if "split" in note:
-        others = [part for part in corpus.parts() if part != note["split"]]
-        if not others:
-            return corpus, f"predicting all {every}{_used(model, corpus)}"
         chosen = next((p for p in ("test", "dev", "validation") if p in others), others[0])
         part = corpus.part(chosen)
         return part, f"predicting the official part {chosen!r}: {counted(part.n_items, 'item')}"

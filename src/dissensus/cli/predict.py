@@ -72,10 +72,9 @@ def predict(
     folder, tables = _outputs(output, table)
     source.check_outputs(output, table)
     reserve(output)
-    if folder is None and attention:
-        raise DataError("--attention is saved in a folder; name one with -o")
-    if folder is None and density is not None:
-        raise DataError("--density is saved in a folder; name one with -o")
+    for option, value in (("--attention", attention or None), ("--density", density)):
+        if folder is None and value is not None:
+            raise DataError(f"{option} is saved in a folder; name one with -o")
     fitted = load(model)
     say_encoders(model, fitted)
     whole = source.read(unanswered=True)
@@ -103,10 +102,8 @@ def predict(
         with_trained_items(predictions, model, part).save(folder)
         written.append((f"{folder}: ", every_question))
     for path in tables:
-        files = write_answers(rows, path)
-        written += [
-            (f"{file}: ", question) for question, file in zip(rows, files, strict=bool(path))
-        ]
+        files = zip(rows, write_answers(rows, path), strict=bool(path))
+        written += [(f"{file}: ", question) for question, file in files]
     for place, questions in written or [("", every_question)]:
         console.say(f"{place}{fitted.name} for {questions} on {counted(part.n_items, 'item')}")
     for predicted in predictions.densities.values():

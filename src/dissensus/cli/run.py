@@ -55,8 +55,15 @@ def run(
     chosen = [name.strip() for name in (methods or "").split(",") if name.strip()]
     options = {"methods": chosen, "seeds": seeds, "encoder": encoder, "start": start}
     run_and_print(corpus, output, budget=time_left, command=typed_command(), **options)
-    if (output / "model").is_dir():
-        console.say(_next_commands(corpus, output))
+    if (output / "model").is_dir():  # what to type next, with the columns of a table of new items
+        folder, model = (shlex.quote(str(path)) for path in (output, output / "model"))
+        serve, columns = f"  dissensus serve {folder}", ", ".join(corpus.contents)
+        if any(contents.kind == "features" for contents in corpus.contents.values()):  # in no table
+            console.say(f"\nNext, in the browser:\n{serve}")
+            return
+        items = "texts" if columns == "text" else f"items (a table with the columns {columns})"
+        predict = f"  dissensus predict {model} new.csv -o answers.csv"
+        console.say(f"\nNext, in the browser and on new {items}:\n{serve}\n{predict}")
 
 
 def run_and_print(corpus: Corpus, output: Path, **options: Any) -> None:
@@ -67,17 +74,6 @@ def run_and_print(corpus: Corpus, output: Path, **options: Any) -> None:
     for sentence in result.summary:
         print(console.visible(sentence))
     console.say(f"{result.report}: the report; report.json has the same as JSON")
-
-
-def _next_commands(corpus: Corpus, output: Path) -> str:
-    """What to type next, with the columns that a table of new items needs."""
-    folder, model = (shlex.quote(str(path)) for path in (output, output / "model"))
-    if any(contents.kind == "features" for contents in corpus.contents.values()):  # in no table
-        return f"\nNext, in the browser:\n  dissensus serve {folder}"
-    columns = ", ".join(corpus.contents)
-    items = "texts" if columns == "text" else f"items (a table with the columns {columns})"
-    predict = f"dissensus predict {model} new.csv -o answers.csv"
-    return f"\nNext, in the browser and on new {items}:\n  dissensus serve {folder}\n  {predict}"
 
 
 def demo(
