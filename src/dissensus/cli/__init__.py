@@ -24,29 +24,12 @@ from dissensus.version import __version__
 
 __all__ = ["COMMANDS", "UNFINISHED", "app", "console", "main", "seconds"]
 
-COMMANDS = {  # the name that users type -> the file in this folder
-    "run": "run",
-    "report": "report",
-    "demo": "run",
-    "serve": "report",
-    "describe": "describe",
-    "disputed": "disputed",
-    "layout": "layout",
-    "agreement": "agreement",
-    "aggregate": "aggregate",
-    "convert": "convert",
-    "datasets": "convert",
-    "simulate": "simulate",
-    "train": "train",
-    "predict": "predict",
-    "evaluate": "evaluate",
-    "judge": "judge",
-    "attention": "evaluate",
-    "draw": "draw",
-    "compare": "compare",
-    "papers": "papers",
-    "cache": "cache",
-}
+_NAMES = (  # that users type, as they are listed
+    "run report demo serve describe disputed layout agreement aggregate convert datasets simulate "
+    "train predict evaluate judge attention draw compare papers cache"
+)
+_ELSEWHERE = {"demo": "run", "serve": "report", "datasets": "convert", "attention": "evaluate"}
+COMMANDS = {name: _ELSEWHERE.get(name, name) for name in _NAMES.split()}  # -> file in this folder
 
 
 class _Commands(Mapping[str, Any]):

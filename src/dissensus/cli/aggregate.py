@@ -165,7 +165,6 @@ def _record(row: AggregatorScores) -> dict[str, Any]:
 
 
 def _answers(rows: list[AggregatorScores]) -> Any:
-    """One row per item, with the answer of each aggregator."""
     import pyarrow as pa
 
     known = [(row.name, row.prediction) for row in rows if row.prediction is not None]

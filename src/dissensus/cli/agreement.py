@@ -175,7 +175,6 @@ def _summary(
 
 
 def _add_without(corpus: Corpus, results: list[dict[str, Any]]) -> None:
-    """Add the same measures without marked annotators to the result of each question."""
     from dissensus.description import marks_by_question
 
     for question, marks in marks_by_question(corpus, [one["question"] for one in results]).items():
@@ -272,7 +271,6 @@ def _shown(
     weights: str | None,
     benchmark: str | None,
 ) -> Iterator[tuple[str, Cells]]:
-    """The tables of a question, each with its heading."""
     heading = f"{corpus.name}, {result['question']}"
     if by is not None:
         yield f"{heading} ({result['scale']})", _rows(result, by, most)

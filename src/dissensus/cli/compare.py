@@ -193,13 +193,8 @@ def _print(
     fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
     against = reference or evaluation.default_reference(fitted)
     tables = evaluation.tables(results, questions or None, named, against)
-    text = evaluation.format_tables(
-        tables,
-        style,
-        compact=compact,
-        width=shutil.get_terminal_size().columns,  # 80 in a pipe, as of other commands
-        fold=sys.stdout.isatty(),
-    )
+    width, fold = shutil.get_terminal_size().columns, sys.stdout.isatty()  # 80 in a pipe
+    text = evaluation.format_tables(tables, style, compact=compact, width=width, fold=fold)
     print(console.visible(text), end="")
     for path in [] if plot is None else evaluation.save_intervals(tables, plot):
         console.say(f"{path}: plot saved")

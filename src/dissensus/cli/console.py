@@ -144,7 +144,6 @@ def columns(
 
 
 def _needed(widths: Sequence[int], gap: int = GAP) -> int:
-    """The width of a table."""
     return sum(widths) + gap * (len(widths) - 1)
 
 

@@ -186,7 +186,6 @@ def _disputed(described: QuestionDescription, disputed: list[Disputed]) -> Any:
 
 
 def _show_annotators(described: QuestionDescription, most: int) -> None:
-    """The table of annotators, and a line of evidence for each who is suspicious."""
     from dissensus.description.copied_answers import named_annotator
 
     if not described.by_annotator:
@@ -216,7 +215,6 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
 
 
 def _show_lines(lines: list[list[str]], most: int) -> None:
-    """The lines of each annotator."""
     for line in itertools.chain(*lines[:most]):
         console.say_wrapped(line, indent="  ")
     if len(lines) > most:

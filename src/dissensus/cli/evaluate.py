@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dissensus.cli import console
 from dissensus.cli.console import columns, emit, number, show, show_each
@@ -70,13 +70,8 @@ def evaluate(
         by_group = evaluation.evaluate_groups(
             loaded, corpus, console.attribute_names(groups), question, wanted
         )
-        emit(
-            by_group.to_dict(),
-            lambda: [by_group.to_table()],
-            lambda: show_group_scores(by_group),
-            output,
-            json,
-        )
+        content, tables = by_group.to_dict(), [by_group.to_table()]
+        emit(content, lambda: tables, lambda: show_group_scores(by_group), output, json)
         return
     own = console.consensus(consensus)
     result = evaluation.evaluate(
@@ -139,20 +134,14 @@ def attention(
     method = None if model is None else load(model)
     if model is not None:
         console.say_encoders(model, method)
+    options: dict[str, Any] = {"questions": question, "n_deleted": deleted, "seed": seed}
     result = evaluation.evaluate_attention(
-        own,
-        source.read(),
-        others=others,
-        method=method,
-        questions=question,
-        n_deleted=deleted,
-        seed=seed,
+        own, source.read(), others=others, method=method, **options
     )
     for note in result.notes:
         console.say(note)
-    emit(
-        result.to_dict(), lambda: [result.to_table()], lambda: _show_attention(result), output, json
-    )
+    content, tables = result.to_dict(), [result.to_table()]
+    emit(content, lambda: tables, lambda: _show_attention(result), output, json)
 
 
 def _show_attention(result: AttentionEvaluation) -> None:

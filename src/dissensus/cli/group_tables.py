@@ -62,7 +62,6 @@ def _interval(low: float, high: float) -> str:
 
 
 def _tests(result: GroupComparison, tests: int) -> str:
-    """The difference of alphas, and the p-values of the three tests."""
     from dissensus.agreement.groups import p_text
 
     value, ends = _ends(result, "difference")
@@ -83,17 +82,14 @@ def _tests(result: GroupComparison, tests: int) -> str:
 def _items(result: GroupComparison) -> Any:
     rows = []
     for item in result.dividing:
-        answers = "; ".join(
-            f"{group}: "
-            + ", ".join(
-                f"{value} {number(n) if isinstance(n, int) else f'{n:.3g}'}"
-                for value, n in given.items()
-            )
-            for group, given in item.answers.items()
-        )
+        groups = []
+        for group, given in item.answers.items():
+            sizes = (number(n) if isinstance(n, int) else f"{n:.3g}" for n in given.values())
+            counts = (f"{value} {n}" for value, n in zip(given, sizes, strict=True))
+            groups.append(f"{group}: {', '.join(counts)}")
         text = " ".join(item.text.split())
         shown = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3].rstrip() + "..."
-        rows.append([item.item, number(item.division, 2), answers, shown])
+        rows.append([item.item, number(item.division, 2), "; ".join(groups), shown])
     return columns(["item", "division", "answers", "shown"], rows, ["division"])
 
 

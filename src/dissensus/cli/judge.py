@@ -57,13 +57,8 @@ def judge(
     results = [
         evaluation.judge(answers, corpus[name], margin, name) for name, answers in systems.items()
     ]
-    emit(
-        [result.to_dict() for result in results],
-        lambda: [result.to_table() for result in results],
-        lambda: _show(corpus.name, results),
-        output,
-        json,
-    )
+    content, tables = [one.to_dict() for one in results], [one.to_table() for one in results]
+    emit(content, lambda: tables, lambda: _show(corpus.name, results), output, json)
 
 
 def _one_of_them(

@@ -138,7 +138,6 @@ def in_words(corpus: Corpus) -> list[str]:
 
 
 def _requested(request: dict[str, Any]) -> Layout:
-    """The layout of a request: a TOML text, or fields."""
     if isinstance(request.get("toml"), str):
         return Layout.from_toml(request["toml"])
     fields = request.get("layout")

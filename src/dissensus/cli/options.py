@@ -122,7 +122,6 @@ def _with_parameters(command: Command, parameters: list[inspect.Parameter]) -> C
 
 
 def _option(name: str, hint: Any, given: str, words: str, **more: Any) -> Any:
-    """The option or argument of a parameter."""
     parts = [part.strip() for part in given.split(",") if part]
     if given.isupper():
         return typer.Argument(metavar=given, help=words)

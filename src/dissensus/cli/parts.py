@@ -100,7 +100,6 @@ def prediction_part(
 
 
 def _used(folder: Path, corpus: Corpus) -> str:
-    """How many items were used for training, at the end of a message; nothing if none was."""
     from dissensus.methods.framework.model_folder import trained_items
 
     trained = trained_items(folder, corpus)

@@ -394,7 +394,6 @@ def read(
 
 
 def _read(source: Any, corpus: str | None, options: dict[str, Any]) -> Corpus:
-    """A corpus that is known, or whatever a reader recognises."""
     if isinstance(source, str | Path):
         source, named_corpus = located(source)
         corpus = corpus or named_corpus

@@ -197,7 +197,6 @@ def _pairs(folder: Folder, items: Names) -> Parts:
 
 
 def _rows_of(table: Table, items: Names) -> Any:
-    """The row of a table of texts for every item."""
     rows = table.of(items, "id")
     without = items.array.filter(rows["id"].is_null())
     if len(without):

@@ -418,7 +418,6 @@ def load_street(folder: Folder, corpus: str) -> Corpus:
 
 
 def _media(folder: Folder, items: Names) -> list[Path]:
-    """The file of each item."""
     files = {
         name: path for path in sorted(folder.path.iterdir()) for name in (path.stem, path.name)
     }

@@ -256,14 +256,10 @@ def load_trompa_mer(folder: Folder, corpus: str) -> Corpus:
     parts = folder.csv("split.csv", ("item_id", "selection", "split"))
     items, annotators = parts.names("item_id"), names_in_order(rows["rater_id"])
     moods = Nominal(tuple(sorted(pc.unique(rows["mood"]).to_pylist())))
+    who = {"annotator": "rater_id", "annotators": annotators, "what": "excerpt"}
+    seconds, scales = rows.array("time_ms") / 1000, {"valence": SIGNS, "arousal": SIGNS}
     questions = rows.responses(
-        {"valence": SIGNS, "arousal": SIGNS, "mood": moods},
-        items,
-        annotator="rater_id",
-        annotators=annotators,
-        what="excerpt",
-        seconds=rows.array("time_ms") / 1000,
-        repeats="last",
+        scales | {"mood": moods}, items, **who, seconds=seconds, repeats="last"
     )
     about = folder.csv("raters.csv", ("rater_id", *ATTRIBUTES.values()))
     raters = about.of(annotators, "rater_id")  # null for those without an entry
@@ -323,15 +319,10 @@ def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
     facts = {key: rows.once_each(annotator, key)[1] for key in ABOUT_ANNOTATORS}
     with rows.errors():
         answers = {question: _means(rows, question, kept) for question in QUESTIONS}
+    given: dict[str, Any] = {"annotators": annotators, "response": np.arange(len(kept))}
+    given["extra"] = {"is_known": pc.equal(rows["is_known"], "True")}
     questions = {
-        question: rows.annotations(
-            means,
-            Interval(-1, 1),
-            items,
-            annotators=annotators,
-            response=np.arange(len(kept)),
-            extra={"is_known": pc.equal(rows["is_known"], "True")},
-        )
+        question: rows.annotations(means, Interval(-1, 1), items, **given)
         for question, means in answers.items()
     }
     pieces = folder.csv("pieces.csv", ("item_id", "name", "midi"), ["duration_s"])

@@ -303,7 +303,6 @@ def _read_ratings(path: Path, turns: _Clips, facts: list[tuple[str, float]]) -> 
 
 
 def _turn(text: str, where: str) -> tuple[str, list[float], str, float]:
-    """Name, stated means, emotion and seconds of a turn."""
     turn = _TURN.fullmatch(text)
     try:
         if turn is None or _IEMOCAP_CLIP.fullmatch(turn["clip"]) is None:
@@ -446,19 +445,12 @@ def load_msp_improv(folder: Folder, corpus: str) -> Corpus:
 
 
 def _flipped(line: RatedLine) -> tuple[float, float, float]:
-    """The answers to the three questions."""
     return line.valence, 6 - line.activation, line.dominance
 
 
 MEANS = ("EmoVal", "EmoAct", "EmoDom")  # of valence, activation and dominance
-PODCAST_PARTS = {
-    "Train": "train",
-    "Development": "dev",
-    "Validation": "dev",
-    "Test1": "test1",
-    "Test2": "test2",
-    "Test3": "test3",
-}
+PODCAST_PARTS = {"Train": "train", "Development": "dev", "Validation": "dev"}
+PODCAST_PARTS |= {f"Test{number}": f"test{number}" for number in (1, 2, 3)}
 
 
 def load_msp_podcast(folder: Folder, corpus: str) -> Corpus:
@@ -572,18 +564,11 @@ def load_muse(folder: Folder, corpus: str) -> Corpus:
     rated.left_out.update({(question, elsewhere): n_others for question in MUSE_QUESTIONS})
     for question, column in zip(MUSE_QUESTIONS, own, strict=True):
         rated.left_out[question, MUSE_OWN] = sum(text != "" for text in table.list(column))
-    return rated.corpus(
-        corpus,
-        [folder.folder(name) for name in ("Stressed", "NotStressed")],
-        transcripts(clips, *(folder / name for name in MUSE_TRANSCRIPTS)),
-        {
-            "speaker": [clip.split("_")[0] for clip in clips],
-            "gender": table.list("Gender"),
-            "condition": condition,
-            "question": table["Ques_Type"],
-            "seconds": table["Duration"],
-        },
-    )
+    facts = {"speaker": [clip.split("_")[0] for clip in clips], "gender": table.list("Gender")}
+    facts |= {"condition": condition, "question": table["Ques_Type"], "seconds": table["Duration"]}
+    sounds = [folder.folder(name) for name in ("Stressed", "NotStressed")]
+    texts_of = transcripts(clips, *(folder / name for name in MUSE_TRANSCRIPTS))
+    return rated.corpus(corpus, sounds, texts_of, facts)
 
 
 def _parsed(

@@ -222,22 +222,20 @@ def load_nli_variation(folder: Folder, corpus: str) -> Corpus:
         not_applicable.astype(np.int32), Nominal(("no", "yes")), items, **options
     )
     premise = Contents.distinct("text", pairs["premise"])
+    facts = {key: pairs[key] for key in ("task", "orig_label")}
+    note = (
+        "orig_label is the label of five other corpora, on scales of their own: it is not read "
+        "as gold"
+    )
     return Corpus.build(
         corpus,
         items,
         {"rating": rating.take(~not_applicable), "not applicable": applies},
         contents={"premise": premise, "hypothesis": pairs["hypothesis"]},
-        item_attributes={
-            "task": pairs["task"],
-            "orig_label": pairs["orig_label"],
-            "premise": first_with(items, premise[1]),
-        },
+        item_attributes={**facts, "premise": first_with(items, premise[1])},
         group="premise",
         left_out=[LeftOut("rating", SECOND, int(not_applicable.sum()))],
-        notes=(
-            "orig_label is the label of five other corpora, on scales of their own: it is not read "
-            "as gold",
-        ),
+        notes=(note,),
     )
 
 
@@ -345,7 +343,10 @@ def _experts(experts: Table, tokens: Table) -> Corpus:
     test = tokens.filter(pc.equal(tokens["split"], "test"))
     texts = _tweets(test["token"], _tweet_ids(test)).texts if len(test) else pa.array([], "string")
     in_test = pc.is_in(tweets.texts, value_set=texts)
-    n_empty = {empty: pc.sum(pc.equal(cells, empty)).as_py() for empty in NO_TAG}
+    left_out = [
+        LeftOut("tag, cells without an answer", why, pc.sum(pc.equal(cells, empty)).as_py())
+        for empty, why in NO_TAG.items()
+    ]
     return Corpus.build(
         "plank2014",
         items,
@@ -356,10 +357,7 @@ def _experts(experts: Table, tokens: Table) -> Corpus:
             "in_test": in_test.take(pa.array(tweets.tweet)),
         },
         focus=tweets.focus,
-        left_out=[
-            LeftOut("tag, cells without an answer", NO_TAG[empty], n)
-            for empty, n in n_empty.items()
-        ],
+        left_out=left_out,
         notes=("attribute in_test: tweets that are also in the test part of pos_tweets",),
     )
 
@@ -388,15 +386,11 @@ def load_toxic_spans(folder: Folder, corpus: str) -> Corpus:
     types = {"all toxic": pa.bool_(), "not toxic": pa.bool_()}
     columns = ("annotation", "comment_id", "worker", "country")
     rows = folder.csv(ANSWERS, columns, **types)
+    toxic = 1 - np.asarray(rows["not toxic"]).astype(np.int32)  # "all toxic" is marked on most of
+    who = ("comment_id", "worker")  # the answers that are 0, too
+    more: dict[str, Any] = {key: rows[key] for key in ("country", "all toxic")}
     answers = rows.annotations(
-        1 - np.asarray(rows["not toxic"]).astype(np.int32),  # "all toxic" is marked on most of
-        Nominal(("0", "1")),  # the answers that are 0, too
-        items,
-        "comment_id",
-        "worker",
-        what="comment",
-        extra={key: rows[key] for key in ("country", "all toxic")},
-        repeats="keep",
+        toxic, Nominal(("0", "1")), items, *who, what="comment", extra=more, repeats="keep"
     )
     own, own_notes = _own_spans(folder, rows, answers)
     gold, part, part_notes = _official(folder, texts)

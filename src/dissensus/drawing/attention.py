@@ -163,7 +163,6 @@ def _words(text: str, one: Map, width: float) -> Panel:
 
 
 def _picture(file: bytes, one: Map, width: float) -> Panel:
-    """The picture under a heat map."""
     kind, columns, rows = svg.picture_size(file)
     heading, high = _heading(one, width, 11), width * rows / columns
     place = 0, heading.height, width, high

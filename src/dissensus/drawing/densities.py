@@ -89,7 +89,6 @@ def contours(
 
 
 def _panel(panel: Density, names: Sequence[str], shares: Sequence[float]) -> list[str]:
-    """A density with its title, points and axes."""
     bottom, grid = TOP + SQUARE, panel.grid
     levels = region_levels(panel.mass, grid, shares)
     shapes = [text(LEFT, 16, short(panel.title, 30)), *_map(panel, levels)]

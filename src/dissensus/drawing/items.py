@@ -188,7 +188,6 @@ def _panels(corpus: Corpus, item: int, question: str | None) -> list[Panel]:
 
 
 def _has_labels(corpus: Corpus, questions: Sequence[str]) -> bool:
-    """Whether the spans of these questions have several labels."""
     if (spans := corpus.rationales) is None:
         return False
     rows = zip(spans.question.to_pylist(), spans.kind.to_pylist(), strict=True)

@@ -118,7 +118,6 @@ def _columns(source: Any) -> dict[str, Any]:
 
 
 def _joined(corpus: Corpus, items: Any, gold: Any, features: Any, item: str | None) -> Corpus:
-    """The corpus with what further files say about its items."""
     order = None
     if items is not None:
         order = read(items, answer=(), item=item).items

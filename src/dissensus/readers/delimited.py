@@ -106,8 +106,6 @@ def delimited_rows(path: Path, layout: Layout, short_rows: bool = False) -> Rows
 
 @dataclass(frozen=True)
 class _Text:
-    """A table as UTF-8."""
-
     path: Path
     start: bytes  # its first lines, or all of them
     large: LargeText | None = None  # all of it, if that is not in memory

@@ -370,7 +370,6 @@ def matching(pattern: str, names: Iterable[str], where: str) -> dict[str, dict[s
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML."""
     if isinstance(value, bool | int):
         return json.dumps(value)
     if isinstance(value, Mapping):

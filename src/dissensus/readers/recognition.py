@@ -199,7 +199,6 @@ _ANNOTATORS = r'"annotators"\s*:\s*"'
 
 
 def _has_doccano(head: Head) -> bool:
-    """Whether all files of a folder have texts with labels."""
     starts = [first_bytes(file, folders.BEGINNING) for file in folders.doccano_files(head.path)]
     texts = [start.decode("utf-8-sig", errors="replace") for start in starts]
     lines = [text.lstrip().split("\n", 1)[0] for text in texts]

@@ -10,13 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.corpus import Corpus
-from dissensus.description import (
-    AnnotatorClusters,
-    Description,
-    actions,
-    cluster_annotators,
-    describe,
-)
+from dissensus.description import AnnotatorClusters, Description, actions, cluster_annotators
+from dissensus.description.describe import describe
 from dissensus.drawing.svg import LONGEST, brief
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
@@ -127,16 +122,10 @@ def make_report(
             for about in description.questions
         }
         about_items = disputed(corpus, description, predictions)
-        sections += [
-            overview(corpus, description),
-            agreement(
-                corpus, clusters, {one.name: list(one.marked) for one in description.questions}
-            ),
-            about_items,
-            looks(corpus, tested, predictions),
-            densities(corpus),
-            annotators(corpus, description),
-        ]
+        marked = {one.name: list(one.marked) for one in description.questions}
+        sections += [overview(corpus, description), agreement(corpus, clusters, marked)]
+        sections += [about_items, looks(corpus, tested, predictions), densities(corpus)]
+        sections.append(annotators(corpus, description))
     if results is not None:
         sections.append(comparison(results))
     if tested is not None and predictions is not None:

@@ -163,7 +163,6 @@ def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
 
 
 def _groups(description: Description) -> str:
-    """The first attribute of annotators that divides them about some items."""
     for question in description.questions:
         for group in question.groups:
             if min(group.corrected, group.level_corrected, group.reliability_corrected) < 0.05:

@@ -99,7 +99,6 @@ def read_zip(path: Path, options: Layout) -> Corpus:
 
 
 def _rows(file: Path, options: Layout) -> Rows:
-    """The table in a file, whatever its format."""
     if ending(file) in folders.SPREADSHEETS:
         one = max(spreadsheet.sheets(file, options), key=lambda one: len(one.cells))
         return one.rows(file)

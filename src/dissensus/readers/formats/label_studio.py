@@ -139,7 +139,6 @@ class _Export:
                 response.reason = "cancelled"
 
     def _add_result(self, response: Response, result: Any, where: str) -> None:
-        """Add an answer, a span or a free text to a response."""
         value = result.get("value") if isinstance(result, dict) else None
         if not isinstance(value, dict):
             raise DataError(f"{where}: every result must have a 'value', found {result!r:.60}")

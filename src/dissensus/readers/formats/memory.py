@@ -24,7 +24,6 @@ def read_table(table: Any, options: Layout) -> Corpus:
 
 
 def _columns(table: Any) -> tuple[list[Any], list[Any]]:
-    """The columns of a table with their names."""
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     if hasattr(table, "with_format") and hasattr(table, "features"):  # of Hugging Face

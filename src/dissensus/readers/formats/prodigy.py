@@ -128,7 +128,6 @@ def _spans(example: Example) -> list[Span]:
 
 
 def _shown(example: Example) -> dict[str, str]:
-    """The content by role."""
     shown = {role: example[role] for role in SHOWN if isinstance(example.get(role), str)}
     if "text" not in shown and isinstance(example.get("html"), str):
         shown["text"] = example["html"]

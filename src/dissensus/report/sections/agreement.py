@@ -303,7 +303,6 @@ def confused(annotations: Annotations, question: str) -> list[Block]:
 
 
 def _by_value(annotations: Annotations, question: str) -> list[Block]:
-    """How much annotators agree on each value."""
     names = list(getattr(annotations.scale, "values", ()))
     if isinstance(annotations.scale, Interval) or not (annotations.voters() > 1).any():
         return []

@@ -153,7 +153,6 @@ def _looks_at(corpus: Corpus, question: str, predictions: Predictions | None = N
 
 
 def _disputed(corpus: Corpus, question: str) -> list[str]:
-    """The most disputed items of a question."""
     return [entry.item for entry in most_disputed(corpus, corpus[question], CANDIDATES)]
 
 

@@ -154,7 +154,6 @@ PACKAGES = ("dissensus", "numpy", "pyarrow", "scipy", "torch", "transformers")
 
 
 def _settings(results: Results) -> str:
-    """The settings that were chosen for each method, with the number of fits that have them."""
     texts = []
     for method in results.about.methods:
         chosen = Counter(
