@@ -97,7 +97,7 @@ def delimited_rows(path: Path, layout: Layout, short_rows: bool = False) -> Rows
         text = text.with_data(_filled_up(text.start, text.delimiter))
     try:
         return _rows(text)
-    except _OpenQuoteError:
+    except OpenQuoteError:
         if text.delimiter != "\t" or not text.quotes:
             raise
     note = "a quote is never closed, so quotes are read as letters"
@@ -185,7 +185,7 @@ class _Chunks(io.RawIOBase):
         return size
 
 
-class _OpenQuoteError(DataError):
+class OpenQuoteError(DataError):
     """A quote that is opened in a record and never closed."""
 
     def __init__(self, text: _Text, record: int) -> None:
@@ -391,7 +391,7 @@ def _parsed(text: _Text) -> tuple[list[str], list[Column]]:
             raise DataError(f"{text.path}: {reason}") from None
     row = ragged[0]
     if END in (row.text or ""):
-        raise _OpenQuoteError(text, row.number - 1)
+        raise OpenQuoteError(text, row.number - 1)
     raise DataError(
         f"{text.path}, line {text.line(row.number - 1)}: {row.actual_columns} fields, but the "
         f"first line has {row.expected_columns}; is the line cut off, or a field with "
@@ -417,7 +417,7 @@ def _columns(text: _Text, block: int, ragged: list[Any]) -> tuple[list[str], lis
             raise DataError(f"{text.path}: no rows below {text.header} lines of column names")
         raise DataError(f"{text.path}: the file is empty")  # nothing but marks of the byte order
     if any(not len(column) or column[-1].as_py() != END for column in held):
-        raise _OpenQuoteError(text, len(parts[0]) + len(held[0]))
+        raise OpenQuoteError(text, len(parts[0]) + len(held[0]))
     for part, column in zip(parts, held, strict=True):
         part.add(column.slice(0, len(column) - 1))
     names = records[0] if records else [f"column {at}" for at in range(1, text.width + 1)]
