@@ -84,12 +84,8 @@ class PartScores:
 
     def to_dict(self) -> dict[str, Any]:
         """The scores as JSON; undefined scores are null."""
-        content = dict(vars(self))
-        content["scores"] = or_none(self.scores)
-        content["bounds"] = {n: or_none(b._asdict()) for n, b in self.bounds.items()}
-        content["intervals"] = {
-            name: list(map(or_none, ends)) for name, ends in self.intervals.items()
-        }
+        bounds = {name: each._asdict() for name, each in self.bounds.items()}
+        content: dict[str, Any] = or_none(vars(self) | {"bounds": bounds})
         if not self.intervals:
             del content["intervals"]
         if self.dic is None:
