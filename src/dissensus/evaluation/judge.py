@@ -206,23 +206,24 @@ def _compared(
     annotator = answers.annotator_codes("a comparison with each annotator")[rows]
     codes = np.unique(annotator)
     pairs = [(own[annotator == code], system[annotator == code]) for code in codes]
-    p = np.array([_p(*pair, margin) for pair in pairs])
+    wins = [(theirs >= mine - EQUAL).astype(float) for mine, theirs in pairs]  # of the system
+    lost = [(mine >= theirs - EQUAL) - w for (mine, theirs), w in zip(pairs, wins, strict=True)]
+    p = np.array([_p(each, margin) for each in lost])
     tested = ~np.isnan(p)
     if tested.any():
         p[tested] = false_discovery_control(p[tested], method="by")
     compared = []
-    for code, (mine, theirs), of_annotator in zip(codes, pairs, p.tolist(), strict=True):
-        wins, lost = _wins(mine, theirs)
+    for at, (mine, theirs) in enumerate(pairs):
         compared.append(
             InPlaceOf(
-                answers.annotators[int(code)],
+                answers.annotators[int(codes[at])],
                 len(mine),
                 float(mine.mean()),
                 float(theirs.mean()),
-                float(wins.mean()),
-                float(lost.mean()),
-                of_annotator,
-                of_annotator < FALSE_DISCOVERIES,
+                float(wins[at].mean()),
+                float(lost[at].mean()),
+                float(p[at]),
+                bool(p[at] < FALSE_DISCOVERIES),
             )
         )
     return tuple(sorted(compared, key=lambda one: -one.agreement))
@@ -315,18 +316,14 @@ def _alike(values: np.ndarray, sets: bool) -> np.ndarray:
     return np.where(either > 0, both / np.maximum(either, 1), 1.0)
 
 
-def _wins(own: np.ndarray, system: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """On which items the system agrees at least as well, and on which the annotator does, less
-    these."""
-    wins = (system >= own - EQUAL).astype(float)
-    return wins, (own >= system - EQUAL) - wins
+def _p(lost: np.ndarray, margin: float) -> float:
+    """That the system is worse by the margin or more, not corrected; nan with few items.
 
-
-def _p(own: np.ndarray, system: np.ndarray, margin: float) -> float:
-    """That the system is worse by the margin or more, not corrected; nan with few items."""
+    Args:
+        lost: items on which the annotator agrees at least as well, less those of the system.
+    """
     from scipy.stats import ttest_1samp
 
-    lost = _wins(own, system)[1]
     if len(lost) < FEWEST_ITEMS:
         return math.nan
     if lost.std() > 0:
