@@ -11,7 +11,7 @@ from dissensus.agreement.estimates import numbers, ratio
 from dissensus.annotations import Annotations
 from dissensus.scales import MultiLabel, Nominal, has_value, set_sizes
 
-ENTRIES = 1 << 19  # of a block of annotators; bounds the memory
+ENTRIES = 1 << 17  # of a block of annotators; bounds the memory
 MOST_ENTRIES = 2_000_000  # numbers to find who goes together; of larger tables a sample of items
 MOST_VALUES = 32  # likewise, that are told apart
 MOST_STEPS = 60  # likewise
@@ -312,12 +312,14 @@ def _blocks(
     own = _own_rows(annotations, annotator, reference, same)
     order = np.argsort(annotator, kind="stable")
     order = order[items.size[annotations.item[order]] > (own[order] >= 0)]
+    square = vectors.squares()
     for rows in _slices(annotator[order], np.diff(items.begin)[annotations.item[order]]):
-        yield _sums(vectors, items, annotations.item, annotator, own, order[rows])
+        yield _sums(vectors, square, items, annotations.item, annotator, own, order[rows])
 
 
 def _sums(
     vectors: Vectors,
+    square: np.ndarray,
     items: _Items,
     item: np.ndarray,
     annotator: np.ndarray,
@@ -327,7 +329,6 @@ def _sums(
     fresh = np.diff(annotator[rows], prepend=-1) != 0  # rows are sorted by annotator
     codes, who = annotator[rows[fresh]], np.cumsum(fresh) - 1
     of_item, own_row = item[rows], own[rows]
-    square = vectors.squares()
     own_square = np.where(own_row >= 0, square[own_row], 0.0)
     others = items.size[of_item] - (own_row >= 0)
     n = np.bincount(who).astype(float)

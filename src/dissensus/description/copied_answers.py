@@ -209,15 +209,15 @@ class _Answers:
         sizes = np.diff(self.begin_item).astype(float)
         return max(min(n_active * (n_active - 1), (sizes * (sizes - 1)).sum() / few) / 2, 1.0)
 
-    def candidates(self, few: int) -> tuple[np.ndarray, np.ndarray]:
-        """For each annotator the one who shares the most surprising answers."""
+    def _surprising(self, few: int) -> np.ndarray:
+        """For each annotator the one who shares the most surprising answers, (2, n)."""
         from scipy.sparse import csr_array
 
         probability = (self.times - 2 + PRIOR * self.share) / (self.size - 2 + PRIOR)
         many = np.diff(self.begin)[self.annotator] >= few
         kept = np.flatnonzero(many & (self.times >= 2) & (probability <= 0.5))
         if not kept.size:
-            return kept, kept
+            return np.zeros((2, 0), dtype=np.int64)
         kept = self._sampled(kept)
         annotator, surprise = self.annotator[kept], np.sqrt(-np.log(probability[kept]))
         group = np.unique(self.group[kept], return_inverse=True)[1].reshape(-1)
@@ -233,15 +233,21 @@ class _Answers:
             best = order[np.flatnonzero(np.diff(first[order], prepend=-1))]
             best = best[first[best] != second[best]]
             pairs.append(np.sort([first[best], second[best]], axis=0))
-        return tuple(self._alike(np.unique(np.hstack(pairs), axis=1), few))
+        return np.asarray(np.unique(np.hstack(pairs), axis=1))
 
-    def _alike(self, pairs: np.ndarray, few: int) -> np.ndarray:
-        """The pairs (2, n) with enough common items and few different answers to them."""
+    def candidates(self, few: int) -> np.ndarray:
+        """Pairs with enough common items and few different answers to them, (2, n)."""
         from scipy.sparse import csr_array
 
+        pairs = self._surprising(few)
+        if not pairs.size:
+            return pairs
+
         def times(column: np.ndarray) -> np.ndarray:
-            there = csr_array((np.ones(len(column)), (self.annotator, column)))
-            return np.asarray(there[pairs[0]].multiply(there[pairs[1]]).sum(axis=1))
+            ones = np.ones(len(column), dtype=np.float32)
+            there = csr_array((ones, (self.annotator, column)))
+            both = there[pairs[0]].multiply(there[pairs[1]])
+            return np.asarray(both.sum(axis=1), dtype=float)
 
         n = times(self.item)
         alike = (n >= few) & (n - times(self.group) <= DIFFERENT_COPIES * n)

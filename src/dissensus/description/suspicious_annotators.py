@@ -29,6 +29,7 @@ from dissensus.agreement.rest import (
     share_interval,
 )
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import BLOCK, slices
 from dissensus.description.answer_times import drifts, with_seconds
 from dissensus.description.copied_answers import Duplicated, duplicated
 from dissensus.scales import Interval, Nominal, Ordinal, answer_text
@@ -463,8 +464,12 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
 
 def _sampled(answers: Annotations) -> Annotations:
     """All answers to some random items, SAMPLE in all."""
-    draw = np.random.default_rng(0).random(answers.n_items) < SAMPLE / answers.n_rows
-    sample = answers.take(draw[answers.item])
+    generator, draw = np.random.default_rng(0), np.zeros(answers.n_items, dtype=bool)
+    for items in slices(answers.n_items, BLOCK):
+        draw[items] = generator.random(len(draw[items])) < SAMPLE / answers.n_rows
+    some = slices(answers.n_rows, BLOCK)
+    rows = [rows.start + np.flatnonzero(draw[answers.item[rows]]) for rows in some]
+    sample = answers.take(np.concatenate(rows))
     codes = np.flatnonzero(draw)
     return sample.select_items(codes, answers.items.take(codes))
 
