@@ -471,7 +471,8 @@ def _sampled(answers: Annotations) -> Annotations:
     rows = [rows.start + np.flatnonzero(draw[answers.item[rows]]) for rows in some]
     sample = answers.take(np.concatenate(rows))
     codes = np.flatnonzero(draw)
-    return sample.select_items(codes, answers.items.take(codes))
+    item = np.searchsorted(codes, sample.item)  # without a number for each of all items
+    return replace(sample, item=item, items=answers.items.take(codes))
 
 
 def _order(row: AnnotatorDescription) -> tuple[Any, ...]:
