@@ -21,7 +21,7 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import Answers, answers_of
 from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
-from dissensus.readers.tables.dependence import owner, usual_codes
+from dissensus.readers.tables.dependence import owner, usual_cells
 from dissensus.readers.tables.rows import Column, Rows, at_rows, combined, take_rows
 
 
@@ -42,45 +42,184 @@ def assemble(rows: Rows, roles: ColumnRoles, options: Layout) -> Assembled:
         rows, options = _with_sets(rows, roles), replace(options, repeats="error")
     items = items_of(rows, roles.item, roles.shown)
     annotators = None if roles.annotator is None else rows.columns[roles.annotator]
-    answers = _answers(rows, roles, options)
-    if annotators is not None:
-        rows.check_texts([str(roles.annotator)], "annotators")
-        for part in answers.values():
-            blank = at_rows(annotators.codes, part.rows) < 0
-            if blank.any():
-                row = int(part.rows[blank.argmax()])
-                raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
-    others = _other_columns(rows, roles, items, annotators)
-    questions = {
-        name: _annotations(rows, roles, options, name, part, items, annotators, others["answer"])
-        for name, part in answers.items()
-    }
-    left = []  # rows without an answer, and those that the rule for repeats dropped
-    for name, part in answers.items():
-        dropped = len(part.rows) - questions[name].n_rows if annotators is not None else 0
-        left += [LeftOut(name, "no answer", len(part.blank))] if len(part.blank) else []
-        left += [LeftOut(name, "repeated answer", dropped)] if dropped else []
-    gold, notes = _gold(rows, roles, options, answers, items)
-    columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
-    corpus = Corpus.build(
-        options.name or stem(rows.name),
-        items.names,
-        questions,
-        annotators=Names.range(0) if annotators is None else annotators.names,
-        contents={role: _contents(rows, one, items) for role, one in roles.shown.items()},
-        item_attributes={name: _usual_of(rows, name, items) for name in others["item"]},
-        annotator_attributes={
-            name: typed_cells(_usual_of(rows, name, annotators))
-            for name in others["annotator"]
-            if annotators is not None
-        },
-        gold=gold,
-        splits={"official": _usual_of(rows, roles.split, items)} if roles.split else {},
-        left_out=tuple(left),
-        notes=notes,
-        columns={n: c for n, c in columns.items() if c is not None and not c.startswith("(")},
-    )
-    return Assembled(corpus, answers, others)
+    return _Assembly(rows, roles, options, items, annotators).assembled()
+
+
+@dataclass(frozen=True, eq=False)
+class _Assembly:
+    """A table whose columns are made into a corpus."""
+
+    rows: Rows
+    roles: ColumnRoles
+    options: Layout
+    items: Column
+    annotators: Column | None
+
+    def assembled(self) -> Assembled:
+        """The corpus, and what its notes are about."""
+        rows, roles, items, annotators = self.rows, self.roles, self.items, self.annotators
+        answers = self.answers()
+        if annotators is not None:
+            rows.check_texts([str(roles.annotator)], "annotators")
+            for part in answers.values():
+                blank = at_rows(annotators.codes, part.rows) < 0
+                if blank.any():
+                    row = int(part.rows[blank.argmax()])
+                    raise DataError(f"{rows.at(row)}: no annotator: {roles.annotator!r} is blank")
+        others: dict[str, list[str]] = {"item": [], "annotator": [], "answer": []}
+        people = annotators if annotators is not None and annotators.is_filled else None
+        for name, column in rows.columns.items():
+            if name not in roles.used and not column.is_bytes:
+                others[owner(column, items, people) or "answer"].append(name)
+        questions = {
+            name: self.annotations(name, part, others["answer"]) for name, part in answers.items()
+        }
+        left = []  # rows without an answer, and those that the rule for repeats dropped
+        for name, part in answers.items():
+            dropped = len(part.rows) - questions[name].n_rows if annotators is not None else 0
+            left += [LeftOut(name, "no answer", len(part.blank))] if len(part.blank) else []
+            left += [LeftOut(name, "repeated answer", dropped)] if dropped else []
+        gold, notes = self.gold(answers)
+        columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
+        cells = rows.columns
+        corpus = Corpus.build(
+            self.options.name or stem(rows.name),
+            items.names,
+            questions,
+            annotators=Names.range(0) if annotators is None else annotators.names,
+            contents={role: self.contents(column) for role, column in roles.shown.items()},
+            item_attributes={name: usual_cells(cells[name], items) for name in others["item"]},
+            annotator_attributes={
+                name: typed_cells(usual_cells(cells[name], people))
+                for name in others["annotator"]
+                if people is not None
+            },
+            gold=gold,
+            splits={"official": usual_cells(cells[roles.split], items)} if roles.split else {},
+            left_out=tuple(left),
+            notes=notes,
+            columns={n: c for n, c in columns.items() if c is not None and not c.startswith("(")},
+        )
+        return Assembled(corpus, answers, others)
+
+    def answers(self) -> dict[str, Answers]:
+        """Question -> its answers: a question per column, or per value of the question column."""
+        rows, roles, options = self.rows, self.roles, self.options
+        every = np.arange(rows.n_rows, dtype=np.int32 if rows.n_rows < 1 << 31 else np.int64)
+        parts = {column: (column, every) for column in roles.answer}
+        if roles.question is not None:
+            questions = rows.columns[roles.question]
+            rows.check_filled(questions, "question", [roles.question])
+            if len(roles.answer) != 1:
+                raise DataError(
+                    f"{rows.path}: a table with a question column has one column of answers, "
+                    f"found {listed(roles.answer)}"
+                )
+            order = np.argsort(questions.codes, kind="stable")
+            ends = np.cumsum(np.bincount(questions.codes))[:-1]
+            chosen = zip(questions.values.to_pylist(), np.split(order, ends), strict=True)
+            parts = {name: (roles.answer[0], part) for name, part in chosen}
+        scales = options.scale if isinstance(options.scale, Mapping) else {}
+        if strange := [name for name in scales if name not in parts]:
+            raise DataError(
+                f"{rows.path}: a scale for {listed(strange)}{did_you_mean(strange[0], parts)}; the "
+                f"questions are {listed(parts)}"
+            )
+        return {
+            name: answers_of(rows, column, name, part, options)
+            for name, (column, part) in parts.items()
+        }
+
+    def annotations(self, name: str, answers: Answers, extra: list[str]) -> Annotations:
+        """The answers to one question, with the extra columns that describe single answers."""
+        rows, roles, annotators = self.rows, self.roles, self.annotators
+        count = rows.columns[roles.count].numbers() if roles.count else None
+        seconds = rows.columns[roles.seconds].numbers() if roles.seconds else None
+        kept, stored = answers.rows, answers.stored
+        if count is not None:
+            voted = count[answers.rows] > 0
+            kept, stored = kept[voted], stored[voted]
+        response = self.responses()
+        at = pa.array(kept)
+        try:
+            return Annotations.from_arrays(
+                at_rows(self.items.codes, kept),
+                None if annotators is None else at_rows(annotators.codes, kept),
+                stored,
+                answers.scale,
+                items=self.items.names,
+                annotators=None if annotators is None else annotators.names,
+                count=None if count is None else count[kept],
+                response=None if response is None else response[kept],
+                seconds=None if seconds is None else seconds[kept],
+                extra={name: rows.columns[name].array().take(at) for name in extra},
+                repeats=cast(Repeats, self.options.repeats),
+            )
+        except DataError as error:
+            if annotators is None or "--repeats" not in str(error):
+                raise DataError(f"{rows.path}: {name}: {error}") from None
+            taken = f"item = {roles.item or ' + '.join(roles.shown.values())}"
+            raise DataError(
+                f"{rows.path}: {taken}, annotator = {roles.annotator}: {name}: {error}; or set, if "
+                "they are several values of one answer"
+            ) from None
+
+    def responses(self) -> np.ndarray | None:
+        """A number per row for the answers that one annotator gave to one item at the same time."""
+        n_rows = self.rows.n_rows
+        if self.roles.response is None:
+            return np.arange(n_rows) if len(self.roles.answer) > 1 else None
+        responses = self.rows.columns[self.roles.response]
+        alone = len(responses.values) + np.arange(n_rows)
+        together = np.where(responses.codes < 0, alone, responses.codes).astype(np.int64)
+        pairs = self.items.codes.astype(np.int64) * (len(responses.values) + n_rows) + together
+        return np.unique(pairs, return_inverse=True)[1].reshape(-1)
+
+    def gold(self, answers: dict[str, Answers]) -> tuple[dict[str, Annotations], tuple[str, ...]]:
+        """Gold labels, one per item, on the question's scale if they are on it; and their notes."""
+        rows, roles, items = self.rows, self.roles, self.items
+        gold = {}
+        notes: tuple[str, ...] = ()
+        for name, part in answers.items():
+            column = roles.gold.get(roles.answer[0] if roles.question else name)
+            if column is None:
+                continue
+            groups = question_groups(rows, items, roles.question)
+            conflict = rows.columns[column].conflict(groups)
+            if conflict is not None:
+                where = f"{rows.at(conflict)}: item {items[conflict]!r}"
+                raise DataError(f"{where} has two labels in {column!r}")
+            every = np.sort(np.r_[part.rows, part.blank])
+            same = Layout(scale=part.scale, merge_variants=self.options.merge_variants)
+            try:
+                labels = answers_of(rows, column, name, every, same, gold=True)
+            except DataError:  # values that no annotator gave: a scale of their own
+                labels = answers_of(rows, column, name, every, Layout(), gold=True)
+            item, first = np.unique(items.codes[labels.rows], return_index=True)
+            stored = labels.stored[first]
+            gold[name] = Annotations.from_arrays(
+                item, None, stored, labels.scale, items=items.names
+            )
+            notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
+        return gold, notes
+
+    def contents(self, column: str) -> tuple[Contents, np.ndarray]:
+        """The distinct contents of a column, and the code of each item's content."""
+        rows, items, cells = self.rows, self.items, self.rows.columns[column]
+        codes, kind, conflict = cells.per_group(items), kind_of(column), cells.conflict(items)
+        if conflict is not None:
+            first = cells.values[int(codes[items.codes[conflict]])].as_py()
+            raise DataError(
+                f"{rows.at(conflict)}: item {short_text(items[conflict])} has two contents in "
+                f"{column!r}: {short_text(first)} and {short_text(cells[conflict])}"
+            )
+        rows.check_texts([column] if kind == "text" else [], "texts")
+        if kind == "text" or cells.is_bytes:
+            return Contents(kind, cells.values), codes
+        written = cells.values.to_pylist()
+        paths = [os.path.join(rows.folder, path.strip()) for path in written]  # may be missing
+        contents, code = Contents.distinct(kind, paths)
+        return contents, np.r_[code, -1][codes]
 
 
 def _with_sets(rows: Rows, roles: ColumnRoles) -> Rows:
@@ -100,162 +239,6 @@ def _with_sets(rows: Rows, roles: ColumnRoles) -> Rows:
         sets[name] = Column.of(pa.array(texts, pa.string()))
     short = take_rows(rows, np.isin(np.arange(rows.n_rows), first))
     return short.with_columns(sets, sets=rows.sets | set(roles.answer))
-
-
-def _answers(rows: Rows, roles: ColumnRoles, options: Layout) -> dict[str, Answers]:
-    """Question -> its answers: a question per column, or per value of the question column."""
-    every = np.arange(rows.n_rows, dtype=np.int32 if rows.n_rows < 1 << 31 else np.int64)
-    if roles.question is None:
-        parts = {column: (column, every) for column in roles.answer}
-    else:
-        questions = rows.columns[roles.question]
-        blank = questions.first_blank
-        if blank is not None:
-            raise DataError(f"{rows.at(blank)}: no question: {roles.question!r} is blank")
-        if len(roles.answer) != 1:
-            raise DataError(
-                f"{rows.path}: a table with a question column has one column of answers, "
-                f"found {listed(roles.answer)}"
-            )
-        order = np.argsort(questions.codes, kind="stable")
-        ends = np.cumsum(np.bincount(questions.codes))[:-1]
-        names = questions.values.to_pylist()
-        chosen = zip(names, np.split(order, ends), strict=True)
-        parts = {name: (roles.answer[0], part) for name, part in chosen}
-    strange = []
-    if isinstance(options.scale, Mapping):
-        strange = [name for name in options.scale if name not in parts]
-    if strange:
-        raise DataError(
-            f"{rows.path}: a scale for {listed(strange)}{did_you_mean(strange[0], parts)}; the "
-            f"questions are {listed(parts)}"
-        )
-    return {
-        name: answers_of(rows, column, name, part, options)
-        for name, (column, part) in parts.items()
-    }
-
-
-def _annotations(
-    rows: Rows,
-    roles: ColumnRoles,
-    options: Layout,
-    name: str,
-    answers: Answers,
-    items: Column,
-    annotators: Column | None,
-    extra: list[str],
-) -> Annotations:
-    """The answers to one question, with the extra columns that describe single answers."""
-    count = rows.columns[roles.count].numbers() if roles.count else None
-    seconds = rows.columns[roles.seconds].numbers() if roles.seconds else None
-    kept, stored = answers.rows, answers.stored
-    if count is not None:
-        voted = count[answers.rows] > 0
-        kept, stored = kept[voted], stored[voted]
-    response = _responses(rows, roles, items)
-    at = pa.array(kept)
-    try:
-        return Annotations.from_arrays(
-            at_rows(items.codes, kept),
-            None if annotators is None else at_rows(annotators.codes, kept),
-            stored,
-            answers.scale,
-            items=items.names,
-            annotators=None if annotators is None else annotators.names,
-            count=None if count is None else count[kept],
-            response=None if response is None else response[kept],
-            seconds=None if seconds is None else seconds[kept],
-            extra={name: rows.columns[name].array().take(at) for name in extra},
-            repeats=cast(Repeats, options.repeats),
-        )
-    except DataError as error:
-        if annotators is None or "--repeats" not in str(error):
-            raise DataError(f"{rows.path}: {name}: {error}") from None
-        taken = f"item = {roles.item or ' + '.join(roles.shown.values())}"
-        raise DataError(
-            f"{rows.path}: {taken}, annotator = {roles.annotator}: {name}: {error}; or set, if "
-            "they are several values of one answer"
-        ) from None
-
-
-def _responses(rows: Rows, roles: ColumnRoles, items: Column) -> np.ndarray | None:
-    """A number per row for the answers that one annotator gave to one item at the same time."""
-    if roles.response is None:
-        return np.arange(rows.n_rows) if len(roles.answer) > 1 else None
-    responses = rows.columns[roles.response]
-    alone = len(responses.values) + np.arange(rows.n_rows)
-    together = np.where(responses.codes < 0, alone, responses.codes).astype(np.int64)
-    pairs = items.codes.astype(np.int64) * (len(responses.values) + rows.n_rows) + together
-    return np.unique(pairs, return_inverse=True)[1].reshape(-1)
-
-
-def _gold(
-    rows: Rows, roles: ColumnRoles, options: Layout, answers: dict[str, Answers], items: Column
-) -> tuple[dict[str, Annotations], tuple[str, ...]]:
-    """Gold labels, one per item, on the question's scale if they are on it; and their notes."""
-    gold = {}
-    notes: tuple[str, ...] = ()
-    for name, part in answers.items():
-        column = roles.gold.get(roles.answer[0] if roles.question else name)
-        if column is None:
-            continue
-        groups = question_groups(rows, items, roles.question)
-        conflict = rows.columns[column].conflict(groups)
-        if conflict is not None:
-            item = items[conflict]
-            raise DataError(f"{rows.at(conflict)}: item {item!r} has two labels in {column!r}")
-        every = np.sort(np.r_[part.rows, part.blank])
-        same = Layout(scale=part.scale, merge_variants=options.merge_variants)
-        try:
-            labels = answers_of(rows, column, name, every, same, gold=True)
-        except DataError:  # values that no annotator gave: a scale of their own
-            labels = answers_of(rows, column, name, every, Layout(), gold=True)
-        item, first = np.unique(items.codes[labels.rows], return_index=True)
-        gold[name] = Annotations.from_arrays(
-            item, None, labels.stored[first], labels.scale, items=items.names
-        )
-        notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
-    return gold, notes
-
-
-def _contents(rows: Rows, column: str, items: Column) -> tuple[Contents, np.ndarray]:
-    """The distinct contents of a column, and the code of each item's content."""
-    cells = rows.columns[column]
-    conflict = cells.conflict(items)
-    if conflict is not None:
-        first = cells.per_group(items)[items.codes[conflict]]
-        raise DataError(
-            f"{rows.at(conflict)}: item {short_text(items[conflict])} has two contents in "
-            f"{column!r}: {short_text(cells.values[int(first)].as_py())} and "
-            f"{short_text(cells[conflict])}"
-        )
-    codes, kind = cells.per_group(items), kind_of(column)
-    rows.check_texts([column] if kind == "text" else [], "texts")
-    if kind == "text" or cells.is_bytes:
-        return Contents(kind, cells.values), codes
-    written = cells.values.to_pylist()
-    paths = [os.path.join(rows.folder, path.strip()) for path in written]  # they may be missing
-    contents, code = Contents.distinct(kind, paths)
-    return contents, np.r_[code, -1][codes]
-
-
-def _other_columns(
-    rows: Rows, roles: ColumnRoles, items: Column, annotators: Column | None
-) -> dict[str, list[str]]:
-    """The remaining columns: attributes of the item, of the annotator, or of the answer."""
-    others: dict[str, list[str]] = {"item": [], "annotator": [], "answer": []}
-    people = annotators if annotators is not None and annotators.is_filled else None
-    for name, column in rows.columns.items():
-        if name not in roles.used and not column.is_bytes:
-            others[owner(column, items, people) or "answer"].append(name)
-    return others
-
-
-def _usual_of(rows: Rows, name: str, groups: Column) -> Any:
-    """The most frequent cell of each group, as Arrow strings, null where it is blank."""
-    codes = usual_codes(rows.columns[name], groups)
-    return rows.columns[name].values.take(pa.array(codes, mask=codes < 0))
 
 
 def typed_cells(cells: Any) -> Any:

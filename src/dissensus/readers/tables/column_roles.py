@@ -325,9 +325,7 @@ def items_of(rows: Rows, item: str | None, shown: dict[str, str]) -> Column:
             f"{rows.path}: column {names[0]!r} contains bytes; name a column of items (item=, "
             "--item)"
         )
-    blank = column.first_blank
-    if blank is not None:
-        raise DataError(f"{rows.at(blank)}: no item: {listed(names)} is blank")
+    rows.check_filled(column, "item", names)
     return column
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa
 
 from dissensus.annotations import count_pairs
 from dissensus.readers.tables.rows import Column, combined
@@ -104,17 +105,17 @@ def owner(column: Column, items: Column, annotators: Column | None) -> str | Non
     return "item" if is_function(column, items) else None
 
 
-def usual_codes(column: Column, groups: Column) -> np.ndarray:
-    """The most frequent code of each group, the first of those that tie; -1 if all are blank."""
+def usual_cells(column: Column, groups: Column) -> Any:
+    """The most frequent cell of each group, the first of those that tie, as Arrow strings, null
+    where all cells are blank."""
     usual = column.per_group(groups)
-    if column.conflict(groups) is None:
-        return usual
-    there = np.flatnonzero((column.codes >= 0) & (groups.codes >= 0))
-    pairs = _pairs(groups.codes[there], column.codes[there])
-    first, counts = np.unique(pairs, return_index=True, return_counts=True)[1:]
-    order = there[first[np.lexsort((-first, counts))]]  # the last one of a group is its usual one
-    usual[groups.codes[order]] = column.codes[order]
-    return usual
+    if column.conflict(groups) is not None:
+        there = np.flatnonzero((column.codes >= 0) & (groups.codes >= 0))
+        pairs = _pairs(groups.codes[there], column.codes[there])
+        first, counts = np.unique(pairs, return_index=True, return_counts=True)[1:]
+        order = there[first[np.lexsort((-first, counts))]]  # the last of a group is its usual one
+        usual[groups.codes[order]] = column.codes[order]
+    return column.values.take(pa.array(usual, mask=usual < 0))
 
 
 @_once

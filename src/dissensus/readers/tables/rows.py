@@ -222,6 +222,11 @@ class Rows:
         if binary := [name for name in names if self.columns[name].is_bytes]:
             raise DataError(f"{self.path}: column {binary[0]!r} contains bytes, not {what}")
 
+    def check_filled(self, column: Column, what: str, names: Iterable[str]) -> None:
+        """Refuse a column that is blank in a row."""
+        if (blank := column.first_blank) is not None:
+            raise DataError(f"{self.at(blank)}: no {what}: {listed(names)} is blank")
+
 
 def taken(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """`values[codes]`, without a copy of all codes as numbers of 8 bytes."""
