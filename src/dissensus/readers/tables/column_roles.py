@@ -99,19 +99,18 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
         n_contents = len(_joined(rows, list(shown.values())).values)
         if rows.columns[item].is_unique and n_contents < rows.n_rows:
             item = None  # it numbers the rows, not the contents
-    key = None
-    if answer or options.answer is None:
-        key = _key(rows, options, item, annotator, shown, answer)
-        named = options.answer is None and item is not None and bool(answer)
-        if named and is_function(rows.columns[answer[0]], rows.columns[str(item)], ENOUGH):
-            other = _key(rows, options, item, annotator, shown, ())  # it may be a text or a label
-            if other is not None and other.of_kind("answer"):
-                key, answer = other, ()
+    named = ColumnRoles(item, annotator, answer, shown)
+    key = _key(rows, options, named) if answer or options.answer is None else None
+    if options.answer is None and item is not None and answer:
+        if is_function(rows.columns[answer[0]], rows.columns[item], ENOUGH):
+            without = replace(named, answer=())  # it may be a text or a label
+            other = _key(rows, options, without)
+            key, named = (other, without) if other and other.of_kind("answer") else (key, named)
     if key is not None and not key.why_unclear:
-        return _structured(rows, options, key, answer, shown)
-    if (not answer and options.answer is None) or (key is not None and key.ways):
-        raise _refusal(rows, key, answer)
-    return rows, _with_other_roles(rows, options, ColumnRoles(item, annotator, answer, shown))
+        return _structured(rows, options, key, named)
+    if (not named.answer and options.answer is None) or (key is not None and key.ways):
+        raise _refusal(rows, key, named.answer)
+    return rows, _with_other_roles(rows, options, named)
 
 
 def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
@@ -135,7 +134,7 @@ def _item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
     shown = first_named("text", rows, taken)
 
     def fits(column: Column) -> bool:
-        whole = len(column.values) > 1 and column.first_blank is None
+        whole = len(column.values) > 1 and column.is_filled
         names = whole and (column.is_bytes or not str(column.values[0].as_py()).startswith("{"))
         return names and (shown is None or rows.columns[shown].conflict(column) is None)
 
@@ -161,21 +160,15 @@ def shown_columns(
     return {kind: column for kind, column in columns.items() if column is not None}
 
 
-def _key(
-    rows: Rows,
-    options: Layout,
-    item: str | None,
-    annotator: str | None,
-    shown: dict[str, str],
-    answer: tuple[str, ...],
-) -> Key | None:
+def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
     """The item and the annotator, and what the other columns depend on; None if it cannot be told
     or names say all."""
+    item, annotator, answer, shown = named.item, named.annotator, named.answer, named.shown
 
     def cannot_name(name: str) -> bool:
-        return rows.columns[name].is_bytes or rows.columns[name].first_blank is not None
+        return rows.columns[name].is_bytes or not rows.columns[name].is_filled
 
-    whole = [name for name in shown.values() if rows.columns[name].first_blank is None]
+    whole = [name for name in shown.values() if rows.columns[name].is_filled]
     if item is not None and options.item is None:
         numbers_answers = rows.columns[item].is_unique and annotator is not None and not answer
         item = None if cannot_name(item) or numbers_answers else item
@@ -200,26 +193,24 @@ def _key(
 
 
 def _structured(
-    rows: Rows, options: Layout, key: Key, answer: tuple[str, ...], shown: dict[str, str]
+    rows: Rows, options: Layout, key: Key, named: ColumnRoles
 ) -> tuple[Rows, ColumnRoles]:
     """The roles once the item and the annotator are known and the other columns are explained."""
+    answer, shown = named.answer, named.shown
     by_name = bool(answer) and key.why_item == key.why_annotator == BY_NAME
     reasons: dict[str, tuple[str, str]] = dict(key.explained)
     if options.answer is None:
-        named = bool(answer)
         answer = tuple(n for n in rows.columns if n in {*answer, *key.of_kind("answer")})
         if not answer:
             raise _refusal(rows, key)
-        if not named:
+        if not named.answer:
             _check_others(rows, key, answer)
         rare = [name for name in key.of_kind(UNCLEAR) if ticks_of(rows.columns[name]) is not None]
         for question, names in _boxes(rows, (*answer, *rare)).items():
             rows = _with_boxes(rows, question, names)
             answer = (*(name for name in answer if name not in names), question)
-            reasons[question] = (
-                "answer",
-                f"{counted(len(names), 'column')} that are ticked or not",
-            )
+            boxes = counted(len(names), "column")
+            reasons[question] = ("answer", f"{boxes} that are ticked or not")
     if len(key.item) > 1:
         rows = with_joined(rows, key.item)
         shown = {role: name for role, name in shown.items() if name not in key.item}
