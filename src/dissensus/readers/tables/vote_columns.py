@@ -84,9 +84,9 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
                 "them (answer=, --answer)"
             )
     sums = _cells(numbers, counts).sum(axis=1)
-    wrong_sums = {n: int((sums != one).sum()) for n, one in numbers.items() if n not in counts}
-    totals = [name for name, n_wrong in wrong_sums.items() if _is_total(name, n_wrong, rows)]
-    total = min(totals, key=lambda name: wrong_sums[name], default=None)
+    wrong_sums = {name: sums != one for name, one in numbers.items() if name not in counts}
+    totals = [name for name, wrong_rows in wrong_sums.items() if _is_total(name, wrong_rows, rows)]
+    total = min(totals, key=lambda name: int(wrong_sums[name].sum()), default=None)
     majority, n_other = _majority(rows, numbers, counts, totals)
     ordered = tuple(name for name in rows.columns if name in counts)
     named = [] if majority is None else rows.columns[majority].values.to_pylist()
@@ -95,8 +95,8 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
     if majority is not None:
         wrong = f", except in {counted(n_other, 'row')}" if n_other else ""
         remarks.append(f"{majority} is the majority, not an answer{wrong}")
-    if total is not None and wrong_sums[total]:
-        remarks.append(f"{total} is not their sum in {counted(wrong_sums[total], 'row')}")
+    if total is not None and (n_wrong := int(wrong_sums[total].sum())):
+        remarks.append(f"{total} is not their sum in {counted(n_wrong, 'row')}")
     return Votes(dict(zip(ordered, values, strict=True)), total, majority, tuple(remarks))
 
 
@@ -148,18 +148,18 @@ def _are_votes(cells: np.ndarray) -> bool:
 
 def _summands(numbers: Numbers, total: str | None = None) -> list[str]:
     """The columns whose sum is another one, by least squares; without it, those with one sum."""
-    fits = [name for name, one in numbers.items() if name != total and np.ptp(one)]
+    fits = {name: one for name, one in numbers.items() if name != total and np.ptp(one)}
     if total is not None:
         sums = numbers[total]
-        fits = [n for n in fits if (numbers[n] <= sums).mean() > NEARLY_ALL]
-        fits = [n for n in fits if not (numbers[n] == sums).all()]
+        fits = {n: one for n, one in fits.items() if (one <= sums).mean() > NEARLY_ALL}
+        fits = {n: one for n, one in fits.items() if not (one == sums).all()}
     if len(fits) < 2:
         return []
     from scipy.optimize import nnls
 
-    columns = _cells(numbers, fits)
-    largest = columns.max(axis=0)
+    columns = _cells(fits, fits)
     sums = np.ones(len(columns)) if total is None else numbers[total]
+    largest = columns.max(axis=0)
     try:
         weights = nnls(columns / largest, sums)[0] / largest
     except RuntimeError:  # it does not converge
@@ -174,29 +174,26 @@ def _is_number_of_answers(name: str) -> bool:
     return plain(name) in NAMES["count"] or bool(_NUMBER_OF.fullmatch(plain(name)))
 
 
-def _is_total(name: str, n_wrong: int, rows: Rows) -> bool:
+def _is_total(name: str, wrong: np.ndarray, rows: Rows) -> bool:
     """Whether a column is the sum of counts; a few rows may be wrong if it is called so."""
-    few = rows.n_rows >= FEW_ROWS and n_wrong <= (1 - NEARLY_ALL) * rows.n_rows
-    return n_wrong == 0 or (few and _is_number_of_answers(name))
+    few = rows.n_rows >= FEW_ROWS and wrong.sum() <= (1 - NEARLY_ALL) * rows.n_rows
+    return not wrong.any() or (few and _is_number_of_answers(name))
 
 
 def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
     """Votes next to a column of their sum, which something shows to be one."""
-    best: tuple[tuple[bool, bool, float, int], list[str]] | None = None
+    found: list[tuple[tuple[bool, bool, float, int], list[str]]] = []
     sample = _sample(numbers)
     for name, total in numbers.items():
         counts = _summands(sample, name) if total.max() > 1 else []
         cells = _cells(numbers, counts)
-        if not _are_votes(cells):
-            continue
-        if not _is_total(name, int((cells.sum(axis=1) != total).sum()), rows):
+        if not _are_votes(cells) or not _is_total(name, cells.sum(axis=1) != total, rows):
             continue
         majority, named = _majority(rows, numbers, counts, [name])[0], _is_number_of_answers(name)
         called = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
         if majority or named or called:
-            one = (majority is not None, named, float(total.sum()), -len(counts)), counts
-            best = one if best is None else max(best, one)
-    return best[1] if best else []
+            found.append(((majority is not None, named, float(total.sum()), -len(counts)), counts))
+    return max(found)[1] if found else []
 
 
 def _by_constant(rows: Rows, numbers: Numbers) -> list[str]:
