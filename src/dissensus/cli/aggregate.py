@@ -242,8 +242,8 @@ def aggregate(
         return
     if method in aggregation.RANKERS:  # a score and a rank for each thing that was compared
         pairs = {name: aggregation.comparisons(corpus, name) for name in names}
-        ranked = {name: aggregation.ranking_table(each, aggregation.RANKERS[method]().fit(each))
-                  for name, each in pairs.items()}  # fmt: skip
+        rankers = {name: aggregation.RANKERS[method]().fit(each) for name, each in pairs.items()}
+        ranked = {name: aggregation.ranking_table(pairs[name], rankers[name]) for name in names}
         console.emit_answers(ranked, output, json)
         for name, each in pairs.items():
             n, things = int(each.weight.sum()), each.n_things

@@ -69,7 +69,7 @@ def agreement(
         check_measures,
         compare_groups,
         span_agreement,
-    )  # fmt: skip
+    )
     from dissensus.description import marks_by_question, marks_text
 
     if by is not None and by not in BREAKDOWNS:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from dissensus.cli.console import columns, number, print_json, show
 from dissensus.errors import DataError
+
+if TYPE_CHECKING:
+    from dissensus.encoders.framework.cache import CachedEncoder
 
 
 def cache(
@@ -57,15 +61,19 @@ def cache(
         of = f" of encoder {encoder!r}" if encoder else ""
         print(f"{folder}: no cached features{of}")
     else:
-        rows = []
-        for one in entries:
-            used = datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M")
-            sizes = (number(one.contents), readable(one.bytes))
-            rows.append([one.name, *sizes, used, one.folder.name[:8]])
-        names = ["encoder", "contents", "size", "last used", "folder"]
         total = readable(sum(one.bytes for one in entries))
         print(f"{folder}: {total}, the limit is {readable(limit_size)}")
-        show(columns(names, rows, ["contents", "size"], names[1:]))
+        _show(entries)
+
+
+def _show(entries: list[CachedEncoder]) -> None:
+    rows = []
+    for one in entries:
+        used = datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M")
+        sizes = (number(one.contents), readable(one.bytes))
+        rows.append([one.name, *sizes, used, one.folder.name[:8]])
+    names = ["encoder", "contents", "size", "last used", "folder"]
+    show(columns(names, rows, ["contents", "size"], names[1:]))
 
 
 def readable(size: int) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Description,
         Disputed,
         QuestionDescription,
-    )  # fmt: skip
+    )
 
 MOST_VALUES = 20
 MOST_ITEMS = 5
@@ -98,8 +98,8 @@ def _overview(description: Description) -> list[tuple[str, str]]:
         rows.append(
             (f"content {role}", f"{number(contents['number'])} different, {contents['kind']}")
         )
-    for of, names in (("item", description.item_attributes),
-                      ("annotator", description.annotator_attributes)):  # fmt: skip
+    items, annotators = description.item_attributes, description.annotator_attributes
+    for of, names in (("item", items), ("annotator", annotators)):
         rows += [(f"{of} attributes", ", ".join(names))] if names else []
     for scheme, parts in description.splits.items():
         sizes = ", ".join(f"{part} {number(size)}" for part, size in parts.items())

@@ -154,5 +154,5 @@ def _show_attention(result: AttentionEvaluation) -> None:
         groups.setdefault(heading, []).append(row)
     if not groups:
         print("nothing to compare the attention with")
-    show_each((heading, columns(names, rows, ("value", "baseline", "p")))
-              for heading, rows in groups.items())  # fmt: skip
+    numbers = ("value", "baseline", "p")
+    show_each((heading, columns(names, rows, numbers)) for heading, rows in groups.items())

@@ -365,8 +365,8 @@ class Input:
         """The options that the user typed, as arguments of `read`."""
         from dissensus.names import split_names
 
-        names = {"question_column": "question", "annotator_columns": "annotators",
-                 "answer_cells": "cells"}  # fmt: skip
+        names = {"question_column": "question", "annotator_columns": "annotators"}
+        names["answer_cells"] = "cells"
         options = {names.get(name, name): value for name, value in self._typed().items()}
         if "annotators" in options:
             options["annotators"] = split_names(options["annotators"])

@@ -92,13 +92,7 @@ def train(
         if skip_bad:
             part = readable(fitted, part)
             validation_part = validation_part and readable(fitted, validation_part)
-        if unfinished.exists() and not resume:
-            raise DataError(
-                f"{unfinished}: contains a training that was stopped; resume it with --resume, or "
-                "delete the folder to start again"
-            )
-        if resume and not unfinished.exists():
-            console.say("no checkpoint to resume; starting a new training")
+        _check_unfinished(unfinished, resume)
         try:
             fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
         except KeyboardInterrupt:
@@ -113,6 +107,17 @@ def train(
             fitted.forget_checkpoint()
         questions = ", ".join(fitted.learned_.questions)
         console.say(f"{output}: {method} for {questions}")
+
+
+def _check_unfinished(folder: Path, resume: bool) -> None:
+    """Refuse to overwrite the checkpoint of a training that was stopped."""
+    if folder.exists() and not resume:
+        raise DataError(
+            f"{folder}: contains a training that was stopped; resume it with --resume, or delete "
+            "the folder to start again"
+        )
+    if resume and not folder.exists():
+        console.say("no checkpoint to resume; starting a new training")
 
 
 def few_answers(fitted: Method) -> list[str]:

@@ -328,6 +328,7 @@ def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
     pieces = folder.csv("pieces.csv", ("item_id", "name", "midi"), ["duration_s"])
     pieces.codes("item_id", items, "piece")
     about = pieces.of(items)  # null where the list does not have a piece
+    shown = {"name": about["name"], "midi": about["midi"], "seconds": about["duration_s"]}
     notes = _notes(folder, items)
     silent = [items[i] for i in np.flatnonzero(notes[1] < 0)]
     without = f"{counted(len(silent), 'piece')} without notes: {listed(silent)}"
@@ -338,11 +339,7 @@ def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
         questions,
         annotators=annotators,
         contents={"notes": notes},
-        item_attributes={
-            "name": about["name"],
-            "midi": about["midi"],
-            "seconds": about["duration_s"],
-        },  # fmt: skip
+        item_attributes=shown,
         annotator_attributes=facts,
         left_out=[LeftOut(question, COPY, n_copies) for question in QUESTIONS],
         notes=(NOTE, *([without] if silent else [])),

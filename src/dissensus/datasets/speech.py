@@ -205,8 +205,8 @@ def transcripts(clips: Iterable[str], *folders: Path) -> dict[str, str | None] |
     texts: dict[str, str | None] = {}
     for clip in clips:
         paths = [folder / f"{clip}.txt" for folder in there]  # Path.is_file refuses a long name
-        found = (path.read_text(encoding="utf-8", errors="replace")
-                 for path in paths if os.path.isfile(path))  # fmt: skip
+        files = (path for path in paths if os.path.isfile(path))
+        found = (path.read_text(encoding="utf-8", errors="replace") for path in files)
         texts[clip] = next((text for one in found if (text := " ".join(one.split()))), None)
     return texts if there else None
 

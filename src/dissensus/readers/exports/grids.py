@@ -93,12 +93,11 @@ def grid(
         if layout.header == 2 and len(padded) > 1:
             names, start = [*of_two_rows(*([c or "" for c in row] for row in padded[:2]))], 1
         elif layout.header is None:  # the row of names may be the upper or the lower of two
-            two = {upper: _two_rows_of_names(padded[upper:]) for upper in (start, start - 1)
-                   if upper >= 0}  # fmt: skip
-            for upper, both in two.items():
-                if both is not None:
-                    names, start = both, upper + 1
-                    break
+            uppers = (start, start - 1) if start else (start,)
+            found = ((upper, _two_rows_of_names(padded[upper:])) for upper in uppers)
+            upper, both = next((one for one in found if one[1] is not None), (start, None))
+            if both is not None:
+                names, start = both, upper + 1
     below = padded[start + 1 :]
     kept = [at for at in range(width) if names[at] or any(row[at] for row in below)]
     header = tuple((names[at] or "").strip() for at in kept)

@@ -331,25 +331,26 @@ def with_spans(corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]], nam
     notes += [f"{counted(n_cut, 'span')} cut at the ends of the text"] if n_cut else []
     notes += [f"{counted(n_outside, 'span')} outside the text left out"] if n_outside else []
     notes = [f"{name}: {note}" for note in [*notes, *_same_for_all(known, corpus)]]
-    corpus = replace(corpus, notes=(*corpus.notes, *notes))
-    if not kept:
-        return corpus
-    of_item, of_annotator, spans, of_role = zip(*kept, strict=True)
+    rationales = _rationales(kept) if kept else corpus.rationales
+    return replace(corpus, rationales=rationales, notes=(*corpus.notes, *notes))
+
+
+def _rationales(kept: Sequence[tuple[int, int, Span, str]]) -> Rationales:
+    items, annotators, spans, roles = zip(*kept, strict=True)
     axes = max(len(span.start) for span in spans)
 
     def places(ends: Iterable[tuple[float, ...]]) -> np.ndarray:
         return np.array([[*end, *[np.nan] * (axes - len(end))] for end in ends], dtype=float)
 
-    rationales = Rationales(
-        np.array(of_item, dtype=np.int64),
-        np.array(of_annotator, dtype=np.int64),
+    return Rationales(
+        np.array(items, dtype=np.int64),
+        np.array(annotators, dtype=np.int64),
         pa.array([span.question for span in spans], pa.string()),
-        pa.array(of_role, pa.string()),
+        pa.array(roles, pa.string()),
         places(span.start for span in spans),
         places(span.stop for span in spans),
         pa.array([span.label for span in spans], pa.string()),
     )
-    return replace(corpus, rationales=rationales)
 
 
 def _text(corpus: Corpus, role: str, item: int) -> str | None:

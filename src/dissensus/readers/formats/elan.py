@@ -23,6 +23,7 @@ from dissensus.readers.files import read_bytes
 from dissensus.readers.layout import Layout
 
 MANY, REPEATS = 20, 0.5  # values of a tier, and their share among its intervals, of a transcript
+MEDIA = "MEDIA_DESCRIPTOR"
 _SOUND = (".wav", ".mp3", ".flac", ".ogg", ".m4a")
 
 
@@ -107,9 +108,8 @@ def _recording(file: Path) -> tuple[str, list[_Tier]]:
         question = _question(tier.get("TIER_ID") or "tier", annotator)
         n_unplaced = len(annotations) - len(intervals)
         tiers.append(_Tier(question, annotator, sorted(intervals), n_unplaced))
-    media = (one.get("RELATIVE_MEDIA_URL") or one.get("MEDIA_URL") or ""
-             for one in root.iter("MEDIA_DESCRIPTOR"))  # fmt: skip
-    clips = (unquote(address).removeprefix("file://") for address in media)
+    media = (one.get("RELATIVE_MEDIA_URL") or one.get("MEDIA_URL") for one in root.iter(MEDIA))
+    clips = (unquote(address or "").removeprefix("file://") for address in media)
     return next(filter(None, clips), ""), tiers
 
 

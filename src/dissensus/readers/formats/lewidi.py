@@ -149,12 +149,7 @@ class _Items:
             raise DataError(
                 f"{where}: 'number of annotations' is {stated!r} but there are {len(named)}"
             )
-        if "annotators group" in info:  # HS-Brexit
-            groups = _parallel(info["annotators group"], where, "annotators group", len(named))
-            by_name = {n: str(info.get(g, g)) for n, g in zip(named, groups, strict=True)}
-            self.of_annotators.setdefault("group", {}).update(by_name)
-        if profiles := {name: str(info[name]) for name in named if name in info}:  # ArMIS
-            self.of_annotators.setdefault("profile", {}).update(profiles)
+        self._add_about_annotators(info, where, named)
         if self.edition == 2023 and entry.get("hard_label") not in (None, ""):
             question = "abusive" if main == "severity" else main
             label = str(entry["hard_label"])  # a number in some items of ConvAbuse
@@ -178,6 +173,14 @@ class _Items:
             if name not in {*named, "annotators group"} and not re.fullmatch(r"group\d+", name)
         }
         self.attributes.append(kept)
+
+    def _add_about_annotators(self, info: dict[str, Any], where: str, named: list[str]) -> None:
+        if "annotators group" in info:  # HS-Brexit
+            groups = _parallel(info["annotators group"], where, "annotators group", len(named))
+            by_name = {n: str(info.get(g, g)) for n, g in zip(named, groups, strict=True)}
+            self.of_annotators.setdefault("group", {}).update(by_name)
+        if profiles := {name: str(info[name]) for name in named if name in info}:  # ArMIS
+            self.of_annotators.setdefault("profile", {}).update(profiles)
 
 
 def _entries(path: Path, encoding: str | None) -> Iterable[tuple[dict[str, Any], str, str]]:

@@ -90,16 +90,7 @@ def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
         )
     rows.check([platform.annotator])
     rows = _unfolded(rows, platform, notes) if platform.shown else rows
-    if platform.status is not None:
-        reasons = reasons_of(rows, platform.status)
-    else:
-        column = rows.columns.get(TAINTED)
-        cells = [None] * rows.n_rows if column is None else column.array().to_pylist()
-        reasons = ["tainted" if str(cell).strip().casefold() == "true" else None for cell in cells]
-    n_left = Counter(why for why in reasons if why is not None)
-    if n_left.total() == rows.n_rows:
-        raise DataError(f"{rows.path}: no answers: {counts(n_left)}")
-    rows = take_rows(rows, np.array([why is None for why in reasons]))
+    rows, n_left = _counting(rows, platform)
     prepare = _judgments if platform is FIGURE_EIGHT else _assignments
     rows, answers, named, may = prepare(rows, options, platform, notes)
     if not answers:  # too few judgments to see which columns differ within a unit
@@ -131,6 +122,20 @@ def _read(path: Path, options: Layout, platform: Platform) -> Corpus:
     return export_corpus(
         rows, roles, options, platform.tool, left, notes, missing_media, reasons=n_left
     )
+
+
+def _counting(rows: Rows, platform: Platform) -> tuple[Rows, Counter[str]]:
+    """The rows that count, and how many do not, by reason."""
+    if platform.status is not None:
+        reasons = reasons_of(rows, platform.status)
+    else:
+        column = rows.columns.get(TAINTED)
+        cells = [None] * rows.n_rows if column is None else column.array().to_pylist()
+        reasons = ["tainted" if str(cell).strip().casefold() == "true" else None for cell in cells]
+    n_left = Counter(why for why in reasons if why is not None)
+    if n_left.total() == rows.n_rows:
+        raise DataError(f"{rows.path}: no answers: {counts(n_left)}")
+    return take_rows(rows, np.array([why is None for why in reasons])), n_left
 
 
 read_mturk = partial(_read, platform=MTURK)

@@ -97,8 +97,8 @@ def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[i
             seen[header[at]] += 1
             columns[at] = header[at], str(seen[header[at]])
     if not columns:
-        by_name = (_by_name(header, usable, wording, one)
-                   for one in (GRID_COLUMN, _LOOP, _MATRIX, _NUMBER))  # fmt: skip
+        patterns = (GRID_COLUMN, _LOOP, _MATRIX, _NUMBER)
+        by_name = (_by_name(header, usable, wording, pattern) for pattern in patterns)
         columns = next(filter(None, by_name), {})
     texts: dict[str, list[str]] = {}
     for at, (question, _) in columns.items():
