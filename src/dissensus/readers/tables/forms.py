@@ -257,21 +257,35 @@ def _exploded_cells(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
         item = {free_name("item", rows.columns): index or numbered(rows.n_rows)}
         rows = replace(rows, columns=item | rows.columns)
     entries, note, changes = _ENTRIES[layout.cells](rows, layout)
+    if layout.cells == "counts":  # a column that is called so counts something else
+        columns = rows.columns.items()
+        rows = replace(rows, columns={f"{n}_" if n == COUNT else n: one for n, one in columns})
+    long_rows = _exploded(rows, in_cells, entries, note)
+    if layout.cells == "records":
+        changes = {"answer": _keys_of_answers(long_rows, layout, entries)}
+    layout = layout.with_changes(cells="values", **changes)
+    long_rows, notes = without_blank_columns(long_rows, layout)
+    return replace(long_rows, notes=(*long_rows.notes, *notes)), layout
+
+
+def _exploded(
+    rows: Rows, in_cells: Sequence[str], entries: Mapping[str, list[Any]], note: str
+) -> Rows:
+    """The table with a row for each entry of these columns, instead of the cells they were in."""
     source = np.repeat(np.arange(rows.n_rows), _lengths(next(iter(entries.values()))))
     if not len(source):
         raise DataError(f"{rows.path}: every list of {[*in_cells, *entries][0]!r} is empty")
-    columns, place = {}, rows.place
-    for name, column in rows.without({*in_cells, *entries}).columns.items():
-        named_count = name == COUNT and layout.cells == "counts"
-        columns[f"{COUNT}_" if named_count else name] = Column(column.values, column.codes[source])
-    sets = set(rows.sets) & columns.keys()
+    kept = rows.without({*in_cells, *entries}).columns
+    columns = {name: Column(one.values, one.codes[source]) for name, one in kept.items()}
+    sets, place = set(rows.sets) & kept.keys(), rows.place
     for name, cells in entries.items():
         every = [entry for cell in cells for entry in cell or ()]
-        write = set_text if any(isinstance(entry, list) for entry in every) else value_text
-        sets |= {name} if write is set_text else set()
+        as_sets = any(isinstance(entry, list) for entry in every)
+        write = set_text if as_sets else value_text
         texts = [None if entry is None else write(entry) for entry in every]
         columns[name] = Column.of(pa.array(texts, pa.string()))
-    long_rows = replace(
+        sets |= {name} if as_sets else set()
+    return replace(
         rows,
         columns=columns,
         sets=frozenset(sets),
@@ -279,11 +293,6 @@ def _exploded_cells(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
         index=None,
         notes=(*rows.notes, note),
     )
-    if layout.cells == "records":
-        changes = {"answer": _keys_of_answers(long_rows, layout, entries)}
-    layout = layout.with_changes(cells="values", **changes)
-    long_rows, notes = without_blank_columns(long_rows, layout)
-    return replace(long_rows, notes=(*long_rows.notes, *notes)), layout
 
 
 def _lengths(cells: list[Entries]) -> np.ndarray:

@@ -118,26 +118,8 @@ def find_key(
         exact: whether the item is what is stated, and no further column names it.
     """
     taken = {name for name in (*taken, item, annotator) if name is not None}
-
-    def key(items: Sequence[str], of: str, why_item: str = BY_NAME, why: str = BY_NAME) -> Key:
-        ordered = [name for name in rows.columns if name in items]
-        columns = [rows.columns[name] for name in ordered]
-        names = combined(columns) if len(columns) > 1 else columns[0]
-        others = [name for name in rows.columns if name not in {*items, of, *taken}]
-        explained = {name: _explanation(rows, name, names, rows.columns[of]) for name in others}
-        return Key(tuple(ordered), of, explained, why_item, why)
-
     if item is not None and annotator is not None:
-        n_pairs = n_distinct_pairs(rows.columns[item], rows.columns[annotator])
-        parts: tuple[str, ...] = ()
-        if not exact and n_pairs < (1 - 2 * TOLERATED) * rows.n_rows:
-            parts = _parts(rows, (item,), annotator, [one[0] for one in _candidates(rows, taken)])
-        if not parts:
-            return key([item], annotator)
-        why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
-        found = key([item, *parts], annotator, why)
-        may_be_question = len(parts) == 1 and _may_be_questions(rows, item, parts[0])
-        return _or_question(found, item, parts[0]) if may_be_question else found
+        return _named_key(rows, item, annotator, taken, exact)
     if len(rows.columns) > MOST_COLUMNS:
         return None
     free = {_best_name(rows, alike): alike for alike in _candidates(rows, taken)}
@@ -149,32 +131,87 @@ def find_key(
         if any(a != known and _only_counts(rows, a, b) for a, b in itertools.permutations(pair))
     ]
     pairs = [pair for pair in pairs if pair not in counting] or ([] if item else counting)
-    if known is not None and len(pairs) == 1:
+    if known is None:
+        return _unnamed_key(rows, pairs, free, taken, pairs == counting) if pairs else None
+    if len(pairs) == 1:
         other = pairs[0][1]
         why = f"pairs with {known!r} are {_how_unique(rows, known, other)}"
-        return key([other], known, why) if item is None else key([known], other, why=why)
-    if known is not None:
-        parts = () if item or pairs else _parts(rows, (), known, list(free))
-        return key(parts, known, f"together with {known!r} they are unique") if parts else None
+        if item is None:
+            return _explained(rows, [other], known, taken, why)
+        return _explained(rows, [known], other, taken, why_annotator=why)
+    parts = () if item or pairs else _parts(rows, (), known, list(free))
+    why = f"together with {known!r} they are unique"
+    return _explained(rows, parts, known, taken, why) if parts else None
+
+
+def _named_key(rows: Rows, item: str, annotator: str, taken: Iterable[str], exact: bool) -> Key:
+    """The key of two known columns, and of those that name the item together with the first, as an
+    annotator has it repeatedly: a sentence in its document, two models that are compared."""
+    n_pairs = n_distinct_pairs(rows.columns[item], rows.columns[annotator])
+    parts: tuple[str, ...] = ()
+    if not exact and n_pairs < (1 - 2 * TOLERATED) * rows.n_rows:
+        parts = _parts(rows, (item,), annotator, [one[0] for one in _candidates(rows, taken)])
+    if not parts:
+        return _explained(rows, [item], annotator, taken)
+    why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
+    key = _explained(rows, [item, *parts], annotator, taken, why)
+    if len(parts) > 1 or not _may_be_questions(rows, item, parts[0]):
+        return key
+    both = Layout(item=key.item, annotator=annotator)
+    one = both.with_changes(item=item, question=parts[0])
+    ways = {f"if {parts[0]!r} names the question": one, "if both name the item together": both}
+    return replace(key, why_unclear=f"pairs repeat for each {parts[0]!r}", ways=ways)
+
+
+def _unnamed_key(
+    rows: Rows,
+    pairs: list[Pair],
+    free: Mapping[str, list[str]],
+    taken: Iterable[str],
+    only_counts: bool,
+) -> Key:
+    """The key of one of these pairs of columns, and which of both is the item.
+
+    Args:
+        free: the columns that can be either, and those that divide the rows as they do.
+        only_counts: whether one column of each pair may only number the rows of the other.
+    """
     if len(pairs) > 1:
         pairs = [pair for pair in pairs if _have_attributes(rows, *pair)] or pairs
-    if len(pairs) != 1:
+    one, other = pairs[0]
+    if len(pairs) > 1:
         names = ", ".join(map(repr, dict.fromkeys(itertools.chain(*pairs))))
-        why = f"several pairs of columns may be both: {names}"
-        return Key(pairs[0][:1], pairs[0][1], {}, why_unclear=why) if pairs else None
-    (one, other), counts = pairs[0], counting == pairs
+        return Key((one,), other, {}, why_unclear=f"several pairs of columns may be both: {names}")
     pair = _best_name(rows, free[one], other), _best_name(rows, free[other], one)
     more, fewer = sorted(pair, key=lambda name: -len(rows.columns[name].values))
-    likely = key([more], fewer)
-    if counts:
+    likely = _explained(rows, [more], fewer, taken)
+    if only_counts:
         return replace(likely, why_unclear="one of them may only number the rows of the other")
     is_item, why = _which_is_the_item(rows, more, fewer, likely.explained)
     if is_item is None:
         return replace(likely, why_unclear=why)
     item, annotator = (more, fewer) if is_item else (fewer, more)
     how = _how_unique(rows, item, annotator)
-    because = f"pairs with {annotator!r} are {how}; {why}"
-    return key([item], annotator, because, f"pairs with {item!r} are {how}")
+    why = f"pairs with {annotator!r} are {how}; {why}"
+    return _explained(rows, [item], annotator, taken, why, f"pairs with {item!r} are {how}")
+
+
+def _explained(
+    rows: Rows,
+    items: Sequence[str],
+    annotator: str,
+    taken: Iterable[str],
+    why_item: str = BY_NAME,
+    why_annotator: str = BY_NAME,
+) -> Key:
+    """The key of these columns, and what the others are."""
+    ordered = [name for name in rows.columns if name in items]
+    columns = [rows.columns[name] for name in ordered]
+    names = combined(columns) if len(columns) > 1 else columns[0]
+    others = [name for name in rows.columns if name not in {*items, annotator, *taken}]
+    annotators = rows.columns[annotator]
+    explained = {name: _explanation(rows, name, names, annotators) for name in others}
+    return Key(tuple(ordered), annotator, explained, why_item, why_annotator)
 
 
 def _pairs(rows: Rows, known: str | None, free: Iterable[str]) -> list[Pair]:
@@ -384,14 +421,6 @@ def _unevenness(column: Column) -> float:
 
 
 # ---- items of several columns ----
-
-
-def _or_question(key: Key, item: str, part: str) -> Key:
-    """A key of two columns, one of which may name the question instead."""
-    both = Layout(item=key.item, annotator=key.annotator)
-    one = both.with_changes(item=item, question=part)
-    ways = {f"if {part!r} names the question": one, "if both name the item together": both}
-    return replace(key, why_unclear=f"pairs repeat for each {part!r}", ways=ways)
 
 
 def _parts(
