@@ -117,6 +117,13 @@ class CrowdModel:
             start = Parameters(share / share.sum(), tilt, sharpness)
         return start
 
+    def without_rare(self, fitted: Parameters) -> tuple[Self, Parameters]:
+        """The model of the profiles that items have."""
+        kept = fitted.share * self.n_items > RARE
+        share = fitted.share[kept]
+        fitted = replace(fitted, share=share / share.sum())
+        return replace(self, profiles=self.profiles[kept]), fitted
+
     def tables(self, one_hot: csr_array, fitted: Parameters) -> tuple[np.ndarray, np.ndarray]:
         """How annotators answer each profile, (n_annotators, n_profiles, n_values); and the
         probability of each profile of an item, (n_items, n_profiles).
@@ -409,10 +416,7 @@ def cluster_annotators(
         return None
     model = CrowdModel.of(answers)
     observed = model.one_hot(model.code)
-    fitted = model.fit(observed, model.first(), ITERATIONS)
-    kept = fitted.share * model.n_items > RARE  # profiles that items have
-    fitted = replace(fitted, share=fitted.share[kept] / fitted.share[kept].sum())
-    model = replace(model, profiles=model.profiles[kept])
+    model, fitted = model.without_rare(model.fit(observed, model.first(), ITERATIONS))
     tables, _ = model.tables(observed, fitted)
     alike = np.where(shared, model.alike(model.code, fitted), 0.0)
     strengths, vectors = _spectrum(alike)

@@ -173,8 +173,6 @@ def compare(
             _default_settings(requested),
             [row.source for row in rows.values()],
         )
-        n = commit.count(",") + 1
-        versions = [f"fitted by {n} versions of the code: {commit}"] if n > 1 else []
         of_densities = [reading.name(task.questions) for reading in task.densities]
         about = About(
             corpus.name,
@@ -196,7 +194,7 @@ def compare(
                 *_part_notes(corpus, folds, scoring),
                 *_fold_notes(folds),
                 *outside_notes(rows, task, corpus),
-                *versions,
+                *_commit_notes(commit),
             ),
             {name: row.source for name, row in rows.items()},
         )
@@ -445,3 +443,8 @@ def _fold_notes(folds: Sequence[Fold]) -> list[str]:
     notes = [f"{fold.name}: {note}" for fold in folds for note in fold.notes]
     more = len(notes) - NOTES
     return notes[:NOTES] + ([f"and {more} more notes on folds"] if more > 0 else [])
+
+
+def _commit_notes(commits: str) -> list[str]:
+    n = commits.count(",") + 1
+    return [f"fitted by {n} versions of the code: {commits}"] if n > 1 else []

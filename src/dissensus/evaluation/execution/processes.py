@@ -124,10 +124,7 @@ def fits_in_processes(
         while len(workers) < processes and (job := queue.next()):
             workers.append(_Worker.begun(task, folder, job))
         while len(workers) > len(idle):
-            end = min(until if n_fits else math.inf, current_deadline())
-            seconds = None if end == math.inf else max(end - time.monotonic(), 0.0)
-            ready = wait([worker.connection for worker in workers], seconds)
-            reporting = [worker for worker in workers if worker.connection in ready]
+            reporting = _reporting(workers, until if n_fits else math.inf)
             if not reporting:
                 return
             for worker in reporting:
@@ -252,6 +249,14 @@ class _Worker:
         self.connection.close()
         code: int | None = self.process.exitcode
         return code
+
+
+def _reporting(workers: list[_Worker], until: float) -> list[_Worker]:
+    """The workers that have sent a message, or died; none if there is none until then."""
+    until = min(until, current_deadline())
+    seconds = None if until == math.inf else max(until - time.monotonic(), 0.0)
+    ready = wait([worker.connection for worker in workers], seconds)
+    return [worker for worker in workers if worker.connection in ready]
 
 
 @contextmanager
