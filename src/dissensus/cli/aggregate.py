@@ -229,7 +229,6 @@ def aggregate(
         aggregation.check_method(method)
     console.check_tables(output)
     console.check_table(annotator_table)
-    source.check_outputs(output, annotator_table)
     console.reserve(output)
     corpus = source.read()
     names = question or list(corpus.questions)

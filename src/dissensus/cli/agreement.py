@@ -90,7 +90,6 @@ def agreement(
     if groups and interval == "raters":
         raise DataError("--groups has intervals over items; leave out --interval raters")
     console.check_result(output)
-    source.check_outputs(output)
     if groups and (by is not None or measure):
         raise DataError("--groups compares alpha; leave out --by and --measure")
     if groups and as_ != "text":

@@ -38,7 +38,6 @@ def convert(
     console.reserve(out)
     if to == "corpus":
         console.check_not_replaced(out, "corpus", overwrite)
-    source.check_outputs(out)
     corpus = source.read()
     if question:
         corpus = corpus.select(questions=question)

@@ -56,7 +56,6 @@ def describe(
     from dissensus.description import describe as describe_corpus
 
     console.check_result(output)
-    source.check_outputs(output)
     sources = source.each()
     if output is not None and len(sources) > 1:
         raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")

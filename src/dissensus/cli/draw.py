@@ -45,7 +45,6 @@ def draw(
     from dissensus.prediction import Predictions
 
     check_ending(output)
-    source.check_outputs(output)
     chosen = None if annotators is None else split_names(annotators)
     predicted = None if predictions is None else Predictions.load(predictions)
     corpus = source.read(unanswered=True)

@@ -55,7 +55,6 @@ def evaluate(
     from dissensus.metrics import DENSITY_METRICS, METRICS
 
     console.check_result(output)
-    source.check_outputs(output)
     if metric and all_:
         raise DataError("--all shows every metric; leave --metric out")
     wanted = [*METRICS, *DENSITY_METRICS] if all_ else metric or None
@@ -128,7 +127,6 @@ def attention(
     from dissensus.prediction import Predictions
 
     console.check_result(output)
-    source.check_outputs(output)
     own = Predictions.load(predictions)
     others = [Predictions.load(folder) for folder in against or []]
     method = None if model is None else load(model)

@@ -45,7 +45,6 @@ def judge(
     from dissensus import evaluation
 
     check_result(output)
-    source.check_outputs(output)
     corpus = source.read()
     if Path(system).exists():
         predictions, notes = evaluation.read_predictions(system, corpus, question)

@@ -52,6 +52,7 @@ OUTPUT_OPTIONS = (
     *("output", "table", "annotator_table", "json", "as_", "compact", "plot", "show", "most"),
     *("overwrite", "intervals", "interval", "all_", "help"),
 )  # the names of parameters that say what is printed or written, and where
+WRITTEN = ("output", "out", "table", "annotator_table")  # parameters that name what is written
 BARE = {"--interval": ("items", "raters")}  # values that may be left out, then the first is meant
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}  # of times
 _TYPED: ContextVar[str] = ContextVar("typed command", default="")
@@ -509,6 +510,8 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     def run(**arguments: typing.Any) -> None:
         of_source = {field.name: arguments.pop(field.name) for field in fields(Input)}
         source = None if of_source["file"] is None else Input(**of_source)
+        if source is not None:
+            source.check_outputs(*(arguments.get(name) for name in WRITTEN))
         _explains.set(command.__name__ in EXPLAINING)
         command(source=source, **arguments)
 

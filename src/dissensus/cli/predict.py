@@ -70,7 +70,6 @@ def predict(
     from dissensus.readers import read
 
     folder, tables = _outputs(output, table)
-    source.check_outputs(output, table)
     reserve(output)
     for option, value in (("--attention", attention or None), ("--density", density)):
         if folder is None and value is not None:

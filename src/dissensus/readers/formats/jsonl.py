@@ -41,9 +41,17 @@ def object_rows(path: Path, options: Layout) -> Rows:
     text = read_utf8(path, options.encoding).decode("utf-8")
     if options.corpus is not None:
         text = _inside(text, options.corpus.split("."), path)
-    by_item = _by_item(text, path)
-    if by_item is None:
-        _check_lines(text, path)
+    whole = _object(text)
+    by_item = None if whole is None else _by_item(whole)
+    if by_item is not None:
+        parsed(text, path)  # refuses an item that is there twice
+    elif whole is not None and _object(text.lstrip().split("\n", 1)[0]) is None:
+        lists = [key for key, value in whole.items() if isinstance(value, list)]
+        hint = f"; or name the list of objects (corpus=, --corpus): {listed(lists, 5)}"
+        raise DataError(
+            f"{path}: one JSON object over many lines; write one object per line and answer"
+            f"{hint if lists else ''}"
+        )
     columns, numbers = _columns_of(objects(text, path) if by_item is None else by_item, path)
     if not numbers:
         raise DataError(f"{path}: the file is empty")
@@ -78,12 +86,10 @@ def _inside(text: str, keys: list[str], path: Path) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _by_item(text: str, path: Path) -> list[tuple[int, dict[str, Any]]] | None:
+def _by_item(whole: dict[str, Any]) -> list[tuple[int, dict[str, Any]]] | None:
     """The objects of a single object that has one for each item, with the name of the item; None
     if it has anything else, or objects that have nothing in common."""
-    if unit_of(text) == "entry" or not _is_object(text.strip()):
-        return None
-    entries = list(DECODER.decode(text).values())
+    entries = list(whole.values())
     if len(entries) < 2 or not all(isinstance(entry, dict) for entry in entries):
         return None
     shared = set.intersection(*map(set, entries))
@@ -91,33 +97,19 @@ def _by_item(text: str, path: Path) -> list[tuple[int, dict[str, Any]]] | None:
     if len(shared) < 2 and sum(map(len, entries)) < 2 * len(known):
         return None
     column = free_name("item", known)
-    parsed(text, path)  # refuses an item that is there twice
-    return [
-        (number, {column: key, **entry})
-        for number, (key, entry) in enumerate(DECODER.decode(text).items(), start=1)
-    ]
+    return [(n, {column: key, **entry}) for n, (key, entry) in enumerate(whole.items(), start=1)]
 
 
-def _check_lines(text: str, path: Path) -> None:
-    """Refuse a single JSON object over many lines."""
-    first = text.lstrip().split("\n", 1)[0].strip()
-    if unit_of(text) == "entry" or _is_object(first) or not _is_object(text.strip()):
-        return
-    lists = [key for key, value in DECODER.decode(text).items() if isinstance(value, list)]
-    hint = "; or name the list of objects (corpus=, --corpus): " + listed(lists, 5)
-    raise DataError(
-        f"{path}: one JSON object over many lines; write one object per line and answer"
-        f"{hint if lists else ''}"
-    )
-
-
-def _is_object(text: str) -> bool:
+def _object(text: str) -> dict[str, Any] | None:
+    """The one object that a text is; None of any other text."""
+    text = text.strip()
     if not (text.startswith("{") and text.endswith("}")):
-        return False
+        return None
     try:
-        return DECODER.raw_decode(text)[1] == len(text)
+        content, end = DECODER.raw_decode(text)
     except (json.JSONDecodeError, RecursionError):
-        return False
+        return None
+    return dict(content) if end == len(text) else None
 
 
 def _columns_of(
