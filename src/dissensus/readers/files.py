@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from dissensus.errors import DataError, counted
 from dissensus.files.plain import (
@@ -255,13 +255,10 @@ class LargeText:
             decoder = codecs.getincrementaldecoder("utf-8-sig" if name == "utf-8" else name)()
         except LookupError:
             raise _no_encoding(name, self.path) from None
-        with open_plain(self.path) as file:
-            source, chunk = Unpacked(file, self.path, self.path.stat().st_size), b" "
-            while chunk:
-                chunk = source.read(CHUNK)
-                self.position = file.tell()
-                if text := self._decoded(chunk, name, decoder):
-                    yield text
+        file = open_plain(self.path)  # now: the limit of unpacking is not known where it is read
+        return self._decoded(
+            file, Unpacked(file, self.path, self.path.stat().st_size), name, decoder
+        )
 
     def shown(self, parts: Iterable[T]) -> Iterator[T]:
         """What is made of the text, with a progress bar."""
@@ -272,18 +269,28 @@ class LargeText:
                 done = self.position
                 yield part
 
-    def _decoded(self, chunk: bytes, name: str, decoder: codecs.IncrementalDecoder) -> bytes:
-        try:
-            text = decoder.decode(chunk, final=not chunk).encode("utf-8")
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start]
-            problem = NotUtf8Error if self.encoding is None else DataError
-            raise problem(f"{self.path}: byte 0x{byte:02x} is not {name}{OTHER}") from None
-        except UnicodeError as error:
-            raise DataError(f"{self.path}: is not {name} ({error})") from None
-        if b"\0" in text:
-            raise DataError(f"{self.path}: a NUL byte, which no text has; is the file damaged?")
-        return text
+    def _decoded(
+        self, file: BinaryIO, source: Unpacked, name: str, decoder: codecs.IncrementalDecoder
+    ) -> Iterator[bytes]:
+        with file:
+            chunk = b" "
+            while chunk:
+                chunk = source.read(CHUNK)
+                self.position = file.tell()
+                try:
+                    text = decoder.decode(chunk, final=not chunk).encode("utf-8")
+                except UnicodeDecodeError as error:
+                    byte = error.object[error.start]
+                    problem = NotUtf8Error if self.encoding is None else DataError
+                    raise problem(f"{self.path}: byte 0x{byte:02x} is not {name}{OTHER}") from None
+                except UnicodeError as error:
+                    raise DataError(f"{self.path}: is not {name} ({error})") from None
+                if b"\0" in text:
+                    raise DataError(
+                        f"{self.path}: a NUL byte, which no text has; is the file damaged?"
+                    )
+                if text:
+                    yield text
 
 
 def _recoded(data: bytes, encoding: str, path: Path) -> bytes:
