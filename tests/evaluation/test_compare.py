@@ -283,6 +283,8 @@ def test_a_setting_that_fails_is_kept_and_never_chosen(crowd: Corpus, tmp_path: 
     assert (fit.status, fit.settings["training.learning_rate"]) == ("ok", 1e-3)
     assert fit.tried[1]["scores"] == {"q": {"cross-entropy": None}}
     assert fit.tried[1]["reason"].startswith("diverged: training diverged in epoch 2")
+    shown = to_text(table(results))
+    assert "single: 2 of 4 trials of settings diverged: training diverged in epoch 2" in shown
 
 
 def test_tried_settings_are_not_tried_again(crowd: Corpus, tmp_path: Path) -> None:

@@ -298,7 +298,7 @@ def _grouped(names: Mapping[str, Sequence[str]]) -> str:
 
 
 def _fit_notes(results: Results) -> list[str]:
-    """Notes on methods that were left out, and on fits that failed or diverged."""
+    """Notes on methods that were left out, and on fits and trials that failed or diverged."""
     methods_of: dict[str, list[str]] = {}
     for method, why in results.about.left_out.items():
         methods_of.setdefault(why, []).append(method)
@@ -312,6 +312,10 @@ def _fit_notes(results: Results) -> list[str]:
                 notes.append(
                     f"{method}: {counts[status]} of {sum(counts.values())} fits {status} ({why})"
                 )
+        tried = [trial["reason"] for fit in results.of(method) for trial in fit.tried]
+        if why := sorted({reason for reason in tried if reason}):
+            n_bad = sum(map(bool, tried))
+            notes.append(f"{method}: {n_bad} of {len(tried)} trials of settings {why[0]}")
     return notes
 
 
