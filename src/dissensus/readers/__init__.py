@@ -120,8 +120,8 @@ def _columns(source: Any) -> dict[str, Any]:
 def _joined(corpus: Corpus, items: Any, gold: Any, features: Any, item: str | None) -> Corpus:
     order = None
     if items is not None:
-        order = read(items, answer=(), item=item).items
-        corpus = with_items(corpus, items, read, item)
+        other = read(items, answer=(), item=item)
+        order, corpus = other.items, with_items(corpus, items, other)
     if gold is not None:
         corpus = with_gold(corpus, gold, read, item)
     if features is not None:

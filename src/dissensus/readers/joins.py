@@ -31,9 +31,8 @@ def is_file(source: Any) -> bool:
     return isinstance(source, str | os.PathLike) and os.path.isfile(source)
 
 
-def with_items(corpus: Corpus, source: Any, read: Read, item: str | None) -> Corpus:
-    """The corpus with the items of another table: contents, attributes, splits; by item."""
-    other = read(source, answer=(), item=item)
+def with_items(corpus: Corpus, source: Any, other: Corpus) -> Corpus:
+    """The corpus with the items that were read from a table: contents, attributes, splits."""
     names = _about(source)
     n_shared = _n_shared(corpus, other.items, names)
     joined = _on_items(corpus, other.items)

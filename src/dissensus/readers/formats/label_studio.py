@@ -43,10 +43,9 @@ from dissensus.readers.exports.responses import (
     filled_cells,
     responses_corpus,
 )
-from dissensus.readers.files import first_bytes
 from dissensus.readers.json_text import DECODER, object_in, value_text, value_texts
 from dissensus.readers.layout import Layout
-from dissensus.readers.recognition import LABEL_STUDIO_TIMES
+from dissensus.readers.recognition import LABEL_STUDIO_TIMES, Head
 
 TOOL = "Label Studio"
 LABELLED = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels", "rectanglelabels")
@@ -246,7 +245,7 @@ def read_records(path: Path, options: Layout) -> Corpus:
 
 def _records(path: Path, options: Layout) -> tuple[dict[str, Record], list[str], bool]:
     """The records by place, their keys, and whether the order of keys says which are answers."""
-    if first_bytes(path, 1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+    if Head.of(path).text.lstrip()[:1] in ("[", "{"):
         records = dict(entries(path, options.encoding))
         return records, list(dict.fromkeys(key for one in records.values() for key in one)), True
     rows = delimited_rows(path, options)
