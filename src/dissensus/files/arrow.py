@@ -192,16 +192,8 @@ def check_parquet(
 
 def _repeated_texts(chunks: Sequence[ColumnChunk]) -> list[str]:
     """The columns of texts that may be stored once for many rows."""
-    return sorted(
-        {
-            chunk.name
-            for chunk in chunks
-            if chunk.type == "BYTE_ARRAY"
-            and "." not in chunk.name
-            and chunk.has_dictionary
-            and chunk.n_values * chunk.n_bytes > 10**8
-        }
-    )
+    texts = (c for c in chunks if c.type == "BYTE_ARRAY" and "." not in c.name)
+    return sorted({c.name for c in texts if c.has_dictionary and c.n_values * c.n_bytes > 10**8})
 
 
 def _written_out(table: Any) -> int:
@@ -211,7 +203,12 @@ def _written_out(table: Any) -> int:
         size += column.nbytes
         for chunk in column.chunks:
             if isinstance(chunk, pa.DictionaryArray):
-                size += _texts_of(chunk)
+                values, kind = chunk.dictionary, chunk.dictionary.type
+                if pa.types.is_string(kind) or pa.types.is_binary(kind):
+                    lengths = pc.binary_length(values).take(chunk.indices).cast(pa.int64())
+                    size += pc.sum(lengths).as_py() or 0
+                else:
+                    size += 8 * len(chunk)
             elif pa.types.is_run_end_encoded(chunk.type):
                 size += 8 * len(chunk)
             elif pa.types.is_string_view(chunk.type) or pa.types.is_binary_view(chunk.type):
@@ -221,13 +218,6 @@ def _written_out(table: Any) -> int:
                 each = max(8, chunk.values.nbytes // max(1, len(chunk.values)))
                 size += each * (pc.sum(pc.list_value_length(chunk)).as_py() or 0)
     return int(size)
-
-
-def _texts_of(chunk: Any) -> int:
-    values = chunk.dictionary
-    if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
-        return 8 * len(chunk)
-    return int(pc.sum(pc.binary_length(values).take(chunk.indices).cast(pa.int64())).as_py() or 0)
 
 
 # ---- Arrow ----

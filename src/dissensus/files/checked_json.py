@@ -29,8 +29,9 @@ def parse_json(text: str | bytes, where: object, refuse_repeated: bool = False) 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
-            key = cut(repr(_repeated(pairs)))
-            raise DataError(f"{where}: key {key} occurs twice in one object")
+            keys = [key for key, _ in pairs]
+            again = next(key for n, key in enumerate(keys) if key in keys[:n])
+            raise DataError(f"{where}: key {cut(repr(again))} occurs twice in one object")
         return content
 
     try:
@@ -57,12 +58,6 @@ def parse_json(text: str | bytes, where: object, refuse_repeated: bool = False) 
         raise DataError(
             f"{where}: damaged JSON, an integer has more than 4,300 digits; write it as a text"
         ) from None
-
-
-def _repeated(pairs: list[tuple[str, Any]]) -> str:
-    """The first key that occurs again."""
-    seen: set[str] = set()
-    return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
 
 
 def kind(value: Any) -> str:

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -51,10 +51,14 @@ def save_table(table: pa.Table, path: Path, digits: int | None = None) -> None:
     ending = path.suffix.lower()
     if ending == ".parquet":
         pq.write_table(table, path)
-    elif ending in (".json", ".jsonl"):
-        path.write_text(_records(table, ending == ".jsonl", digits), encoding="utf-8")
+    elif ending in (".json", ".jsonl"):  # a list of objects, or one in each line
+        objects = ({k: rounded(v, digits) for k, v in row.items()} for row in table.to_pylist())
+        texts = [json.dumps(each, ensure_ascii=False, default=str) for each in objects]
+        whole = "[\n" + ",\n".join(texts) + "\n]\n"
+        path.write_text("\n".join([*texts, ""]) if ending == ".jsonl" else whole, encoding="utf-8")
     elif ending == ".xlsx":
-        write_workbook(path, {"answers": [table.column_names, *_rows(table, digits, _number)]})
+        rows = _rows(table, digits, lambda value: float(rounded(value, digits)))
+        write_workbook(path, {"answers": [table.column_names, *rows]})
     else:
         delimiter = "\t" if ending == ".tsv" else ","
         path.write_bytes(delimited(table, delimiter, digits).encode())
@@ -65,7 +69,13 @@ def delimited(table: pa.Table, delimiter: str = ",", digits: int | None = DIGITS
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(table.column_names)
-    writer.writerows(_rows(table, digits, _number_text))
+
+    def number(value: float) -> str:
+        if digits is not None:
+            return f"{value:.{digits}g}"
+        return repr(int(value)) if value.is_integer() else repr(value)
+
+    writer.writerows(_rows(table, digits, number))
     return text.getvalue()
 
 
@@ -81,39 +91,22 @@ def rounded(value: Any, digits: int | None = DIGITS) -> Any:
     return value if digits is None else float(f"{value:.{digits}g}")
 
 
-def _rows(table: pa.Table, digits: int | None, number: Any) -> Iterable[tuple[Any, ...]]:
+def _rows(
+    table: pa.Table, digits: int | None, number: Callable[[float], Any]
+) -> Iterable[tuple[Any, ...]]:
     """Rows of texts and numbers; a float is what `number` makes of it."""
 
     def cell(value: Any) -> Any:
         if isinstance(value, float):
-            return number(value, digits) if math.isfinite(value) else None
+            return number(value) if math.isfinite(value) else None
+        if isinstance(value, list) and digits is None:
+            return json.dumps(value, ensure_ascii=False)
         if isinstance(value, list):
-            return json.dumps(value, ensure_ascii=False) if digits is None else _joined(value)
+            return ",".join(map(str, value))
         return value if value is None or isinstance(value, str | int) else str(value)
 
     columns = ([cell(value) for value in column.to_pylist()] for column in table.columns)
     return zip(*columns, strict=True)
-
-
-def _joined(values: list[Any]) -> str:
-    return ",".join(map(str, values))
-
-
-def _number(value: float, digits: int | None) -> float:
-    return float(rounded(value, digits))
-
-
-def _number_text(value: float, digits: int | None) -> str:
-    if digits is not None:
-        return f"{value:.{digits}g}"
-    return repr(int(value)) if value.is_integer() else repr(value)
-
-
-def _records(table: pa.Table, lines: bool, digits: int | None) -> str:
-    """The rows as JSON objects: a list of them, or one in each line."""
-    rows = ({k: rounded(value, digits) for k, value in row.items()} for row in table.to_pylist())
-    texts = [json.dumps(row, ensure_ascii=False, default=str) for row in rows]
-    return "\n".join([*texts, ""]) if lines else "[\n" + ",\n".join(texts) + "\n]\n"
 
 
 def write_workbook(path: Path, sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> None:

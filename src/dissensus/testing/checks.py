@@ -111,13 +111,8 @@ def check_method(method: type[Method] | Method) -> None:
 def quick(method: Method) -> Method:
     """A copy that reads features and trains for few epochs on the CPU; not fitted."""
     settings = settings_of(method)
-    small = {
-        "encoder": "features",
-        "tune": "nothing",
-        "training.epochs": 4,
-        "training.batch_size": 16,
-        "training.device": "cpu",
-    }
+    small: dict[str, Any] = {"encoder": "features", "tune": "nothing"}
+    small |= {"training.epochs": 4, "training.batch_size": 16, "training.device": "cpu"}
     return changed(method, {name: value for name, value in small.items() if name in settings})
 
 
@@ -150,7 +145,7 @@ def _check_unknown_question(method: Method) -> None:
         changed(method, {}).fit(_corpora(method)[0], "no such question")
 
 
-def _check_scales(method: Method) -> None:
+def _check_every_scale(method: Method) -> None:
     """Distributions, consensus and answers of annotators are valid, on every scale it learns."""
     for corpus in _corpora(method):
         fitted = changed(method, {})
@@ -173,11 +168,8 @@ def _check_equal_seeds(method: Method) -> None:
             first = changed(method, {}).fit(corpus).predict(corpus)
         with _random_state(2):
             second = changed(method, {}).fit(corpus).predict(corpus)
-        _assert_equal(
-            first,
-            second,
-            "two fits with the same seeds differ: all randomness must come from the seeds",
-        )
+        message = "two fits with the same seeds differ: all randomness must come from the seeds"
+        assert _equal(first, second), message
 
 
 def _check_other_seeds(method: Method) -> None:
@@ -240,7 +232,7 @@ def _check_save_and_load(method: Method) -> None:
             )
             loaded = load(folder, type(method))
         assert loaded.get_params() == fitted.get_params(), "a loaded model has other settings"
-        _assert_equal(fitted.predict(corpus), loaded.predict(corpus), "a loaded model differs")
+        assert _equal(fitted.predict(corpus), loaded.predict(corpus)), "a loaded model differs"
 
 
 def _check_small_corpora(method: Method) -> None:
@@ -312,11 +304,8 @@ def _check_attention(method: Method) -> None:
         totals = np.array([weight.sum() for weight in maps])
         _assert_close(totals, np.ones(len(wanted)), "the attention of a pair does not sum to 1")
         assert min(weight.min() for weight in maps) >= 0, "attention is negative"
-        (alone,) = (
-            one
-            for one in fitted.predict(corpus, annotators=wanted[:1], attention=True)["q"].attention
-            if one.role == attention.role
-        )
+        of_one = fitted.predict(corpus, annotators=wanted[:1], attention=True)["q"].attention
+        (alone,) = (one for one in of_one if one.role == attention.role)
         message = "attention depends on the other pairs that are predicted"
         _assert_close(alone.of_pair(0), maps[0], message)
 
@@ -345,7 +334,7 @@ def _check_resume(method: Method) -> None:
         except KeyboardInterrupt:
             assert folder.exists(), "a training that is stopped leaves no checkpoint"
         resumed = changed(trained, {}).fit(corpus, checkpoint=folder)
-        _assert_equal(whole, resumed.predict(corpus), "a resumed training ends differently")
+        assert _equal(whole, resumed.predict(corpus)), "a resumed training ends differently"
         resumed.forget_checkpoint()
         assert not folder.exists(), "forget_checkpoint leaves the checkpoint"
 
@@ -365,24 +354,16 @@ def _check_stacked_equals_alone(method: Method) -> None:
             _assert_close(member["q"].distribution, single["q"].distribution, message, atol=1e-4)
 
 
-CHECKS: dict[str, Callable[[Method], None]] = {
-    "settings": _check_settings,
-    "not fitted": _check_not_fitted,
-    "unknown question": _check_unknown_question,
-    "every scale": _check_scales,
-    "equal seeds": _check_equal_seeds,
-    "other seeds": _check_other_seeds,
-    "annotators alone or together": _check_annotators_alone_or_together,
-    "order of pairs": _check_order_of_pairs,
-    "items alone or together": _check_items_alone_or_together,
-    "save and load": _check_save_and_load,
-    "small corpora": _check_small_corpora,
-    "several questions": _check_several_questions,
-    "annotators without answers": _check_annotators_without_answers,
-    "attention": _check_attention,
-    "resume": _check_resume,
-    "stacked equals alone": _check_stacked_equals_alone,
-}
+CHECKS: dict[str, Callable[[Method], None]] = {  # by their names, such as "equal seeds"
+    check.__name__.removeprefix("_check_").replace("_", " "): check
+    for check in (
+        _check_settings, _check_not_fitted, _check_unknown_question, _check_every_scale,
+        _check_equal_seeds, _check_other_seeds, _check_annotators_alone_or_together,
+        _check_order_of_pairs, _check_items_alone_or_together, _check_save_and_load,
+        _check_small_corpora, _check_several_questions, _check_annotators_without_answers,
+        _check_attention, _check_resume, _check_stacked_equals_alone,
+    )
+}  # fmt: skip
 
 
 # ---- helpers ----
@@ -477,10 +458,6 @@ def _equal(first: Predictions, second: Predictions) -> bool:
     """Whether predictions are the same to the bit."""
     both = zip(_arrays(first), _arrays(second), strict=True)
     return all(np.array_equal(a, b, equal_nan=True) for a, b in both)
-
-
-def _assert_equal(first: Predictions, second: Predictions, message: str) -> None:
-    assert _equal(first, second), message
 
 
 def _assert_close(actual: Any, expected: Any, message: str, **tolerance: float) -> None:

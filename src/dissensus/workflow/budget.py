@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from dissensus.methods import build
 from dissensus.progress import progress
 from dissensus.workflow.items import drawn_items, without_unreadable_contents
 from dissensus.workflow.plan import FASTEST, FEWEST_ITEMS, n_folds, n_seeds
-
-if TYPE_CHECKING:
-    from dissensus.encoders import Encoding
 
 RESERVE = 0.2  # of the budget, for training the best method and for the report
 RESERVED_SECONDS = 8.0  # to train at least, besides those of the report, but
@@ -193,7 +190,11 @@ def encoded_items(corpus: Corpus, encoder: str | None, end: float, most: int) ->
     waiting = np.zeros(corpus.n_items, dtype=bool)
     for encoding in encodings(corpus, encoder or "auto").values():
         if encoding.encoder.cached:
-            waiting |= _not_cached(encoding)[encoding.content]
+            try:
+                cached = is_cached(encoding.encoder, encoding.contents)
+            except DataError:  # a file that does not exist has no key
+                cached = np.zeros(len(encoding.contents), dtype=bool)
+            waiting |= np.append(~cached, False)[encoding.content]
     places = np.flatnonzero(waiting[order])
     done, until = 0, end
     with suppress(TimeIsUp), progress("encoding", len(places)) as advance:
@@ -202,32 +203,17 @@ def encoded_items(corpus: Corpus, encoder: str | None, end: float, most: int) ->
             some = corpus.select(items=np.sort(order[places[done : done + n]]))
             with deadline(until):
                 check_deadline()
-                _encode(some, encoder)
+                some, _ = without_unreadable_contents(some, encoder)
+                every = encodings(some, encoder or "auto") if some.contents else {}
+                for encoding in every.values():
+                    if encoding.encoder.cached:
+                        encoding.store()  # fills the cache
             if not done:
                 until = end - (1 - OF_ENCODING) * (end - time.monotonic())
             done += n
             advance(n)
     n_encoded = int(places[done]) if done < len(places) else most
     return most if n_encoded == most else n_encoded // 10 * 10
-
-
-def _encode(corpus: Corpus, encoder: str | None) -> None:
-    """Fill the cache with the vectors of contents that can be read."""
-    corpus, _ = without_unreadable_contents(corpus, encoder)
-    if corpus.contents:
-        for encoding in encodings(corpus, encoder or "auto").values():
-            if encoding.encoder.cached:
-                encoding.store()
-
-
-def _not_cached(encoding: Encoding) -> np.ndarray:
-    """Which contents are not in the cache, and False for no content, (n_contents + 1,); all if a
-    file does not exist, because then it has no key."""
-    try:
-        missing = ~is_cached(encoding.encoder, encoding.contents)
-    except DataError:
-        missing = np.ones(len(encoding.contents), dtype=bool)
-    return np.append(missing, False)
 
 
 def _n_answers(corpus: Corpus) -> int:

@@ -45,6 +45,20 @@ MOST_WITH_ATTENTION = 20_000  # answers to the items that are held out
 WITH_DENSITY = 6  # items whose density is predicted
 MOST_PAIRS = 1_000_000  # of item and annotator, in predictions-by-annotator.csv
 SINGLE = 2.0  # times as long as a fit of the comparison takes one by itself, on all items
+CARD = """{before}
+
+## Scores
+
+This model was trained on {n_items:,} items with answers. In a comparison, models of \
+this method were trained on a part of the items and scored on the others:
+
+{scores}
+## Limits
+
+It says what these annotators would answer to contents like those of the corpus, not what \
+is true, nor what other people would say. It has the annotators' names and tendencies: \
+share it only if you may share their answers. The licence of the corpus applies.
+"""
 Result = TypeVar("Result")
 
 
@@ -117,14 +131,20 @@ def train_best(steps: Steps, learned: Corpus, results: Results, methods: Sequenc
         if note:
             steps.leave_out(note)
         method = _saved(steps, best, learned, results, "model")
-    facts = {"model": f"{best}, trained on {_items_of(learned, steps.corpus)}"}
+    n, n_answered = learned.n_items, with_answers(steps.corpus).n_items
+    items = f"all {n:,}" if n == n_answered else f"{n:,} of {n_answered:,}"
+    facts = {"model": f"{best}, trained on {items} items with answers"}
     if best.method in FLOORS:
         return Models(best, facts=facts, note=note)
     bare, lines = to_predict(steps.corpus)
     for line in lines:
         steps.leave_out(line)
     if bare is not None:
-        steps.in_time(_predict_later(steps, bare), _write_predictions, steps, method, bare)
+        places = (steps.out / name for name in ("model", "corpus", "predictions.csv"))
+        model, corpus, path = (shlex.quote(str(place)) for place in places)
+        later = f"for predictions, dissensus predict {model} {corpus} -o {path}"
+        missing = f"{counted(bare.n_items, 'item')} without answers: {later}"
+        steps.in_time(missing, _write_predictions, steps, method, bare)
     missing = "the report has no section on predicted answers"
     fresh = seeded_method(best.method, steps.encoder)
     tested, predictions = steps.in_time(missing, held_out, learned, fresh) or (None, None)
@@ -132,7 +152,8 @@ def train_best(steps: Steps, learned: Corpus, results: Results, methods: Sequenc
     if why_none:
         steps.message(why_none)
     if own is None or own.method == best.method:
-        _remove_model(steps.out / "annotator-model")
+        if (steps.out / "annotator-model" / "config.json").is_file():  # of an unfinished run
+            shutil.rmtree(steps.out / "annotator-model")
     else:
         missing, name = "no model of each annotator is saved", "annotator-model"
         own_method = steps.in_time(missing, _saved, steps, own, learned, results, name)
@@ -165,10 +186,8 @@ def to_save(results: Results, budget: Budget, methods: Sequence[str]) -> tuple[B
         for name in comparable_methods(results)
     }
     left = budget.end - time.monotonic()
-    in_time = [name for name in needed if needed[name] <= left] or [
-        min(needed, key=needed.__getitem__)
-    ]
-    saved = best_method(results, in_time)
+    in_time = [name for name in needed if needed[name] <= left]
+    saved = best_method(results, in_time or [min(needed, key=needed.__getitem__)])
     if saved is None or best.method in in_time:
         return best, ""
     return saved, (
@@ -196,29 +215,6 @@ def _saved(steps: Steps, best: Best, corpus: Corpus, results: Results, name: str
         _add_figures_to_card(temporary, results, best.method, corpus.n_items)
     steps.message(f"{folder}: {best}, trained on {counted(corpus.n_items, 'item')}")
     return method
-
-
-def _items_of(learned: Corpus, corpus: Corpus) -> str:
-    """How many items a model was trained on, of those with answers."""
-    n_answered = with_answers(corpus).n_items
-    if learned.n_items == n_answered:
-        return f"all {n_answered:,} items with answers"
-    return f"{learned.n_items:,} of {n_answered:,} items with answers"
-
-
-def _remove_model(folder: Path) -> None:
-    """Delete a model that an earlier, unfinished run saved."""
-    if (folder / "config.json").is_file():
-        shutil.rmtree(folder)
-
-
-def _predict_later(steps: Steps, bare: Corpus) -> str:
-    """How many items are not predicted, and the command that does it."""
-    model, corpus, path = (
-        shlex.quote(str(steps.out / name)) for name in ("model", "corpus", "predictions.csv")
-    )
-    items = counted(bare.n_items, "item")
-    return f"{items} without answers: for predictions, dissensus predict {model} {corpus} -o {path}"
 
 
 def _write_predictions(
@@ -254,35 +250,17 @@ def _add_figures_to_card(folder: Path, results: Results, method: str, n_items: i
     Args:
         n_items: that the model was trained on.
     """
-    lines = [
-        "",
-        "## Scores",
-        "",
-        f"This model was trained on {n_items:,} items with answers. In a comparison, models of "
-        "this method were trained on a part of the items and scored on the others:",
-        "",
-    ]
+    scores = []
     for table in comparison_tables(results):
         for metric, cell in table[method].cells.items():
-            ends = (
-                ""
-                if math.isnan(cell.low)
-                else f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
-            )
+            ends = f" (95 % interval {cell.low:.3f} to {cell.high:.3f})"
+            ends = "" if math.isnan(cell.low) else ends
             better = "higher" if higher_is_better(metric) else "lower"
-            lines.append(
-                f"- {table.question}, {metric} ({better} is better): {cell.mean:.3f}{ends}"
-            )
-    lines += [
-        "",
-        "## Limits",
-        "",
-        "It says what these annotators would answer to contents like those of the corpus, not what "
-        "is true, nor what other people would say. It has the annotators' names and tendencies: "
-        "share it only if you may share their answers. The licence of the corpus applies.",
-    ]
+            figure = f"({better} is better): {cell.mean:.3f}{ends}"
+            scores.append(f"- {table.question}, {metric} {figure}\n")
     card = folder / "README.md"
-    text = card.read_text(encoding="utf-8").rstrip() + "\n" + "\n".join(lines) + "\n"
+    before = card.read_text(encoding="utf-8").rstrip()
+    text = CARD.format(before=before, n_items=n_items, scores="".join(scores))
     card.write_text(text, encoding="utf-8")
 
 

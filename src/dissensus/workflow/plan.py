@@ -72,7 +72,10 @@ def plan(
     if not methods:
         methods, lines = _methods(corpus)
         reasons += lines
-    reasons.append(f"encoder: {_encoders(corpus, encoder)}")
+    kinds = {contents.kind: None for contents in corpus.contents.values()}
+    each = [f"{DEFAULTS[kind]} for {kind}" for kind in kinds if kind != "features"]
+    usual = ", ".join(each) or "none, because the contents are features"
+    reasons.append(f"encoder: {usual if encoder is None else encoder}")
     return Plan(methods, protocol, seeds, tuple(reasons))
 
 
@@ -98,9 +101,8 @@ def _methods(corpus: Corpus) -> tuple[tuple[str, ...], list[str]]:
     named = [f"{', '.join(names)} ({source})" for source, names in groups.items() if names]
     lines = [f"methods: {', '.join(floors)} (ignoring the content); {'; '.join(named)}"]
     if not known:
-        left_out = [
-            name for names in LEARNED.values() for name in names if predicts_annotators(name)
-        ]
+        every = [name for names in LEARNED.values() for name in names]
+        left_out = [name for name in every if predicts_annotators(name)]
         lines.append(f"left out, because the annotators are unknown: {', '.join(left_out)}")
     return (*floors, *(name for names in groups.values() for name in names)), lines
 
@@ -121,14 +123,6 @@ def needs_encoder(methods: Sequence[str]) -> bool:
 
 def _annotators_are_known(corpus: Corpus) -> bool:
     return any(answers.annotator is not None for answers in corpus.questions.values())
-
-
-def _encoders(corpus: Corpus, encoder: str | None) -> str:
-    kinds = {contents.kind: role for role, contents in corpus.contents.items()}
-    if encoder is not None:
-        return encoder
-    parts = [f"{DEFAULTS[kind]} for {kind}" for kind in kinds if kind != "features"]
-    return ", ".join(parts) or "none, because the contents are features"
 
 
 def nothing_to_learn(corpus: Corpus) -> str:
