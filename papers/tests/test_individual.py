@@ -29,7 +29,7 @@ from dissensus_papers.individual.corpora import (
     oracles,
 )
 from dissensus_papers.individual.methods import Consensus, Heads, Ratings, temperature_of
-from dissensus_papers.individual.models import CONSENSUS, MODELS
+from dissensus_papers.individual.protocol import CONSENSUS, MODELS
 from papers.tests.licensed_folders import FOLDERS
 
 QUESTIONS = ("valence", "activation")

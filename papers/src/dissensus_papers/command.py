@@ -68,8 +68,12 @@ def papers(
         for option, value in typed.items():
             words += [option, str(value)] if value is not None else []
         words += [word for text in set_ or [] for word in ("--set", text)]
-        limit = seconds(time_limit, "--time-limit")
-        settings = [_setting(text) for text in set_ or []]
+        limit, settings = seconds(time_limit, "--time-limit"), []
+        for text in set_ or []:
+            name, equals, value = text.partition("=")
+            if not equals:
+                raise DataError(f"--set must be name=value, found {text!r}")
+            settings.append((name.strip(), value.strip()))
         corpora = chosen.read(data)
         if items is not None:
             corpora = {name: some_items(corpus, items) for name, corpus in corpora.items()}
@@ -83,16 +87,10 @@ def papers(
             )
         try:
             chosen.run(
-                corpora,
-                named,
-                output,
-                runs=runs,
-                processes=processes,
-                time_limit=limit,
-                settings=settings,
-                command=shlex.join([*words, "-o", str(output)]),
+                corpora, named, output, runs=runs, processes=processes, time_limit=limit,
+                settings=settings, command=shlex.join([*words, "-o", str(output)]),
                 **({} if glove is None else {"glove": glove}),
-            )
+            )  # fmt: skip
         except Unfinished as unfinished:
             console.fail(f"{output}: {unfinished}", UNFINISHED)
         except KeyboardInterrupt:
@@ -103,10 +101,3 @@ def papers(
         console.print_json(report)
     else:
         print(chosen.shown(report, width=console.width()), end="")
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise DataError(f"--set must be name=value, found {text!r}")
-    return name.strip(), value.strip()

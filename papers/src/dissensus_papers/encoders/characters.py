@@ -103,8 +103,9 @@ class CharacterCnnNetwork(EncoderNetwork):
         maxima = []
         for number, convolution in enumerate(self.convolutions):
             channels = characters
-            if self.narrow:
-                channels = _paired(_cnn_windows(self.narrow[number], characters, inside))
+            if self.narrow:  # the maximum of each number and the next
+                channels = _cnn_windows(self.narrow[number], characters, inside)
+                channels = torch.maximum(channels, F.pad(channels[..., 1:], (0, 1)))
             maxima.append(_cnn_windows(convolution, channels, inside).amax(dim=2))
         pooled = self.before(torch.cat(maxima, dim=1))  # (n_contents, 384)
         vectors: Tensor = self.after(self.block(pooled))
@@ -118,11 +119,6 @@ class CharacterCnnNetwork(EncoderNetwork):
         for part in self.modules():
             if isinstance(part, nn.Embedding | nn.Conv1d | nn.Linear | Norm):
                 part.reset_parameters()
-
-
-def _paired(channels: Tensor) -> Tensor:
-    """The maximum of each number and the next: max pooling of 2 with stride 1."""
-    return torch.maximum(channels, F.pad(channels[..., 1:], (0, 1)))
 
 
 def _cnn_windows(convolution: nn.Module, channels: Tensor, inside: Tensor) -> Tensor:

@@ -152,7 +152,11 @@ def judged_claims(
         else:
             rows += _tested(claim, judged, digits)
     parts: list[Table | str] = [Table(COLUMNS, rows, "Claims", "llrrrl", [READ])] if rows else []
-    return parts + [_not_run(some, names, command) for names, some in missing.items()]
+    for names, some in missing.items():
+        models = dict.fromkeys(model for claim in some for model in claim.models)
+        words = option(option(command, "conditions", names), "models", models)
+        parts.append("\n".join([f"Not run yet: {words}", *(f"  {claim.text}" for claim in some)]))
+    return parts
 
 
 def _tested(claim: Claim, tests: Sequence[Evidence], digits: int) -> list[list[str]]:
@@ -182,10 +186,3 @@ def _row(test: Evidence, n_tests: int, adjusted: float, digits: int) -> list[str
     if test.perfect is not None:
         verdict += f" (perfect: {test.perfect:+.{digits}f})"
     return [*cells, estimate, p, least, verdict]
-
-
-def _not_run(claims: Sequence[Claim], conditions: Collection[str], command: str) -> str:
-    models = dict.fromkeys(model for claim in claims for model in claim.models)
-    words = option(command, "conditions", conditions)
-    words = option(words, "models", models)
-    return "\n".join([f"Not run yet: {words}", *(f"  {claim.text}" for claim in claims)])

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from dissensus import Corpus
 from dissensus.errors import DataError, Unfinished, counted
 from dissensus.evaluation import (
-    ComparisonTable,
     Difference,
     Fit,
     FitFolder,
@@ -173,12 +172,9 @@ class ComparisonPaper(Paper):
                 figures: Report = next((read_json(path) for path in paths if path.exists()), {})
                 reported[name] = _condition(self.conditions[name], comparison, figures)
                 advance(1)
-        return about | {
-            "unfinished": unfinished,
-            "conditions": reported,
-            "claims": [self._tests(claim, results) for claim in self.claims
-                       if isinstance(claim, BetterThan)],
-        }  # fmt: skip
+        declared = [claim for claim in self.claims if isinstance(claim, BetterThan)]
+        tests = [self._tests(claim, results) for claim in declared]
+        return about | {"unfinished": unfinished, "conditions": reported, "claims": tests}
 
     def _tests(self, claim: BetterThan, results: Mapping[str, Results]) -> Report:
         """The differences that a claim is about, by condition."""
@@ -222,7 +218,10 @@ class ComparisonPaper(Paper):
                 cells += ["-" if paper is None else f"{paper:.{digits}f}"] * (metric in printed)
                 cells.append(_figure(of_model.get(question, {}).get(metric), digits))
                 test = reported["against"].get(model, {}).get(question, {}).get(metric)
-                cells.append(_difference(test, digits) if test else "")
+                if test and math.isnan(number(test["low"])):
+                    cells.append(f"{number(test['effect']):+.{digits}f}")
+                else:
+                    cells.append(interval(test, digits=digits) if test else "")
             rows.append(cells)
         for floor, figures in reported["floors"].get(question, {}).items():
             cells = [floor]
@@ -280,12 +279,6 @@ def _figure(cell: Any, digits: int) -> str:
     spread = number(cell["spread"])
     more = "" if math.isnan(spread) else f" +- {spread:.{digits}f}"
     return f"{number(cell['mean']):.{digits}f}{more}"
-
-
-def _difference(test: Report, digits: int) -> str:
-    if math.isnan(number(test["low"])):
-        return f"{number(test['effect']):+.{digits}f}"
-    return interval(test, digits=digits)
 
 
 # ---- fits in folders ----
@@ -346,8 +339,16 @@ def _condition(
 ) -> dict[str, Any]:
     about, reference = results.about, condition.reference
     reference = reference if reference in about.methods else about.methods[0]
-    question_tables = tables(results, reference=reference)
-    of_question = {table.question: table for table in question_tables}
+    of_question = {table.question: table for table in tables(results, reference=reference)}
+    floors: Report = {}
+    notes: dict[str, list[str]] = {}
+    for question, own in of_question.items():
+        others = {row.name: _figures(row) for row in own.rows if row.name not in about.methods}
+        for name, by_metric in figures.get(question, {}).items():
+            others[name] = {m: {"mean": mean, "spread": None} for m, mean in by_metric.items()}
+        floors[question] = others
+        for note in own.notes:
+            notes.setdefault(note, []).append(question)
     return {
         "corpus": about.corpus,
         "reference": reference,
@@ -369,30 +370,12 @@ def _condition(
             for model in about.methods
             if model != reference
         },
-        "floors": {
-            question: {
-                row.name: _figures(row) for row in table.rows if row.name not in about.methods
-            }
-            | {
-                name: {metric: {"mean": mean, "spread": None} for metric, mean in by_metric.items()}
-                for name, by_metric in figures.get(question, {}).items()
-            }
-            for question, table in of_question.items()
-        },
-        "notes": _notes(question_tables),
+        "floors": floors,
+        "notes": [  # those on some tables name the question
+            note if len(questions) == len(of_question) else f"{', '.join(questions)}: {note}"
+            for note, questions in notes.items()
+        ],
     }
-
-
-def _notes(question_tables: Sequence[ComparisonTable]) -> list[str]:
-    """Notes on all tables of a condition; those on some tables name the question."""
-    notes: dict[str, list[str]] = {}
-    for of_question in question_tables:
-        for note in of_question.notes:
-            notes.setdefault(note, []).append(of_question.question)
-    return [
-        note if len(questions) == len(question_tables) else f"{', '.join(questions)}: {note}"
-        for note, questions in notes.items()
-    ]
 
 
 def _figures(row: Row) -> dict[str, Any]:

@@ -78,10 +78,8 @@ class FittedPaper(Paper):
             raise DataError(f"{self.name}: give one folder")
         (folder,) = folders
         front, done = begun_with(folder, self.name), self.outcomes(folder)
-        counted = {}
-        for name in self.conditions:
-            if own := self.counted([outcome for outcome in done if outcome.condition == name]):
-                counted[name] = own
+        every = {name: [o for o in done if o.condition == name] for name in self.conditions}
+        counted = {name: own for name in every if (own := self.counted(every[name]))}
         about = head(folder, front, (each.machine for own in counted.values() for each in own))
         return about | self.figures(folder, front["facts"], counted, len(done))
 
@@ -131,8 +129,11 @@ class FitTask(ABC):
         finally:
             torch.backends.cuda.matmul.allow_tf32 = before
         seconds = round((time.monotonic() - began) / max(len(job), 1), 2)
+        machine = f"{platform.machine()}, {os.cpu_count()} cores"
+        if torch.cuda.is_available():
+            machine = torch.cuda.get_device_name()
         for each in outcomes:
-            yield replace(each, seconds=seconds, machine=_machine())
+            yield replace(each, seconds=seconds, machine=f"{machine}, torch {torch.__version__}")
 
     def died(self, key: Key, why: str) -> Any:
         return self.outcome(*key, reason=why)
@@ -184,15 +185,6 @@ def run_fits(
             f"Time limit reached: {total - missing} of {total} fits done. Run the same command "
             "again to resume."
         )
-
-
-def _machine() -> str:
-    """What trains here, for the record."""
-    import torch
-
-    if torch.cuda.is_available():
-        return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
-    return f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
 
 
 # ---- what is saved ----
@@ -249,7 +241,10 @@ class SavedItems:
         arrays, rest = _parted(self)
         if path.exists():
             kept_arrays, kept_rest = _parted(type(self).load(folder, self.name))
-            differing = [n for n in arrays if not _same(arrays[n], kept_arrays[n])]
+            differing = [
+                n for n in arrays if arrays[n].shape != kept_arrays[n].shape
+                or not np.allclose(arrays[n], kept_arrays[n], equal_nan=True)
+            ]  # fmt: skip
             differing += [n for n in rest if rest[n] != kept_rest[n]]
             if differing:
                 raise DataError(
@@ -283,7 +278,3 @@ def _parted(each: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The fields that are arrays, and the others as JSON has them."""
     arrays = {name: value for name, value in vars(each).items() if isinstance(value, np.ndarray)}
     return arrays, plain({name: value for name, value in vars(each).items() if name not in arrays})
-
-
-def _same(first: np.ndarray, second: np.ndarray) -> bool:
-    return first.shape == second.shape and bool(np.allclose(first, second, equal_nan=True))

@@ -138,32 +138,26 @@ class Paper(ABC):
         """The conditions to run.
 
         Args:
-            text: names separated by commas; if None, the defaults whose corpus is there.
+            text: names separated by commas; if None, the defaults whose corpus is there. "street"
+                stands for all that begin with "street-", if none has this name.
             corpora: names of the corpora that are there.
         """
-        given = None if text is None else [part.strip() for part in text.split(",")]
-        names = self.default if given is None else self._whole_names(given)
+        names = dict.fromkeys(self.default if text is None else ())
+        for name in () if text is None else (part.strip() for part in text.split(",")):
+            longer = [other for other in self.conditions if other.startswith(f"{name}-")]
+            names |= dict.fromkeys([name] if name in self.conditions or not longer else longer)
         unknown = [name for name in names if name not in self.conditions]
         if unknown:
             there = ", ".join(self.conditions)
             raise DataError(f"no condition {listed(unknown)}; there are {there}")
         wanted = [self.conditions[name] for name in names]
         missing = [condition for condition in wanted if condition.corpus not in corpora]
-        if missing and given is not None:
+        if missing and text is not None:
             raise DataError(
                 f"{missing[0].name} needs the corpus {missing[0].corpus!r}; it is not in DATA"
             )
         needed = self.needed([each for each in wanted if each.corpus in corpora])
         return [each for each in needed if each.corpus in corpora]
-
-    def _whole_names(self, begun: Sequence[str]) -> list[str]:
-        """Names of conditions; "street" stands for all that begin with "street-", if none has
-        this name."""
-        names: dict[str, None] = {}
-        for name in begun:
-            longer = [other for other in self.conditions if other.startswith(f"{name}-")]
-            names |= dict.fromkeys([name] if name in self.conditions or not longer else longer)
-        return list(names)
 
     def run(
         self,

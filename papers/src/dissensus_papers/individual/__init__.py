@@ -8,10 +8,8 @@ impressions of voices, complexity and beauty of patterns, valence and arousal of
 from __future__ import annotations
 
 from dissensus_papers.framework.comparison import ComparisonPaper
-from dissensus_papers.individual.claims import CLAIMS
-from dissensus_papers.individual.conditions import CONDITIONS
 from dissensus_papers.individual.corpora import SOURCES
-from dissensus_papers.individual.models import MODELS
+from dissensus_papers.individual.protocol import CLAIMS, CONDITIONS, MODELS
 
 PAPER = ComparisonPaper(
     name="individual",

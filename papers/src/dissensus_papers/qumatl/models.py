@@ -23,12 +23,7 @@ MID_SIZED = {
     "training.warm_up": 0.2, "training.weight_decay": 0.3, RATE: 1e-3, EPOCHS: 20,
 }  # fmt: skip
 # at a rate of 3e-3, the default of one layer, two layers with four heads do not learn
-TUNED = {
-    "tune": "all",
-    "training.encoder_learning_rate": 5e-5,
-    "training.learning_rate": 1e-3,
-    "training.epochs": 8,
-}
+TUNED = {"tune": "all", "training.encoder_learning_rate": 5e-5, RATE: 1e-3, EPOCHS: 8}
 
 
 def _pooled(title: str, method: str, **settings: Any) -> Model:

@@ -68,14 +68,19 @@ def figures(
                 conditions[name] = _judged(figures)
             advance(1)
     tuned = {name: figures_of[name] for name in SOURCES if name in figures_of}
+    annotators: Report = {}  # the biases of those with at least 50 answers
+    for name, of_corpus in tuned.items():
+        rate = of_corpus.items.biases()
+        sd = {"sd": float(rate.std(axis=0, ddof=1).mean())} if len(rate) > 1 else {}
+        annotators[name] = {"n": len(rate), **sd} if sd else {}
     emotions = path / EMOTIONS_FILE
     rated = read_json(emotions) if emotions.exists() else {"kappas": {}}
     return rated | {
         "settings": facts["settings"],
         "done": n_done,
-        "again": {name: _less_one(f) for name, f in tuned.items() if SOURCES[name].again},
+        "again": {name: f.less_one() for name, f in tuned.items() if SOURCES[name].again},
         "number": _of_number(figures_of),
-        ANNOTATORS: {name: _biases_of_annotators(f.items) for name, f in tuned.items()},
+        ANNOTATORS: annotators,
         "conditions": conditions,
     }
 
@@ -167,9 +172,13 @@ class Figures:
         each = [distribution(o, self.items, read) for o in self.done[model].values()]
         annotators = normalised_entropy(self.items.shares)
         sure = [normalised_entropy(mass) for mass in each]
+        related = (  # nan where one side is the same everywhere
+            np.corrcoef(annotators, one)[0, 1] if min(map(np.ptp, (annotators, one))) >= EVEN
+            else np.nan for one in sure
+        )  # fmt: skip
         return {
             **{name: _rounded(self.scores(model, read, name).mean(axis=1)) for name in DISTANCES},
-            "entropy correlation": _rounded(_pearson(annotators, one) for one in sure),
+            "entropy correlation": _rounded(related),
             "entropy": _rounded(one.mean() for one in sure),
         }
 
@@ -216,6 +225,12 @@ class Figures:
             first, second = (self.scores(*side, name, repeats) for side in (mine, theirs))
             tests[name] = over(first, second, self.items.groups)
         return tests
+
+    def less_one(self) -> dict[str, Any]:
+        """Ensemble -> its distances less those of one network, with a temperature of at least 1,
+        as methods choose it."""
+        both = [model for model in ENSEMBLES if self.shared(model, SINGLE)]
+        return {m: {SINGLE: self.nearer((m, CAUTIOUS), (SINGLE, CAUTIOUS))} for m in both}
 
 
 def _judged(figures: Figures) -> dict[str, Any]:
@@ -293,19 +308,6 @@ def _table_tests(figures: Figures) -> dict[str, Any]:
     return tests
 
 
-# ---- ensembles with temperature ----
-
-
-def _less_one(figures: Figures) -> dict[str, Any]:
-    """Ensemble -> its distances less those of one network, with a temperature of at least 1, as
-    methods choose it."""
-    return {
-        model: {SINGLE: figures.nearer((model, CAUTIOUS), (SINGLE, CAUTIOUS))}
-        for model in ENSEMBLES
-        if figures.shared(model, SINGLE)
-    }
-
-
 # ---- the number of members ----
 
 
@@ -372,24 +374,6 @@ def cochran(yes: np.ndarray) -> float:
     below = float((of_item * (n - of_item)).sum())
     above = (n - 1) * n * float(((of_member - of_member.mean()) ** 2).sum())
     return float(chdtrc(n - 1, above / below)) if below else 1.0
-
-
-def _biases_of_annotators(items: Items) -> dict[str, float]:
-    """The same of annotators with at least 50 answers; empty where ids are unknown."""
-    rate = items.biases()
-    if len(rate) < 2:
-        return {}
-    return {"n": len(rate), "sd": float(rate.std(axis=0, ddof=1).mean())}
-
-
-# ---- arithmetic ----
-
-
-def _pearson(first: np.ndarray, second: np.ndarray) -> float:
-    """nan where one side is the same everywhere."""
-    if np.ptp(first) < EVEN or np.ptp(second) < EVEN:
-        return float("nan")
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _rounded(values: Iterable[float]) -> list[float]:

@@ -16,10 +16,9 @@ from dissensus_papers.seedbert.protocol import EMOTIONS, rated
 EMOTIONS_FILE = "emotions.json"  # in a folder of outcomes
 KAPPA = {"any": 0.744, "most": 0.410, "all": 0.710}  # Table 1
 QUESTIONS = {
-    "any": "is any emotion expressed",
-    "most": "the emotion most present",
+    "any": "is any emotion expressed", "most": "the emotion most present",
     "all": "all emotions present",
-}
+}  # fmt: skip
 THRESHOLD = 50  # of 100, above which an emotion counts as present
 ANGLES = {  # degrees on the circumplex (Russell 1980), disgust as distressed and frustrated
     "joy": 8, "surprise": 70, "anger": 99, "fear": 116, "disgust": 140, "sadness": 208,
@@ -70,10 +69,8 @@ def kappas(corpus: Corpus) -> dict[str, float]:
     def kappa(answer: np.ndarray, n_values: int = 2) -> float:
         scale = Nominal(tuple(str(value) for value in range(n_values)))
         names: dict[str, Any] = {"items": corpus.items, "annotators": corpus.annotators}
-        codes = answer.astype(np.int64)
-        return mean_kappa(
-            Annotations.from_arrays(joint.item, joint.annotator, codes, scale, **names)
-        )
+        given = (joint.item, joint.annotator, answer.astype(np.int64), scale)
+        return mean_kappa(Annotations.from_arrays(*given, **names))
 
     return {
         "any": kappa(np.any(present, axis=1)),

@@ -6,7 +6,6 @@ an Aggregated Label, arXiv 2211.13196.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -105,14 +104,11 @@ def trials(model: str, frozen: bool = False) -> list[dict[str, Any]]:
     """
     rate = "training.learning_rate" if frozen else "training.encoder_learning_rate"
     rates, epochs = (HEAD_RATES, HEAD_EPOCHS) if frozen else (RATES, EPOCHS)
-    if MODELS[model].method == "bayesian":
-        tried = itertools.product(COSTS, epochs[-1:], rates)
-    else:
-        tried = itertools.product((None,), epochs, rates)
-    return [
-        {rate: value, "training.epochs": n} | ({"complexity_weight": cost} if cost else {})
-        for cost, n, value in tried
-    ]
+    plain = [{rate: value, "training.epochs": n} for n in epochs for value in rates]
+    if MODELS[model].method != "bayesian":
+        return plain
+    longest = [each for each in plain if each["training.epochs"] == epochs[-1]]
+    return [each | {"complexity_weight": cost} for cost in COSTS for each in longest]
 
 
 def built(
@@ -220,15 +216,11 @@ def with_emotion(corpus: Corpus) -> Corpus:
     votes = np.column_stack([chosen, highest[:, 0] <= 0]).astype(float)  # (n_responses, 7)
     share = votes / votes.sum(axis=1, keepdims=True) * SHARED
     item_of, value = np.nonzero(share)
+    scale, count = Nominal((*EMOTIONS, "none")), np.rint(share[item_of, value]).astype(np.int64)
     emotions = Annotations.from_arrays(
-        joint.item[item_of],
-        None,
-        value.astype(np.int32),
-        Nominal((*EMOTIONS, "none")),
-        items=corpus.items,
-        count=np.rint(share[item_of, value]).astype(np.int64),
+        joint.item[item_of], None, value.astype(np.int32), scale, items=corpus.items, count=count,
         repeats="keep",
-    )
+    )  # fmt: skip
     return replace(corpus, questions={"emotion": emotions})
 
 

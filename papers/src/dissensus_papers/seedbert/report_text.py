@@ -50,13 +50,8 @@ def ordered(of: Report, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
 def _table_4(report: Report) -> Rows:
     yield ["As printed: the paper's own corpus (500 clips, six emotions)"]
     for model, printed in TABLE.items():
-        yield [
-            f"  {MODELS[model].title}",
-            *(f"{100 * score:.2f}" for score in printed),
-            "25",
-            "",
-            "",
-        ]
+        cells = [f"{100 * score:.2f}" for score in printed]
+        yield [f"  {MODELS[model].title}", *cells, "25", "", ""]
     for name, block in report["conditions"].items():
         if CONDITIONS[name].kind == "many":
             continue
@@ -161,12 +156,8 @@ TABLES = (
         "macro-F1. SeedBERT over it: the difference in points, with a 95 % interval over fits and "
         "items.",
     ),
-    Section(
-        "F1 of each emotion or class, in percent",
-        ["", ""],
-        _values,
-        "Over the answers of a repetition, mean over repetitions.",
-    ),
+    Section("F1 of each emotion or class, in percent", ["", ""], _values,
+            "Over the answers of a repetition, mean over repetitions."),
     Section(
         "Distance of the recovered distribution from the annotators' answers",
         ["", "read as", "cross-entropy", "JSD", "TVD", "corr.", "entropy"],

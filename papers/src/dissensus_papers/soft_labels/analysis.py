@@ -24,6 +24,8 @@ from dissensus_papers.soft_labels.protocol import (
     SoftLabelsCondition,
 )
 
+WHEN = ("chosen", "last")  # epochs
+
 
 def figures(
     path: Path, facts: reports.Report, outcomes: Mapping[str, Sequence[Outcome]], n_done: int
@@ -57,6 +59,7 @@ def _judged(
         model: np.stack([_answers(o, items) for o in own]) for model, own in done.items() if own
     }
     labels = {kind: getattr(items, kind) for kind in condition.tested}
+    sides = (("with", 1), ("without", 0)) if len(items.known) else ()  # words with a vector
     models = {
         model: {
             "pooled": {kind: _scores(label, answers) for kind, label in labels.items()},
@@ -66,12 +69,14 @@ def _judged(
                     "seconds": round(outcome.seconds, 1),
                     "scores": {kind: _scores(label, own) for kind, label in labels.items()},
                     "epochs": outcome.best_epochs,
-                    "gap": {when: round(_gap(outcome, when), 6) for when in ("chosen", "last")},
+                    "gap": {when: round(float(_gaps([outcome], when)[0]), 6) for when in WHEN},
                 }
                 for outcome, own in zip(done[model], answers, strict=True)
             ],
             "settings": items.settings.get(model, {}),
-            "words": _by_vector(items, answers),
+            "words": {
+                name: _mean((answers == items.gold)[:, items.known == side]) for name, side in sides
+            },
         }
         for model, answers in answers_of.items()
     }
@@ -82,7 +87,10 @@ def _judged(
                 for kind, label in labels.items()
             },
             "cells": _cells(items, answers, answers_of[BASELINE]),
-            "gap": _gap_tests(done[model], done[BASELINE]),
+            "gap": {
+                when: reports.short(over_seeds(*(_gaps(done[m], when) for m in (model, BASELINE))))
+                for when in WHEN
+            },
         }
         for model, answers in answers_of.items()
         if model != BASELINE and BASELINE in answers_of
@@ -98,13 +106,6 @@ def _judged(
         "models": models,
         "against": against,
     }
-
-
-def _by_vector(items: Items, answers: np.ndarray) -> dict[str, float]:
-    """Accuracy on words with and without a vector; empty where that is not known."""
-    right, sides = answers == items.gold, (("with", 1), ("without", 0))
-    known = sides if len(items.known) else ()
-    return {name: _mean(right[:, items.known == side]) for name, side in known}
 
 
 def _answers(outcome: Outcome, items: Items) -> np.ndarray:
@@ -169,15 +170,6 @@ def _mean(values: np.ndarray) -> float:
     return round(float(values.mean()), 6) if len(values) else float("nan")
 
 
-def _gap(outcome: Outcome, when: str) -> float:
+def _gaps(outcomes: Sequence[Outcome], when: str) -> np.ndarray:
     """How much higher the main task's loss is on the development part than in training."""
-    return float(np.diff(getattr(outcome, when)).mean())
-
-
-def _gap_tests(mine: Sequence[Outcome], theirs: Sequence[Outcome]) -> dict[str, Any]:
-    """The gap of an MTL model less that of STL, over seeds."""
-    tests = {}
-    for when in ("chosen", "last"):
-        gaps = [np.array([_gap(outcome, when) for outcome in own]) for own in (mine, theirs)]
-        tests[when] = reports.short(over_seeds(*gaps))
-    return tests
+    return np.array([np.diff(getattr(outcome, when)).mean() for outcome in outcomes])

@@ -157,14 +157,13 @@ def with_automatic(corpus: Corpus) -> Corpus:
     assert isinstance(tags.scale, Nominal)
     noun = tags.scale.values.index("NOUN")
     n = corpus.n_annotators
+    item, annotator, answer = np.repeat(items, n), np.tile(np.arange(n), len(items)), tags.answer
+    given = tags.annotator_codes("counting automatic tokens")
     added = Annotations.from_arrays(
-        np.r_[tags.item, np.repeat(items, n)],
-        np.r_[tags.annotator_codes("counting automatic tokens"), np.tile(np.arange(n), len(items))],
-        np.r_[tags.answer, np.full(len(items) * n, noun)].astype(tags.answer.dtype),
-        tags.scale,
-        items=tags.items,
+        np.r_[tags.item, item], np.r_[given, annotator],
+        np.r_[answer, np.full(len(item), noun)].astype(answer.dtype), tags.scale, items=tags.items,
         annotators=tags.annotators,
-    )
+    )  # fmt: skip
     return replace(corpus, questions={**corpus.questions, "tag": added})
 
 

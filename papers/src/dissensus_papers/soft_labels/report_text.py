@@ -57,7 +57,9 @@ def _row(name: str, model: str, block: Report, kind: str) -> list[str]:
     cells = [f"  {MODELS[model]}"]
     for metric in ("accuracy", "f1"):
         ours = 100 * pooled[metric]
-        stars = _stars(tests, metric) if tests else ""
+        p = number(tests["published"][metric]) if tests else 1.0  # of the paper's one-sided test
+        better = tests and number(tests["ours"][metric]["effect"]) > 0
+        stars = next((stars for level, stars in STARS if better and p <= level), "")
         runs = spread([100 * fit[metric] for fit in fits])
         difference = f"{ours - getattr(printed, metric):+.2f}" if printed else ""
         cells += [_paper(printed, metric), f"{ours:.2f}{stars}{runs}", difference]
@@ -70,13 +72,6 @@ def _paper(printed: Printed | None, metric: str) -> str:
         return "-"
     stars = printed.stars if metric == "accuracy" else printed.f1_stars
     return f"{getattr(printed, metric):.2f}{stars}"
-
-
-def _stars(tests: Report, metric: str) -> str:
-    """By the paper's test, which is one-sided: is MTL better?"""
-    p = number(tests["published"][metric])
-    better = number(tests["ours"][metric]["effect"]) > 0
-    return next((stars for level, stars in STARS if better and p <= level), "")
 
 
 # ---- Table 3, words, overfitting ----
@@ -130,9 +125,8 @@ def _gaps(report: Report) -> Rows:
 
 
 def _accuracy_table(number_: int, heading: str) -> Section:
-    names = [
-        f"{metric}: {what}" for metric in ("accuracy", "F1") for what in ("paper", "ours", "diff")
-    ]
+    cells = ("paper", "ours", "diff")
+    names = [f"{metric}: {what}" for metric in ("accuracy", "F1") for what in cells]
     return Section(
         heading,
         ["", *names, "within 1.5 or above", "MTL over STL"],
