@@ -224,17 +224,9 @@ def _read_answers(
             arrays[name] = column.to_numpy(zero_copy_only=False)
             if pa.types.is_binary(column.type):  # sets of many values
                 arrays[name] = masks_of_bytes(arrays[name])
-    annotations = Annotations.from_arrays(
-        arrays.pop("item"),
-        arrays.pop("annotator", None),
-        arrays.pop("answer"),
-        scale,
-        items=items,
-        annotators=annotators,
-        extra=_stripped(columns, "extra."),
-        repeats="keep",
-        **arrays,
-    )
+    item, annotator, answer = (arrays.pop(name, None) for name in ("item", "annotator", "answer"))
+    arrays |= {"items": items, "annotators": annotators, "extra": _stripped(columns, "extra.")}
+    annotations = Annotations.from_arrays(item, annotator, answer, scale, repeats="keep", **arrays)
     return replace(annotations, repeats=front["repeats"])
 
 

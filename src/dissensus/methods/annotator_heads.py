@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from torch import Tensor, nn
+from torch import nn
 
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.annotator_method import (
@@ -33,17 +33,12 @@ class _HeadsNet(PriorNetwork):
         own = method.question_hidden
         width = [self.trunk.width, *own][-1]
         for number, (question, scale) in enumerate(sizes.scales.items()):
-            question_heads = heads.AnnotatorHeads(
-                sizes.n_annotators,
-                width,
-                likelihood(scale),
-                sizes.start.get(question),
-                method.common,
-            )
+            family, start = likelihood(scale), sizes.start.get(question)
+            of_all = heads.AnnotatorHeads(sizes.n_annotators, width, family, start, method.common)
             if own:
                 layers = hidden_layers(self.trunk.width, own, method.dropout)
                 self.add_module(f"layers_{number}", layers)
-            self.add_module(f"heads_{number}", question_heads)
+            self.add_module(f"heads_{number}", of_all)
 
     def tables(self) -> list[nn.Parameter]:
         all_heads = [part for part in self.children() if isinstance(part, heads.AnnotatorHeads)]
@@ -54,7 +49,8 @@ class _HeadsNet(PriorNetwork):
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
         rows = {}
         for number, question in enumerate(self.questions):
-            own, item = self._own(number, features), batch.rows.item
+            layers, item = getattr(self, f"layers_{number}", None), batch.rows.item
+            own = features if layers is None else layers(features)
             of_question = self.get_submodule(f"heads_{number}")
             assert isinstance(of_question, heads.AnnotatorHeads)
             rows[question] = of_question(own, item, annotator)
@@ -62,11 +58,6 @@ class _HeadsNet(PriorNetwork):
                 squares = of_question.squares(batch.annotators)
                 rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
         return Outputs(rows=rows)
-
-    def _own(self, number: int, features: Tensor) -> Tensor:
-        """The features of items after the layers of a question, if it has its own."""
-        layers = getattr(self, f"layers_{number}", None)
-        return features if layers is None else layers(features)
 
 
 @dataclass(eq=False)

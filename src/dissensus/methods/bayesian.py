@@ -147,12 +147,9 @@ class Bayesian(LabelMethod):
     def answers(self, question: str, raw: Tensor) -> Answers:
         n_items, n_passes = raw.shape[:2]
         each = super().answers(question, raw.transpose(0, 1).flatten(0, 1))
-        return joint_answers(
-            self.learned_.questions[question],
-            each.distribution.reshape(n_passes, n_items, -1),
-            each.value.reshape(n_passes, n_items),
-            self.read,
-        )
+        masses = each.distribution.reshape(n_passes, n_items, -1)
+        values, scale = each.value.reshape(n_passes, n_items), self.learned_.questions[question]
+        return joint_answers(scale, masses, values, self.read)
 
     def _is_tempered(self) -> bool:
         return self.read == "mean"

@@ -37,12 +37,8 @@ def chosen_method(corpus: Corpus, questions: Sequence[str] | None = None) -> Cho
         counts = np.concatenate([each.per_annotator() for each in answers.values()])
         middle = np.median(counts[counts > 0])
         if middle >= MANY_ANSWERS:
-            return Choice(
-                "annot-mix",
-                (),
-                f"gold labels are more than the majority, and the median annotator gave {middle:g} "
-                "answers",
-            )
+            gave = f"the median annotator gave {middle:g} answers"
+            return Choice("annot-mix", (), f"gold labels are more than the majority, and {gave}")
     return Choice("annotator-heads", (), "the annotators are known")
 
 

@@ -57,9 +57,6 @@ class _UncertainAnswers(Answers):
 
     disagreement: np.ndarray  # (n,)
 
-    def extra_fields(self) -> dict[str, np.ndarray]:
-        return {"disagreement": self.disagreement}
-
 
 class _UncertainNet(Network):
     """A shared network whose last output for each question is the disagreement."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -138,15 +139,12 @@ class Padl(TruthMethod):
         return _PadlNet(sizes, self)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
+        def function(loss: Loss, outputs: Outputs, batch: Batch) -> Tensor:
+            """Of the answers as the shared branch predicts them."""
+            shared = outputs.rows[f"{loss.name}{SHARED}"]
+            return loss.function(Outputs(rows={loss.name: shared}), batch)
+
         own = super().losses(sizes)
-        return (*own, *(_of_shared_branch(loss) for loss in own))
-
-
-def _of_shared_branch(loss: Loss) -> Loss:
-    """A loss of the answers, as the shared branch predicts them."""
-
-    def function(outputs: Outputs, batch: Batch) -> Tensor:
-        shared = outputs.rows[f"{loss.name}{SHARED}"]
-        return loss.function(Outputs(rows={loss.name: shared}), batch)
-
-    return replace(loss, name=f"{loss.name}{SHARED}", function=function)
+        names = {loss: f"{loss.name}{SHARED}" for loss in own}
+        shared = (replace(loss, name=names[loss], function=partial(function, loss)) for loss in own)
+        return (*own, *shared)

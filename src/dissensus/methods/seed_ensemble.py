@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.attribution import PositionWeights, position_weights
+from dissensus.methods.framework.attribution import position_weights
 from dissensus.methods.framework.labels import LabelMethod, tempered
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import (
@@ -234,29 +234,23 @@ class SeedEnsemble(LabelMethod):
         return self.tune != "nothing" or not self.pools
 
     def _with_attention(self, predictions: Predictions, corpus: Corpus) -> Predictions:
-        by_member = [self._position_weights(member, corpus) for member in self.members_]
+        by_member = []  # the weights of each batch, by question and role
+        for member in self.members_:
+            examples = member._prediction_examples(corpus, Table.of_nothing())
+            every = batches(examples, np.arange(corpus.n_items), self._at_once())
+            network, scales = member.network_, self.learned_.questions
+            by_member.append([position_weights(network, batch, scales) for batch, _ in every])
         with_attention = {}
         for question, prediction in predictions.items():
-            attention = tuple(
-                _member_attention(role, [weights[question, role] for weights in by_member])
-                for of_question, role in by_member[0]
-                if of_question == question
-            )
-            with_attention[question] = replace(prediction, member_attention=attention)
+            attention = []
+            for role in by_member[0][0][question]:
+                of_role = [[of[question][role] for of in of_member] for of_member in by_member]
+                weight = [np.concatenate([part.weight for part in parts]) for parts in of_role]
+                places = np.concatenate([part.places for part in of_role[0]])  # the same for all
+                ends = np.cumsum(np.concatenate([part.lengths for part in of_role[0]]))
+                attention.append(MemberAttention(role, np.stack(weight), places, np.r_[0, ends]))
+            with_attention[question] = replace(prediction, member_attention=tuple(attention))
         return predictions.with_questions(with_attention)
-
-    def _position_weights(
-        self, member: Single, corpus: Corpus
-    ) -> dict[tuple[str, str], list[PositionWeights]]:
-        """The weights of each batch, by question and role."""
-        weights: dict[tuple[str, str], list[PositionWeights]] = {}
-        examples = member._prediction_examples(corpus, Table.of_nothing())
-        for batch, _ in batches(examples, np.arange(corpus.n_items), self._at_once()):
-            of_batch = position_weights(member.network_, batch, self.learned_.questions)
-            for question, by_role in of_batch.items():
-                for role, of_role in by_role.items():
-                    weights.setdefault((question, role), []).append(of_role)
-        return weights
 
     # ---- save, load and check ----
 
@@ -305,12 +299,3 @@ def _one_by_one(runs: list[Trainer], checkpoint: Checkpoint | None) -> None:
         run.train(own)
         if own is not None and own.due and run.processes.is_first:
             run.save(own)
-
-
-def _member_attention(role: str, by_member: list[list[PositionWeights]]) -> MemberAttention:
-    """The weights of all batches and members; positions are the same for all members."""
-    weight = np.stack([np.concatenate([part.weight for part in parts]) for parts in by_member])
-    first = by_member[0]
-    lengths = np.concatenate([part.lengths for part in first])
-    places = np.concatenate([part.places for part in first])
-    return MemberAttention(role, weight, places, np.r_[0, np.cumsum(lengths)])

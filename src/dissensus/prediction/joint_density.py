@@ -98,9 +98,6 @@ def read_density(folder: Path, number: int, entry: dict[str, Any]) -> JointDensi
     """Read what `write_density` wrote."""
     table = read_table(folder / f"density-{number}.parquet")
     mass = table["mass"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return JointDensity(
-        tuple(entry["questions"]),
-        tuple(scale_from_dict(scale) for scale in entry["scales"]),
-        Names(table["item"].combine_chunks()),
-        mass.reshape(table.num_rows, *entry["shape"]),
-    )
+    scales = tuple(scale_from_dict(scale) for scale in entry["scales"])
+    items, mass = Names(table["item"].combine_chunks()), mass.reshape(len(table), *entry["shape"])
+    return JointDensity(tuple(entry["questions"]), scales, items, mass)

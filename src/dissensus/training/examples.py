@@ -145,26 +145,22 @@ class Examples:
                 continue
             store = encoding.store()
             examples.n_cut += store.n_cut
-            if pool:
-                examples._pool(corpus, role, encoding, store)
+            if pool:  # one vector for each item, the mean over its focus
+                assert corpus.focus is not None
+                codes = encoding.content.astype(np.int64)
+                present = np.flatnonzero(codes >= 0)
+                focus = corpus.focus.take(present)
+                vectors, unfocused = store.pooled_at(codes[present], focus.start, focus.stop)
+                entry = np.full(len(codes), -1)
+                entry[present] = np.arange(len(present))
+                examples._set_pooled(role, vectors, entry)
+                examples.unfocused += unfocused
             else:
                 examples.stores[role] = store
                 examples._set_focus(corpus, role)
         for name, values in (targets or {}).items():
             examples.targets[name] = torch.from_numpy(np.asarray(values)).to(device)
         return examples
-
-    def _pool(self, corpus: Corpus, role: str, encoding: Encoding, store: Store) -> None:
-        """One vector for each item, the mean over its focus."""
-        assert corpus.focus is not None
-        codes = encoding.content.astype(np.int64)
-        present = np.flatnonzero(codes >= 0)
-        focus = corpus.focus.take(present)
-        vectors, unfocused = store.pooled_at(codes[present], focus.start, focus.stop)
-        entry = np.full(len(codes), -1)
-        entry[present] = np.arange(len(present))
-        self._set_pooled(role, vectors, entry)
-        self.unfocused += unfocused
 
     def _set_pooled(self, role: str, vectors: np.ndarray, entry: np.ndarray) -> None:
         """Vectors, and which of them each item has; zeros for items without this role (-1)."""
@@ -239,15 +235,12 @@ class Examples:
             return self._no_rows
         row = torch.from_numpy(rows).to(self.device)
         annotators, local = torch.unique(self.rows["annotator"][row], return_inverse=True)
-        return {
-            "annotators": annotators,
-            "rows": Rows(
-                torch.from_numpy(owner).to(self.device),
-                local,
-                {q: answer[row] for q, answer in self.rows["answer"].items()},
-                {q: weight[row] for q, weight in self.rows["weight"].items()},
-            ),
-        }
+        answers, weights = (
+            {question: values[row] for question, values in self.rows[name].items()}
+            for name in ("answer", "weight")
+        )
+        item = torch.from_numpy(owner).to(self.device)
+        return {"annotators": annotators, "rows": Rows(item, local, answers, weights)}
 
     def distinct(self, role: str, items: np.ndarray) -> tuple[np.ndarray, Tensor]:
         """The distinct contents of these items, and which of them each item has, -1 none."""
@@ -325,13 +318,9 @@ def plan_epoch(
     lengths = (stop - start)[sequence]
     starts = np.r_[0, np.cumsum(lengths)]
     within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-    return EpochPlan(
-        learned[item[sequence]],
-        (1.0 / pieces[item]).astype(np.float32)[sequence],
-        rows[np.repeat(start[sequence], lengths) + within],
-        starts,
-        training.batch_size,
-    )
+    share = (1.0 / pieces[item]).astype(np.float32)[sequence]
+    rows = rows[np.repeat(start[sequence], lengths) + within]
+    return EpochPlan(learned[item[sequence]], share, rows, starts, training.batch_size)
 
 
 def batch_indices(

@@ -75,13 +75,10 @@ class Processes:
             own, _ = examples.distinct(role, mine.items)
             places = torch.from_numpy(np.searchsorted(whole, own))
             batch.places[f"content.{role}"] = places.to(examples.device)
-        return BatchPart(
-            **vars(batch),
-            whole=examples.batch(*index, with_contents=False),
-            n_items=np.diff(edges).tolist(),
-            n_rows=np.diff(row_edges).tolist(),
-            rank=self.rank,
-        )
+        every = examples.batch(*index, with_contents=False)
+        n_items, n_rows = np.diff(edges).tolist(), np.diff(row_edges).tolist()
+        parts: Any = vars(batch)
+        return BatchPart(**parts, whole=every, n_items=n_items, n_rows=n_rows, rank=self.rank)
 
     def sum_gradients(self, parameters: Sequence[nn.Parameter], loss: Tensor) -> Tensor:
         """Sum the gradients over all processes; returns the loss of the whole batch.

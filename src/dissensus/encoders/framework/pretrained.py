@@ -215,15 +215,8 @@ def pretrained_network(
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of its own report on weights
     try:
-        model, report = load_pretrained(
-            AutoModel,
-            source,
-            name,
-            use_safetensors=True,
-            ignore_mismatched_sizes=True,
-            output_loading_info=True,
-            **options,
-        )
+        options |= {"ignore_mismatched_sizes": True, "output_loading_info": True}
+        model, report = load_pretrained(AutoModel, source, name, use_safetensors=True, **options)
     finally:
         logging.set_verbosity(verbosity)
     weights = dict(model.named_parameters()) | dict(model.named_buffers())

@@ -21,12 +21,9 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18  # positions that are pooled at a time, to save memory
 NOUNS: dict[Kind, str] = {
-    "text": "text",
-    "image": "picture",
-    "audio": "recording",
-    "video": "video",
+    "text": "text", "image": "picture", "audio": "recording", "video": "video",
     "features": "feature array",
-}
+}  # fmt: skip
 
 
 class Unreadable(DataError):
@@ -192,13 +189,15 @@ class Prepared:
     @classmethod
     def joined(cls, parts: Parts[Prepared]) -> Prepared:
         """All parts, concatenated."""
-        return cls(
-            np.concatenate([part.units for part in parts]),
-            _offsets([np.diff(part.offsets) for part in parts]),
-            np.concatenate([part.places for part in parts]),
-            _offsets([np.diff(part.place_offsets) for part in parts]),
-            np.concatenate([part.cut for part in parts]),
+        units, places, cut = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("units", "places", "cut")
         )
+        offsets, place_offsets = (
+            np.r_[0, np.cumsum(np.concatenate([np.diff(getattr(part, name)) for part in parts]))]
+            for name in ("offsets", "place_offsets")
+        )
+        return cls(units, offsets, places, place_offsets, cut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +223,3 @@ def _padded(values: np.ndarray, offsets: np.ndarray, codes: np.ndarray) -> tuple
     for row, (first, last) in enumerate(zip(starts, ends, strict=True)):
         padded[row, : last - first] = values[first:last]
     return torch.from_numpy(padded), torch.from_numpy(lengths)
-
-
-def _offsets(lengths: list[np.ndarray]) -> np.ndarray:
-    return np.r_[0, np.cumsum(np.concatenate(lengths))]

@@ -386,13 +386,9 @@ class Method(ABC):
                     f"training diverged: {bad.sum()} of {len(bad)} answers to {question!r} are "
                     "nan; lower the learning rate, or rescale contents with large numbers"
                 )
+            extra = of_items.extra_fields()
             predictions[question] = Prediction(
-                scale,
-                corpus.items,
-                of_items.distribution,
-                of_items.value,
-                by_annotator,
-                **of_items.extra_fields(),
+                scale, corpus.items, of_items.distribution, of_items.value, by_annotator, **extra
             )
         return Predictions(predictions, self.name, corpus.name, densities)
 

@@ -259,7 +259,11 @@ def best_temperature(
             agree less than their one label shows, and a few labels that happen to be predicted
             correctly would lead to it.
     """
-    logs, columns = _log_masses(scale, distribution), _columns(scale, label)
+    logs, columns = _log_masses(scale, distribution), label.astype(np.int64)
+    if isinstance(scale, Interval):
+        columns = scale.bins(label)
+    elif isinstance(scale, MultiLabel):  # 0 or 1 for each value, (n, n_values)
+        columns = scale.one_hot(label).astype(np.int64)
     of_labels = np.take_along_axis(logs, columns[..., None], axis=-1)[..., 0].sum()
 
     def slope(temperature: float) -> float:
@@ -280,15 +284,6 @@ def _log_masses(scale: Scale, distribution: np.ndarray) -> np.ndarray:
     if isinstance(scale, MultiLabel):
         distribution = np.stack([1 - distribution, distribution], axis=-1)
     return np.log(distribution.clip(np.finfo(float).tiny))
-
-
-def _columns(scale: Scale, label: np.ndarray) -> np.ndarray:
-    """The column of each label, (n,); multi-label: 0 or 1 for each value, (n, n_values)."""
-    if isinstance(scale, Interval):
-        return scale.bins(label)
-    if isinstance(scale, MultiLabel):
-        return scale.one_hot(label).astype(np.int64)
-    return label.astype(np.int64)
 
 
 def _softmax(logs: np.ndarray) -> np.ndarray:

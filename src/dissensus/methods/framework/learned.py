@@ -43,7 +43,7 @@ class Answers:
 
     def extra_fields(self) -> dict[str, Any]:
         """Additional fields of the `Prediction` of these items, by name."""
-        return {}
+        return {n: getattr(self, n) for n in ("members", "disagreement") if hasattr(self, n)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,9 +35,6 @@ class MemberAnswers(Answers):
     members: np.ndarray  # (n_members, n)
     masses: np.ndarray  # (n_members, n, n_columns) their distributions
 
-    def extra_fields(self) -> dict[str, np.ndarray]:
-        return {"members": self.members}
-
 
 def joint_answers(
     scale: Scale, distribution: np.ndarray, value: np.ndarray, read: ReadOut

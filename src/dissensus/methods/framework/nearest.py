@@ -83,7 +83,12 @@ def _nearest(
     learned = predictor.learned
     nearest = {q: np.full(predictor.corpus.n_annotators + 1, -1) for q in rows}
     without: dict[str, list[Rows]] = {q: [] for q in rows}
-    candidates = {q: _candidates(predictor, q) for q in rows}
+    by_name = np.argsort(np.array(list(learned.annotators), dtype=object), kind="stable")
+    candidates = {}  # codes of annotators with answers, in the order in which they win ties
+    for question in rows:
+        n_answers = learned.n_answers[question]
+        order = by_name[np.argsort(-n_answers[by_name], kind="stable")]
+        candidates[question] = order[n_answers[order] > 0]
     every = np.flatnonzero(learned.any_answered)
     answered = np.concatenate([newcomer for newcomer, _, _ in rows.values()])
     newcomers, n_answers = np.unique(answered, return_counts=True)
@@ -108,11 +113,11 @@ def _nearest(
                 nearest[question][one] = codes[0]
                 without[question].append((np.full(len(distinct), one), distinct, codes[1:]))
     nothing = (np.zeros(0, np.int64),) * 3
-    joined = {q: zip(nothing, *parts, strict=True) for q, parts in without.items()}
-    return nearest, {
-        q: tuple(np.concatenate(columns) for columns in parts)  # type: ignore[misc]
-        for q, parts in joined.items()
-    }
+    joined = {}
+    for question, parts in without.items():
+        newcomer, item, codes = map(np.concatenate, zip(nothing, *parts, strict=True))
+        joined[question] = newcomer, item, codes
+    return nearest, joined
 
 
 def _agreements(
@@ -159,15 +164,6 @@ def _chosen(agreement: np.ndarray, order: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(rounded).all(axis=1), -1, order[best])
 
 
-def _candidates(predictor: PairPredictor, question: str) -> np.ndarray:
-    """The training codes of annotators with answers, in the order in which they win ties."""
-    learned = predictor.learned
-    n_answers = learned.n_answers[question]
-    by_name = np.argsort(np.array(list(learned.annotators), dtype=object), kind="stable")
-    order = by_name[np.argsort(-n_answers[by_name], kind="stable")]
-    return order[n_answers[order] > 0]
-
-
 def _rows(enrolment: Corpus, question: str, newcomers: np.ndarray) -> Rows:
     """Newcomer, item and answer of each answer, sorted by newcomer and item.
 
@@ -178,7 +174,8 @@ def _rows(enrolment: Corpus, question: str, newcomers: np.ndarray) -> Rows:
     if question not in enrolment.questions or enrolment[question].annotator is None:
         return nothing, nothing, nothing
     annotations = enrolment[question]
-    annotator = annotations.annotator_codes("unknown='nearest'").astype(np.int64)
+    assert annotations.annotator is not None
+    annotator = annotations.annotator.astype(np.int64)
     order = np.lexsort((annotations.item, annotator))
     order = order[newcomers[annotator[order]]]
     answer, scale = annotations.answer[order], annotations.scale

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -77,10 +78,8 @@ def with_cells(table: Table, corpus: Corpus, questions: tuple[str, ...]) -> Tabl
 def cell_losses(sizes: Sizes, weight: float) -> tuple[Loss, ...]:
     """The divergence of the prediction of each cell from what similar annotators are predicted to
     answer, who did answer the item."""
-    losses: list[Loss] = []
-    for question in sizes.scales:
-        losses += [_cell_loss(sizes, question, weight, set_labels) for set_labels in (False, True)]
-    return tuple(losses)
+    both = product(sizes.scales, (False, True))
+    return tuple(_cell_loss(sizes, question, weight, set_labels) for question, set_labels in both)
 
 
 def _cell_loss(sizes: Sizes, question: str, factor: float, set_labels: bool) -> Loss:
@@ -94,14 +93,8 @@ def _cell_loss(sizes: Sizes, question: str, factor: float, set_labels: bool) -> 
         divergence = torch.xlogy(target, target) - target * family.log_masses(raw)
         return factor * divergence.sum(dim=-1)
 
-    during = (HALF, LAST) if set_labels else (0.0, HALF)
-    return Loss(
-        f"{question}{CELL}",
-        "row",
-        loss,
-        weight=lambda batch: batch.rows.weight[f"{question}{CELL}"],
-        during=during,
-    )
+    during, name = (HALF, LAST) if set_labels else (0.0, HALF), f"{question}{CELL}"
+    return Loss(name, "row", loss, lambda batch: batch.rows.weight[name], during)
 
 
 def soft_targets(shares: Tensor, question: str, batch: Batch) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Literal
 
 import torch
@@ -128,16 +129,14 @@ def after_pretraining(losses: tuple[Loss, ...], share: float) -> tuple[Loss, ...
     """
     if not share:
         return losses
-    first = (_through_first(loss, share) for loss in losses)
-    return (*first, *(replace(loss, during=(share, 1.0)) for loss in losses))
 
-
-def _through_first(loss: Loss, share: float) -> Loss:
-    def function(outputs: Outputs, batch: Batch) -> Tensor:
+    def function(loss: Loss, outputs: Outputs, batch: Batch) -> Tensor:
         rows = outputs.rows | {loss.name: outputs.rows[f"{loss.name}{FIRST}"]}
         return loss.function(Outputs(rows=rows, items=outputs.items), batch)
 
-    return replace(loss, name=f"{loss.name}{FIRST}", function=function, during=(0.0, share))
+    first = (replace(loss, name=f"{loss.name}{FIRST}", function=partial(function, loss),
+                     during=(0.0, share)) for loss in losses)  # fmt: skip
+    return (*first, *(replace(loss, during=(share, 1.0)) for loss in losses))
 
 
 # ---- confusion matrices: how an annotator's answers depend on the truth, row by row ----

@@ -246,14 +246,9 @@ class StackedValidation:
     @staticmethod
     def possible(trainers: Sequence[Trainer]) -> bool:
         """Whether all members are scored by the loss on pooled vectors, of their last weights."""
-        return all(
-            trainer.validation is not None
-            and trainer.validation.examples is not None
-            and not trainer.validation.examples.prepared
-            and not trainer.validation.examples.stores
-            and not trainer.training.averaged
-            for trainer in trainers
-        )
+        judged = [trainer.validation and trainer.validation.examples for trainer in trainers]
+        averaged = any(trainer.training.averaged for trainer in trainers)
+        return not averaged and all(e and not e.prepared and not e.stores for e in judged)
 
     def scores(self) -> list[float]:
         """The mean loss of each member, with its weights of now."""

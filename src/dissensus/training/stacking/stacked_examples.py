@@ -224,12 +224,10 @@ class StackedExamples:
         inputs = {}
         for role, values in self.inputs.items():
             codes = at_step(indices.contents[role], step)
-            inputs[role] = Inputs(
-                values.units[codes][:, :, : longest[role]],
-                values.lengths[codes],
-                values.n_positions[codes],
-                values.places[codes][:, :, : longest[role]],
+            units, places = (
+                padded[codes][:, :, : longest[role]] for padded in (values.units, values.places)
             )
+            inputs[role] = Inputs(units, values.lengths[codes], values.n_positions[codes], places)
         return Batch(
             items=items,
             share=share.to(torch.float32),
