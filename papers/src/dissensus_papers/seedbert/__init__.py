@@ -14,7 +14,6 @@ from dissensus_papers.framework.paper import Plan, Request
 from dissensus_papers.framework.reports import Report, write_json
 from dissensus_papers.framework.text import front_page
 from dissensus_papers.seedbert.analysis import figures
-from dissensus_papers.seedbert.claims import CLAIMS
 from dissensus_papers.seedbert.emotions import EMOTIONS_FILE, emotions
 from dissensus_papers.seedbert.outcomes import Items, Outcome
 from dissensus_papers.seedbert.protocol import (
@@ -25,7 +24,7 @@ from dissensus_papers.seedbert.protocol import (
     SeedBertCondition,
     ready,
 )
-from dissensus_papers.seedbert.report_text import TABLES
+from dissensus_papers.seedbert.report_text import CLAIMS, TABLES
 
 OTHER = (
     "The paper's corpus (500 clips, six emotions) is not public. Our figures are from other "

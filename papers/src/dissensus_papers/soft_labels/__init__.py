@@ -14,9 +14,7 @@ from dissensus_papers.framework.fitted import FittedPaper, run_fits
 from dissensus_papers.framework.paper import Plan, Request
 from dissensus_papers.framework.reports import Report
 from dissensus_papers.framework.text import front_page
-from dissensus_papers.soft_labels.analysis import figures, in_every_model
-from dissensus_papers.soft_labels.claims import CLAIMS
-from dissensus_papers.soft_labels.outcomes import Items, Outcome
+from dissensus_papers.soft_labels.outcomes import Items, Outcome, figures, in_every_model
 from dissensus_papers.soft_labels.protocol import (
     CONDITIONS,
     CORPORA,
@@ -28,7 +26,7 @@ from dissensus_papers.soft_labels.protocol import (
     saved_settings,
     with_automatic,
 )
-from dissensus_papers.soft_labels.report_text import TABLES
+from dissensus_papers.soft_labels.report_text import CLAIMS, TABLES
 
 WORDS = (
     "Word vectors are GloVe with 100 numbers, not 300, and character vectors start at random: "

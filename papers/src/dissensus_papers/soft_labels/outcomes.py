@@ -1,8 +1,9 @@
-"""Outcomes of fits, and facts about the test items of a condition."""
+"""Outcomes of fits, and facts about the test items of a condition; and from these the report:
+scores, the paper's test and ours, cells of errors, gaps of losses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,22 @@ import numpy as np
 
 from dissensus import Corpus
 from dissensus.aggregation import AGGREGATORS
-from dissensus.evaluation import plain
+from dissensus.errors import DataError
+from dissensus.evaluation import over_seeds, plain, published, resampling
 from dissensus.metrics import entropy, excess_kurtosis
+from dissensus.progress import progress
+from dissensus_papers.framework import reports
 from dissensus_papers.framework.fitted import SavedItems, SavedOutcome
-from dissensus_papers.soft_labels.protocol import STEMS, SoftLabelsCondition, folds, labels
+from dissensus_papers.soft_labels.protocol import (
+    BASELINE,
+    CELLS,
+    CONDITIONS,
+    MODELS,
+    STEMS,
+    SoftLabelsCondition,
+    folds,
+    labels,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,3 +96,154 @@ def known_words(corpus: Corpus, items: np.ndarray, glove: str | Path | None) -> 
     shown = zip(corpus.content[focus.role][items], *ends, strict=True)
     numbers = [words.number(texts[code][start:stop]) for code, start, stop in shown]
     return (np.array(numbers) != words.nothing).astype(np.int64)
+
+
+WHEN = ("chosen", "last")  # epochs
+
+
+def figures(
+    path: Path, facts: reports.Report, outcomes: Mapping[str, Sequence[Outcome]], n_done: int
+) -> reports.Report:
+    """See `FittedPaper.figures`."""
+    items = {name: Items.load(path, name) for name in outcomes}
+    conditions = {}
+    with progress("testing", len(items)) as advance:
+        for name, own in outcomes.items():
+            conditions[name] = _judged(CONDITIONS[name], items[name], own)
+            advance(1)
+    seeds = {outcome.seed for own in outcomes.values() for outcome in own}
+    left_out = n_done - sum(map(len, outcomes.values()))
+    return {"seeds": sorted(seeds), "left_out": left_out, "conditions": conditions}
+
+
+def in_every_model(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Outcomes of the seeds that every model is done with, so that all are scored on the same
+    runs; a model that is not begun yet does not count."""
+    done = {model: {o.seed for o in outcomes if o.model == model} for model in MODELS}
+    seeds = set.intersection(*(own for own in done.values() if own)) if outcomes else set()
+    return [outcome for outcome in outcomes if outcome.seed in seeds]
+
+
+def _judged(
+    condition: SoftLabelsCondition, items: Items, outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
+    """The scores of every model, and each MTL model compared with STL."""
+    done = {model: [o for o in outcomes if o.model == model] for model in MODELS}
+    answers_of = {  # (n_runs, n_items)
+        model: np.stack([_answers(o, items) for o in own]) for model, own in done.items() if own
+    }
+    labels = {kind: getattr(items, kind) for kind in condition.tested}
+    sides = (("with", 1), ("without", 0)) if len(items.known) else ()  # words with a vector
+    models = {
+        model: {
+            "pooled": {kind: _scores(label, answers) for kind, label in labels.items()},
+            "fits": [
+                {
+                    "seed": outcome.seed,
+                    "seconds": round(outcome.seconds, 1),
+                    "scores": {kind: _scores(label, own) for kind, label in labels.items()},
+                    "epochs": outcome.best_epochs,
+                    "gap": {when: round(float(_gaps([outcome], when)[0]), 6) for when in WHEN},
+                }
+                for outcome, own in zip(done[model], answers, strict=True)
+            ],
+            "settings": items.settings.get(model, {}),
+            "words": {
+                name: _mean((answers == items.gold)[:, items.known == side]) for name, side in sides
+            },
+        }
+        for model, answers in answers_of.items()
+    }
+    against = {
+        model: {
+            "tests": {
+                kind: _tests(condition, items, label, answers, answers_of[BASELINE])
+                for kind, label in labels.items()
+            },
+            "cells": _cells(items, answers, answers_of[BASELINE]),
+            "gap": {
+                when: reports.short(over_seeds(*(_gaps(done[m], when) for m in (model, BASELINE))))
+                for when in WHEN
+            },
+        }
+        for model, answers in answers_of.items()
+        if model != BASELINE and BASELINE in answers_of
+    }
+    return {
+        "n_items": len(items.gold),
+        "seeds": sorted({outcome.seed for outcome in outcomes}),
+        "with_vector": float(items.known.mean()) if len(items.known) else float("nan"),
+        "majority": {  # the accuracy of always answering the most frequent label
+            kind: max(_mean(label == value) for value in np.unique(label))
+            for kind, label in labels.items()
+        },
+        "models": models,
+        "against": against,
+    }
+
+
+def _answers(outcome: Outcome, items: Items) -> np.ndarray:
+    """The predicted answers of all test items; those of other items are refused."""
+    n, wanted = len(outcome.predicted), len(items.gold)
+    if n != wanted:
+        raise DataError(
+            f"{outcome.condition}, {outcome.model}, seed {outcome.seed}: {n} answers to {wanted} "
+            "items; take its folder away and run the paper again"
+        )
+    return outcome.predicted
+
+
+def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """Over the predictions of a run, or of all runs pooled as in the paper."""
+    answers = predicted.ravel()
+    label = np.tile(wanted, len(answers) // len(wanted))
+    accuracy = float((label == answers).mean())
+    return {"accuracy": round(accuracy, 6), "f1": round(reports.macro_f1(label, answers), 6)}
+
+
+def _tests(
+    condition: SoftLabelsCondition,
+    items: Items,
+    wanted: np.ndarray,
+    mine: np.ndarray,
+    theirs: np.ndarray,
+) -> dict[str, Any]:
+    """The paper's test and ours, of accuracy and of macro-F1."""
+    both, label = (mine, theirs), np.tile(wanted, len(mine))
+    right = [(side == wanted).astype(float) for side in both]
+    pooled = [resampling.macro_f1(label, side.reshape(1, -1)) for side in both]
+    return {
+        "published": {
+            "accuracy": published(*right, resamples=condition.draws).p,
+            "f1": published(*pooled, resamples=condition.draws).p,
+        },
+        "ours": reports.accuracy_and_f1(wanted, mine, theirs, items.groups),
+    }
+
+
+def _cells(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
+    """Which model is right, the mean measure of the soft label there, and whether it differs
+    where only one is right."""
+    from scipy.stats import mannwhitneyu
+
+    a, b = mine == items.gold, theirs == items.gold
+    known = ~np.isnan(items.measure)
+    values = np.broadcast_to(items.measure, mine.shape)
+    inside = zip(CELLS, (a & b, ~a & b, a & ~b, ~a & ~b), strict=True)
+    measures = {name: values[cell & known] for name, cell in inside}
+    mixed = measures["only MTL right"], measures["only STL right"]
+    p = float(mannwhitneyu(*mixed).pvalue) if all(map(len, mixed)) else float("nan")
+    return {
+        "n": {name: len(measured) for name, measured in measures.items()},
+        "mean": {name: _mean(measured) for name, measured in measures.items()},
+        "mann_whitney": p,
+    }
+
+
+def _mean(values: np.ndarray) -> float:
+    return round(float(values.mean()), 6) if len(values) else float("nan")
+
+
+def _gaps(outcomes: Sequence[Outcome], when: str) -> np.ndarray:
+    """How much higher the main task's loss is on the development part than in training."""
+    return np.array([np.diff(getattr(outcome, when)).mean() for outcome in outcomes])
