@@ -77,13 +77,25 @@ CNN_WIDTH, NARROW, CHANNELS = 300, 64, 128
 DROPOUT = 0.1
 
 
-class CharacterCnnNetwork(EncoderNetwork):
+class UntrainedNetwork(EncoderNetwork):
+    """A network that is not pretrained, of parts that torch knows how to draw."""
+
+    pretrained: ClassVar[bool] = False
+    drawn: ClassVar[tuple[type[nn.Module], ...]]
+
+    def initialise(self) -> None:
+        for part in self.modules():
+            if isinstance(part, self.drawn):
+                part.reset_parameters()  # type: ignore[operator]
+
+
+class CharacterCnnNetwork(UntrainedNetwork):
     """Turns characters (n_contents, length) into one vector per content, (n_contents, 1, 384).
 
     After the end of a content, windows read zeros; no window starts there.
     """
 
-    pretrained: ClassVar[bool] = False
+    drawn = (nn.Embedding, nn.Conv1d, nn.Linear, Norm)
 
     def __init__(self, stacked: bool) -> None:
         super().__init__()
@@ -114,11 +126,6 @@ class CharacterCnnNetwork(EncoderNetwork):
     @property
     def blocks(self) -> list[nn.Module]:
         return [self.table, self.narrow, self.convolutions, self.block]
-
-    def initialise(self) -> None:
-        for part in self.modules():
-            if isinstance(part, nn.Embedding | nn.Conv1d | nn.Linear | Norm):
-                part.reset_parameters()
 
 
 def _cnn_windows(convolution: nn.Module, channels: Tensor, inside: Tensor) -> Tensor:
@@ -187,18 +194,17 @@ SPELLING_WIDTH = 32  # of the vector of a character
 SPELLING_WINDOWS = (2, 3, 4)
 
 
-class SpellingNetwork(EncoderNetwork):
+class SpellingNetwork(UntrainedNetwork):
     """The maximum of each channel over a word, from characters (n_contents, length, 20)."""
 
-    pretrained: ClassVar[bool] = False
+    drawn = (nn.Embedding, nn.Conv1d)
 
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.width = channels * len(SPELLING_WINDOWS)
         self.table = nn.Embedding(N_CHARACTERS, SPELLING_WIDTH)
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(SPELLING_WIDTH, channels, w) for w in SPELLING_WINDOWS
-        )
+        windows = (nn.Conv1d(SPELLING_WIDTH, channels, window) for window in SPELLING_WINDOWS)
+        self.convolutions = nn.ModuleList(windows)
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         words = units.flatten(0, 1)  # (n_words, 20)
@@ -209,11 +215,6 @@ class SpellingNetwork(EncoderNetwork):
     @property
     def blocks(self) -> list[nn.Module]:
         return [self.table, self.convolutions]
-
-    def initialise(self) -> None:
-        for part in self.modules():
-            if isinstance(part, nn.Embedding | nn.Conv1d):
-                part.reset_parameters()
 
 
 def _spelling_windows(convolution: nn.Module, characters: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from dissensus.contents import Contents
 from dissensus.encoders import EncoderNetwork, TableEncoder, UntrainedEncoder, WordsEncoder
-from dissensus_papers.encoders.characters import CharactersEncoder, first_values
+from dissensus_papers.encoders.characters import CharactersEncoder, UntrainedNetwork, first_values
 
 CHARACTERS = 50  # of a word that are read
 STATE = 256  # width of the state of an LSTM, in each direction
@@ -38,10 +38,10 @@ def _table(rows: np.ndarray) -> nn.Embedding:
     return nn.Embedding(n_rows, width, _weight=torch.from_numpy(rows.copy()))
 
 
-class TaggerNetwork(EncoderNetwork):
+class TaggerNetwork(UntrainedNetwork):
     """The outputs of both Bi-LSTMs at each word: (n_contents, length, 1 + 50) to 1,024 numbers."""
 
-    pretrained: ClassVar[bool] = False
+    drawn = (nn.LSTM,)
     stackable: ClassVar[bool] = False  # vmap does not support LSTMs
     key: Tensor
 
@@ -55,44 +55,29 @@ class TaggerNetwork(EncoderNetwork):
         self.register_buffer("key", torch.from_numpy(odd), persistent=False)
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
-        sentences = self._sentences(self.words(units[..., 0]), lengths)
-        spellings, which = self._distinct(units[..., 1:].flatten(0, 1).long())
-        of_characters = self._spellings(self.characters(spellings))[which]
-        return torch.cat([sentences, of_characters.view(*units.shape[:2], -1)], dim=2)
-
-    def _sentences(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """Both directions at each word. Each sentence is reversed by itself, so that the backward
-        LSTM starts at its last word, not in the padding."""
-        at = torch.arange(vectors.shape[1], device=vectors.device)
-        last = lengths[:, None] - 1
+        # each sentence is reversed by itself, so that the backward LSTM starts at its last word,
+        # not in the padding
+        words = self.words(units[..., 0])
+        at, last = torch.arange(words.shape[1], device=words.device), lengths[:, None] - 1
         reverse = torch.where(at <= last, last - at, at).unsqueeze(2)  # (n_contents, length, 1)
-        forth, _ = self.of_words.forth(vectors)
-        back, _ = self.of_words.back(vectors.gather(1, reverse.expand_as(vectors)))
-        return torch.cat([forth, back.gather(1, reverse.expand_as(back))], dim=2)
-
-    def _distinct(self, characters: Tensor) -> tuple[Tensor, Tensor]:
-        """The distinct spellings, (n_spellings, 50), and the spelling of each word. They are
-        compared by hashes of 64 bits, so a collision is practically impossible."""
-        key = (characters * self.key).sum(dim=1)
+        forth, _ = self.of_words.forth(words)
+        back, _ = self.of_words.back(words.gather(1, reverse.expand_as(words)))
+        sentences = [forth, back.gather(1, reverse.expand_as(back))]
+        # the distinct spellings, compared by hashes of 64 bits, and the spelling of each word
+        spelled = units[..., 1:].flatten(0, 1).long()
+        key = (spelled * self.key).sum(dim=1)
         keys, which = torch.unique(key, return_inverse=True)
         one = torch.zeros_like(keys).scatter_(0, which, torch.arange(len(key), device=key.device))
-        return characters[one], which
-
-    def _spellings(self, vectors: Tensor) -> Tensor:
-        """Both directions at the last of 50 characters, where the backward LSTM has made one step
-        only."""
-        _, (forth, _) = self.of_characters.forth(vectors)
-        _, (back, _) = self.of_characters.back(vectors[:, -1:].contiguous())
-        return torch.cat([forth[0], back[0]], dim=1)
+        characters = self.characters(spelled[one])
+        # at the last of 50 characters the backward LSTM has made one step only
+        _, (first, _) = self.of_characters.forth(characters)
+        _, (second, _) = self.of_characters.back(characters[:, -1:].contiguous())
+        of_characters = torch.cat([first[0], second[0]], dim=1)[which]
+        return torch.cat([*sentences, of_characters.view(*units.shape[:2], -1)], dim=2)
 
     @property
     def blocks(self) -> list[nn.Module]:
         return [self.words, self.characters, self.of_words, self.of_characters]
-
-    def initialise(self) -> None:
-        for part in self.modules():
-            if isinstance(part, nn.LSTM):
-                part.reset_parameters()
 
 
 @dataclass(frozen=True)

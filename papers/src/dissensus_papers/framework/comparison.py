@@ -112,22 +112,18 @@ class ComparisonPaper(Paper):
                 if condition.figures is not None:
                     figures = plain(condition.figures(corpus))
                     write_json(_figures_file(place.folder, condition.name), figures)
-                choices = {name: self.models[name].choices for name in condition.models}
+                models = {name: self.models[name] for name in condition.models}
+                choices = {name: m.choices for name, m in models.items() if m.choices is not None}
                 left = request.until - time.monotonic()
                 same = ("questions", "metrics", "densities", "trials", "scoring", "by")
                 try:
                     compare(
-                        corpus,
-                        methods[condition.name],
-                        out=own,
+                        corpus, methods[condition.name], out=own, choices=choices,
                         folds=condition.folds and condition.folds(corpus),
-                        seeds=seeds_in(own, condition.seeds[:runs]),
-                        choices={name: some for name, some in choices.items() if some is not None},
-                        processes=request.processes,
-                        budget=None if left == math.inf else left,
-                        command=request.command,
+                        seeds=seeds_in(own, condition.seeds[:runs]), processes=request.processes,
+                        budget=None if left == math.inf else left, command=request.command,
                         **{name: getattr(condition, name) for name in same},
-                    )
+                    )  # fmt: skip
                 except Unfinished as unfinished:
                     later = ", ".join(other.name for other in conditions[at + 1 :])
                     not_begun = f" Not begun: {later}." if later else ""
@@ -341,12 +337,16 @@ def _condition(
     reference = reference if reference in about.methods else about.methods[0]
     of_question = {table.question: table for table in tables(results, reference=reference)}
     floors: Report = {}
+    against: Report = {model: {} for model in about.methods if model != reference}
     notes: dict[str, list[str]] = {}
     for question, own in of_question.items():
         others = {row.name: _figures(row) for row in own.rows if row.name not in about.methods}
         for name, by_metric in figures.get(question, {}).items():
             others[name] = {m: {"mean": mean, "spread": None} for m, mean in by_metric.items()}
         floors[question] = others
+        for model, by_question in against.items():
+            cells = own[model].cells.items()
+            by_question[question] = {m: short(cell.against) for m, cell in cells if cell.against}
         for note in own.notes:
             notes.setdefault(note, []).append(question)
     return {
@@ -362,14 +362,7 @@ def _condition(
             model: {question: _figures(table[model]) for question, table in of_question.items()}
             for model in about.methods
         },
-        "against": {
-            model: {
-                question: {m: short(c.against) for m, c in table[model].cells.items() if c.against}
-                for question, table in of_question.items()
-            }
-            for model in about.methods
-            if model != reference
-        },
+        "against": against,
         "floors": floors,
         "notes": [  # those on some tables name the question
             note if len(questions) == len(of_question) else f"{', '.join(questions)}: {note}"

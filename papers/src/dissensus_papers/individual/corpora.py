@@ -70,13 +70,22 @@ def joined(corpora: Mapping[str, Corpus]) -> Corpus:
     for question in parts[0].questions:
         rated = [_rated(part[question]) for part in parts]
         both = zip(rated, starts, strict=False)
-        codes = [(r.item + n, r.annotator_codes("a joined corpus") + m) for r, (n, m) in both]
-        item, annotator = map(np.concatenate, zip(*codes, strict=True))
+        rows = [(r.item + n, r.annotator_codes("a joined corpus") + m) for r, (n, m) in both]
+        item, annotator = map(np.concatenate, zip(*rows, strict=True))
         questions[question] = Annotations.from_arrays(
             item, annotator, np.concatenate([part.answer for part in rated]), Interval(-1, 1),
             items=items, annotators=annotators,
         )  # fmt: skip
-    roles = [role for role in parts[0].contents if all(role in part.contents for part in parts)]
+    contents = {}
+    for role in parts[0].contents:
+        if all(role in part.contents for part in parts):
+            each = [part.contents[role] for part in parts]
+            first = np.cumsum([0, *map(len, each)])
+            of_parts = zip((part.content[role] for part in parts), first, strict=False)
+            codes = [np.where(code < 0, -1, code + start) for code, start in of_parts]
+            chunks = [c for one in each for c in getattr(one.values, "chunks", [one.values])]
+            values = pa.chunked_array(chunks).combine_chunks()
+            contents[role] = Contents(each[0].kind, values), np.concatenate(codes)
     speakers = [
         None if speaker is None else f"{name}, {speaker}"
         for name, part in named
@@ -86,18 +95,13 @@ def joined(corpora: Mapping[str, Corpus]) -> Corpus:
     for name, part in named:
         known = name in PARTS
         of_item += part.splits[PARTS[name]].to_pylist() if known else [None] * part.n_items
+    left_out = tuple(row for part in parts for row in part.left_out)
+    notes = tuple(note for part in parts for note in part.notes)
     return Corpus.build(
-        " to ".join(names),
-        items,
-        questions,
-        annotators=annotators,
-        contents={role: _all_contents(role, parts) for role in roles},
+        " to ".join(names), items, questions, annotators=annotators, contents=contents,
         item_attributes={PART: np.repeat(names, sizes).tolist(), "speaker": speakers},
-        splits={PART: of_item},
-        group="speaker",
-        left_out=tuple(row for part in parts for row in part.left_out),
-        notes=tuple(note for part in parts for note in part.notes),
-    )
+        splits={PART: of_item}, group="speaker", left_out=left_out, notes=notes,
+    )  # fmt: skip
 
 
 def identified(corpus: Corpus) -> Corpus:
@@ -118,15 +122,6 @@ def identified(corpus: Corpus) -> Corpus:
             annotators=annotators,
         )  # fmt: skip
     return replace(corpus, questions=questions, annotators=annotators)
-
-
-def _all_contents(role: str, corpora: Sequence[Corpus]) -> tuple[Contents, np.ndarray]:
-    contents = [corpus.contents[role] for corpus in corpora]
-    starts = np.cumsum([0, *map(len, contents)])
-    both = zip((corpus.content[role] for corpus in corpora), starts, strict=False)
-    codes = np.concatenate([np.where(code < 0, -1, code + start) for code, start in both])
-    chunks = [c for each in contents for c in getattr(each.values, "chunks", [each.values])]
-    return Contents(contents[0].kind, pa.chunked_array(chunks).combine_chunks()), codes
 
 
 PARTS = {"msp_improv": "paper", "msp_podcast": "official"}  # the splits of joined corpora

@@ -38,20 +38,11 @@ HEADS_METHOD, ONEHOT_METHOD, CONSENSUS_METHOD, GRID_METHOD = (
     f"individual.methods:{name}" for name in ("Heads", "OneHot", "Consensus", "PublishedGrid")
 )
 PUBLISHED: dict[str, Any] = {  # network and optimisation, as in the released code
-    "dropout": 0.2,
-    "training.epochs": 500,
-    "training.batch_size": 32,
-    "training.optimiser": "sgd",
-    "training.learning_rate": 1e-3,
-    "training.weight_decay": 0.0,
-    "training.schedule": "plateau",
-    "training.plateau": 5,
-    "training.plateau_factor": 0.1,
-    "training.patience": 10,
-    "training.warm_up": 0.0,
-    "training.clip": float("inf"),
-    "training.losses": "interleaved",
-}
+    "dropout": 0.2, "training.epochs": 500, "training.batch_size": 32, "training.optimiser": "sgd",
+    "training.learning_rate": 1e-3, "training.weight_decay": 0.0, "training.schedule": "plateau",
+    "training.plateau": 5, "training.plateau_factor": 0.1, "training.patience": 10,
+    "training.warm_up": 0.0, "training.clip": float("inf"), "training.losses": "interleaved",
+}  # fmt: skip
 INDIVIDUAL = PUBLISHED | {
     "hidden": (256,), "question_hidden": (256, 256), "loss": "ccc", "published": True,
 }  # fmt: skip
@@ -103,13 +94,10 @@ CONCORDANCES = (  # of activation, of valence
     {GRID: {"CCC": 0.573}, BOTH: {"CCC": 0.571}},
 )
 DISTANCES = {
-    "soft": {
-        GRID: {TVD: 0.515, JSD: 0.213},
-        BOTH: {TVD: 0.503, JSD: 0.211},
-        ANSWERS: {TVD: 0.500, JSD: 0.211},
-    },
+    "soft": {GRID: {TVD: 0.515, JSD: 0.213}, BOTH: {TVD: 0.503, JSD: 0.211},
+             ANSWERS: {TVD: 0.500, JSD: 0.211}},
     "plain": {ANSWERS: {TVD: 0.553, JSD: 0.265}},
-}
+}  # fmt: skip
 ACROSS = {  # TVD of the baseline and of MT on other corpora, without retraining
     "improv-podcast": (0.601, 0.518),
     "improv-iemocap": (0.633, 0.613),

@@ -29,14 +29,10 @@ _SIMULATED, _STREET, _STREET_PARTS, _STREET_WITH_LESS, _LESS = (
 )
 _PANELS = ("cue-conflict", "speech", "hs-brexit", "convabuse", "paraphrase")
 _OTHERS = {
-    BASE: "classifiers without queries",
-    "d-lema": "D-LEMA",
-    "padl": "PADL",
-    "madl": "MaDL",
-    "embedding": "annotator embeddings",
-    HEADS: "annotator heads",
+    BASE: "classifiers without queries", "d-lema": "D-LEMA", "padl": "PADL", "madl": "MaDL",
+    "embedding": "annotator embeddings", HEADS: "annotator heads",
     "annotator-majority": "each annotator's most frequent answer",
-}
+}  # fmt: skip
 _COMPARED = (
     (PUBLISHED, "As published, queries", ("cue-conflict", *_STREET)),
     (VIDEO, "As published for clips, queries", ("amer",)),

@@ -52,25 +52,15 @@ def _by_perspective(metric: str, rows: dict[str, tuple[float, ...]]) -> tuple[Pr
     )
 
 
-STREET_ACCURACY = _by_perspective(
-    "annotator accuracy",
-    {
-        BASE: (0.42, 0.47, 0.47, 0.53, 0.47),
-        "d-lema": (0.54, 0.57, 0.47, 0.51, 0.47),
-        "padl": (0.58, 0.59, 0.52, 0.58, 0.55),
-        "madl": (0.56, 0.58, 0.46, 0.50, 0.48),
-        PUBLISHED: (0.63, 0.64, 0.58, 0.62, 0.61),
-    },
-)
-STREET_DIC = _by_perspective(
-    "DIC, all pairs",
-    {
-        "d-lema": (0.62, 0.59, 0.36, 0.51, 0.61),
-        "padl": (0.48, 0.52, 0.32, 0.43, 0.57),
-        "madl": (0.45, 0.45, 0.29, 0.39, 0.59),
-        PUBLISHED: (0.43, 0.38, 0.24, 0.27, 0.54),
-    },
-)
+STREET_ACCURACY = _by_perspective("annotator accuracy", {
+    BASE: (0.42, 0.47, 0.47, 0.53, 0.47), "d-lema": (0.54, 0.57, 0.47, 0.51, 0.47),
+    "padl": (0.58, 0.59, 0.52, 0.58, 0.55), "madl": (0.56, 0.58, 0.46, 0.50, 0.48),
+    PUBLISHED: (0.63, 0.64, 0.58, 0.62, 0.61),
+})  # fmt: skip
+STREET_DIC = _by_perspective("DIC, all pairs", {
+    "d-lema": (0.62, 0.59, 0.36, 0.51, 0.61), "padl": (0.48, 0.52, 0.32, 0.43, 0.57),
+    "madl": (0.45, 0.45, 0.29, 0.39, 0.59), PUBLISHED: (0.43, 0.38, 0.24, 0.27, 0.54),
+})  # fmt: skip
 STREET_LESS = _by_perspective(  # 40 % of the training answers deleted
     "annotator accuracy",
     {"padl": (0.44, 0.42, 0.37, 0.43, 0.41), PUBLISHED: (0.55, 0.53, 0.49, 0.52, 0.54)},

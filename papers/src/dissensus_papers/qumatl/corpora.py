@@ -59,7 +59,6 @@ def as_levels(ratings: Annotations) -> Annotations:
 
 
 def _as_classes(corpus: Corpus) -> Corpus:
-    """Levels as classes."""
     question, answers = next(iter(corpus.questions.items()))
     assert isinstance(answers.scale, Ordinal)
     classes = replace(answers, scale=Nominal(answers.scale.values))
@@ -81,8 +80,7 @@ def _without(share: int, prepared: Prepared) -> Prepared:
 
 
 def _spoken(corpus: Corpus) -> Corpus:
-    """Ratings of accuracy as levels, and speech as mean vectors of `FRAMES` frames of Whisper-tiny;
-    the text is not read."""
+    """Accuracy as levels, and speech as means of `FRAMES` frames of Whisper-tiny; no text."""
     from dissensus.encoders import encodings
 
     corpus, role = _only("accuracy")(corpus), "speech"

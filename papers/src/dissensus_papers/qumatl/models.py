@@ -78,13 +78,10 @@ FLOORS = {
     "prior": Model("Prior", "prior"),
     "annotator-majority": Model("Each annotator's most frequent answer", "annotator-majority"),
 }
-MODELS: dict[str, Model] = {
-    **_COMPARED,
+_PUBLISHED = {
     PUBLISHED: _published("Queries, as published", "qumatl.variants:AnnotatorQueries.published"),
     VIDEO: _published("Queries, as published for clips", "qumatl.variants:VideoQueries.published"),
-    **ABLATIONS,
-    **TUNED_MODELS,
-    **FLOORS,
 }
+MODELS: dict[str, Model] = _COMPARED | _PUBLISHED | ABLATIONS | TUNED_MODELS | FLOORS
 COMPARED = (*_COMPARED, *FLOORS)
 OF_TOKENS = (ONE_LAYER, QUERIES, PUBLISHED, *ABLATIONS)  # they attend to the parts of a picture

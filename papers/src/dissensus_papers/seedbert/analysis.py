@@ -75,14 +75,10 @@ def figures(
         annotators[name] = {"n": len(rate), **sd} if sd else {}
     emotions = path / EMOTIONS_FILE
     rated = read_json(emotions) if emotions.exists() else {"kappas": {}}
-    return rated | {
-        "settings": facts["settings"],
-        "done": n_done,
-        "again": {name: f.less_one() for name, f in tuned.items() if SOURCES[name].again},
-        "number": _of_number(figures_of),
-        ANNOTATORS: annotators,
-        "conditions": conditions,
-    }
+    again = {name: f.less_one() for name, f in tuned.items() if SOURCES[name].again}
+    report = {"settings": facts["settings"], "done": n_done, "again": again}
+    report |= {"number": _of_number(figures_of), ANNOTATORS: annotators, "conditions": conditions}
+    return rated | report
 
 
 # ---- one condition ----
@@ -235,13 +231,19 @@ class Figures:
 
 def _judged(figures: Figures) -> dict[str, Any]:
     deep = {read: figures.nearer((SEEDS, read), (DEEP, read)) for read in READ_OUTS}
+    against, known = {}, figures.items.label >= 0  # accuracy and macro-F1 of Table 4
+    for model in TABLE_4:
+        if model != SEEDS and (repeats := figures.shared(SEEDS, model)):
+            mine, theirs = (figures.answers(name, repeats)[:, known] for name in (SEEDS, model))
+            label, groups = figures.items.label[known], figures.items.groups[known]
+            against[model] = accuracy_and_f1(label, mine, theirs, groups)
     return {
         "corpus": figures.condition.corpus,
         "n_items": len(figures.items.label),
         "values": figures.items.values,
         "floors": figures.floors(),
         "models": {model: figures.of_model(model) for model in MODELS if model in figures.done},
-        "against": _table_tests(figures),
+        "against": against,
         "examples": _examples(figures),
         "specific": _specific(figures),
         "recovery": {
@@ -294,18 +296,6 @@ def _specific(figures: Figures) -> dict[str, Any]:
     stacked = {way: np.stack(each) for way, each in losses.items()}
     test = over(stacked["with"], stacked["without"], items.groups[item])
     return {way: float(each.mean()) for way, each in stacked.items()} | {"test": test}
-
-
-def _table_tests(figures: Figures) -> dict[str, Any]:
-    """SeedBERT against each other model of Table 4, accuracy and macro-F1."""
-    tests = {}
-    known = figures.items.label >= 0
-    for model in TABLE_4:
-        if model != SEEDS and (repeats := figures.shared(SEEDS, model)):
-            mine, theirs = (figures.answers(name, repeats)[:, known] for name in (SEEDS, model))
-            label, groups = figures.items.label[known], figures.items.groups[known]
-            tests[model] = accuracy_and_f1(label, mine, theirs, groups)
-    return tests
 
 
 # ---- the number of members ----

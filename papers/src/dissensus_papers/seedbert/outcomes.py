@@ -67,15 +67,9 @@ class Items(SavedItems):
         rows = np.zeros((0, 3), np.int64)
         if annotations.annotator is not None:
             rows = np.stack([annotations.item, annotations.annotator, annotations.answer], axis=1)
-        return cls(
-            corpus.name,
-            [str(value) for value in annotations.scale.values],  # type: ignore[attr-defined]
-            annotations.counts(),
-            label,
-            np.unique(corpus.units(), return_inverse=True)[1].reshape(-1),
-            fold_of,
-            rows,
-        )
+        values = [str(value) for value in annotations.scale.values]  # type: ignore[attr-defined]
+        groups = np.unique(corpus.units(), return_inverse=True)[1].reshape(-1)
+        return cls(corpus.name, values, annotations.counts(), label, groups, fold_of, rows)
 
     @property
     def shares(self) -> np.ndarray:

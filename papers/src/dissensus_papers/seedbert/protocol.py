@@ -84,12 +84,8 @@ PAPER = Training(
     epochs=3, batch_size=16, optimiser="adam", learning_rate=5e-6, encoder_learning_rate=5e-6,
     schedule="constant", weight_decay=0.0, warm_up=0.0, clip=math.inf,
 )  # fmt: skip
-AS_PAPER: dict[str, Any] = {
-    **{f"training.{name}": value for name, value in asdict(PAPER).items()},
-    "dropout": 0.1,
-    "base_rates": False,
-    "complexity_weight": 1.0,
-}
+AS_PAPER: dict[str, Any] = {f"training.{name}": value for name, value in asdict(PAPER).items()}
+AS_PAPER |= {"dropout": 0.1, "base_rates": False, "complexity_weight": 1.0}
 RATES, EPOCHS = (3e-5, 1e-4, 3e-4), (2, 4)
 HEAD_RATES, HEAD_EPOCHS = (1e-3, 3e-3, 1e-2), (10, 30)  # where the encoder is frozen
 COSTS = (1e-4, 1e-2)  # of a Bayesian network's weights; in the paper 1

@@ -333,8 +333,7 @@ TABLES = (
             "Over the answers of a repetition, mean over repetitions."),
     Section(
         "Distance of the recovered distribution from the annotators' answers",
-        ["", "read as", "cross-entropy", "JSD", "TVD", "corr.", "entropy"],
-        _recovered,
+        ["", "read as", "cross-entropy", "JSD", "TVD", "corr.", "entropy"], _recovered,
         "Distances from the annotators' answers, mean over items and repetitions: cross-entropy "
         "and JSD in nats, TVD. For the cross-entropy of votes, one half is added to each value. "
         "Votes of a single network: its answer counts five times. corr.: Pearson's correlation of "
@@ -343,16 +342,13 @@ TABLES = (
         "from all answers, not from one label per item.",
     ),
     Section(
-        "Figure 3: distributions of single items",
-        ["", ""],
-        _examples,
+        "Figure 3: distributions of single items", ["", ""], _examples,
         "Items at the quartiles of the annotators' entropy, in the first repetition. SeedBERT: "
         "shares of votes; BERT: probabilities of one network.",
     ),
     Section(
         "A specific annotator: cross-entropy of each annotator's answers, in nats",
-        ["", "SeedBERT", "with their frequencies", "these alone", "with less without"],
-        _specific,
+        ["", "SeedBERT", "with their frequencies", "these alone", "with less without"], _specific,
         "SeedBERT's mean probability with a temperature of at least 1, times how often the "
         "annotator gives an answer in training, divided by how often all do; five answers of all "
         "annotators are added to theirs. Alone: these frequencies without a network.",
@@ -372,13 +368,9 @@ TABLES = (
     Section(
         "The effect of the number of members",
         ["members", "accuracy", "F1", *(f"cross-entropy, {READS[r]}" for r in READ_OUTS),
-         "JSD, votes", "JSD, with temperature"],
-        _numbers,
+         "JSD, votes", "JSD, with temperature"], _numbers,
     ),
-    Section(
-        "Table 1: agreement on three questions",
-        ["Cohen's kappa, mean over pairs", "the paper's clips", "snow2008 affect"],
-        _kappas,
-        "Present: rated above 50 of 100.",
-    ),
+    Section("Table 1: agreement on three questions",
+            ["Cohen's kappa, mean over pairs", "the paper's clips", "snow2008 affect"], _kappas,
+            "Present: rated above 50 of 100."),
 )  # fmt: skip

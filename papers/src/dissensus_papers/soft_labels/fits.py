@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -45,11 +45,7 @@ class Task(FitTask):
         ]
 
 
-class _Shared(NamedTuple):
-    """What all trainings of a condition share."""
-
-    parts: list[Any]  # train, test, dev of each fold
-    laid_out: dict[Any, Any]  # examples
+_Shared = tuple[list[Any], dict[Any, Any]]  # train, test, dev of each fold; and their examples
 
 
 def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Outcome:
@@ -58,9 +54,9 @@ def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Ou
     corpus = opened.corpora[condition.corpus]
 
     def dealt() -> _Shared:
-        return _Shared([fold.parts(corpus) for fold in folds(corpus, condition)], {})
+        return [fold.parts(corpus) for fold in folds(corpus, condition)], {}
 
-    shared = opened.once(condition.name, dealt)
+    shared: _Shared = opened.once(condition.name, dealt)
 
     def begun(number: int) -> _Training:
         return _Training.begun(method, key.seed, condition, shared, number)
@@ -68,13 +64,13 @@ def _trained(method: TrainedMethod, key: Key, opened: Opened, stack: bool) -> Ou
     first = begun(0)
     stack = stack and not condition.carried and first.run.examples.device.type == "cuda"
     if stack and stackable(first.run):
-        together = [first, *map(begun, range(1, len(shared.parts)))]
+        together = [first, *map(begun, range(1, len(shared[0])))]
         for error in train_all([one.run for one in together]).values():
             raise error
         return _outcome(key, [one.ended() for one in together])
     trainings: list[Any] = []
     state: dict[str, Any] = {}
-    for number in range(len(shared.parts)):
+    for number in range(len(shared[0])):
         one = begun(number) if number else first
         if state:  # the same first weights, but the moments that Adam had after the last fold
             one.run.optimiser.load_state_dict(state)
@@ -103,21 +99,17 @@ class _Training:
 
     @classmethod
     def begun(
-        cls,
-        method: TrainedMethod,
-        seed: int,
-        condition: SoftLabelsCondition,
-        shared: _Shared,
+        cls, method: TrainedMethod, seed: int, condition: SoftLabelsCondition, shared: _Shared,
         number: int,
-    ) -> _Training:
-        train, test, development = shared.parts[number]
+    ) -> _Training:  # fmt: skip
+        parts, laid_out = shared
+        train, test, development = parts[number]
         own = seeded(method, seed)
         assert isinstance(own, TrainedMethod)
         own.begin_fit(train, condition.question, None)
-        run = own.trainer(train, None, shared.laid_out)
+        run = own.trainer(train, None, laid_out)
         tested, judged = (
-            own.shared_examples(part, own.encodings(part), shared.laid_out)
-            for part in (test, development)
+            own.shared_examples(part, own.encodings(part), laid_out) for part in (test, development)
         )
         wanted = labels(development, condition.question, condition.chosen_by)
         one = cls(own, condition.question, run, tested, judged, wanted)
@@ -141,9 +133,8 @@ class _Training:
         network.eval()
         answers = []
         with torch.inference_mode():
-            for cut in batch_indices(
-                examples, np.arange(examples.n_items), self.run.training, None
-            ):
+            every = np.arange(examples.n_items)
+            for cut in batch_indices(examples, every, self.run.training, None):
                 outputs = network(examples.batch(*cut)).items[self.question]
                 answers.append(self.method.answers(self.question, outputs).value)
         return np.concatenate(answers)

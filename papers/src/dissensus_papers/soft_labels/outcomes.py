@@ -62,24 +62,17 @@ class Items(SavedItems):
 
     @classmethod
     def of(
-        cls,
-        corpus: Corpus,
-        condition: SoftLabelsCondition,
-        settings: Mapping[str, Any],
+        cls, corpus: Corpus, condition: SoftLabelsCondition, settings: Mapping[str, Any],
         glove: str | Path | None = None,
-    ) -> Items:
+    ) -> Items:  # fmt: skip
         tested = np.concatenate([fold.test for fold in folds(corpus, condition)])
         question = condition.question
         soft = AGGREGATORS["softmax-vote"]().fit(corpus[question]).distribution_[tested]
-        return cls(
-            condition.name,
-            labels(corpus, question, "gold")[tested],
-            labels(corpus, question, "consensus")[tested],
-            np.unique(corpus.units()[tested], return_inverse=True)[1].reshape(-1),
-            entropy(soft) if condition.corpus == STEMS else excess_kurtosis(soft),
-            plain(settings),
-            known_words(corpus, tested, glove),
-        )
+        gold, consensus = (labels(corpus, question, k)[tested] for k in ("gold", "consensus"))
+        groups = np.unique(corpus.units()[tested], return_inverse=True)[1].reshape(-1)
+        measure = entropy(soft) if condition.corpus == STEMS else excess_kurtosis(soft)
+        known = known_words(corpus, tested, glove)
+        return cls(condition.name, gold, consensus, groups, measure, plain(settings), known)
 
 
 def known_words(corpus: Corpus, items: np.ndarray, glove: str | Path | None) -> np.ndarray:
@@ -129,8 +122,14 @@ def _judged(
 ) -> dict[str, Any]:
     """The scores of every model, and each MTL model compared with STL."""
     done = {model: [o for o in outcomes if o.model == model] for model in MODELS}
+    for each in outcomes:
+        if len(each.predicted) != len(items.gold):
+            raise DataError(
+                f"{each.condition}, {each.model}, seed {each.seed}: {len(each.predicted)} answers "
+                f"to {len(items.gold)} items; take its folder away and run the paper again"
+            )
     answers_of = {  # (n_runs, n_items)
-        model: np.stack([_answers(o, items) for o in own]) for model, own in done.items() if own
+        model: np.stack([o.predicted for o in own]) for model, own in done.items() if own
     }
     labels = {kind: getattr(items, kind) for kind in condition.tested}
     sides = (("with", 1), ("without", 0)) if len(items.known) else ()  # words with a vector
@@ -182,17 +181,6 @@ def _judged(
     }
 
 
-def _answers(outcome: Outcome, items: Items) -> np.ndarray:
-    """The predicted answers of all test items; those of other items are refused."""
-    n, wanted = len(outcome.predicted), len(items.gold)
-    if n != wanted:
-        raise DataError(
-            f"{outcome.condition}, {outcome.model}, seed {outcome.seed}: {n} answers to {wanted} "
-            "items; take its folder away and run the paper again"
-        )
-    return outcome.predicted
-
-
 def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     """Over the predictions of a run, or of all runs pooled as in the paper."""
     answers = predicted.ravel()
@@ -202,23 +190,16 @@ def _scores(wanted: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
 
 
 def _tests(
-    condition: SoftLabelsCondition,
-    items: Items,
-    wanted: np.ndarray,
-    mine: np.ndarray,
+    condition: SoftLabelsCondition, items: Items, wanted: np.ndarray, mine: np.ndarray,
     theirs: np.ndarray,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """The paper's test and ours, of accuracy and of macro-F1."""
     both, label = (mine, theirs), np.tile(wanted, len(mine))
     right = [(side == wanted).astype(float) for side in both]
     pooled = [resampling.macro_f1(label, side.reshape(1, -1)) for side in both]
-    return {
-        "published": {
-            "accuracy": published(*right, resamples=condition.draws).p,
-            "f1": published(*pooled, resamples=condition.draws).p,
-        },
-        "ours": reports.accuracy_and_f1(wanted, mine, theirs, items.groups),
-    }
+    ours = reports.accuracy_and_f1(wanted, mine, theirs, items.groups)
+    accuracy, f1 = (published(*each, resamples=condition.draws).p for each in (right, pooled))
+    return {"published": {"accuracy": accuracy, "f1": f1}, "ours": ours}
 
 
 def _cells(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
@@ -233,11 +214,9 @@ def _cells(items: Items, mine: np.ndarray, theirs: np.ndarray) -> dict[str, Any]
     measures = {name: values[cell & known] for name, cell in inside}
     mixed = measures["only MTL right"], measures["only STL right"]
     p = float(mannwhitneyu(*mixed).pvalue) if all(map(len, mixed)) else float("nan")
-    return {
-        "n": {name: len(measured) for name, measured in measures.items()},
-        "mean": {name: _mean(measured) for name, measured in measures.items()},
-        "mann_whitney": p,
-    }
+    n = {name: len(measured) for name, measured in measures.items()}
+    means = {name: _mean(measured) for name, measured in measures.items()}
+    return {"n": n, "mean": means, "mann_whitney": p}
 
 
 def _mean(values: np.ndarray) -> float:

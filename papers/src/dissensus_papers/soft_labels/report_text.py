@@ -160,7 +160,6 @@ def _agreement(report: Report) -> str:
 
 
 def _nodes(report: Report) -> str:
-    """By arithmetic: tags by identified annotators."""
     ours, each = 2 * N_TAGS, (1 + N_ANNOTATORS) * N_TAGS
     return (
         f"holds by arithmetic for tags: {ours} nodes against {each:,} ({N_TAGS} tags, "
@@ -352,8 +351,7 @@ def _accuracy_table(number_: int, heading: str) -> Section:
     cells = ("paper", "ours", "diff")
     names = [f"{metric}: {what}" for metric in ("accuracy", "F1") for what in cells]
     return Section(
-        heading,
-        ["", *names, "within 1.5 or above", "MTL over STL"],
+        heading, ["", *names, "within 1.5 or above", "MTL over STL"],
         lambda report: _accuracies(report, number_),
         "Accuracy and macro-F1 in percent over the predictions of all folds and runs; +- is the "
         "standard deviation over runs; diff is ours less the paper's, in points. \"within 1.5 or "
@@ -362,7 +360,7 @@ def _accuracy_table(number_: int, heading: str) -> Section:
         "ten answers to an item as independent.\n"
         "MTL over STL: points of accuracy that MTL gains, with a 95 % interval over seeds and "
         "items.",
-    )
+    )  # fmt: skip
 
 
 TABLES = (
@@ -370,8 +368,7 @@ TABLES = (
     _accuracy_table(2, "Table 2: silver labels (the crowd's majority) and soft labels"),
     Section(
         "Table 3: agreement of the crowd where models are right",
-        ["", *CELLS, "only MTL, only STL"],
-        _cells,
+        ["", *CELLS, "only MTL, only STL"], _cells,
         "Mean excess kurtosis of the soft label: high where the crowd agrees. With two values it "
         "is always -2, so stems have the entropy in nats: low where the crowd agrees.\n"
         "In brackets: number of predictions over all runs. p: Mann-Whitney test, which treats them "
@@ -379,14 +376,12 @@ TABLES = (
     ),
     Section(
         "Overfitting: the main task's loss (nats) on the development part less that in training",
-        ["", "chosen epoch", "chosen less STL's", "last epoch", "last less STL's"],
-        _gaps,
+        ["", "chosen epoch", "chosen less STL's", "last epoch", "last less STL's"], _gaps,
         "Intervals: 95 % over seeds.",
     ),
     _accuracy_table(0, "Beyond the paper: the same with one change"),
     Section(
         "Words with and without a vector in the file of GloVe: accuracy on gold, in percent",
-        ["", "with a vector", "without", "all", "all, in the paper"],
-        _words,
+        ["", "with a vector", "without", "all", "all, in the paper"], _words,
     ),
-)
+)  # fmt: skip
