@@ -82,8 +82,12 @@ class Corpus(CorpusFields):
             (2, 'bob')
         """
         items = items if isinstance(items, Names) else Names(items)
-        if annotators is None:
-            annotators = _union([a.annotators for a in questions.values()])
+        if annotators is None:  # those of all questions, each once, in order of first appearance
+            lists = [a.annotators for a in questions.values() if len(a.annotators)]
+            annotators = lists[0] if lists else Names.range(0)
+            if any(names != annotators for names in lists):
+                arrays = [names.array.cast(pa.string()) for names in lists]
+                annotators = Names(pa.concat_arrays(arrays).unique())
         coded = {role: _coded(role, given, len(items)) for role, given in (contents or {}).items()}
         splits = {name: _arrow(values) for name, values in facts.pop("splits", {}).items()}
         left_out = tuple(row for row in facts.pop("left_out", ()) if row.answers)
@@ -382,7 +386,6 @@ class Corpus(CorpusFields):
         return to_frame(self.to_table())
 
     def _repr_html_(self) -> str:
-        """The first answers of the corpus, for notebooks."""
         first = self.select(items=np.arange(min(self.n_items, MOST_ROWS))).to_table()
         n_rows = max((a.n_rows for a in self.questions.values()), default=self.n_items)
         return html_rows(first, repr(self).strip("<>"), max(n_rows, len(first)))
@@ -419,17 +422,6 @@ def _coded(role: str, content: Any, n_items: int) -> tuple[Contents, np.ndarray]
     return Contents.distinct("text", texts)
 
 
-def _union(lists: list[Names]) -> Names:
-    """The names of all lists, each once, in order of first appearance."""
-    lists = [names for names in lists if len(names)]
-    if not lists:
-        return Names.range(0)
-    if all(names == lists[0] for names in lists):
-        return lists[0]
-    arrays = [names.array.cast(pa.string()) for names in lists]
-    return Names(pa.concat_arrays(arrays).unique())
-
-
 def _arrow(values: Any) -> Any:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
@@ -439,7 +431,6 @@ def _arrow(values: Any) -> Any:
 
 
 def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:
-    """Codes from a mask, codes or names."""
     if isinstance(chosen, np.ndarray) and chosen.dtype == bool:
         if chosen.shape != (len(names),):
             raise DataError(f"a mask over {len(names)} {what}s has {chosen.size} entries")

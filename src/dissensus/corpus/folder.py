@@ -116,7 +116,6 @@ def _item_columns(corpus: CorpusFields) -> dict[str, Any]:
 
 
 def _axes(prefix: str, places: np.ndarray) -> dict[str, np.ndarray]:
-    """One column per axis."""
     return {f"{prefix}{axis}": places[:, axis] for axis in range(places.shape[1])}
 
 
@@ -196,7 +195,6 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
 def _read_questions(
     folder: Path, kind: str, fronts: list[dict[str, Any]], items: Names, annotators: Names
 ) -> dict[str, Annotations]:
-    """Annotations, or gold labels, by question."""
     return {
         entry["name"]: _read_answers(folder / f"{kind}-{n}.parquet", entry, items, annotators)
         for n, entry in enumerate(fronts)

@@ -26,7 +26,9 @@ def item_columns(corpus: CorpusFields) -> dict[str, Any]:
             codes = corpus.content[role]
             column = of_role.values.take(pa.array(codes, mask=codes < 0))
             contents[corpus.columns.get(role, role)] = column
-    names = {} if _named_by_content(corpus, contents) else {item_column(corpus): corpus.items.array}
+    columns, names = list(contents.values()), {item_column(corpus): corpus.items.array}
+    if "item" not in corpus.columns and len(columns) == 1 and columns[0].equals(corpus.items.array):
+        names = {}  # items were named by their text, because the table had no column of items
     return with_columns({**names, **contents}, corpus.item_attributes)
 
 
@@ -119,14 +121,6 @@ def _named(
     for part in (answers, about, of_annotator):
         columns = with_columns(columns, part)
     return pa.table(columns)
-
-
-def _named_by_content(corpus: CorpusFields, contents: Mapping[str, Any]) -> bool:
-    """Whether items were named by their text, because the table had no column of items."""
-    if "item" in corpus.columns or len(contents) != 1:
-        return False
-    (column,) = contents.values()
-    return bool(column.equals(corpus.items.array))
 
 
 def pairs_of(item: np.ndarray, annotator: np.ndarray) -> np.ndarray:

@@ -87,8 +87,7 @@ def noisy(ratings: Any, deviations: Any, noise: float, shared: float, correlatio
 def _knot_weights(
     n_annotators: int, n_questions: int, shared: float, correlation: float
 ) -> np.ndarray:
-    """The share of each knot in the noise of each point: (n_points, n_annotators, n_questions,
-    n_knots)."""
+    """The share of each knot in the noise: (n_points, n_annotators, n_questions, n_knots)."""
     own = _normals(n_annotators * n_questions, first=n_questions)
     own = own.reshape(N_POINTS, n_annotators, n_questions)
     common = _normals(n_questions)[:, None]  # (n_points, 1, n_questions)

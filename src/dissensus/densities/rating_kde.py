@@ -224,7 +224,8 @@ def rating_densities(
     keys = [(tuple(sorted(map(tuple, ratings[n].tolist()))), bins) for n in kept]
     if len(_densities) + len(keys) > MOST_REMEMBERED:
         _densities.clear()
-    _remember([key for key in dict.fromkeys(keys) if key not in _densities])
+    if new := [key for key in dict.fromkeys(keys) if key not in _densities]:
+        _remember(new)
     mass = np.array([_densities[key] for key in keys]).reshape(len(kept), *(bins,) * len(scales))
     return JointDensity(tuple(questions), tuple(scales), corpus.items.take(items[kept]), mass)
 
@@ -240,21 +241,16 @@ def unit_positions(question: str, scale: Scale, answers: np.ndarray) -> np.ndarr
 
 def _remember(keys: Sequence[Key]) -> None:
     """Estimate the densities of ratings; on a GPU many at the same time."""
-    if not keys:
-        return
-    if _has_gpu():
-        by_size: dict[int, list[Key]] = {}
-        for key in keys:
-            by_size.setdefault(len(key[0]), []).append(key)
-        for same_size in by_size.values():
-            for first in range(0, len(same_size), AT_ONCE):
-                some = same_size[first : first + AT_ONCE]
-                _densities.update(zip(some, _estimated(some), strict=True))
-        return
+    at_once = AT_ONCE if _has_gpu() else 1
+    by_size: dict[int, list[Key]] = {}
+    for key in keys:
+        by_size.setdefault(len(key[0]), []).append(key)
     with progress("densities of ratings", len(keys)) as advance:
-        for key in keys:
-            (_densities[key],) = _estimated([key])
-            advance(1)
+        for same_size in by_size.values():
+            for first in range(0, len(same_size), at_once):
+                some = same_size[first : first + at_once]
+                _densities.update(zip(some, _estimated(some), strict=True))
+                advance(len(some))
 
 
 def _estimated(keys: Sequence[Key]) -> np.ndarray:

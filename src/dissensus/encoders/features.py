@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +34,11 @@ class FeaturesEncoder(Encoder):
         nested = hasattr(flat.type, "value_type")  # a list of lists: sequences of vectors
         numbers = (flat.flatten() if nested else flat).to_numpy(zero_copy_only=False)
         lengths = flat.value_lengths() if nested else values.value_lengths()
-        width = _one_width(lengths)
-        vectors = np.asarray(numbers, dtype=np.float32).reshape(-1, width)
+        widths = np.unique(lengths.to_numpy(zero_copy_only=False))
+        if len(widths) != 1:
+            some = ", ".join(str(width) for width in widths[:5])
+            raise DataError(f"feature vectors must have the same width, found {some}")
+        vectors = np.asarray(numbers, dtype=np.float32).reshape(-1, int(widths[0]))
         if not np.isfinite(vectors).all():
             raise DataError("features contain nan or infinite numbers; leave such contents out")
         if not nested:
@@ -44,14 +47,6 @@ class FeaturesEncoder(Encoder):
         frame = np.arange(len(vectors)) - np.repeat(offsets[:-1], np.diff(offsets))
         places = np.stack([frame, frame + 1], axis=1)[:, None].astype(np.float32)
         return Store(vectors, places, offsets)
-
-
-def _one_width(lengths: Any) -> int:
-    widths = np.unique(lengths.to_numpy(zero_copy_only=False))
-    if len(widths) != 1:
-        some = ", ".join(str(width) for width in widths[:5])
-        raise DataError(f"feature vectors must have the same width, found {some}")
-    return int(widths[0])
 
 
 def _pixels(contents: Contents) -> np.ndarray:

@@ -82,8 +82,7 @@ class PictureNetwork(EncoderNetwork):
         return self
 
     def _measure(self, size: int) -> None:
-        """Set `n_side` and `n_whole` from the number of positions: the largest square, and the
-        rest."""
+        """Set `n_side` and `n_whole` by the number of positions: the largest square, the rest."""
         self.eval()
         with torch.no_grad():
             n = self.positions(torch.zeros(1, 3, size, size)).shape[1]
@@ -180,7 +179,7 @@ class ImageEncoder(NeuralEncoder):
         if self.name == LITE:
             _check_multiple(preprocessing.size, LITE_STEP)
             return _LiteNetwork(self._lite(preprocessing.size), preprocessing)
-        model = pretrained_network(self.name, part=_vision_model).float()
+        model = pretrained_network(self.name, part=lambda m: getattr(m, "vision_model", m)).float()
         patch = getattr(model.config, "patch_size", 1)
         _check_multiple(preprocessing.size, patch if isinstance(patch, int) else 1)
         return _HubNetwork(model, preprocessing)
@@ -213,11 +212,6 @@ class ImageEncoder(NeuralEncoder):
         each = np.arange(len(contents) + 1)
         nothing_cut = np.zeros(len(contents), dtype=bool)
         return Prepared(units, each, places.reshape(-1, 2, 2), each * places.shape[1], nothing_cut)
-
-
-def _vision_model(model: Any) -> Any:
-    """The part of a model that reads images; CLIP has another one for texts."""
-    return getattr(model, "vision_model", model)
 
 
 def _preprocessing(processor: Any, size: int | None) -> Preprocessing:

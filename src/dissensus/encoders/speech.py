@@ -235,8 +235,16 @@ class SpeechEncoder(NeuralEncoder):
         return revision(self.name, lambda: self.network)
 
     def load(self) -> EncoderNetwork:
-        carried = self.name in WEIGHTS
-        model = whisper_encoder(weights_file(self.name)) if carried else self._of_hub()
+        if self.name in WEIGHTS:
+            return _Whisper(whisper_encoder(weights_file(self.name)))
+        from transformers import AutoConfig
+
+        config = load_pretrained(AutoConfig, self.name)
+        config.layerdrop = 0.0
+        config.apply_spec_augment = False  # numpy would draw it, regardless of the seed
+        config.add_adapter = False  # for a decoder, which is not used
+        part = operator.methodcaller("get_encoder") if config.model_type == "whisper" else None
+        model = pretrained_network(self.name, part=part, config=config)
         if hasattr(model, "embed_positions"):
             return _Whisper(model)
         if not hasattr(model, "feature_extractor"):
@@ -245,16 +253,6 @@ class SpeechEncoder(NeuralEncoder):
                 "choose a wav2vec2, HuBERT, WavLM or Whisper"
             )
         return _Waves(model)
-
-    def _of_hub(self) -> Any:
-        from transformers import AutoConfig
-
-        config = load_pretrained(AutoConfig, self.name)
-        config.layerdrop = 0.0
-        config.apply_spec_augment = False  # numpy would draw it, regardless of the seed
-        config.add_adapter = False  # for a decoder, which is not used
-        part = operator.methodcaller("get_encoder") if config.model_type == "whisper" else None
-        return pretrained_network(self.name, part=part, config=config)
 
     @cached_property
     def _extractor(self) -> _Extractor:

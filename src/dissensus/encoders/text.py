@@ -105,7 +105,11 @@ class TextEncoder(NeuralEncoder):
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)
         texts = contents.values.to_pylist()
-        tokens = self._tokens(texts, together)
+        sequences = [texts]
+        if together:
+            rest = [self._separator.join(parts[1:]) for parts in texts]
+            sequences = [[parts[0] for parts in texts], rest]
+        tokens = self._tokenizer(*sequences, truncation=True, max_length=self._length)
         encodings = tokens.encodings
         offsets = np.r_[0, np.cumsum([len(of_text.ids) for of_text in encodings])]
         units = np.zeros((int(offsets[-1]), 2), np.int32)
@@ -127,15 +131,6 @@ class TextEncoder(NeuralEncoder):
     def _separator(self) -> str:
         """The separator between the second text and those after it."""
         return f" {self._tokenizer.sep_token or self._tokenizer.eos_token} "
-
-    def _tokens(self, texts: list[Any], together: bool) -> Any:
-        sequences = [texts]
-        if together:
-            sequences = [
-                [parts[0] for parts in texts],
-                [self._separator.join(parts[1:]) for parts in texts],
-            ]
-        return self._tokenizer(*sequences, truncation=True, max_length=self._length)
 
     @cached_property
     def _length(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from PIL import Image
@@ -106,8 +106,7 @@ class VideoEncoder(NeuralEncoder):
 def _frames(
     contents: Contents, code: int, n_frames: int, preprocessing: Preprocessing
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Frames at equal distances, (n, 3, size, size), and start and end of each in seconds,
-    (n, 1, 2)."""
+    """Frames at equal distances, (n, 3, size, size), and from when to when each is, (n, 1, 2)."""
     try:
         import av
     except ImportError:
@@ -144,8 +143,7 @@ def _count(contents: Contents, code: int) -> int:
 def _read(
     contents: Contents, code: int, numbers: set[int], preprocessing: Preprocessing
 ) -> tuple[list[np.ndarray], np.ndarray, int]:
-    """The frames of these numbers; the start of each, and the end of the clip; the number of all
-    frames."""
+    """The frames of these numbers, the start of each and the end of the clip; how many it has."""
     frames, seconds, n_decoded = [], [], 0
     start = end = 0.0
     with _opened(contents, code) as (container, stream):
@@ -176,17 +174,12 @@ def _opened(contents: Contents, code: int) -> Iterator[tuple[Any, Any]]:
     """
     import av
 
-    with _file(contents, code) as file, av.open(file, options=NO_OTHER_FILES) as container:
+    value = contents[code]
+    try:
+        opened = io.BytesIO(value) if isinstance(value, bytes) else open_plain(value)
+    except OSError as error:
+        raise Unreadable(contents, code, str(error.strerror or error)) from None
+    with opened as file, av.open(file, options=NO_OTHER_FILES) as container:
         if not container.streams.video:
             raise Unreadable(contents, code, "it has no video stream")
         yield container, container.streams.video[0]
-
-
-def _file(contents: Contents, code: int) -> BinaryIO:
-    value = contents[code]
-    if isinstance(value, bytes):
-        return io.BytesIO(value)
-    try:
-        return open_plain(value)
-    except OSError as error:
-        raise Unreadable(contents, code, str(error.strerror or error)) from None

@@ -49,7 +49,7 @@ def staged(target: str | Path) -> Iterator[Path]:
         ['answers.csv']
     """
     with write_errors(target), reserved(target):
-        place = _absolute(target)
+        place = Path(os.path.abspath(target))
         new = _reserved.get()[place] / NEW / (place.name or "root")
         new.parent.mkdir(exist_ok=True)
         try:
@@ -62,7 +62,7 @@ def staged(target: str | Path) -> Iterator[Path]:
 @contextmanager
 def reserved(target: str | Path) -> Iterator[None]:
     """Within the block, no other process can write to `target`; its leftovers are deleted."""
-    place = _absolute(target)
+    place = Path(os.path.abspath(target))
     if place in _reserved.get():
         yield
         return
@@ -126,10 +126,6 @@ def remove_locked(folder: Path) -> None:
         _delete_within(folder)
         (folder / LOCK).unlink(missing_ok=True)
         folder.rmdir()
-
-
-def _absolute(target: str | Path) -> Path:
-    return Path(os.path.abspath(target))
 
 
 def _locked_folder(folder: Path, target: str | Path) -> int:
@@ -236,13 +232,9 @@ def check_free(target: Path, kind: str) -> None:
     free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
     if not free and not (target / f"{kind}.json").is_file():
         raise DataError(
-            f"{target}: already exists and is not a dissensus {_word(kind)} folder; "
+            f"{target}: already exists and is not a dissensus {WORDS.get(kind, kind)} folder; "
             "choose another path"
         )
-
-
-def _word(kind: str) -> str:
-    return WORDS.get(kind, kind)
 
 
 def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = FORMAT) -> None:
@@ -269,8 +261,9 @@ def read_json(folder: str | Path, kind: str, schema: Any = dict[str, Any]) -> di
     try:
         content = parse_json(plain_bytes(path), path)
     except (FileNotFoundError, NotADirectoryError):
+        word = WORDS.get(kind, kind)
         raise DataError(
-            f"{folder}: not a dissensus {_word(kind)} folder: {path.name} is missing"
+            f"{folder}: not a dissensus {word} folder: {path.name} is missing"
         ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None

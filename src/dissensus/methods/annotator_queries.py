@@ -516,8 +516,7 @@ class AnnotatorQueries(TrainedMethod):
         )
 
     def _attention(self, corpus: Corpus, item: np.ndarray, code: np.ndarray) -> Iterator[Attention]:
-        """The maps of pairs, one for each role; nan for annotators without an answer in training
-        (code -1)."""
+        """The maps of pairs, one for each role; nan for unknown annotators (code -1)."""
         known = np.flatnonzero(code >= 0)
         known = known[np.argsort(item[known], kind="stable")]  # the order of the table's rows
         table = Table.of_pairs(item[known], code[known])

@@ -107,7 +107,6 @@ class SeedEnsemble(LabelMethod):
     # ---- a member ----
 
     def _member(self, number: int) -> Single:
-        """The method of one member, not fitted yet."""
         own = self.get_params(deep=False)
         shared = {f.name: own[f.name] for f in fields(Single) if f.name in own}
         vary = {"pool": "mean" if self.pools else "attention", "temperature": False}

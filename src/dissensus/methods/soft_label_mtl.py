@@ -129,5 +129,4 @@ class SoftLabelMtl(TrainedMethod):
 
 
 def _soft(question: str) -> str:
-    """The name of a question's second task."""
     return f"{question}.soft"

@@ -111,7 +111,6 @@ class _Products(torch.autograd.Function):
 
 
 def _batched(n: int, in_dims: Dims, *tensors: Tensor) -> list[Tensor]:
-    """The tensors, with the axis of members first."""
     return [
         tensor.expand(n, *tensor.shape) if axis is None else tensor.movedim(axis, 0)
         for tensor, axis in zip(tensors, in_dims, strict=True)

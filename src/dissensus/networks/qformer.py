@@ -271,7 +271,6 @@ def _aligned(vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _expanded(queries: Tensor, n: int) -> Tensor:
-    """The queries of each of n contents."""
     return queries if queries.dim() == 3 else queries.expand(n, *queries.shape)
 
 

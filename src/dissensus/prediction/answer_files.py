@@ -136,5 +136,4 @@ def joined(tables: Sequence[Any]) -> pa.Table:
 
 
 def _file_name(question: str) -> str:
-    """A question as part of a file's name."""
     return re.sub(r'[\\/:*?"<>|\s.]+', "-", question).strip("-") or "question"

@@ -158,7 +158,6 @@ class Prediction:
         return to_frame(self.to_table(by), self.index if by == "item" else None)
 
     def _repr_html_(self) -> str:
-        """The first items, for notebooks."""
         return html_rows(self.to_table(), repr(self).strip("<>"))
 
     def __repr__(self) -> str:
@@ -178,6 +177,46 @@ class _Rows:
     answer: list[Any] = field(default_factory=list)  # as the scale stores it
     distribution: list[np.ndarray] = field(default_factory=list)
     skipped: dict[str, list[str]] = field(default_factory=dict)  # why -> examples
+    sums: list[float] = field(default_factory=list)  # of probabilities, where they are not 1
+
+    def leave_out(self, why: str, example: str) -> None:
+        self.skipped.setdefault(why, []).append(example)
+
+    def add(self, name: str, who: str, given: Any, shares: Any, scale: Scale) -> None:
+        """Add a row, or count why it is left out."""
+        distribution, several = None, isinstance(scale, MultiLabel)
+        if shares is not None and not any(_is_gap(share) for share in shares):
+            distribution = np.array([float(share) for share in shares])
+            if len(distribution) != scale.n_columns:
+                raise DataError(
+                    f"item {name!r}: {len(distribution)} probabilities for {scale.n_columns} values"
+                )
+            if not (distribution >= 0).all():
+                raise DataError(f"item {name!r}: a probability is negative")
+            if several:
+                distribution = distribution.clip(0, 1)
+            else:
+                total = float(distribution.sum())
+                if not total:
+                    return self.leave_out("all probabilities are 0", name)
+                self.sums += [total] if abs(total - 1) > SUM_TOLERANCE else []
+                distribution = distribution / total
+        answer, why, example = None, "no answer", name
+        if (several and given == "") or not _is_gap(given):
+            why, example = "an answer that is not on the scale", _text(given)
+            with suppress(DataError):
+                answer = scale.encode([split_set(given) if several else example])[0]
+        if answer is None and distribution is None:
+            return self.leave_out(why, example)
+        if distribution is None:
+            distribution = scale.one_hot(np.array([answer], dtype=scale.dtype))[0].astype(float)
+        elif answer is None:
+            answer = scale.consensus(distribution[None])[0]
+        self.item.append(name)
+        self.annotator.append(who)
+        self.answer.append(answer)
+        self.distribution.append(distribution)
+        return None
 
 
 def prediction_from_table(
@@ -220,21 +259,20 @@ def prediction_from_table(
     known_items = None if items is None else set(items)
     known_annotators = None if annotators is None else set(annotators)
     rows = _Rows()
-    sums: list[float] = []
     n = len(columns[item_column])
     for at in range(n):
         cell = {name: values[at] for name, values in columns.items()}
         who = "" if annotator_column is None else _text(cell[annotator_column])
         name = _text(cell[item_column])
         if known_items is not None and name not in known_items:
-            rows.skipped.setdefault("an item that is not in the corpus", []).append(name)
+            rows.leave_out("an item that is not in the corpus", name)
         elif annotator_column and known_annotators is not None and who not in known_annotators:
-            rows.skipped.setdefault("an annotator who is not in the corpus", []).append(who)
+            rows.leave_out("an annotator who is not in the corpus", who)
         else:
             answer = None if answer_column is None else cell[answer_column]
             listed_shares = _listed(cell[lists], scale) if lists else None
             of_values = [cell[column] for column in shares] if shares else listed_shares
-            _add(rows, name, who, answer, of_values, scale, sums)
+            rows.add(name, who, answer, of_values, scale)
     if not rows.item:
         why = "; ".join(f"{why} ({listed(some, 3)})" for why, some in rows.skipped.items())
         raise DataError(f"no row of {n} can be used: {why or 'the table is empty'}")
@@ -242,7 +280,7 @@ def prediction_from_table(
         f"{counted(len(some), 'row')} of {n} left out: {why} ({listed(dict.fromkeys(some), 3)})"
         for why, some in rows.skipped.items()
     ]
-    if sums:
+    if sums := rows.sums:
         notes.append(
             f"{counted(len(sums), 'row')} of {n}: probabilities sum to {min(sums):.3g} - "
             f"{max(sums):.3g}, not to one; they were divided by their sum"
@@ -254,7 +292,6 @@ def prediction_from_table(
 
 
 def _columns(frame: Any) -> dict[str, list[Any]]:
-    """The columns of a DataFrame, an Arrow table or a dictionary, as lists."""
     if hasattr(frame, "to_pydict"):
         return dict(frame.to_pydict())
     if isinstance(frame, Mapping):
@@ -291,7 +328,6 @@ def _share_columns(columns: Mapping[str, Any], scale: Scale) -> list[str]:
 
 
 def _listed(cell: Any, scale: Scale) -> list[Any]:
-    """The probabilities in a list or dictionary, or in its text."""
     if isinstance(cell, str):
         try:
             cell = json.loads(cell.replace("'", '"'))
@@ -312,53 +348,6 @@ def _text(value: Any) -> str:
 
 def _is_gap(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
-def _add(
-    rows: _Rows,
-    name: str,
-    who: str,
-    given: Any,
-    shares: Sequence[Any] | None,
-    scale: Scale,
-    sums: list[float],
-) -> None:
-    """Add a row, or count why it is left out."""
-    distribution = None
-    if shares is not None and not any(_is_gap(share) for share in shares):
-        distribution = np.array([float(share) for share in shares])
-        if len(distribution) != scale.n_columns:
-            raise DataError(
-                f"item {name!r}: {len(distribution)} probabilities for {scale.n_columns} values"
-            )
-        if not (distribution >= 0).all():
-            raise DataError(f"item {name!r}: a probability is negative")
-        if isinstance(scale, MultiLabel):
-            distribution = distribution.clip(0, 1)
-        else:
-            total = float(distribution.sum())
-            if not total:
-                rows.skipped.setdefault("all probabilities are 0", []).append(name)
-                return
-            sums += [total] if abs(total - 1) > SUM_TOLERANCE else []
-            distribution = distribution / total
-    several = isinstance(scale, MultiLabel)
-    answer, why, example = None, "no answer", name
-    if (several and given == "") or not _is_gap(given):
-        why, example = "an answer that is not on the scale", _text(given)
-        with suppress(DataError):
-            answer = scale.encode([split_set(given) if several else example])[0]
-    if answer is None and distribution is None:
-        rows.skipped.setdefault(why, []).append(example)
-        return
-    if distribution is None:
-        distribution = scale.one_hot(np.array([answer], dtype=scale.dtype))[0].astype(float)
-    elif answer is None:
-        answer = scale.consensus(distribution[None])[0]
-    rows.item.append(name)
-    rows.annotator.append(who)
-    rows.answer.append(answer)
-    rows.distribution.append(distribution)
 
 
 # ---- the prediction ----

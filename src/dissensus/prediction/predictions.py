@@ -50,7 +50,6 @@ class Predictions(Mapping[str, Prediction]):
         return f"<Predictions by {self.method} for {self.corpus!r}: {questions}>"
 
     def _repr_html_(self) -> str:
-        """The first items of each question, for notebooks."""
         title = f"Predictions by {self.method} for {self.corpus!r}"
         parts = (html_rows(p.to_table(), f"{title}, question {q!r}") for q, p in self.items())
         return "".join(parts)

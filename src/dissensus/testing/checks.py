@@ -383,7 +383,6 @@ def _kinds(method: Method) -> list[str]:
 
 
 def _corpora(method: Method) -> list[Corpus]:
-    """A corpus of each kind of scale that the method learns."""
     return [example_corpus(kind) for kind in _kinds(method)]
 
 
@@ -393,7 +392,6 @@ def _fitted(method: Method) -> Iterator[tuple[Corpus, Method]]:
 
 
 def _is_trained(method: Method) -> bool:
-    """Whether the method has a network that is trained."""
     from dissensus.methods.framework.trained import TrainedMethod
 
     return isinstance(method, TrainedMethod)
@@ -445,7 +443,6 @@ def _check_shares(shares: np.ndarray | None, prediction: Prediction) -> None:
 
 
 def _arrays(predictions: Predictions) -> Iterator[np.ndarray]:
-    """All numbers of predictions."""
     for prediction in predictions.values():
         yield from (prediction.distribution, prediction.consensus)
         if prediction.by_annotator is not None:
@@ -455,7 +452,6 @@ def _arrays(predictions: Predictions) -> Iterator[np.ndarray]:
 
 
 def _equal(first: Predictions, second: Predictions) -> bool:
-    """Whether predictions are the same to the bit."""
     both = zip(_arrays(first), _arrays(second), strict=True)
     return all(np.array_equal(a, b, equal_nan=True) for a, b in both)
 

@@ -72,7 +72,6 @@ class Table:
 
 
 def _annotators(annotations: Annotations) -> np.ndarray:
-    """The annotator of each row, -1 if unknown."""
     if annotations.annotator is None:
         return np.full(annotations.n_rows, -1, dtype=np.int64)
     return annotations.annotator.astype(np.int64)
@@ -230,7 +229,6 @@ class Examples:
         )
 
     def _rows_of(self, rows: np.ndarray, owner: np.ndarray) -> dict[str, Any]:
-        """The rows of a batch, and its distinct annotators."""
         if not len(rows) and not self.rows["answer"]:
             return self._no_rows
         row = torch.from_numpy(rows).to(self.device)

@@ -73,12 +73,6 @@ class FineTunedNetwork(Network):
         """The encoders, each once."""
         return [part for part in self.encoders if isinstance(part, EncoderNetwork)]
 
-    @property
-    def learned_before(self) -> bool:
-        """Whether all encoders are pretrained. If not, vectors before the first step tell nothing
-        about later ones."""
-        return all(network.pretrained for network in self.networks)
-
 
 def pooled_by_item(sequence: Sequence, content: Tensor, focus: Tensor | None) -> Tensor:
     """The mean over each item's focus, or its whole content; zeros without a content.

@@ -140,8 +140,7 @@ class Trainer:
 
     def loss(self, batch: Batch, losses: tuple[Loss, ...]) -> Tensor:
         """The sum of the losses of a batch, in the precision of the training."""
-        half = self.training.precision == "bf16"
-        with torch.autocast(self.examples.device.type, torch.bfloat16, enabled=half):
+        with self.training.arithmetic(self.examples.device):
             return batch.loss(self.network(batch), losses)
 
     def average_share(self, step: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
@@ -194,6 +195,13 @@ class Training:
         if self.device == "cuda" and not torch.cuda.is_available():
             raise ModelError("training.device is cuda, but there is no GPU that torch can use")
         return torch.device(self.device)
+
+    def arithmetic(self, device: torch.device) -> AbstractContextManager[Any]:
+        """A block in which networks compute in the precision of the training."""
+        import torch
+
+        half = self.precision == "bf16"
+        return torch.autocast(device.type, torch.bfloat16) if half else nullcontext()
 
     def groups(
         self, parameters: list[nn.Parameter], slow: Mapping[nn.Parameter, int]

@@ -187,7 +187,6 @@ def _correction(count: int) -> float:
 
 
 def _place(network: nn.Module, table: nn.Parameter) -> tuple[nn.Module, str]:
-    """The module that owns this parameter, and its name there."""
     for module in network.modules():
         for name, parameter in module.named_parameters(recurse=False):
             if parameter is table:

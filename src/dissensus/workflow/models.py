@@ -283,15 +283,11 @@ def held_out(corpus: Corpus, method: Method) -> tuple[Corpus, Predictions]:
     n_answers = sum(answers.n_rows for answers in tested.questions.values())
     shown = method.shows_attention and n_answers <= MOST_WITH_ATTENTION
     predictions = method.predict(tested, unknown="drop", attention=shown)
-    return tested, _with_densities(predictions, tested, method)
-
-
-def _with_densities(predictions: Predictions, tested: Corpus, method: Method) -> Predictions:
-    """Also the densities of some items, if there are two questions with ratings."""
     scales = [answers.scale for answers in tested.questions.values()]
     if predictions.densities or len(scales) != 2 or not all(map(is_rating, scales)):
-        return predictions
+        return tested, predictions
     most_rated = np.argsort(-next(iter(tested.questions.values())).per_item(), kind="stable")
     few = tested.select(items=np.sort(most_rated[:WITH_DENSITY]))
     densities = method.predict(few, unknown="drop", density="soft:bins=16").densities.values()
-    return Predictions(dict(predictions.items()), predictions.method, predictions.corpus, densities)
+    name, corpus_name = predictions.method, predictions.corpus
+    return tested, Predictions(dict(predictions.items()), name, corpus_name, densities)

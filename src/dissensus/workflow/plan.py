@@ -162,8 +162,7 @@ def columns_of_text(corpus: Corpus) -> list[str]:
 
 
 def _look_like_texts(values: Iterable[str], fewest_words: int) -> bool:
-    """Whether most characters are letters, and the numbers of words and letters are those of
-    texts."""
+    """Whether most characters are letters, and words and letters are as many as in texts."""
     texts = list(values)
     letters = sum(character.isalpha() for text in texts for character in text)
     others = sum(not (c.isalpha() or c.isspace()) for text in texts for c in text)

@@ -132,7 +132,6 @@ def outside_source(name: str) -> str | None:
 
 
 def _is_entry(name: str) -> bool:
-    """Whether a name is known, for any kind of content."""
     return any(_entry(name) in names for names in known_encoders().values())
 
 

@@ -188,7 +188,6 @@ def _computed(encoder: Encoder, contents: Contents) -> Means:
 
 
 def _sorted(keys: np.ndarray, means: Means) -> tuple[np.ndarray, Means]:
-    """Sorted by key, each key once."""
     known, at = np.unique(keys, return_index=True)
     return known, means.take(at)
 
@@ -211,7 +210,11 @@ def without_unreadable(
         kind, items = encoding.contents.kind, np.isin(encoding.content, list(reasons))
         if items.any():
             affected[kind] = affected.get(kind, False) | items
-            first.setdefault(kind, _named(corpus, encoding, int(items.argmax()), reasons))
+            item = int(items.argmax())
+            code = int(encoding.content[item])
+            value = encoding.contents[code]
+            name = value if isinstance(value, str) else f"that of item {corpus.items[item]!r}"
+            first.setdefault(kind, f"{name} ({reasons[code].removeprefix(f'{name}: ')})")
     if not affected:
         return corpus, ()
     lines = []
@@ -238,14 +241,6 @@ def _reasons(encoding: Encoding) -> dict[int, str]:
             pass
     reasons = unreadable(encoder, contents.take(codes)) if len(codes) else {}
     return {int(codes[code]): reason for code, reason in reasons.items()}
-
-
-def _named(corpus: Corpus, encoding: Encoding, item: int, reasons: dict[int, str]) -> str:
-    """A content, by its path or else by an item, and why it cannot be read."""
-    code = int(encoding.content[item])
-    value = encoding.contents[code]
-    name = value if isinstance(value, str) else f"that of item {corpus.items[item]!r}"
-    return f"{name} ({reasons[code].removeprefix(f'{name}: ')})"
 
 
 def unreadable(encoder: Encoder, contents: Contents) -> dict[int, str]:

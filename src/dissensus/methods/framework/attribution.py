@@ -117,8 +117,7 @@ def _one_content_each(batch: Batch) -> Batch:
 
 
 def _vectors(call: dict[str, Tensor]) -> Tensor:
-    """The inputs of an encoder's first block if they have the same positions as its outputs,
-    otherwise the outputs."""
+    """The inputs of an encoder's first block if they have the outputs' positions, or the latter."""
     inputs, outputs = call.get("inputs"), call["outputs"]
     same = inputs is not None and inputs.dim() == 3 and inputs.shape[:2] == outputs.shape[:2]
     return inputs if inputs is not None and same else outputs
@@ -126,8 +125,7 @@ def _vectors(call: dict[str, Tensor]) -> Tensor:
 
 @contextmanager
 def _recording(network: FineTunedNetwork) -> Iterator[list[dict[str, Tensor]]]:
-    """Within the block, the outputs of every call of an encoder are recorded, and the inputs of its
-    first block."""
+    """Within the block, record the outputs of encoders and the inputs of their first blocks."""
     calls: list[dict[str, Tensor]] = []
     hooks = []
 

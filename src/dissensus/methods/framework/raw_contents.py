@@ -61,7 +61,6 @@ def index_of(source: Any) -> Any | None:
 def _corpus_of_table(
     table: Any, frame: Any, roles: Sequence[str], kinds: Mapping[str, str]
 ) -> Corpus:
-    """The rows of a table as items."""
     known = {name for part in ("item", *roles) for name in NAMES.get(part, ())}
     wanted = [name for name in frame.columns if name in roles or plain(name) in known]
     rows = Rows({name: Column.of(_texts(frame[name])) for name in wanted}, "table", "table")

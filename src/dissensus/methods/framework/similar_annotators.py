@@ -136,8 +136,7 @@ def with_aggregate(table: Table, corpus: Corpus, code: int) -> Table:
 def _with_rows(
     table: Table, item: np.ndarray, annotator: np.ndarray, labels: Mapping[str, Annotations]
 ) -> Table:
-    """The rows of a table and further ones, whose answers are the labels of their items; a question
-    without labels has weight 0 there."""
+    """The rows of a table and further ones, answered by the labels of their items, if any."""
     order = np.argsort(np.r_[table.item, item], kind="stable")
     both = Table(np.r_[table.item, item][order], np.r_[table.annotator, annotator][order], {}, {})
     for question, answer in table.answer.items():

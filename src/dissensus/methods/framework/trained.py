@@ -37,7 +37,7 @@ from dissensus.metrics import GOLD, METRICS, gold_scores, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.noise import draw_by_key
 from dissensus.scales import Interval, MultiLabel
-from dissensus.training import Batch, Examples, Loss, Network, Sizes, Training
+from dissensus.training import Examples, Loss, Network, Sizes, Training
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import Table, batches, plan_epoch
 from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
@@ -111,7 +111,6 @@ class RoleEncoders:
         return by_key
 
     def _joined_roles(self, key: str) -> str:
-        """The roles of a key, joined by "+"."""
         return "+".join(roles_of(key, self.kinds))
 
     def _name(self, roles: str) -> str:
@@ -310,7 +309,8 @@ class TrainedMethod(Method):
                 "label to learn from"
             )
         self.network_ = self.build_network().to(examples.device)
-        if not isinstance(self.network_, FineTunedNetwork) or self.network_.learned_before:
+        tuned = self.network_.networks if isinstance(self.network_, FineTunedNetwork) else []
+        if all(network.pretrained for network in tuned):  # others' vectors will be different ones
             self.network_.prepare(self._vectors_to_prepare(examples, learned))
         judge = None if validation is None else self.validation_of(validation)
         if validation is None and (self.training.patience or self.training.choose_by != "loss"):
@@ -378,7 +378,6 @@ class TrainedMethod(Method):
         return Validation(name, lambda: float(np.mean(self._scores(validation, name))), higher)
 
     def _scores(self, corpus: Corpus, metric: str) -> list[float]:
-        """The scores of a metric, for each question that it applies to."""
         self.network_.eval()
         notes = self.notes_
         whose: Literal["own", "all"] = "all" if metric.endswith(GOLD) else "own"
@@ -444,26 +443,23 @@ class TrainedMethod(Method):
         some = np.sort(np.random.default_rng(0).permutation(learned)[:ITEMS_TO_SEE])
         if examples.seen is None or not np.array_equal(examples.seen[0], some):
             network.eval()
+            means: dict[str, list[Tensor]] = {role: [] for role in self.sizes_.widths}
             with torch.no_grad():
-                cut = batches(examples, some, self._at_once())
-                means = [self._means(batch) for batch, _ in cut]
-            means_of_all = {role: torch.cat([batch[role] for batch in means]) for role in means[0]}
-            examples.seen = some, means_of_all
+                for batch, _ in batches(examples, some, self._at_once()):
+                    if isinstance(network, FineTunedNetwork):
+                        batch = network.encoded(batch)
+                    pooled = dict(batch.pooled)
+                    for role, vectors in batch.sequence.items():
+                        focus = batch.focus.get(role)
+                        pooled[role] = pooled_by_item(vectors, batch.content[role], focus)
+                    for role, of_role in means.items():
+                        of_role.append(pooled[role])
+            examples.seen = some, {role: torch.cat(of_role) for role, of_role in means.items()}
         return examples.seen[1]
 
     def _at_once(self) -> int:
         """Contents per batch of a fine-tuned encoder, outside of training."""
         return TUNED_AT_ONCE * (ON_GPU if self.training.on_gpu else 1)
-
-    def _means(self, batch: Batch) -> dict[str, Tensor]:
-        """The mean vector of each item of a batch, by role."""
-        if isinstance(self.network_, FineTunedNetwork):
-            batch = self.network_.encoded(batch)
-        means = {
-            role: pooled_by_item(vectors, batch.content[role], batch.focus.get(role))
-            for role, vectors in batch.sequence.items()
-        }
-        return {role: (batch.pooled | means)[role] for role in self.sizes_.widths}
 
     def build_network(self) -> Network:
         if not -LARGEST_SEED <= self.init_seed < LARGEST_SEED:
@@ -513,7 +509,6 @@ class TrainedMethod(Method):
     def _answers_of(
         self, examples: Examples, items: np.ndarray, at_once: int, of_rows: bool
     ) -> dict[str, Answers]:
-        """The answers to these items, or of their rows."""
         parts: dict[str, list[Tensor]] = {question: [] for question in self.learned_.questions}
         with torch.inference_mode():
             for batch, _ in batches(examples, items, min(at_once, self._most_items(examples))):

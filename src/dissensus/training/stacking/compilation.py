@@ -218,7 +218,6 @@ def _form(block: nn.Module) -> str:
 
 
 def _numbers(block: nn.Module) -> list[int]:
-    """The numbers of its parts that draw; see `noise.draw_by_key`."""
     return [part.number for part in _drawing(block)]
 
 

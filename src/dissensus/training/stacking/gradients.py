@@ -55,8 +55,7 @@ class Gradients:
     def _loss(
         self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None = None
     ) -> Tensor:
-        half = self.training.precision == "bf16"
-        with torch.autocast(batch.items.device.type, torch.bfloat16, enabled=half):
+        with self.training.arithmetic(batch.items.device):
             outputs: Outputs = functional_call(self.network, (weights, *fixed), (batch,))
             if due is None:
                 return batch.loss(outputs, self.losses)

@@ -77,29 +77,21 @@ def train_all(trainers: Sequence[Trainer], stack: bool | None = None) -> dict[in
 
 
 def _train_stack(trainers: list[Trainer]) -> dict[int, Exception]:
-    """Train all at once; the errors of those that failed."""
     try:
         stack = Stack(trainers)
         stack.train()
     except LayerError as error:
-        if not any(trainer.step for trainer in trainers):
-            return _train_one_by_one(trainers, str(error))
+        if not any(trainer.step for trainer in trainers):  # no weights have changed
+            for trainer in trainers:
+                trainer.order.bit_generator.state = trainer.order_before
+                trainer.notes.append(str(error))
+            each = enumerate(map(_train_one, trainers))
+            return {number: failed[0] for number, failed in each if failed}
         return dict.fromkeys(range(len(trainers)), Unstacked(str(error)))
     except Exception as error:
         reason = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
         return dict.fromkeys(range(len(trainers)), Unstacked(reason))
     return dict(stack.errors)
-
-
-def _train_one_by_one(trainers: list[Trainer], note: str) -> dict[int, Exception]:
-    """Train each by itself; the first step of a stack failed, and no weights have changed."""
-    errors: dict[int, Exception] = {}
-    for number, trainer in enumerate(trainers):
-        trainer.order.bit_generator.state = trainer.order_before
-        trainer.notes.append(note)
-        if failed := _train_one(trainer):
-            errors[number] = failed[0]
-    return errors
 
 
 def _train_one(trainer: Trainer) -> dict[int, Exception]:

@@ -110,10 +110,8 @@ class Stack:
         """Train one epoch of every member that is not finished, and score it."""
         unfinished = [self._unfinished(member) for member in range(len(self.trainers))]
         epochs = [
-            plan_epoch(trainer.examples, trainer.learned, trainer.training, trainer.order)
-            if going
-            else None
-            for trainer, going in zip(self.trainers, unfinished, strict=True)
+            plan_epoch(t.examples, t.learned, t.training, t.order) if going else None
+            for t, going in zip(self.trainers, unfinished, strict=True)
         ]
         self.network.train()
         sums = self._train_steps(epochs).tolist()
@@ -122,12 +120,16 @@ class Stack:
         scored = [m for m, going in enumerate(unfinished) if going and self.trainers[m].validation]
         self.weights.scatter(scored)
         scores = self.validation.scores() if self.validation else [None] * len(epochs)
-        for member, epoch in enumerate(epochs):
+        for member, (trainer, epoch) in enumerate(zip(self.trainers, epochs, strict=True)):
             if epoch is not None:
-                self._end_epoch(member, self._n_updates(epoch), sums[member], scores[member])
+                loss = sums[member] / max(self._n_updates(epoch), 1)
+                rate = trainer.max_rates[0] * trainer.schedule.rate(trainer.step - 1)
+                try:
+                    trainer.end_epoch(loss, rate, scores[member])
+                except ModelError as error:
+                    self.errors[member] = error
 
     def _n_updates(self, epoch: EpochPlan | None) -> int:
-        """How often the weights of a member are updated in an epoch."""
         return 0 if epoch is None else len(epoch) * len(self.gradients)
 
     def _unfinished(self, member: int) -> bool:
@@ -177,16 +179,6 @@ class Stack:
         if reached_by.size:
             plan["due"] = torch.from_numpy(due)
         return {name: values.to(self.device) for name, values in plan.items()}
-
-    def _end_epoch(
-        self, member: int, n_steps: int, loss_sum: float, score: float | None = None
-    ) -> None:
-        trainer = self.trainers[member]
-        rate = trainer.max_rates[0] * trainer.schedule.rate(trainer.step - 1)
-        try:
-            trainer.end_epoch(loss_sum / max(n_steps, 1), rate, score)
-        except ModelError as error:
-            self.errors[member] = error
 
     # ---- all epochs ----
 
@@ -270,10 +262,8 @@ class StackedValidation:
         weights = self.weights
         for step, longest in enumerate(self.lengths):
             batch = self.examples.batch(self.indices, step, self.noise, longest)
-            fixed = (weights.own, weights.shared)
-            self.sums += vmap(self._of_one, in_dims=(0, (0, None), 0))(
-                weights.learning, fixed, batch
-            )
+            fixed, in_dims = (weights.own, weights.shared), (0, (0, None), 0)
+            self.sums += vmap(self._of_one, in_dims)(weights.learning, fixed, batch)
 
     def _of_one(self, weights: Tensors, fixed: Fixed, batch: Batch) -> Tensor:
         """Of each loss the weighted sum and the sum of weights, (n_losses, 2)."""

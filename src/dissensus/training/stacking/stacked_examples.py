@@ -199,8 +199,9 @@ class StackedExamples:
     def _stacked(self, parts: list[dict[Any, np.ndarray]], name: Any) -> Tensor:
         members = [part[name] for part in parts]
         width = max(member.shape[1] for member in members)
-        if self.even:
-            width = self.widest[name] = max(_rounded(width), self.widest.get(name, 0))
+        if self.even:  # the next larger width of few, at most an eighth more
+            step = 1 << max(0, width.bit_length() - 4)
+            width = self.widest[name] = max(-(-width // step) * step, self.widest.get(name, 0))
         dtype = np.result_type(*members)  # that of a finished member says nothing
         padded = np.zeros((len(members[0]), len(members), width), dtype)
         for number, member in enumerate(members):
@@ -266,16 +267,9 @@ def _starts(lengths: list[int]) -> np.ndarray:
 
 
 def _filled(values: np.ndarray, length: int) -> np.ndarray:
-    """The values, and zeros behind them."""
     filled = np.zeros(length, values.dtype)
     filled[: len(values)] = values
     return filled
-
-
-def _rounded(width: int) -> int:
-    """The next larger width of few: at most an eighth more."""
-    step = 1 << max(0, width.bit_length() - 4)
-    return -(-width // step) * step
 
 
 def _distinct(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
