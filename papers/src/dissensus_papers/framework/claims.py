@@ -25,19 +25,16 @@ COLUMNS = ("", "decided by", "estimate [95 % interval]", "p", "would be found", 
 READ = (
     "An estimate is the score of the first model less that of the second, on the data and with the "
     "encoder named here, with an interval over items and seeds; losses and distances are better "
-    "below 0. p is corrected (Holm) over the "
-    'tests of a claim. A difference as large as in "would be found" is found with a probability of '
-    '80 %. "found": p is at most 0.05; "the opposite": the same in the other direction; "no gain '
-    'of": the whole interval lies below the smallest gain that matters; "cannot decide": none of '
-    'these, and the interval ends there. "perfect": what perfect predictions would come to.'
+    'below 0. p is corrected (Holm) over the tests of a claim. A difference as large as in "would '
+    'be found" is found with a probability of 80 %. "found": p is at most 0.05; "the opposite": '
+    'the same in the other direction; "no gain of": the whole interval lies below the smallest '
+    'gain that matters; "cannot decide": none of these, and the interval ends there. "perfect": '
+    "what perfect predictions would come to."
 )
 SUMMARY = {  # how a verdict begins, and what is said of several
-    "found": "found in",
-    "the opposite": "the opposite in",
-    "no gain": "no gain that matters in",
-    "cannot": "cannot decide in",
-    "not": "not tested in",
-}
+    "found": "found in", "the opposite": "the opposite in", "no gain": "no gain that matters in",
+    "cannot": "cannot decide in", "not": "not tested in",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

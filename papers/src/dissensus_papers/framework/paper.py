@@ -105,8 +105,7 @@ class Paper(ABC):
 
     def tested(self, claim: Any) -> Claim:
         """A claim with its tests in a report."""
-        own: Claim = claim
-        return own
+        return claim
 
     def parts(self, report: Report) -> list[Table | str]:
         """The title, the claims with the tests that decide them, and the tables of a report."""

@@ -64,10 +64,8 @@ def head(path: Path, front: Report, machines: Iterable[str]) -> Report:
     machines = sorted(set(machines))
     if not machines:
         raise DataError(f"{path}: nothing is trained yet; resume with: {front['command']}")
-    about = {name: front[name] for name in ("command", "commits")}
-    return {
-        "paper": front["facts"]["paper"], **about, "date": here()["date"], "machines": machines
-    }  # fmt: skip
+    about = {"paper": front["facts"]["paper"], **{n: front[n] for n in ("command", "commits")}}
+    return {**about, "date": here()["date"], "machines": machines}
 
 
 def read_json(path: Path) -> Any:

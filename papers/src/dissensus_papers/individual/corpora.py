@@ -148,8 +148,7 @@ SOURCES: dict[str, Source] = {
 
 # ---- folds ----
 
-SEEDS = (0, 1, 2, 3, 4)
-N_FOLDS = 5
+SEEDS, N_FOLDS = (0, 1, 2, 3, 4), 5
 OF_AGE, FROM = 18, "first to second"
 
 Folds = Callable[[Corpus], list[Fold]]
@@ -191,8 +190,8 @@ def first_to_second(corpus: Corpus) -> list[Fold]:
         train &= part == "train"
         if len(validation):
             return [Fold(FROM, np.flatnonzero(train), np.flatnonzero(test), validation)]
-    speaker = np.array([str(s).partition(", ")[2] for s in
-                        corpus.item_attributes["speaker"].to_pylist()])  # fmt: skip
+    speakers = corpus.item_attributes["speaker"].to_pylist()
+    speaker = np.array([str(name).partition(", ")[2] for name in speakers])
     train &= ~np.isin(speaker, speaker[test])
     return [_transfer(corpus, FROM, train, test)]
 
@@ -207,8 +206,7 @@ def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus)
 def _transfer(
     corpus: Corpus, name: str, train: np.ndarray, test: np.ndarray, by: str | None = "speaker"
 ) -> Fold:
-    fold = Fold(name, np.flatnonzero(train), np.flatnonzero(test))
-    return _with_validation(corpus, fold, by)
+    return _with_validation(corpus, Fold(name, np.flatnonzero(train), np.flatnonzero(test)), by)
 
 
 def _with_validation(corpus: Corpus, fold: Fold, by: str | None) -> Fold:

@@ -156,9 +156,8 @@ class _WithSmoothing(Network):
         return float(self.logarithm(name).detach().exp())
 
     def forward(self, batch: Batch) -> Outputs:
-        outputs = self.inner.forward(batch)
-        n_items = len(batch.items)
-        factors = {name: self.logarithm(name).expand(n_items) for name in (TEMPERATURE, FACTOR)}
+        outputs, n = self.inner.forward(batch), len(batch.items)
+        factors = {name: self.logarithm(name).expand(n) for name in (TEMPERATURE, FACTOR)}
         rows = outputs.rows
         if self.learned:  # the loss of the answers has a gradient of 0
             rows = {question: raw + 0 * self.change for question, raw in rows.items()}
@@ -189,9 +188,7 @@ class Consensus(Heads):
             {question: values[own] for question, values in columns.items()}
             for columns in (rows.answer, rows.weight)
         )
-        return replace(
-            rows, item=rows.item[own], annotator=rows.annotator[own], answer=answer, weight=weight
-        )
+        return type(rows)(rows.item[own], rows.annotator[own], answer, weight)
 
     @property
     def rows_key(self) -> tuple[Any, ...]:

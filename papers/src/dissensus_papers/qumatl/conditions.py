@@ -197,13 +197,7 @@ AMER_CONDITION = _condition(
 )  # fmt: skip
 
 CONDITIONS: tuple[ComparisonCondition, ...] = (
-    CUE_CONFLICT,
-    *TEXT_AND_SPEECH,
-    PUBLISHED_TEXT,
-    *SIMULATED,
-    FOLLOWERS,
-    PARTS,
-    *LESS,
+    CUE_CONFLICT, *TEXT_AND_SPEECH, PUBLISHED_TEXT, *SIMULATED, FOLLOWERS, PARTS, *LESS,
     _condition(
         "tuned", "Hate speech, encoder tuned", "HS-Brexit", tuple(TUNED_MODELS), trials=0,
         reference="heads-tuned", not_counted="the encoder is tuned, settings are not chosen",
@@ -220,8 +214,5 @@ CONDITIONS: tuple[ComparisonCondition, ...] = (
         not_counted="an item is one sample of its trial: other models read this sample alone, "
         "queries have to find it among all",
     ),
-    *STREET,
-    *STREET_PARTS,
-    *STREET_WITH_LESS,
-    AMER_CONDITION,
+    *STREET, *STREET_PARTS, *STREET_WITH_LESS, AMER_CONDITION,
 )  # fmt: skip

@@ -205,11 +205,11 @@ def best_possible(corpus: Corpus) -> dict[str, dict[str, dict[str, float]]]:
         return float((np.bincount(annotator, numbers)[n > 0] / n[n > 0]).mean())
 
     entropy = -(p * np.log(np.maximum(p, 1e-12))).sum(axis=1)
+    right = p.max(axis=1)
     figures = {
-        "annotator accuracy": mean(p.max(axis=1)),
-        "annotator accuracy, weighted": float(p.max(axis=1).mean()),
+        "annotator accuracy": mean(right), "annotator accuracy, weighted": float(right.mean()),
         "annotator cross-entropy": float(entropy.mean()),
-    }
+    }  # fmt: skip
     return {question: {"best possible": figures}}
 
 

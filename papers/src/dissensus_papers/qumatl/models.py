@@ -47,9 +47,7 @@ _COMPARED = {
     BASE: _pooled("Base", "base-heads"),
     "d-lema": _pooled("D-LEMA", "d-lema"),
     "padl": _pooled("PADL", "padl"),
-    "madl": replace(
-        _pooled("MaDL", "madl", **{RATE: 3e-3}), choices=TRUNK | {RATE: (3e-3, 1e-2)}
-    ),
+    "madl": replace(_pooled("MaDL", "madl", **{RATE: 3e-3}), choices=TRUNK | {RATE: (3e-3, 1e-2)}),
     "embedding": _pooled("Annotator embedding", "annotator-embedding"),
     HEADS: Model(
         "Annotator heads", "annotator-heads", _FIRST | NO_PRIOR,
@@ -74,10 +72,8 @@ TUNED_MODELS = {
         (ONE_LAYER, "Queries, one layer", "annotator-queries"),
     )
 }
-FLOORS = {
-    "prior": Model("Prior", "prior"),
-    "annotator-majority": Model("Each annotator's most frequent answer", "annotator-majority"),
-}
+FLOORS = {"prior": Model("Prior", "prior"), "annotator-majority": Model(
+    "Each annotator's most frequent answer", "annotator-majority")}  # fmt: skip
 _PUBLISHED = {
     PUBLISHED: _published("Queries, as published", "qumatl.variants:AnnotatorQueries.published"),
     VIDEO: _published("Queries, as published for clips", "qumatl.variants:VideoQueries.published"),

@@ -25,7 +25,6 @@ ANGLES = {  # degrees on the circumplex (Russell 1980), disgust as distressed an
 }  # fmt: skip
 NEIGHBOURS = 90  # degrees; closer emotions are neighbours
 SAME = {"happiness": "joy", "happy": "joy", "sad": "sadness"}  # words of other corpora
-LEAST = 0.02  # the smallest share or F1 that matters
 
 
 def emotions(corpora: Mapping[str, Corpus]) -> Report:

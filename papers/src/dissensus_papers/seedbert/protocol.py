@@ -65,17 +65,15 @@ MODELS: dict[str, Model] = {
     SINGLE: Model("BERT (single)", "single"),
     "bayesian": Model("BNN (bayesian)", "bayesian"),
     "soft-label": Model("LDL (soft-label, oracle)", "soft-label", oracle=True),
-    "label-and-uncertainty": Model(
-        "Multi-Task (label-and-uncertainty, oracle)", "label-and-uncertainty", oracle=True
-    ),
+    "label-and-uncertainty": Model("Multi-Task (label-and-uncertainty, oracle)",
+                                   "label-and-uncertainty", oracle=True),
     SEEDS: _ensemble("SeedBERT (seed-ensemble)", "last-layer"),
     "order": _ensemble("other order of items", "order"),
-    "dropout": _ensemble("other dropout", "dropout"),
-    "bag": _ensemble("bagging", "bag"),
+    "dropout": _ensemble("other dropout", "dropout"), "bag": _ensemble("bagging", "bag"),
     DEEP: _ensemble("deep ensemble (everything)", "everything"),
     f"{SEEDS}-{MANY}": _ensemble("SeedBERT, 20 members", "last-layer", MANY),
     f"{DEEP}-{MANY}": _ensemble("deep ensemble, 20 members", "everything", MANY),
-}
+}  # fmt: skip
 TABLE_4 = tuple(TABLE)
 VARIANTS = (SEEDS, "order", "dropout", "bag", DEEP)
 
@@ -160,11 +158,10 @@ _ONCE = {
     FIRST: Source("lewidi2023", FIRST, question="hate", seed=0),
     "ConvAbuse": Source("lewidi2023", "ConvAbuse", question="abusive", encoder={TURNS: TEXT}),
     "MD-Agreement": Source("lewidi2023", "MD-Agreement", question="offensive", sampled=True),
-    "cifar10h": Source(
-        "cifar10h", question="class", encoder="efficientnet-lite0", tune=1, sampled=True
-    ),
+    "cifar10h": Source("cifar10h", question="class", encoder="efficientnet-lite0", tune=1,
+                       sampled=True),
     "snow2008-affect": Source("snow2008", "affect", question="emotion"),
-}
+}  # fmt: skip
 SOURCES: dict[str, Source] = _ONCE | {
     f"{name}-again": replace(_ONCE[name], seed=3000, again=name)
     for name in ("ConvAbuse", "MD-Agreement", "cifar10h")

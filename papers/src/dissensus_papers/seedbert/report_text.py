@@ -67,19 +67,6 @@ def _each(
     ]
 
 
-def _neighbours(report: Report) -> list[Evidence]:
-    return [
-        Evidence(f"{name}, {test['n_items']:,} items", "share of pairs", test, POINTS)
-        for name, test in report.get("neighbours", {}).items()
-    ]
-
-
-def _evidence(report: Report) -> list[Evidence]:
-    test = report.get("evidence")
-    where = f"toxic_spans, {test['n_items']:,} texts" if test else ""
-    return [Evidence(where, "F1 of characters", test, POINTS)] if test else []
-
-
 def _apart(report: Report) -> list[Evidence]:
     """Where members look apart, or answer apart, in items with marks of what annotators saw."""
     return [
@@ -88,15 +75,6 @@ def _apart(report: Report) -> list[Evidence]:
         for corpus, block in report.get("looks", {}).items()
         for what in ("look", "answer")
     ]  # fmt: skip
-
-
-def _less_one(report: Report) -> list[Evidence]:
-    return [
-        Evidence(f"{MODELS[model].title}: {name}", BY, of_corpus[model][SINGLE][BY], NATS, -1)
-        for model in ENSEMBLES
-        for name, of_corpus in report["again"].items()
-        if model in of_corpus
-    ]
 
 
 # ---- judged in words ----
@@ -162,20 +140,21 @@ CLAIMS = (
             partial(_outperforms, model=model), _TABLE_4)
       for model in TABLE_4 if model != SEEDS),
     Claim("Its votes are closer to the annotators than one network's distribution (Figure 3)",
-          _each("JSD, nats", NATS, -1, lambda b: b["recovery"][SINGLE].get("JSD")),
-          _TABLE_4),
+          _each("JSD, nats", NATS, -1, lambda b: b["recovery"][SINGLE].get("JSD")), _TABLE_4),
     Claim("A single network predicts near-uniform distributions whatever the input",
           _near_uniform, _TABLE_4),
     Claim("Members are biased towards certain answers, as annotators are", _biased, _TABLE_4),
     Claim("Annotators agree less on what is most present (Table 1)", _agree_less,
           ("snow2008-affect",)),
     Claim("Where they name different emotions, these are neighbours on the circumplex more "
-          "often than by chance (Table 2)", _neighbours, ("snow2008-affect",)),
+          "often than by chance (Table 2)",
+          lambda r: [Evidence(f"{name}, {test['n_items']:,} items", "share of pairs", test, POINTS)
+                     for name, test in r.get("neighbours", {}).items()], ("snow2008-affect",)),
     Claim("Annotators with different answers rest on different parts (Table 3): F1 of the "
           "marks of two with the same type of toxicity less that of two with different ones",
-          _evidence),
-    Claim("Members are apart where annotators are: Spearman's correlation over items",
-          _apart),
+          lambda r: [Evidence(f"toxic_spans, {test['n_items']:,} texts", "F1 of characters", test,
+                              POINTS) for test in [r.get("evidence")] if test]),
+    Claim("Members are apart where annotators are: Spearman's correlation over items", _apart),
     Claim("What is known of an annotator improves the prediction of their answers",
           _each(f"{BY} of an answer", NATS, -1, lambda b: b.get("specific", {}).get("test")),
           _WITH_IDS),
@@ -183,10 +162,13 @@ CLAIMS = (
           _each(f"{BY}, with temperature", NATS, 0,
                 lambda b: b["recovery"][DEEP].get(TEMPERED, {}).get(BY), "chosen"),
           _CHOSEN),
-    Claim(f"{BEYOND}ensembles are closer than one network, all with temperature, on other "
-          "items", _less_one, _AGAIN),
+    Claim(f"{BEYOND}ensembles are closer than one network, all with temperature, on other items",
+          lambda r: [Evidence(f"{MODELS[model].title}: {name}", BY, of[model][SINGLE][BY], NATS, -1)
+                     for model in ENSEMBLES for name, of in r["again"].items() if model in of],
+          _AGAIN),
 )  # fmt: skip
 
+# ---- tables ----
 
 KINDS = {"chosen": "settings chosen", "paper": "the paper's rate and epochs", "many": "20 members"}
 READS = {VOTES: "votes", MEAN: "mean probability", TEMPERED: "mean, with temperature"}

@@ -133,41 +133,28 @@ def _judged(
     }
     labels = {kind: getattr(items, kind) for kind in condition.tested}
     sides = (("with", 1), ("without", 0)) if len(items.known) else ()  # words with a vector
-    models = {
-        model: {
+    models, against = {}, {}
+    for model, answers in answers_of.items():
+        fits: list[dict[str, Any]] = []
+        for each, own in zip(done[model], answers, strict=True):
+            fits.append({"seed": each.seed, "seconds": round(each.seconds, 1)})
+            fits[-1]["scores"] = {kind: _scores(label, own) for kind, label in labels.items()}
+            gaps = {when: round(float(_gaps([each], when)[0]), 6) for when in WHEN}
+            fits[-1] |= {"epochs": each.best_epochs, "gap": gaps}
+        right = answers == items.gold
+        models[model] = {
             "pooled": {kind: _scores(label, answers) for kind, label in labels.items()},
-            "fits": [
-                {
-                    "seed": outcome.seed,
-                    "seconds": round(outcome.seconds, 1),
-                    "scores": {kind: _scores(label, own) for kind, label in labels.items()},
-                    "epochs": outcome.best_epochs,
-                    "gap": {when: round(float(_gaps([outcome], when)[0]), 6) for when in WHEN},
-                }
-                for outcome, own in zip(done[model], answers, strict=True)
-            ],
+            "fits": fits,
             "settings": items.settings.get(model, {}),
-            "words": {
-                name: _mean((answers == items.gold)[:, items.known == side]) for name, side in sides
-            },
+            "words": {name: _mean(right[:, items.known == side]) for name, side in sides},
         }
-        for model, answers in answers_of.items()
-    }
-    against = {
-        model: {
-            "tests": {
-                kind: _tests(condition, items, label, answers, answers_of[BASELINE])
-                for kind, label in labels.items()
-            },
-            "cells": _cells(items, answers, answers_of[BASELINE]),
-            "gap": {
-                when: reports.short(over_seeds(*(_gaps(done[m], when) for m in (model, BASELINE))))
-                for when in WHEN
-            },
-        }
-        for model, answers in answers_of.items()
-        if model != BASELINE and BASELINE in answers_of
-    }
+        if model != BASELINE and BASELINE in answers_of:
+            stl, both = answers_of[BASELINE], (done[model], done[BASELINE])
+            tests = {k: _tests(condition, items, v, answers, stl) for k, v in labels.items()}
+            seeds = {when: over_seeds(*(_gaps(own, when) for own in both)) for when in WHEN}
+            gap = {when: reports.short(test) for when, test in seeds.items()}
+            cells = _cells(items, answers, stl)
+            against[model] = {"tests": tests, "cells": cells, "gap": gap}
     return {
         "n_items": len(items.gold),
         "seeds": sorted({outcome.seed for outcome in outcomes}),

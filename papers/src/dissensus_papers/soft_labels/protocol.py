@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from dissensus.methods import SoftLabelMtl, TrainedMethod
 
 MODELS = {  # as users and files spell them, and as the paper does
-    "stl": "STL",
-    "kl": "MTL + KL regular",
-    "inverse-kl": "MTL + KL inverse",
+    "stl": "STL", "kl": "MTL + KL regular", "inverse-kl": "MTL + KL inverse",
     "ce": "MTL + Cross-Entropy",
-}
+}  # fmt: skip
 BASELINE, INVERSE = "stl", "inverse-kl"
 N_TAGS, N_ANNOTATORS = 12, 177  # of the tweets
 NEAR = 0.015  # an accuracy that is this much below a printed one counts as equal
@@ -61,10 +59,9 @@ PRINTED_TABLES: dict[str, dict[str, Printed]] = {  # condition -> model
                                 (74.41, 57.06, S)),
 }  # fmt: skip
 EARLIER = {  # accuracy of earlier work that the paper prints next to its own
-    "pos-cv": ("Jamison and Gurevych", 78.9),
-    "pos-test": ("Plank et al.", 83.6),
+    "pos-cv": ("Jamison and Gurevych", 78.9), "pos-test": ("Plank et al.", 83.6),
     "stemming": ("Jamison and Gurevych", 76.6),
-}
+}  # fmt: skip
 CELLS = ("both right", "only STL right", "only MTL right", "both wrong")
 KURTOSIS_MODEL, KURTOSIS_CONDITION = "ce", "pos-cv"
 KURTOSIS = (6.614, 5.961, 6.015, 5.727)  # Table 3, of the cells, STL and this MTL model, gold

@@ -38,10 +38,8 @@ OUTPUT = 512 + 1  # weights of an output node for tags
 
 def of_tables(report: Report, *tables: int) -> Iterator[tuple[str, Report]]:
     """The conditions of these tables of the paper."""
-    return (
-        (name, block) for name, block in report["conditions"].items()
-        if CONDITIONS[name].table in tables
-    )  # fmt: skip
+    every = report["conditions"].items()
+    return ((name, block) for name, block in every if CONDITIONS[name].table in tables)
 
 
 def _where(name: str, block: Report, *models: str) -> str:
@@ -83,9 +81,8 @@ def _not_significant(report: Report) -> str:
 
 def _less(where: str, first: Report, second: Report, sign: int = 1) -> Evidence:
     """The accuracy of one model less that of another, over seeds."""
-    return Evidence(
-        where, "accuracy", short(over_seeds(_seeds(first), _seeds(second))), POINTS, sign
-    )
+    test = short(over_seeds(_seeds(first), _seeds(second)))
+    return Evidence(where, "accuracy", test, POINTS, sign)
 
 
 def _seeds(of_model: Report) -> np.ndarray:
