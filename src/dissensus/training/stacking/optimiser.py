@@ -221,9 +221,8 @@ class ByParameter:
         rates = rates.to(self.decay.dtype)
         shares = torch.ones_like(self.clip)
         if self.clipped:
-            flat = [gradient.reshape(len(gradient), -1) for gradient in gradients.values()]
-            dtype = self.clip.dtype
-            norms = [torch.linalg.vector_norm(each, dim=1, dtype=dtype) for each in flat]
+            norm = partial(torch.linalg.vector_norm, dim=1, dtype=self.clip.dtype)
+            norms = [norm(gradient.reshape(len(gradient), -1)) for gradient in gradients.values()]
             shares = _shares(torch.stack(norms).norm(dim=0), self.clip)[:, 0]
         every = zip(self.names, self.tensors, self.group, self.halves, strict=True)
         for names, tensors, group, half in every:

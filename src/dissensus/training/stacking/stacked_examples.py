@@ -32,11 +32,12 @@ class Sequences:
     @classmethod
     def of_stores(cls, stores: Sequence[Store], device: torch.device) -> Sequences:
         lengths = np.concatenate([np.diff(store.offsets) for store in stores])
-        vectors = [torch.from_numpy(np.array(store.vectors, np.float32)) for store in stores]
-        places = [torch.from_numpy(np.array(store.places, np.float32)) for store in stores]
         starts, n = torch.from_numpy(np.cumsum(lengths) - lengths), torch.from_numpy(lengths)
-        parts = (torch.cat(vectors), torch.cat(places), starts, n)
-        return cls(*(part.to(device) for part in parts))
+        vectors, places = (
+            torch.cat([torch.from_numpy(np.array(part, np.float32)) for part in parts]).to(device)
+            for parts in ([s.vectors for s in stores], [s.places for s in stores])
+        )
+        return cls(vectors, places, starts.to(device), n.to(device))
 
     def take(self, codes: Tensor, longest: int) -> Vectors:
         """The contents with these codes, (n_members, n_contents), padded with zeros."""
