@@ -29,9 +29,9 @@ def parse_json(text: str | bytes, where: object, refuse_repeated: bool = False) 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
-            keys = [key for key, _ in pairs]
-            again = next(key for n, key in enumerate(keys) if key in keys[:n])
-            raise DataError(f"{where}: key {cut(repr(again))} occurs twice in one object")
+            seen: set[str] = set()
+            again = (key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise DataError(f"{where}: key {cut(repr(next(again)))} occurs twice in one object")
         return content
 
     try:
