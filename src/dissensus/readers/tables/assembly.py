@@ -18,7 +18,7 @@ from dissensus.names import Names
 from dissensus.readers.files import stem
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.answers import Answers, answers_of
+from dissensus.readers.tables.answers import LONGEST_SHOWN, Answers, answers_of
 from dissensus.readers.tables.column_names import kind_of
 from dissensus.readers.tables.column_roles import ColumnRoles, items_of, question_groups
 from dissensus.readers.tables.dependence import owner, usual_cells
@@ -255,7 +255,7 @@ def typed_cells(cells: Any) -> Any:
     return cells
 
 
-def short_text(value: Any, most: int = 40) -> str:
+def short_text(value: Any) -> str:
     """A cell for a message, shortened."""
     text = value if isinstance(value, str) else f"{len(value)} bytes"
-    return repr(text if len(text) <= most else text[:most] + "...")
+    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")

@@ -223,9 +223,11 @@ def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | No
         return not column.is_bytes and (column.is_unique or repeats)
 
     def never_repeats(name: str) -> bool:
-        column, numbers = rows.columns[name], rows.columns[name].numbers()
-        whole = numbers is None or bool((numbers % 1 == 0).all())
-        return column.is_unique and not column.is_text and whole
+        column = rows.columns[name]
+        if not column.is_unique or column.is_text:
+            return False
+        numbers = column.numbers()
+        return numbers is None or bool((numbers % 1 == 0).all())
 
     index = rows.index if rows.index is not None and rows.index.is_unique else None
     free = [n for n in rows.columns if n not in (*taken, *rows.sets)] if rows.n_rows > 2 else []
