@@ -313,9 +313,9 @@ def _fit_notes(results: Results) -> list[str]:
                     f"{method}: {counts[status]} of {sum(counts.values())} fits {status} ({why})"
                 )
         tried = [trial.get("reason", "") for fit in results.of(method) for trial in fit.tried]
-        if why := sorted({reason for reason in tried if reason}):
+        if reasons := sorted({reason for reason in tried if reason}):
             n_bad = sum(map(bool, tried))
-            notes.append(f"{method}: {n_bad} of {len(tried)} trials of settings {why[0]}")
+            notes.append(f"{method}: {n_bad} of {len(tried)} trials of settings {reasons[0]}")
     return notes
 
 
