@@ -18,7 +18,7 @@ not part of the repository.
 Measured on an H200, four processes, seconds of one process for a piece (a model in one repetition
 of five folds): on HS-Brexit 20.8 an ensemble of five (25 networks, 4 epochs), 4.5 a single network,
 3.0 soft-label, 4.4 label-and-uncertainty, 8.8 bayesian; on cifar10h 1.8 soft-label, 6.9 with the
-paper's epochs. With compiled blocks, which an earlier version had, 103 pieces of
+paper's epochs. With `--set training.compile=true`, which takes a minute at first, 103 pieces of
 ConvAbuse, MD-Agreement and HS-Brexit took 370 s; 460 s were reckoned without. The last 80 took
 281 s without: HS-Brexit with 20 members 88 s each, ConvAbuse with 20 134 s, the paper's rate on
 ConvAbuse and MD-Agreement 24 to 56 s each, snow2008 up to 5 s.

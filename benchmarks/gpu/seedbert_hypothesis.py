@@ -65,7 +65,7 @@ def train(corpus: str, condition: str, few: bool, device: str, path: Path) -> No
     parts, given = parts_of(corpus), dict[str, Any]()
     training: dict[str, Any] = {"batch_size": 64, "device": device}
     if device == "cuda" and CONDITIONS[condition].tune == "all":
-        training |= {"precision": "bf16"}
+        training |= {"precision": "bf16", "compile": True}
     if few:
         parts = parts.first(FEW["n_train"], FEW["n_test"])
         given = {"seeds": FEW["seeds"], "n_members": FEW["n_members"]}

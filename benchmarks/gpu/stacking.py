@@ -5,7 +5,7 @@
     python benchmarks/gpu/stacking.py OUT --small    the same in small, on any machine
     python benchmarks/gpu/stacking.py --show         the saved results in benchmarks/results
 
-Seconds of steps alone (captured before); a few trainings in the plain loop, scaled.
+Seconds of steps alone (captured or compiled before); a few trainings in the plain loop, scaled.
 """
 
 from __future__ import annotations
@@ -114,8 +114,9 @@ def minilms(members: int, epochs: int, n_items: int, encoder: str) -> dict[str, 
     training = Training(epochs=epochs, batch_size=32, precision="bf16")
     method = SoftLabel(encoder=encoder, tune="all", training=training)
 
-    def fresh(n: int) -> list[Any]:
-        return runs_of(method, corpus, "hate", n)
+    def fresh(n: int, compile: bool = False) -> list[Any]:
+        own = replace(method, training=replace(training, compile=compile))
+        return runs_of(own, corpus, "hate", n)
 
     one_by_one(fresh(1))
     few = min(members, 3)
@@ -124,11 +125,16 @@ def minilms(members: int, epochs: int, n_items: int, encoder: str) -> dict[str, 
     whole, rest = side_by_side(fresh(members))
     together = fresh(members)
     again = side_by_side(together)
+    compiling = side_by_side(fresh(members, compile=True))[0]
+    compiled = fresh(members, compile=True)
+    whole_compiled = side_by_side(compiled)[0]
     return {
         "what": f"{members} MiniLMs fine-tuned, batch 32, bf16, {epochs} epochs of {n_items} texts",
         "plain": plain,
         "stacked": min(whole, again[0]),
-        "losses": [[run.log.train[-1] for run in side] for side in (alone, together)],
+        "stacked and compiled": whole_compiled,
+        "stacked and compiled, with compiling": compiling,
+        "losses": [[run.log.train[-1] for run in side] for side in (alone, together, compiled)],
     }
 
 

@@ -22,7 +22,6 @@ def older_folder(fitted: Method, folder: Path, name: str, **settings: Any) -> Pa
     fitted.save(folder)
     config = json.loads((folder / "config.json").read_text())
     retired = {key: plain(value) for key, value in fitted.retired.items()}
-    config["settings"]["training"] |= {"compile": True}
     config |= {"method": name, "settings": retired | config["settings"] | settings}
     config["checksum"] = checksum(config, (folder / WEIGHTS).read_bytes())
     (folder / "config.json").write_text(json.dumps(config))

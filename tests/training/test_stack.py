@@ -297,6 +297,39 @@ def test_fine_tuned_transformers_too(tmp_path: Path, name: str, tune: str | int)
     )  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["single", "annotator-heads", "adamw", "sgd"])
+def test_compiled_steps_are_the_same(case: str, tmp_path: Path) -> None:
+    """Compiling takes minutes on a CPU. A method whose dropouts are numbered otherwise, or a second
+    stack, runs with the code of the first."""
+    if case in METHODS:
+        encoder = tiny_bert(tmp_path / "bert", dropout=0.3)
+        method = partial(METHODS[case], encoder=encoder, tune="all")
+        crowds = [text_crowd(26, 0), text_crowd(26, 0), text_crowd(19, 0)]
+        own: list[dict[str, Any]] = [{}, {"clip": 0.1}, {}]
+        settings: dict[str, Any] = {
+            "batch_size": 6,
+            "encoder_learning_rate": 1e-3,
+            "learning_rate": 0.01,
+        }
+    else:
+        method, own = partial(Single, encoder="features", dropout=0.4), [{"seed": 0}] * 2
+        crowds = [feature_crowd("nominal", n_items=37)] * 2
+        settings = {"batch_size": 8, "optimiser": case}
+    alone, together, again = (
+        members(method, crowds, own, epochs=3, compile=compile, **settings)
+        for compile in (False, True, True)
+    )
+    for run in alone:
+        run.train()
+    for runs in (together, again):
+        Stack(runs).train()
+    for one, other, third in zip(*map(weights_of, (alone, together, again)), strict=True):
+        for name, stored in one.items():
+            np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
+            np.testing.assert_array_equal(third[name], other[name], err_msg=name)
+
+
 def test_members_that_see_the_same_batches_stop_when_they_will() -> None:
     crowd, own = feature_crowd("nominal", n_items=37), [{"epochs": n} for n in (5, 2, 4)]
 

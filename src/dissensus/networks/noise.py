@@ -24,6 +24,7 @@ Module = TypeVar("Module", bound=nn.Module)
 Key = int | Tensor  # an integer, or the integers of several members
 _key: ContextVar[Key | None] = ContextVar("noise", default=None)
 _at: ContextVar[Tensor | None] = ContextVar("at", default=None)
+_steps: ContextVar[tuple[int, ...] | Tensor] = ContextVar("steps", default=_STEPS)
 KEPT = 1 << 20  # largest table of position numbers that is kept for the next step
 
 
@@ -55,6 +56,18 @@ def positions_in_batch(at: Tensor | None) -> AbstractContextManager[None]:
     """Within the block, the entries that dropout is applied to have these positions in the whole
     batch, of which other processes have the rest; None: this is the whole batch."""
     return set_within(_at, at)
+
+
+@lru_cache(maxsize=16)  # a copy is not possible while a CUDA graph is captured
+def step_table(device: torch.device) -> Tensor:
+    """The strides of position numbers along each axis, as a tensor; see `stepping`."""
+    return torch.tensor(_STEPS, device=device)
+
+
+def stepping(table: Tensor) -> AbstractContextManager[None]:
+    """Within the block, positions are numbered by this tensor of `step_table`: the same numbers,
+    but a compiler does not see them as constants, which it would multiply in 32 bits."""
+    return set_within(_steps, table)
 
 
 def dropped(values: Tensor, share: float, number: int) -> Tensor:
@@ -125,7 +138,8 @@ def present_key(what: str) -> Key:
 def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -> Tensor:
     """A number for each position that does not depend on the shape: padding changes no mask."""
     places: Tensor | None = None
-    for axis, step in zip(reversed(range(len(shape))), _STEPS, strict=False):
+    steps = _steps.get()
+    for axis, step in zip(reversed(range(len(shape))), steps, strict=False):
         along = torch.arange(shape[axis], device=device)
         if at is not None and axis == 0:
             along = _stood(at, shape[0])
@@ -138,7 +152,7 @@ def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -
 def _keeps(values: Tensor) -> bool:
     """Whether position numbers are kept for the next step: if they are few, those of a whole batch,
     and on a GPU computed in the default stream, as other streams may still read what is freed."""
-    if values.numel() > KEPT or _at.get() is not None:
+    if values.numel() > KEPT or _at.get() is not None or _steps.get() is not _STEPS:
         return False
     device = values.device
     if device.type == "cuda":

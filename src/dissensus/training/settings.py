@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 MOST_TIMES = 10  # as many epochs for the sake of `least_steps`
-REMOVED = ("decay_biases", "compile")  # settings of earlier versions, which saved models may have
+REMOVED = ("decay_biases",)  # settings of earlier versions, which saved models may have
 LARGEST_SEED = 2**63  # torch accepts smaller ones only
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, torch's defaults
 KINDS: dict[str, tuple[type, str]] = {  # by type hint
@@ -70,6 +70,8 @@ class Training:
         seed: of the order of items and of dropout (`init_seed` of a method: of first weights).
         dropout_seed: of dropout, where it differs from `seed`.
         device: "cpu", "cuda", or "auto" for a GPU where there is one.
+        compile: in a stack, compile the blocks of fine-tuned encoders and the optimiser. It takes
+            time once and gives the same weights, up to rounding. No effect outside of a stack.
         save_every: seconds between two checkpoints of a training that can be resumed.
     """
 
@@ -99,6 +101,7 @@ class Training:
     seed: int = 0
     dropout_seed: int | None = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    compile: bool = False
     save_every: float = 30.0
     given: ClassVar[frozenset[str]]  # the names of the settings that this one was given
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from traceback import walk_tb
 from typing import Any
 
@@ -12,7 +13,9 @@ from torch.func import functional_call, grad_and_value, vmap
 
 from dissensus.errors import ModelError
 from dissensus.training.batch import Batch, Loss, Network, Outputs
+from dissensus.training.fine_tuning import FineTunedNetwork
 from dissensus.training.settings import Training
+from dissensus.training.stacking.compilation import CompiledBlocks
 
 Tensors = dict[str, Tensor]
 RANDOM = "randomness error mode"  # in vmap's message where something draws from torch's generator
@@ -31,6 +34,7 @@ class Gradients:
     losses: tuple[Loss, ...]
     training: Training
     same_batches: bool
+    transposed: set[str] = field(default_factory=set)  # weights with transposed gradients
 
     def __call__(
         self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None = None
@@ -57,6 +61,41 @@ class Gradients:
                 return batch.loss(outputs, self.losses)
             losses = torch.stack([batch.loss(outputs, (loss,)) for loss in self.losses])
             return (losses * due).sum()
+
+
+@dataclass(eq=False)
+class CompiledGradients(Gradients):
+    """The same, with the blocks of encoders compiled. Therefore torch takes the gradients of
+    networks under vmap, where `Gradients` takes them within vmap."""
+
+    def __post_init__(self) -> None:
+        half = self.training.precision == "bf16"
+        encoders = self.network.networks if isinstance(self.network, FineTunedNetwork) else []
+        self.blocks = [
+            CompiledBlocks(encoder.blocks, half)
+            for encoder in encoders
+            if CompiledBlocks.same_code(encoder.blocks)
+        ]
+        within = {
+            part for blocks in self.blocks for block in blocks.blocks for part in block.modules()
+        }
+        self.transposed = {
+            f"{name}.weight"
+            for name, part in self.network.named_modules()
+            if part in within and isinstance(part, nn.Linear) and part.weight.requires_grad
+        }
+
+    def __call__(
+        self, weights: Tensors, fixed: Fixed, batch: Batch, due: Tensor | None = None
+    ) -> tuple[Tensors, Tensor]:
+        loss = vmap(self._loss, in_dims=self._in_dims(due), randomness="error")
+        learned = {name: values.detach().requires_grad_() for name, values in weights.items()}
+        with torch.enable_grad(), ExitStack() as stack:
+            for blocks in self.blocks:
+                stack.enter_context(blocks.running())
+            losses = loss(learned, fixed, batch, due)
+            gradients = torch.autograd.grad(losses.sum(), list(learned.values()))
+        return dict(zip(learned, gradients, strict=True)), losses.detach()
 
 
 class LayerError(ModelError):

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 from torch.optim.radam import radam
 
-from dissensus.training.settings import BETAS, EPSILON, MOMENTUM, Training
+from dissensus.training.settings import BETAS, CHOICES, EPSILON, MOMENTUM, Training
+from dissensus.training.stacking.compilation import Compiled
 
 
-class StackedOptimiser(ABC):
-    """Steps the weights of all members of a stack, (n_members, n_weights), in place.
+class StackedOptimiser(Protocol):
+    """Steps the weights of all members of a stack, in place."""
+
+    def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
+        """One step of each group of weights of every member that is alive.
+
+        Args:
+            gradients: of each parameter by name, (n_members, ...).
+            alive: whether a group is stepped, (n_groups, n_members).
+            rates: of each group of weights, (n_groups, n_members).
+        """
+
+
+class InOneTable:
+    """Steps a table of weights, (n_members, n_weights).
 
     Args:
         trainings: of each member; they share the kind of optimiser.
@@ -29,16 +44,6 @@ class StackedOptimiser(ABC):
         self.moments = [torch.zeros_like(weights) for _ in range(2)]
         self.clip = weights.new_tensor([training.clip for training in trainings])
         self.decay = weights.new_tensor([training.weight_decay for training in trainings])
-
-    @abstractmethod
-    def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
-        """One step of each group of weights of every member that is alive.
-
-        Args:
-            gradients: of each parameter by name, (n_members, ...).
-            alive: whether a group is stepped, (n_groups, n_members).
-            rates: of each group of weights, (n_groups, n_members).
-        """
 
     def _clipped(self, gradients: Mapping[str, Tensor], out: Tensor | None = None) -> Tensor:
         """The gradients as a table, each member's clipped; written to `out`, if it is given."""
@@ -60,7 +65,7 @@ def stacked_optimiser(
     return kind(weights, trainings, ends)
 
 
-class ByRow(StackedOptimiser):
+class ByRow(InOneTable):
     """Torch's own fused steps: weights are read and written once, which matters on a CPU."""
 
     def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
@@ -111,7 +116,7 @@ def _step_rows(
     fused(weights, gradients, first, second, [], counts, amsgrad=False, **settings)
 
 
-class AllAtOnce(StackedOptimiser):
+class AllAtOnce(InOneTable):
     """The whole table in a few operations, without a synchronisation with the host."""
 
     def __init__(self, weights: Tensor, trainings: Sequence[Training], ends: Sequence[int]) -> None:
@@ -178,3 +183,66 @@ class Step:
         known = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
         factor = known.clamp(min=0).sqrt().to(second.dtype) * missing_square.sqrt()
         return torch.where(length > 5, factor / (second.sqrt() + EPSILON), 1.0)
+
+
+class ByParameter:
+    """Steps each parameter, (n_members, ...), by compiled code, which reads and writes memory once.
+
+    Args:
+        weights: by the names of the parameters in it: a matrix, or many vectors as one table.
+        group: the group of each of them, which has its own learning rate.
+        halves: copies in bf16 of some parameters, by name, which are updated too.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[tuple[str, ...], Tensor],
+        group: Sequence[int],
+        trainings: Sequence[Training],
+        halves: Mapping[str, Tensor],
+    ) -> None:
+        self.optimiser = trainings[0].optimiser
+        self.names = list(weights)
+        self.group = group
+        self.tensors = [
+            [values, torch.zeros_like(values), torch.zeros_like(values)]
+            for values in weights.values()
+        ]
+        self.halves = [[halves[name] for name in names if name in halves] for names in weights]
+        one = self.tensors[0][0]
+        self.decay = one.new_tensor([training.weight_decay for training in trainings])
+        self.clip = one.new_tensor([training.clip for training in trainings])
+        self.clipped = any(math.isfinite(training.clip) for training in trainings)
+        counts = (max(group) + 1, len(trainings))
+        self.count = torch.zeros(counts, device=one.device, dtype=torch.float64)
+
+    def step(self, gradients: Mapping[str, Tensor], alive: Tensor, rates: Tensor) -> None:
+        self.count += alive
+        rates = rates.to(self.decay.dtype)
+        shares = torch.ones_like(self.clip)
+        if self.clipped:
+            norm = partial(torch.linalg.vector_norm, dim=1, dtype=self.clip.dtype)
+            norms = [norm(gradient.reshape(len(gradient), -1)) for gradient in gradients.values()]
+            shares = _shares(torch.stack(norms).norm(dim=0), self.clip)[:, 0]
+        every = zip(self.names, self.tensors, self.group, self.halves, strict=True)
+        for names, tensors, group, half in every:
+            parts = [gradients[name] for name in names]
+            gradient = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
+            counts = self.count[group]
+            of_members = (rates[group], alive[group], shares, self.decay, counts)
+            CODE[self.optimiser](*tensors, gradient, *of_members, *half)
+
+
+def _make_step(optimiser: str, *arguments: Tensor) -> None:
+    """Step weights and two moments by a gradient; of members rate, alive, share, decay and count,
+    (n_members,) each, follow, and then the copy in bf16, if there is one."""
+    weights, first, second, gradient, *of_members = arguments
+    rate, alive, share, decay, count = (
+        values.view(-1, *[1] * (weights.dim() - 1)) for values in of_members[:5]
+    )
+    Step(optimiser, decay, count).make([weights, first, second], gradient * share, alive, rate)
+    for half in of_members[5:]:
+        half.copy_(weights)
+
+
+CODE = {kind: Compiled(partial(_make_step, kind)) for kind in CHOICES["optimiser"]}

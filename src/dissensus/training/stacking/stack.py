@@ -27,6 +27,7 @@ from dissensus.training.examples import EpochPlan, plan_epoch
 from dissensus.training.loop import Trainer, gpus, memory_error, ordered_sums
 from dissensus.training.stacking.cuda_graph import CapturedSteps, Plan, capture
 from dissensus.training.stacking.gradients import (
+    CompiledGradients,
     Fixed,
     Gradients,
     Tensors,
@@ -63,17 +64,20 @@ class Stack:
         examples = [trainer.examples for trainer in self.trainers]
         self.device = examples[0].device
         if self.graph is None:
-            self.graph = self.device.type == "cuda" and not examples[0].prepared
+            one_shape = self.training.compile or not examples[0].prepared
+            self.graph = self.device.type == "cuda" and one_shape
         self.examples = StackedExamples(
-            examples[:1] if self.same_batches else examples, even=self.graph
+            examples[:1] if self.same_batches else examples,
+            even=self.training.compile or self.graph,
         )
+        of_stack = CompiledGradients if self.training.compile else Gradients
         in_parts = first.in_parts  # all losses are computed in every update, and some count
         self.gradients = [  # of each update of a step: one with all losses, or one with each
-            Gradients(self.network, losses, self.training, self.same_batches)
+            of_stack(self.network, losses, self.training, self.same_batches)
             for losses in (first.losses if in_parts else due for due in first.losses_of_steps(0))
         ]
         reached = [first.reached_by(loss) for loss in first.losses] if in_parts else ()
-        self.weights = StackedWeights(self.trainers, reached)
+        self.weights = StackedWeights(self.trainers, self.gradients[0].transposed, reached)
         self.captured = CapturedSteps(len(self.trainers), self.device)
         self.validation: StackedValidation | None = None
         if self.graph and StackedValidation.possible(self.trainers):
@@ -95,7 +99,7 @@ class Stack:
             alive = at_step(plan["alive"], at)
             due = at_step(plan["due"], at) if "due" in plan else None
             fixed = (weights.own, weights.shared)
-            gradients, losses = of_losses(weights.learning, fixed, batch, due)
+            gradients, losses = of_losses(weights.learning | weights.halves, fixed, batch, due)
             weights.step(gradients, alive, at_step(plan["rates"], at), at_step(plan["means"], at))
             total = total + torch.where(alive.any(dim=0), losses, 0).double()
         return total
@@ -141,6 +145,8 @@ class Stack:
             return self.captured.run(step_of, indices, plan)
         sums = torch.zeros(len(self.trainers), device=self.device, dtype=torch.float64)
         lengths = self.examples.lengths(indices)
+        if self.training.compile:  # of one length, or each would be compiled
+            lengths = [self.examples.longest] * len(lengths)
         for step in range(len(indices.items)):
             sums += self.train_step(indices, plan, step, lengths[step])
         return sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
@@ -12,8 +13,9 @@ from torch import Tensor, nn
 
 from dissensus.training.batch import Network
 from dissensus.training.loop import Trainer
+from dissensus.training.settings import Training
 from dissensus.training.stacking.gradients import Tensors
-from dissensus.training.stacking.optimiser import stacked_optimiser
+from dissensus.training.stacking.optimiser import ByParameter, StackedOptimiser, stacked_optimiser
 
 
 class StackedWeights:
@@ -24,12 +26,15 @@ class StackedWeights:
     the trainer) that the same losses reach (`reached_by`).
 
     Args:
+        transposed: names of weights whose gradients lie transposed in memory.
         reached: the names of the weights that each loss reaches, if some losses are minimised in a
             part of the training only.
     """
 
     @torch.no_grad()
-    def __init__(self, trainers: Sequence[Trainer], reached: Sequence[set[str]] = ()) -> None:
+    def __init__(
+        self, trainers: Sequence[Trainer], transposed: set[str], reached: Sequence[set[str]] = ()
+    ) -> None:
         self.trainers = trainers
         networks = [trainer.network for trainer in trainers]
         group_of = {p: n for n, group in enumerate(trainers[0].groups) for p in group["params"]}
@@ -46,15 +51,48 @@ class StackedWeights:
         named = [entry for group in members.values() for entry in group]
         self.names = [name for name, _ in named]
         settings = [trainer.training for trainer in trainers]
-        n = len(networks)
-        columns = [torch.stack(_each(networks, name)).reshape(n, -1) for name in self.names]
-        table = torch.cat(columns, dim=1)  # (n_members, n_weights), of which `learning` are views
-        self.learning: Tensors = _views(table, [(n, weights.shape) for n, weights in named])
-        self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
-        self.optimiser = stacked_optimiser(table, settings, self.ends)
+        self.halves: Tensors = {}  # copies in bf16 of some weights, for compiled code
+        if settings[0].compile:
+            self.ends = np.cumsum([len(group) for group in groups]).tolist()
+            self.optimiser: StackedOptimiser = self._by_parameter(networks, settings, transposed)
+        else:  # one table, (n_members, n_weights), of which `learning` are views
+            n = len(networks)
+            columns = [torch.stack(_each(networks, name)).reshape(n, -1) for name in self.names]
+            table = torch.cat(columns, dim=1)
+            self.learning: Tensors = _views(table, [(n, weights.shape) for n, weights in named])
+            self.ends = np.cumsum([sum(p.numel() for p in group) for group in groups]).tolist()
+            self.optimiser = stacked_optimiser(table, settings, self.ends)
         self._gather_fixed(networks)
         averaged = any(training.averaged for training in settings)
         self.means = {n: w.clone() for n, w in self.learning.items()} if averaged else None
+
+    def _by_parameter(
+        self, networks: list[Network], settings: list[Training], transposed: set[str]
+    ) -> ByParameter:
+        """Weights that compiled code steps: matrices, which lie in memory as their gradients will,
+        and all vectors of a group in one table."""
+        tables: dict[tuple[str, ...], Tensor] = {}
+        group: list[int] = []
+        self.learning = {}
+        for number, (first, last) in enumerate(itertools.pairwise([0, *self.ends])):
+            names = self.names[first:last]
+            stacked = {  # in memory as the gradient will lie
+                name: torch.stack([each.mT for each in _each(networks, name)]).mT
+                if name in transposed
+                else torch.stack(_each(networks, name))
+                for name in names
+            }
+            vectors = [(n, each.shape[1:]) for n, each in stacked.items() if each.dim() == 2]
+            self.learning |= stacked
+            if vectors:
+                table = torch.cat([stacked.pop(name) for name, _ in vectors], dim=1)
+                self.learning |= _views(table, vectors)
+                tables[tuple(name for name, _ in vectors)] = table
+            tables |= {(name,): weights for name, weights in stacked.items()}
+            group += [number] * (len(tables) - len(group))
+        if settings[0].precision == "bf16":
+            self.halves = {n: w.bfloat16() for n, w in self.learning.items() if n in transposed}
+        return ByParameter(tables, group, settings, self.halves)
 
     def _gather_fixed(self, networks: list[Network]) -> None:
         self.shared: Tensors = {}
