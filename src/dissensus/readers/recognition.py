@@ -227,6 +227,11 @@ def _is_elan(head: Head) -> bool:
     return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files)
 
 
+def _has_tables(head: Head) -> bool:
+    files = folders.table_files(head.path)
+    return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
+
+
 def _is_webanno(head: Head) -> bool:
     begun = not head.is_file or head.start.startswith(folders.WEBANNO)
     return begun and bool(folders.webanno_files(head.path))
@@ -283,8 +288,7 @@ _FORMATS = (
            tool="peerannot", table="jsonl"),
     Format("jsonl", lambda head: head.is_text and (
         ending(head.path) in folders.LINES or keys()(head))),
-    Format("folder", folder=lambda head: len(files := folders.table_files(head.path)) > 1 or any(
-        ending(file) in folders.COLUMNS for file in files)),
+    Format("folder", folder=_has_tables),
     Format("survey", lambda head: is_survey(head.names)),
     Format("csv", lambda head: head.is_text),  # any text can be a table, so it is tried last
 )

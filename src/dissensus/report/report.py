@@ -123,9 +123,14 @@ def make_report(
         }
         about_items = disputed(corpus, description, predictions)
         marked = {one.name: list(one.marked) for one in description.questions}
-        sections += [overview(corpus, description), agreement(corpus, clusters, marked)]
-        sections += [about_items, looks(corpus, tested, predictions), densities(corpus)]
-        sections.append(annotators(corpus, description))
+        sections += [
+            overview(corpus, description),
+            agreement(corpus, clusters, marked),
+            about_items,
+            looks(corpus, tested, predictions),
+            densities(corpus),
+            annotators(corpus, description),
+        ]
     if results is not None:
         sections.append(comparison(results))
     if tested is not None and predictions is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -301,3 +302,33 @@ def test_what_is_about_an_answer_is_no_question(name: str) -> None:
 def test_a_long_name_ends_in_annotator() -> None:
     corpus = read(pa.table(table(annotator="hash that identifies the participant.", rating="")))
     assert corpus.columns["annotator"] == "hash that identifies the participant."
+
+
+# ---- small tables ----
+
+
+def long_table(answers: Sequence[str], n_annotators: int = 2) -> dict[str, list[str]]:
+    """Every annotator answers every item, in this order."""
+    items, annotators = divmod(np.arange(len(answers)), n_annotators)
+    return {
+        "item": [f"t{at}" for at in items],
+        "annotator": [f"a{at}" for at in annotators],
+        "harm": list(answers),
+    }
+
+
+def test_four_rows_with_two_values_are_answers() -> None:
+    assert list(read(long_table(["none", "none", "some", "none"])).questions) == ["harm"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ([f"{1_700_000_000 + at % 3}" for at in range(24)], "large numbers: dates or ids"),
+        ([f"{at % 3} " + "this goes on and on " * 4 for at in range(24)], "long texts"),
+        (["a", "b", "c", "a", "b"], "3 different in 5 rows"),
+    ],
+)
+def test_columns_that_only_look_like_answers(answers: list[str], why: str) -> None:
+    with pytest.raises(DataError, match=why):
+        read(long_table(answers, n_annotators=4 if len(answers) > 5 else 2))

@@ -12,7 +12,7 @@ import numpy as np
 from dissensus.evaluation import number
 from dissensus_papers.framework.claims import Claim, Evidence
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.text import BEYOND, Section, interval, spread, whole
+from dissensus_papers.framework.text import BEYOND, Section, interval, spread
 from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS, ENSEMBLES
 from dissensus_papers.seedbert.emotions import KAPPA, QUESTIONS
 from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
@@ -232,7 +232,7 @@ def _values(report: Report) -> Rows:
             yield [f"{title(name, block)}: {', '.join(block['values'])}"]
             for model, scores in models.items():
                 cells = "  ".join(f"{100 * score:.1f}" for score in scores)
-                yield [f"  {MODELS[model].title}", whole(cells)]
+                yield [f"  {MODELS[model].title}", cells]
 
 
 def _recovered(report: Report) -> Rows:
@@ -258,7 +258,7 @@ def _examples(report: Report) -> Rows:
         for example in block.get("examples", ()):
             yield [f"{title(name, block)}: item {example['item']}, {', '.join(block['values'])}"]
             for who, shares in example["shares"].items():
-                yield [f"  {who}", whole("  ".join(f"{share:.2f}" for share in shares))]
+                yield [f"  {who}", "  ".join(f"{share:.2f}" for share in shares)]
 
 
 def _specific(report: Report) -> Rows:

@@ -7,6 +7,7 @@ seed, or the one that is expected if cells were drawn by chance.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, cast
@@ -20,6 +21,7 @@ from dissensus.readers.tables.rows import Column, combined
 TOLERATED = 0.02  # violations, as a share of what chance gives
 FEW = 3.0  # violations by chance below which a function cannot be told from chance
 ENOUGH = 8.0  # the same, from which it surely can, up to one row
+ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
 SURE = 4.0  # standard errors: an effect is no accident
 MOST_ONE_HOT = 50  # values above which only numbers are compared
 
@@ -50,6 +52,12 @@ class Deviation:
     def share(self) -> float:
         """Wrong rows as a share of those by chance: 0 for a rule, 1 for no relation."""
         return self.n_wrong / self.by_chance if self.by_chance else 0.0
+
+    @property
+    def is_no_accident(self) -> bool:
+        """Whether so few rows are hardly ever wrong by chance (Chernoff's bound, Poisson)."""
+        more = self.n_wrong * math.log(self.by_chance / self.n_wrong) if self.n_wrong else 0.0
+        return self.n_wrong - self.by_chance + more < math.log(ACCIDENT)
 
 
 def _filled(column: Column, groups: Column) -> np.ndarray:

@@ -66,11 +66,14 @@ MOST_COMBINED = 8  # columns that are tried as parts of an item
 
 # ---- explanations ----
 MOSTLY_BLANK = 0.95  # of the rows
+LONG_ANSWER = 60  # letters, on average: longer answers are free text
 USES = 3  # rows for each value of an answer in words, on average
+USES_OF_FEW = 2  # the same, for at most FEW_VALUES
 LONG_TAIL = 5  # a largest number so many times the median is a duration, not a rating
 LONG_MEAN = 1.3  # a mean so many times the median, of fractions
 SCALE_ENDS = (1, 5, 7, 9, 10, 100)
 LARGEST_RATING = 100
+EPOCH = 1e8  # larger numbers are dates or ids
 MOST_SPLIT = 2000  # values of a column that are split into sets
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 
@@ -507,8 +510,10 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
         by_values = _of_numbers(numbers[column.codes >= 0], n_values)
     elif n_values == rows.n_rows and not column.is_text:
         by_values = Explanation(ASSIGNMENT, "another value in every row")
-    elif n_filled < USES * n_values:
+    elif n_filled < (USES_OF_FEW if n_values <= FEW_VALUES else USES) * n_values:
         by_values = Explanation(TEXT, f"{n_values:,} different in {n_filled:,} rows")
+    elif column.mean_length > LONG_ANSWER:
+        by_values = Explanation(TEXT, "long texts")
     else:
         by_values = _answer(n_values, "different value")
     return numbers_rows[0] if numbers_rows and by_values.kind == "answer" else by_values
@@ -527,12 +532,12 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
         if repeated.n_wrong and repeated.share < 0.5:  # worth looking for copies of rows
             repeated = from_key(groups, column, rows.columns.values())
         if repeated.by_chance >= FEW and repeated.share <= KEY:
-            sure = repeated.by_chance >= ENOUGH or _counts_within(column, groups)
+            sure = repeated.is_no_accident or _counts_within(column, groups)
             why = f"never the same twice for one {kind}"
             return Explanation(ASSIGNMENT if sure else EITHER, why)
     if n_values > len(groups.values) and is_function(groups, column, FEW):
         why = f"each value belongs to one {kind}"
-        sure = is_function(groups, column, ENOUGH)
+        sure = from_function(groups, column).is_no_accident
         return Explanation(ASSIGNMENT if sure else EITHER, why)
     return None
 
@@ -540,6 +545,8 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
 def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
     """What a column of numbers is by its values."""
     largest, fractions = float(np.abs(numbers).max()), bool((numbers % 1 != 0).any())
+    if np.abs(numbers).min() > EPOCH:
+        return Explanation(ASSIGNMENT, "large numbers: dates or ids")
     bounded = largest <= LARGEST_RATING
     median = float(np.median(numbers))
     ends = numbers.min() < 0 or numbers.max() in SCALE_ENDS or numbers.max() <= 1
