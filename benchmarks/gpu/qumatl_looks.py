@@ -38,9 +38,7 @@ FITTED: Mapping[str, Mapping[str, Any]] = {  # the setting that is best most oft
     ONE_LAYER: {RATE: 1e-3},
     QUERIES: {RATE: 5e-4, "spread": 0.25},
 }
-SIMULATED = {
-    RATE: 1e-3
-}  # of queries: with the prior, several layers learn nothing of 5,000 pictures
+SIMULATED = {RATE: 1e-3}  # of queries: with a prior, several layers learn nothing there
 
 
 def _predictions(
