@@ -232,13 +232,11 @@ def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
     """Those that are called so; and if these are several, those that are called like them and have
     no other answers: Annot1, Annot-Peter."""
     sure = {name for name in free if is_one_annotator(name, likely=False)}
-    words = _words(rows, sure) if len(sure) > 1 else set()
-
-    def is_sure(name: str) -> bool:
-        own = rows.columns[name].words
-        return name in sure or (is_called_annotator(name) and bool(own) and own <= words)
-
-    return [name for name in free if is_sure(name)]
+    if len(sure) > 1:
+        words = _words(rows, sure)
+        called = [name for name in free if is_called_annotator(name)]
+        sure |= {name for name in called if set() < rows.columns[name].words <= words}
+    return [name for name in free if name in sure]
 
 
 # ---- columns whose names have a part in common ----

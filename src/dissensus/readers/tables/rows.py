@@ -137,8 +137,11 @@ class Column:
     @cached_property
     def words(self) -> frozenset[str]:
         """The values without outer space and words for a missing one; none if they are bytes."""
-        texts = [] if self.is_bytes else pc.utf8_trim_whitespace(self.values).to_pylist()
-        return frozenset(text for text in texts if text.casefold() not in MISSING)
+        if self.is_bytes:
+            return frozenset()
+        texts = pc.utf8_trim_whitespace(self.values)
+        missing = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(MISSING, texts.type))
+        return frozenset(texts.filter(pc.invert(missing)).to_pylist())
 
     @cached_property
     def comparisons(self) -> dict[Any, Any]:
