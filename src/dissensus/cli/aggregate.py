@@ -46,15 +46,15 @@ class ModelOptions:
         names = questions or list(corpus.questions)
         if (self.warm_start or self.save_model) and len(names) != 1:
             raise DataError(f"choose one question with --question: {listed(names)}")
-        given: dict[str, Any] = {} if self.skills is None else {"skills": _skills(self.skills)}
+        arguments: dict[str, Any] = {} if self.skills is None else {"skills": _skills(self.skills)}
         if self.warm_start is not None:
             aggregator = AGGREGATORS[method]()
             if not isinstance(aggregator, HiddenTruth):
                 raise DataError(
                     f"{method} does not take a warm start; use dawid-skene, one-coin or mace"
                 )
-            given["warm_start"] = aggregator.restore(self.warm_start)
-        return given
+            arguments["warm_start"] = aggregator.restore(self.warm_start)
+        return arguments
 
     def report(self, fitted: Mapping[str, Aggregator]) -> None:
         """Print the history, and save the model."""

@@ -319,10 +319,10 @@ def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
     facts = {key: rows.once_each(annotator, key)[1] for key in ABOUT_ANNOTATORS}
     with rows.errors():
         answers = {question: _means(rows, question, kept) for question in QUESTIONS}
-    given: dict[str, Any] = {"annotators": annotators, "response": np.arange(len(kept))}
-    given["extra"] = {"is_known": pc.equal(rows["is_known"], "True")}
+    about_rows: dict[str, Any] = {"annotators": annotators, "response": np.arange(len(kept))}
+    about_rows["extra"] = {"is_known": pc.equal(rows["is_known"], "True")}
     questions = {
-        question: rows.annotations(means, Interval(-1, 1), items, **given)
+        question: rows.annotations(means, Interval(-1, 1), items, **about_rows)
         for question, means in answers.items()
     }
     pieces = folder.csv("pieces.csv", ("item_id", "name", "midi"), ["duration_s"])

@@ -206,8 +206,8 @@ def transcripts(clips: Iterable[str], *folders: Path) -> dict[str, str | None] |
     for clip in clips:
         paths = [folder / f"{clip}.txt" for folder in there]  # Path.is_file refuses a long name
         files = (path for path in paths if os.path.isfile(path))
-        found = (path.read_text(encoding="utf-8", errors="replace") for path in files)
-        texts[clip] = next((text for one in found if (text := " ".join(one.split()))), None)
+        contents = (path.read_text(encoding="utf-8", errors="replace") for path in files)
+        texts[clip] = next((text for one in contents if (text := " ".join(one.split()))), None)
     return texts if there else None
 
 

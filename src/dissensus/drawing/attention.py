@@ -81,13 +81,13 @@ def maps_of(
         weight = attention.of_pair(named[name])[seen].astype(float)
         if weight.sum() > 0:
             answers, who = corpus[question], int(corpus.annotators.find([name])[0])
-            given = ""
+            own_answer = ""
             if answers.annotator is not None and who >= 0:
                 own = answers.take((answers.item == item) & (answers.annotator == who)).answers()
-                given = " / ".join(map(answer_text, own))
+                own_answer = " / ".join(map(answer_text, own))
             predicted = _predicted(prediction, named[name])
             total = weight / weight.sum()
-            maps.append(Map(name, given, predicted, *looks[name], total, places[seen]))
+            maps.append(Map(name, own_answer, predicted, *looks[name], total, places[seen]))
     return maps
 
 

@@ -128,8 +128,8 @@ def joined(tables: Sequence[Any]) -> pa.Table:
     except pa.ArrowTypeError:
         texts = []
         for table in tables:
-            given = table["answer"].to_pylist()
-            cells = [",".join(each) if isinstance(each, list) else str(each) for each in given]
+            answers = table["answer"].to_pylist()
+            cells = [",".join(each) if isinstance(each, list) else str(each) for each in answers]
             at = table.column_names.index("answer")
             texts.append(table.set_column(at, "answer", pa.array(cells, pa.string())))
         return pa.concat_tables(texts, promote_options="permissive")

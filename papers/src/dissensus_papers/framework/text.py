@@ -41,9 +41,9 @@ def front_page(report: Report, title: str, *more: str, before: str = "", after: 
         more: lines below; empty ones are left out.
         before, after: text before the date and after the command.
     """
-    made = f"{before}{report['date']}, {'; '.join(report['machines'])}"
+    origin = f"{before}{report['date']}, {'; '.join(report['machines'])}"
     how = f"commit {', '.join(report['commits'])}: {whole(report['command'])}{after}"
-    return "\n".join(line for line in (title, made, how, *more) if line)
+    return "\n".join(line for line in (title, origin, how, *more) if line)
 
 
 def written(parts: Iterable[str | Table], width: int | None = None) -> str:

@@ -68,8 +68,8 @@ def kappas(corpus: Corpus) -> dict[str, float]:
     def kappa(answer: np.ndarray, n_values: int = 2) -> float:
         scale = Nominal(tuple(str(value) for value in range(n_values)))
         names: dict[str, Any] = {"items": corpus.items, "annotators": corpus.annotators}
-        given = (joint.item, joint.annotator, answer.astype(np.int64), scale)
-        return mean_kappa(Annotations.from_arrays(*given, **names))
+        columns = (joint.item, joint.annotator, answer.astype(np.int64), scale)
+        return mean_kappa(Annotations.from_arrays(*columns, **names))
 
     return {
         "any": kappa(np.any(present, axis=1)),

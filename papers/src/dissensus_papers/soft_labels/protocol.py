@@ -148,9 +148,9 @@ def with_automatic(corpus: Corpus) -> Corpus:
     noun = tags.scale.values.index("NOUN")
     n = corpus.n_annotators
     item, annotator, answer = np.repeat(items, n), np.tile(np.arange(n), len(items)), tags.answer
-    given = tags.annotator_codes("counting automatic tokens")
+    person = tags.annotator_codes("counting automatic tokens")
     added = Annotations.from_arrays(
-        np.r_[tags.item, item], np.r_[given, annotator],
+        np.r_[tags.item, item], np.r_[person, annotator],
         np.r_[answer, np.full(len(item), noun)].astype(answer.dtype), tags.scale, items=tags.items,
         annotators=tags.annotators,
     )  # fmt: skip

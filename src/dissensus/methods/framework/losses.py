@@ -128,11 +128,11 @@ def rating_losses(sizes: Sizes, kind: RatingLoss) -> tuple[Loss, ...]:
         for question, scale in sizes.scales.items():
             raw, answer = outputs.rows[question], batch.rows.answer[question]
             weight = batch.rows.weight[question]
-            predicted, given = positions(scale, raw), answer_positions(scale, answer)
+            predicted, observed = positions(scale, raw), answer_positions(scale, answer)
             if kind == "ccc":
-                total = total + (1 - weighted_ccc(predicted, given, weight))
+                total = total + (1 - weighted_ccc(predicted, observed, weight))
             else:
-                squares = (weight * (predicted - given) ** 2).sum()
+                squares = (weight * (predicted - observed) ** 2).sum()
                 total = total + squares / weight.sum().clamp(min=SMALLEST)
             total = total + _spread_only(scale, raw, answer, weight)
         return total

@@ -94,8 +94,8 @@ def grid(
             names, start = [*of_two_rows(*([c or "" for c in row] for row in padded[:2]))], 1
         elif layout.header is None:  # the row of names may be the upper or the lower of two
             uppers = (start, start - 1) if start else (start,)
-            found = ((upper, _two_rows_of_names(padded[upper:])) for upper in uppers)
-            upper, both = next((one for one in found if one[1] is not None), (start, None))
+            headers = ((upper, _two_rows_of_names(padded[upper:])) for upper in uppers)
+            upper, both = next((one for one in headers if one[1] is not None), (start, None))
             if both is not None:
                 names, start = both, upper + 1
     below = padded[start + 1 :]

@@ -176,9 +176,9 @@ class _Export:
                 n_blank = counted(len(nothing), "annotation")
                 notes.append(f"{question}: no choice in {n_blank}, read as: none fits")
         answered = {question for one in read for question in one.answers}
-        asked = [question for question in self.kinds if question in answered or not answered]
+        questions = [question for question in self.kinds if question in answered or not answered]
         return responses_corpus(
-            path, self.responses, options, TOOL, notes, questions=asked, sets=sets
+            path, self.responses, options, TOOL, notes, questions=questions, sets=sets
         )
 
 

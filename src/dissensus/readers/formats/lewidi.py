@@ -333,10 +333,10 @@ def _corpus(name: str, items: _Items, repeats: Repeats) -> Corpus:
             if n_words := sum(answer == word for answer in by_row.values()):
                 by_row = {row: meaning if a == word else a for row, a in by_row.items()}
                 notes.append(f"{task}: {n_words} answers {word!r} are taken to mean {meaning!r}")
-        given = {row: answer for row, answer in by_row.items() if answer}
-        rows = np.array(list(given), int)
-        explained = [items.explanations[row] for row in given]
-        derived = {task: list(given.values())}
+        filled = {row: answer for row, answer in by_row.items() if answer}
+        rows = np.array(list(filled), int)
+        explained = [items.explanations[row] for row in filled]
+        derived = {task: list(filled.values())}
         if task == "severity":  # below 0 it means abusive
             derived["abusive"] = ["1" if int(answer) < 0 else "0" for answer in derived[task]]
         for question, answers in derived.items():

@@ -182,7 +182,7 @@ def _is_total(name: str, wrong: np.ndarray, rows: Rows) -> bool:
 
 def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
     """Votes next to a column of their sum, which something shows to be one."""
-    found: list[tuple[tuple[bool, bool, float, int], list[str]]] = []
+    candidates: list[tuple[tuple[bool, bool, float, int], list[str]]] = []
     sample = _sample(numbers)
     for name, total in numbers.items():
         counts = _summands(sample, name) if total.max() > 1 else []
@@ -192,8 +192,10 @@ def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
         majority, named = _majority(rows, numbers, counts, [name])[0], _is_number_of_answers(name)
         called = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
         if majority or named or called:
-            found.append(((majority is not None, named, float(total.sum()), -len(counts)), counts))
-    return max(found)[1] if found else []
+            candidates.append(
+                ((majority is not None, named, float(total.sum()), -len(counts)), counts)
+            )
+    return max(candidates)[1] if candidates else []
 
 
 def _by_constant(rows: Rows, numbers: Numbers) -> list[str]:

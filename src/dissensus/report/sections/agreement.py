@@ -306,11 +306,11 @@ def _by_value(annotations: Annotations, question: str) -> list[Block]:
     names = list(getattr(annotations.scale, "values", ()))
     if isinstance(annotations.scale, Interval) or not (annotations.voters() > 1).any():
         return []
-    given = answers_per_value(annotations)
+    n_answers = answers_per_value(annotations)
     positive, negative = measures.positive_agreement, measures.negative_agreement
     columns = [of(annotations) for of in (positive, negative, measures.alpha_of_values)]
-    order = [at for at in np.argsort(-given, kind="stable") if given[at] > 0]
-    rows = [[names[at], int(given[at]), *(float(c[at]) for c in columns)] for at in order]
+    order = [at for at in np.argsort(-n_answers, kind="stable") if n_answers[at] > 0]
+    rows = [[names[at], int(n_answers[at]), *(float(c[at]) for c in columns)] for at in order]
     if len(rows) < 2:
         return []
     titles = ("value", "answers", "if one gives it, another does",
