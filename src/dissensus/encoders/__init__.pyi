@@ -22,6 +22,8 @@ from .framework.store import Sequence as Sequence
 from .framework.store import Store as Store
 from .image import ImageEncoder as ImageEncoder
 from .image import PictureNetwork as PictureNetwork
+from .objects import named as named
+from .objects import register as register
 from .text import TextEncoder as TextEncoder
 from .words import TableEncoder as TableEncoder
 from .words import TableNetwork as TableNetwork

@@ -27,22 +27,24 @@ from dissensus.errors import ModelError
 SHORTEST = 8  # tokens: the model's special tokens need room
 
 
-class _TextNetwork(EncoderNetwork):
+class TextNetwork(EncoderNetwork):
     """A transformer over token numbers and the number of the sequence that each is in."""
 
-    def __init__(self, model: nn.Module, first: bool = False) -> None:
+    def __init__(self, model: nn.Module, first: bool = False, width: int = 0) -> None:
         super().__init__()
         self.model = model
         self.first = first
-        config: Any = model.config
-        self.width = config.hidden_size
+        config: Any = getattr(model, "config", None)
+        self.width = width or config.hidden_size
         self.n_types = getattr(config, "type_vocab_size", 0)
 
     def forward(self, units: Tensor, lengths: Tensor) -> Tensor:
         tokens, part = units[..., 0].long(), units[..., 1].long()
         mask = torch.arange(units.shape[1], device=units.device) < lengths[:, None]
         types = {"token_type_ids": part.clamp(max=self.n_types - 1)} if self.n_types > 1 else {}
-        vectors: Tensor = self.model(tokens, attention_mask=mask, **types).last_hidden_state
+        outputs = self.model(tokens, attention_mask=mask, **types)
+        vectors: Tensor = getattr(outputs, "last_hidden_state", outputs)
+        vectors = vectors[:, None] if vectors.ndim == 2 else vectors
         return vectors[:, :1] if self.first else vectors
 
     @property
@@ -100,7 +102,7 @@ class TextEncoder(NeuralEncoder):
 
     def load(self) -> EncoderNetwork:
         model = pretrained_network(self._source, self.name)
-        return _TextNetwork(model.float(), self.positions == "first")
+        return TextNetwork(model.float(), self.positions == "first")
 
     def prepare(self, contents: Contents) -> Prepared:
         together = pa.types.is_list(contents.values.type)
@@ -136,7 +138,8 @@ class TextEncoder(NeuralEncoder):
     def _length(self) -> int:
         """The most tokens that are read: not more than the model has positions."""
         model: Any = self.network.model
-        n_positions = getattr(model.config, "max_position_embeddings", None) or self.max_length
+        config = getattr(model, "config", None)
+        n_positions = getattr(config, "max_position_embeddings", None) or self.max_length
         first = getattr(getattr(model, "embeddings", None), "padding_idx", None)
         unused = 0 if first is None else first + 1  # RoBERTa numbers positions after its padding
         return int(min(self.max_length, n_positions - unused, self._tokenizer.model_max_length))

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import encoder
+from dissensus.encoders.framework.catalogue import known_encoder
 from dissensus.encoders.framework.pretrained import kinds_of_model
 from dissensus.errors import InstallError, ModelError
 from tests.media import picture, recording
@@ -92,7 +93,7 @@ def bert_with_code(with_code: Path) -> Path:
 
 
 def _vectors(folder: Path) -> np.ndarray:
-    reader = encoder.__wrapped__(str(folder), "text")  # not the cached encoder of this path
+    reader = known_encoder.__wrapped__(str(folder), "text")  # not the cached encoder of this path
     return np.asarray(reader.encode(Contents.distinct("text", ["so good"])[0]).vectors)
 
 

@@ -31,6 +31,8 @@ ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "features": {"features": FEATURES},
 }
 AND = "&"  # between the names of several encoders of one role
+OBJECT = "object:"  # how names of encoders begin that are objects of a program,
+OBJECTS: dict[str, Encoder] = {}  # and these; see `encoders.register`
 DEFAULTS: dict[Kind, str] = {kind: next(iter(names)) for kind, names in ENCODERS.items()}
 
 
@@ -47,15 +49,19 @@ def known_encoders() -> dict[Kind, dict[str, tuple[str, str]]]:
     return known
 
 
-@functools.cache
-def encoder(name: str, kind: Kind) -> Encoder:
+def encoder(name: str, kind: str) -> Encoder:
     """The encoder of this name for contents of this kind.
 
     Args:
         name: an entry of ENCODERS, "auto" for the default of the kind, "words:PATH" for a file of
-            word vectors, a folder with a transformers model, or the name of a model on the hub.
-            Options follow the name, as in "minilm:max_length=64".
+            word vectors, a folder with a transformers model, the name of a model on the hub, or
+            that of a registered object. Options follow the name, as in "minilm:max_length=64".
     """
+    return _object(name, kind) if name.startswith(OBJECT) else known_encoder(name, kind)
+
+
+@functools.cache
+def known_encoder(name: str, kind: Kind) -> Encoder:
     entries = known_encoders()[kind]
     plain, options = _split_options(name)
     plain = DEFAULTS[kind] if plain == "auto" else plain
@@ -72,6 +78,17 @@ def encoder(name: str, kind: Kind) -> Encoder:
         known_options.pop(field, None)
     of_name: Encoder = cls(*arguments, **_read_options(plain, options, known_options))
     return of_name
+
+
+def _object(name: str, kind: str) -> Encoder:
+    if name not in OBJECTS:
+        raise ModelError(
+            f"encoder {name!r} is an object of the program that trained the model; call "
+            "dissensus.encoders.register(object) first, with the same weights"
+        )
+    if kind not in OBJECTS[name].kinds:
+        raise ModelError(f"encoder {name!r} reads {listed(OBJECTS[name].kinds)}, not {kind}")
+    return OBJECTS[name]
 
 
 def _split_options(name: str) -> tuple[str, dict[str, str]]:
@@ -128,7 +145,8 @@ def outside_source(name: str) -> str | None:
     if _entry(plain).endswith(":"):
         path = plain.removeprefix(_entry(plain))
         return None if _is_entry(path) else path
-    return None if plain == "auto" or _is_entry(plain) else plain
+    installed = plain == "auto" or plain.startswith(OBJECT) or _is_entry(plain)
+    return None if installed else plain
 
 
 def _is_entry(name: str) -> bool:
@@ -140,6 +158,8 @@ def kinds_of(name: str, kinds: set[Kind]) -> set[Kind]:
     plain = _split_options(name)[0]
     if plain == "auto":
         return kinds
+    if plain.startswith(OBJECT):
+        return {kind for kind in kinds if plain not in OBJECTS or kind in OBJECTS[plain].kinds}
     if _is_entry(plain):
         return {kind for kind in kinds if _entry(plain) in known_encoders()[kind]}
     possible = {kind for kind in kinds if "" in ENCODERS[kind]}

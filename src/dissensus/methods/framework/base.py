@@ -421,7 +421,7 @@ class Method(ABC):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A setting that is a dataclass of settings, such as `training`, is completed; one with
-        few possible values is checked."""
+        few possible values is checked; an encoder that is an object gets a name."""
         known = literals(type(self)).get(name)
         if known and value not in known:
             *others, last = map(repr, known)
@@ -429,6 +429,10 @@ class Method(ABC):
         default = getattr(type(self), name, None)
         if dataclasses.is_dataclass(default) and not isinstance(default, type):
             value = completed(f"{self.name}: {name}", value, default)
+        if name == "encoder" and not isinstance(value, str):
+            from dissensus.encoders import named
+
+            value = named(value)
         super().__setattr__(name, value)
 
     # ---- save and load ----
