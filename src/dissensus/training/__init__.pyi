@@ -4,6 +4,8 @@ from .batch import Network as Network
 from .batch import Outputs as Outputs
 from .batch import Rows as Rows
 from .batch import Sizes as Sizes
+from .callbacks import TrainingEvent as TrainingEvent
+from .callbacks import callbacks as callbacks
 from .examples import Examples as Examples
 from .examples import batch_indices as batch_indices
 from .loop import Trainer as Trainer

@@ -32,6 +32,7 @@ from dissensus.networks.noise import draw_by_key, noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training import sparse_tables
 from dissensus.training.batch import Batch, Loss, Network
+from dissensus.training.callbacks import TrainingEvent, current_callbacks
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import BatchIndex, Examples, batch_indices, plan_epoch
 from dissensus.training.processes import Processes, current_processes
@@ -137,6 +138,8 @@ class Trainer:
             sparse.step(rows, self.max_rates[0] * rate)
         self.average.update(self.average_share(self.step))
         self.step += 1
+        if (called := current_callbacks().on_step) and self.processes.is_first:
+            called(self.event(float(loss.detach()), self.max_rates[0] * rate))
 
     def loss(self, batch: Batch, losses: tuple[Loss, ...]) -> Tensor:
         """The sum of the losses of a batch, in the precision of the training."""
@@ -238,6 +241,13 @@ class Trainer:
                 self.validate(self.validation, score)
         else:
             self.schedule.epoch_done(loss)
+        if (called := current_callbacks().on_epoch) and self.processes.is_first:
+            called(self.event(loss, rate))
+
+    def event(self, loss: float, rate: float) -> TrainingEvent:
+        """How far this training is."""
+        score = self.log.validation[-1] if self.log.validation else None
+        return TrainingEvent(self.training.seed, self.epoch, self.step, loss, rate, score)
 
     def validate(self, validation: Validation, score: float | None = None) -> None:
         """Score this epoch, and keep its weights if it is the best so far."""

@@ -9,6 +9,7 @@ from traceback import clear_frames
 from typing import Any
 
 from dissensus.errors import ModelError
+from dissensus.training.callbacks import current_callbacks
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking.cuda_graph import release_memory
 from dissensus.training.stacking.gradients import LayerError
@@ -37,6 +38,8 @@ def stackable(trainer: Trainer) -> bool:
 
 def obstacle(trainer: Trainer) -> str:
     """Why a training cannot be a member of a stack; empty if it can."""
+    if current_callbacks().on_step:
+        return "on_step is called after each of its steps"
     if len({len(trainer.due(epoch)) for epoch in range(trainer.training.epochs)}) > 1:
         return "some epochs have more losses than others"
     whole = [loss.name for loss in trainer.losses if loss.weight is None]
