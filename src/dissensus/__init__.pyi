@@ -13,6 +13,7 @@ from . import readers as readers
 from . import report as report
 from . import scales as scales
 from . import simulate as simulate
+from . import sklearn as sklearn
 from . import testing as testing
 from . import training as training
 from . import workflow as workflow
