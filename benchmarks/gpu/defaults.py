@@ -9,9 +9,9 @@ A cell is a method on a corpus: three folds, with two seeds if the method has an
 stack. It keeps the scores of every fit and of every item, and, of the first seed, what is predicted
 for test items and their annotators, so that ensembles can be scored without another run.
 
-`show` prints, for each corpus, the score of the method that is chosen by default, of the best one and
-of the three logistic regressions, with p of the differences over seeds and items. The score is the
-accuracy against gold labels where there is a truth; else, where annotators are known, how well
+`show` prints, for each corpus, the score of the method that is chosen by default, of the best one
+and of the three logistic regressions, with p of the differences over seeds and items. The score is
+the accuracy against gold labels where there is a truth; else, where annotators are known, how well
 their answers are predicted (accuracy; of ratings, the mean absolute error); else the cross-entropy.
 """
 
@@ -163,7 +163,7 @@ def cell(name: str, method: str, items: int | None, path: Path) -> None:
         if error is not None:
             raise error
     scores: dict[str, list[float]] = {}
-    items: dict[str, list[np.ndarray]] = {}
+    by_item: dict[str, list[np.ndarray]] = {}
     arrays: dict[str, Any] = {}
     for (seed, fold), job in zip(pairs, jobs, strict=True):
         test = parts[fold][1]
@@ -172,11 +172,11 @@ def cell(name: str, method: str, items: int | None, path: Path) -> None:
         for metric, score in scores_of(own, every, test).items():
             scores.setdefault(metric, []).append(score)
         for metric, of_items in scores_of_items(own, every, test).items():
-            items.setdefault(metric, []).append(of_items)
+            by_item.setdefault(metric, []).append(of_items)
         if seed == 0:
             arrays |= arrays_of(fold, own, every)
-    for metric, parts_of in items.items():  # (n_seeds, n_items)
-        by_seed = np.concatenate(parts_of).reshape(len(seeds), -1)
+    for metric, of_fits in by_item.items():  # (n_seeds, n_items)
+        by_seed = np.concatenate(of_fits).reshape(len(seeds), -1)
         arrays[f"items {metric}"] = by_seed.astype(np.float32)
     with path.open("wb") as file:
         np.savez_compressed(file, scores=np.array(json.dumps(scores)), **arrays)
