@@ -510,12 +510,15 @@ def test_marked_annotators_have_figures_with_and_without() -> None:
     corpus = planted_corpus()
     question = describe(corpus).questions[0]
     assert question.marked == {
-        "rand": "at chance", "same": "constant", "w0 copy": "same answers as w0",
+        "rand": "at chance", "same": "constant",
+        "w0 copy": "same answers as w0; either may be the copy",
     }  # fmt: skip
     honest = corpus.without(annotators=list(question.marked))
     assert question.agreement_without == at_a_glance(honest["q"])
     assert question.disputed_without == describe(honest).questions[0].disputed
-    assert question.both_figures.endswith("(constant), w0 copy (same answers as w0)")
+    assert question.both_figures.endswith(
+        "(constant), w0 copy (same answers as w0; either may be the copy)"
+    )
     assert question.suspicions[-1].startswith("duplicated: w0 and w0 copy: the same answer to 300")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
-from dissensus import Annotations, Corpus, describe, read
+import numpy as np
+import pyarrow as pa
+
+from dissensus import Annotations, Corpus, aggregate, describe, read
 from dissensus.description import actions, disputed_table
 
 N_ITEMS = 300
@@ -38,9 +41,10 @@ def test_who_is_marked_comes_first_with_both_figures() -> None:
     assert question.undecided == int((2 * rest.max(axis=1) <= rest.sum(axis=1)).sum())
 
 
-def test_a_copy_is_told_from_the_original() -> None:
-    marked = describe(project(copier=True)).questions[0].marked
-    assert marked in ({"copy": "same answers as honest0"}, {"honest0": "same answers as copy"})
+def test_one_of_two_with_the_same_answers_is_marked_and_the_other_one_named() -> None:
+    ((one, why),) = describe(project(copier=True)).questions[0].marked.items()
+    (other,) = {"copy", "honest0"} - {one}
+    assert why == f"same answers as {other}; either may be the copy"
 
 
 def test_items_that_only_the_marked_dispute_come_last() -> None:
@@ -66,3 +70,25 @@ def test_ratings_and_anonymous_votes_are_listed_too() -> None:
     votes = read(counts, format="votes", answer=["no", "yes"])
     listed = disputed_table(votes, next(iter(votes.questions))).to_pylist()
     assert [(row["answers"], row["most frequent"]) for row in listed] == [("no 3, yes 1", "no")]
+
+
+def test_the_consensus_weighs_annotators_where_some_are_marked_in_python_too() -> None:
+    fitted = aggregate(project())["rude"]
+    assert fitted.name == "dawid-skene"
+    assert aggregate(project().without(annotators=["random"]))["rude"].name == "majority"
+    assert aggregate(project(), "majority")["rude"].name == "majority"
+
+
+def test_who_agrees_less_later_on_is_named_and_harder_items_at_the_end_accuse_nobody() -> None:
+    draw = np.random.default_rng(5)
+    truth = draw.integers(0, 2, N_ITEMS)
+    slips = np.where(np.arange(N_ITEMS) < N_ITEMS // 2, 0.05, 0.25)  # the later half is harder
+    table = np.where(draw.random((5, N_ITEMS)) < slips, 1 - truth, truth)
+    tired = table.copy()
+    tired[4, N_ITEMS // 2 :] = draw.integers(0, 2, N_ITEMS - N_ITEMS // 2)
+    for answers, expected in ((table, []), (tired, ["4"])):
+        annotator, item = np.divmod(np.arange(answers.size), N_ITEMS)
+        built = Annotations.from_arrays(item, annotator, answers.ravel())
+        built = replace(built, extra={"created": pa.array(1.7e9 + 60.0 * built.item)})
+        question = describe(Corpus.build("c", built.items, {"q": built})).questions[0]
+        assert [row.annotator for row in question.tendencies] == expected

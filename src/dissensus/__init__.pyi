@@ -17,10 +17,10 @@ from . import sklearn as sklearn
 from . import testing as testing
 from . import training as training
 from . import workflow as workflow
-from .aggregation import aggregate as aggregate
 from .annotations import Annotations as Annotations
 from .corpus import Corpus as Corpus
 from .datasets import read as read
+from .description import aggregate as aggregate
 from .description import describe as describe
 from .drawing import draw as draw
 from .errors import DissensusError as DissensusError

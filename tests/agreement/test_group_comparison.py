@@ -253,8 +253,8 @@ def test_few_annotators_cannot_show_a_difference() -> None:
     result = compare_groups(attributes(gender=["f", "f", "m", "m"]), ["gender"])[0]
     assert result.permutations == 6 and result.least_p == pytest.approx(1 / 3)
     assert result.notes[0] == (
-        "with 2 f and 2 m annotators, p cannot be below 0.33, so no difference can be shown; more "
-        "annotators are needed"
+        "with 2 (f) and 2 (m) annotators, p cannot be below 0.33, so no difference can be shown; "
+        "more annotators are needed"
     )
 
 
@@ -278,7 +278,7 @@ def test_few_annotators_and_several_comparisons_are_said_beforehand() -> None:
         "c", answers.items, {"q": answers}, annotator_attributes={"age": ages, "gender": genders}
     )
     (alone,) = compare_groups(corpus, ["age"])
-    assert alone.notes[0] == "with 5 old and 2 young annotators, p cannot be below 0.048"
+    assert alone.notes[0] == "with 5 (old) and 2 (young) annotators, p cannot be below 0.048"
     both = compare_groups(corpus, ["age", "gender"])
-    few = ", which is not enough for 2 comparisons, so no difference can be shown"
+    few = ", too much for 2 comparisons together: choose one of them beforehand (--groups"
     assert both[0].notes[0].startswith(alone.notes[0] + few)

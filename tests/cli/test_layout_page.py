@@ -74,6 +74,8 @@ def test_roles_are_changed_and_kept(page: LayoutPage) -> None:
         "anna",
         "ben",
     }
+    cleared = page.read({"layout": dict.fromkeys(fields)})
+    assert cleared["roles"] == {} and cleared["error"].startswith("no column has a role")
     kept = page.keep({"toml": state["toml"]})["kept"]
     assert (page.path.parent / kept).is_file() and ds.read(page.path).n_annotators == 2
     assert LayoutPage(page.path).read({"toml": state["toml"]}) == state

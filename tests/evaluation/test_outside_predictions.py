@@ -76,16 +76,28 @@ def test_what_does_not_match_is_counted() -> None:
     }
     _, notes = prediction_from_table(frame, corpus["q"].scale, items=corpus.items)
     assert notes == [
+        "items in 'item'; answers in 'answer'",
         "1 row of 5 left out: an answer that is not on the scale ('no such value')",
         "1 row of 5 left out: an item that is not in the corpus ('elsewhere')",
         f"1 row of 5 left out: no answer ('{corpus.items[3]}')",
     ]
     _, notes = prediction_from_table({"id": ["t1"], "no": [0.5], "yes": [0.7]}, YES)
-    assert notes == [
+    assert notes[1:] == [
         "1 row of 1: probabilities sum to 1.2 - 1.2, not to one; they were divided by their sum"
     ]
     with pytest.raises(DataError, match="no column of items such as 'item' or 'id'"):
         Prediction.from_table({"text": ["t1"], "label": ["yes"]}, YES)
+
+
+def test_a_rounded_probability_of_0_may_be_half_of_its_last_digit() -> None:
+    table = {"id": ["t1", "t2"], "no": ["0.00", "0.25"], "yes": ["1.00", "0.75"], "why": ["", ""]}
+    prediction, notes = prediction_from_table(table, YES)
+    assert prediction.distribution[0].tolist() == pytest.approx([0.005 / 1.005, 1 / 1.005])
+    assert prediction.distribution[1].tolist() == [0.25, 0.75]
+    assert notes[0] == "items in 'id'; probabilities in 'no', 'yes'; not used: 'why'"
+    assert notes[1].startswith("1 row of 2 with a probability below 0.005")
+    certain = {"id": ["t1", "t2"], "no": [0.0, 1.0], "yes": [1.0, 0.0]}  # labels, not rounded
+    assert prediction_from_table(certain, YES)[0].distribution.tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize(

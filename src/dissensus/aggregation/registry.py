@@ -132,7 +132,7 @@ AGGREGATORS: dict[str, type[Aggregator]] = {
 
 def aggregate(
     corpus: Corpus,
-    method: str | None = None,
+    method: str,
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
     skills: Mapping[str, float] | None = None,
@@ -141,8 +141,7 @@ def aggregate(
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
     Args:
-        method: a name of `AGGREGATORS`; if left out, the mean of ratings on an interval scale, the
-            median of levels, and otherwise the majority.
+        method: a name of `AGGREGATORS`; `dissensus.aggregate` chooses one that fits.
         questions: which ones; all if left out.
         use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
         skills: the weight of each annotator's votes, by name (weighted-vote).
@@ -152,15 +151,11 @@ def aggregate(
         >>> from dissensus import Annotations
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
         >>> corpus = Corpus.build("mine", ["t1"], {"rude": Annotations.from_rows(rows)})
-        >>> aggregate(corpus)["rude"].consensus_.answers()
+        >>> aggregate(corpus, "majority")["rude"].consensus_.answers()
         ['yes']
     """
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
-    if method is None:
-        options = use_gold, skills, warm_start
-        usual = {name: usual_method(corpus, name) for name in questions}
-        return {q: aggregate(corpus, of, [q], *options)[q] for q, of in usual.items()}
     check_method(method)
     if method in RANKERS:
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")

@@ -357,12 +357,15 @@ def _compared(
     notes = groups.notes(missing)
     if tests.least > 0.01:
         sizes = zip(groups.sizes().tolist(), groups.names, strict=True)
-        few = f"with {_listed([f'{size} {name}' for size, name in sizes if size])} annotators"
-        notes.insert(0, f"{few}, p cannot be below {tests.least:.2g}")
-        if tests.least * n_results > 0.05:
-            if tests.least <= 0.05:
-                notes[0] += f", which is not enough for {n_results} comparisons"
+        few = _listed([f"{size} ({name})" for size, name in sizes if size])
+        notes.insert(0, f"with {few} annotators, p cannot be below {tests.least:.2g}")
+        if tests.least > 0.05:
             notes[0] += ", so no difference can be shown; more annotators are needed"
+        elif tests.least * n_results > 0.05:
+            notes[0] += (
+                f", too much for {n_results} comparisons together: choose one of them beforehand "
+                "(--groups, --question), or ask more annotators"
+            )
     codes = range(len(groups.names))
     return GroupComparison(
         question=question,

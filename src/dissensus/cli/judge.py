@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ def judge(
 
     Each annotator is left out in turn; the system and the annotator are compared with all others
     on the same items. The alternative annotator test (Calderon et al. 2025) decides whether the
-    system may answer instead of an annotator. No gold labels are needed.
+    system may answer instead of an annotator. No gold labels are needed. If annotators are at
+    chance, constant, contrary or copying, a second comparison leaves them out.
 
     Args:
         system (SYSTEM): Table of its answers (.csv, .tsv, .jsonl, .parquet), a folder that
@@ -43,6 +45,8 @@ def judge(
         dissensus judge gpt-4o labels.csv --margin 0.2 -o judgement.csv
     """
     from dissensus import evaluation
+    from dissensus.description import marked, marks_text
+    from dissensus.description.marks import without_marked
 
     check_result(output)
     corpus = source.read()
@@ -53,9 +57,13 @@ def judge(
         systems = {name: predictions[name] for name in predictions}
     else:
         corpus, systems = _one_of_them(corpus, system, question)
-    results = [
-        evaluation.judge(answers, corpus[name], margin, name) for name, answers in systems.items()
-    ]
+    results = []
+    for name, answers in systems.items():
+        results.append(evaluation.judge(answers, corpus[name], margin, name))
+        if marks := marked(corpus[name]):
+            rest = without_marked(corpus[name], marks)
+            about = f"{name} without {marks_text(marks)}"
+            results.append(evaluation.judge(answers, rest, margin, about))
     content, tables = [one.to_dict() for one in results], [one.to_table() for one in results]
     emit(content, lambda: tables, lambda: _show(corpus.name, results), output, json)
 
@@ -75,12 +83,17 @@ def _one_of_them(
 
 
 def _show(corpus: str, results: list[Judgement]) -> None:
+    from dissensus.evaluation.significance.difference import p_text
+
     names = ("annotator", "items", "agreement", "system's", "advantage", "p", "may be replaced")
     for place, result in enumerate(results):
         rows = []
         for one in result.annotators[:MOST_ROWS]:
-            scores = (one.items, one.agreement, one.system_agreement, one.advantage, one.p)
-            rows.append([one.annotator, *map(number, scores), "yes" if one.replaced else "no"])
+            scores = (one.items, one.agreement, one.system_agreement, one.advantage)
+            verdict = "-" if math.isnan(one.p) else "yes" if one.replaced else "no"
+            rows.append(
+                [one.annotator, *map(number, scores), p_text(one.p).removeprefix("= "), verdict]
+            )
         table = columns(names, with_rest(rows, len(result.annotators), len(names)), names[1:6])
         lines = [f"- {line}" for line in result.sentences()]
         show(*([""] if place else []), f"{corpus}, {result.question}", *lines, table)

@@ -33,6 +33,7 @@ OF_FILE = (
 SHAPES = ("long", "wide", "votes")  # formats that follow from the roles
 MOST_ROWS, MOST_LETTERS = 10, 120  # that are shown
 MOST_VALUES = 8  # of a question that are named
+NO_ROLES = "no column has a role; say at least which one has answers"
 TABLES_ONLY = "the page is for tables; this file is read as what its tool wrote"
 
 
@@ -52,7 +53,11 @@ class LayoutPage:
 
     def read(self, request: dict[str, Any]) -> dict[str, Any]:
         """How the table is read with the fields, or the TOML, of a request."""
-        return self.state(_requested(request))
+        state, fields = self.state(_requested(request)), request.get("layout")
+        if isinstance(fields, dict) and any(name in fields for name in ROLES):
+            if not any(fields.get(name) for name in ROLES):  # not to be recognised again
+                state |= {"roles": {}, "words": [], "notes": [], "error": NO_ROLES}
+        return state
 
     def keep(self, request: dict[str, Any]) -> dict[str, Any]:
         """Write the layout next to the file, if the file can be read with it."""

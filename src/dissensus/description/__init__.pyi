@@ -9,6 +9,7 @@ from .describe import QuestionDescription as QuestionDescription
 from .describe import describe as describe
 from .describe import one_line as one_line
 from .disputed_table import disputed_table as disputed_table
+from .marks import aggregate as aggregate
 from .marks import leave_out as leave_out
 from .marks import marked as marked
 from .marks import marks_by_question as marks_by_question

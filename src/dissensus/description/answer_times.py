@@ -17,6 +17,7 @@ START = re.compile(r"(start|begin|began|opened|assigned|accept)", re.I)
 END = re.compile(r"(end|finish|complet|submit|creat|answered|updated|timestamp|datetime)", re.I)
 BREAK = 600.0  # seconds after which an annotator did something else
 DRIFTING = 0.01  # level of the test whether somebody agrees less as time goes on
+LATER = "in the later half of the answers"
 EPOCH = 1e8  # seconds since 1970: a smaller number is a duration
 
 
@@ -90,30 +91,47 @@ def given_later(annotations: Annotations, first: int, second: int) -> int | None
 def drifts(annotations: Annotations, few: int) -> dict[int, str]:
     """Annotators whose later answers agree less with the others than their earlier ones do.
 
-    The test is Welch's, of the share of equal answers in both halves, corrected for all annotators.
+    The test is Welch's, of the agreement in both halves, less that of the others on the same items
+    (later items may be harder for all), corrected for all annotators.
     """
     from scipy.special import stdtr
 
     last = ends_of(annotations)[1]
-    if last is None or annotations.scale.kind == "interval":
+    if last is None:
         return {}
-    share, several = agreement_of_answers(annotations)
+    share, several = _agreement(annotations)
+    item, codes = annotations.item, annotations.annotator_codes("times of answers")
+    n = np.maximum(np.bincount(item)[item] - 1, 1)
+    beyond = share - (np.bincount(item, share)[item] - share) / n
     rows = np.flatnonzero(several & np.isfinite(last))
-    codes = annotations.annotator_codes("times of answers")
     rows = rows[np.lexsort((last[rows], codes[rows]))]
     active, begin = np.unique(codes[rows], return_index=True)
-    halves = {}
-    for code, own in zip(active.tolist(), np.split(share[rows], begin[1:]), strict=True):
-        if len(own) >= 2 * few:
-            halves[code] = own[: len(own) // 2], own[len(own) // 2 :]
+    own = {code: np.split(part, [len(part) // 2])
+           for code, part in zip(active.tolist(), np.split(rows, begin[1:]), strict=True)
+           if len(part) >= 2 * few}  # fmt: skip
+    halves = [[beyond[half] for half in both] for both in own.values()]
     errors = [np.hypot(*(half.std() / len(half) ** 0.5 for half in both)) + 1e-12
-              for both in halves.values()]  # fmt: skip
-    falls = [early.mean() - late.mean() for early, late in halves.values()]
-    free = [len(early) - 1 for early, _ in halves.values()]
+              for both in halves]  # fmt: skip
+    falls = [early.mean() - late.mean() for early, late in halves]
+    free = [len(early) - 1 for early, _ in halves]
     chances = false_discovery(stdtr(free, -np.array(falls) / errors))
-    return {
-        code: f"agrees {late.mean():.2f} with the rest in the later half of the answers, "
-        f"{early.mean():.2f} in the earlier one"
-        for (code, (early, late)), chance in zip(halves.items(), chances, strict=True)
-        if chance < DRIFTING
-    }
+    apart = annotations.scale.kind == "interval"
+    verb, whom = ("is", "from the mean of the others") if apart else ("agrees", "with the rest")
+    texts = {}
+    for (code, both), chance in zip(own.items(), chances, strict=True):
+        if chance < DRIFTING:
+            early, late = (abs(share[half].mean()) for half in both)
+            if f"{early:.2f}" != f"{late:.2f}":
+                texts[code] = f"{verb} {late:.2f} {whom} {LATER}, {early:.2f} in the earlier one"
+    return texts
+
+
+def _agreement(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
+    """The share of the others with the same answer, or the distance from their mean rating, below
+    0; and whether there are others, (n_rows,) each."""
+    if annotations.scale.kind != "interval":
+        return agreement_of_answers(annotations)
+    item, rating = annotations.item, annotations.answer
+    others = np.bincount(item)[item] - 1
+    mean = (np.bincount(item, rating)[item] - rating) / np.maximum(others, 1)
+    return -np.abs(rating - mean), others > 0

@@ -17,7 +17,7 @@ from dissensus.agreement.per_part import answers_per_value
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description.copied_answers import Duplicated, named_annotator
-from dissensus.description.marks import leave_out, marks_of, marks_text
+from dissensus.description.marks import leave_out, marks_of, marks_text, without_marked
 from dissensus.description.suspicious_annotators import (
     AnnotatorDescription,
     Constant,
@@ -265,8 +265,7 @@ def describe(
         findings = compare_annotators(answers)
         marks = marks_of(findings)
         if marks:
-            others = ~np.isin(answers.annotator, answers.annotators.codes(list(marks)))
-            rest = answers.take(others)
+            rest = without_marked(answers, marks)
             facts["agreement_without"] = agreement.at_a_glance(rest)
             facts["disputed_without"] = most_disputed(corpus, rest, most)
             facts["undecided"] = len(undecided(rest))

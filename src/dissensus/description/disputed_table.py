@@ -14,7 +14,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_columns, with_columns
 from dissensus.description.describe import MEASURES, disputed_by, disputed_order
-from dissensus.description.marks import marked
+from dissensus.description.marks import marked, without_marked
 from dissensus.description.suspicious_annotators import some_names
 from dissensus.scales import Interval, answer_text
 
@@ -41,9 +41,7 @@ def disputed_table(corpus: Corpus, question: str, most: int = 0) -> pa.Table:
     marks = marked(annotations)
     order, dispute = _disputed(annotations)
     if marks:
-        codes = annotations.annotators.codes(list(marks))
-        others = ~np.isin(annotations.annotator_codes("marks"), codes)
-        rest = annotations.take(others)
+        rest = without_marked(annotations, marks)
         first, without = _disputed(rest)
         order = np.concatenate([first, order[~np.isin(order, first)]])
     order = order[: most or None]

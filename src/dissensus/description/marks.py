@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,10 @@ from dissensus.description.suspicious_annotators import (
     some_names,
 )
 from dissensus.errors import DataError
+
+if TYPE_CHECKING:
+    from dissensus.aggregation import Aggregator
+    from dissensus.aggregation.em import HiddenTruth
 
 SUSPICIOUS = "suspicious"  # stands for everybody who is marked
 UNRELIABLE = ("at chance", "contrary", "constant")  # kinds of suspicious annotators who are marked
@@ -42,7 +47,9 @@ def marks_of(findings: AnnotatorFindings) -> Marks:
         groups.append(set(pair.annotators).union(*met))
     for group in groups:  # who answered first in front
         copied = sorted(group - set(marks), key=lambda name: (name in later, name))
-        marks |= dict.fromkeys(copied[1:], f"same answers as {copied[0]}" if copied else "")
+        for name in copied[1:]:
+            either = "" if name in later else "; either may be the copy"
+            marks[name] = f"same answers as {copied[0]}{either}"
     return dict(sorted(marks.items()))
 
 
@@ -62,6 +69,12 @@ def marked(annotations: Annotations) -> Marks:
     if annotations.annotator is None or not annotations.n_rows:
         return {}
     return marks_of(compare_annotators(annotations))
+
+
+def without_marked(annotations: Annotations, marks: Iterable[str]) -> Annotations:
+    """The answers of everybody else."""
+    codes = annotations.annotators.codes(list(marks))
+    return annotations.take(~np.isin(annotations.annotator_codes("marks"), codes))
 
 
 def marks_text(marks: Mapping[str, str], most: int = 5) -> str:
@@ -123,3 +136,40 @@ def usual_aggregators(corpus: Corpus, questions: Iterable[str]) -> dict[str, tup
 
     marks = {name: marked(corpus[name]) for name in questions}
     return {name: (usual_method(corpus, name, bool(who)), who) for name, who in marks.items()}
+
+
+def aggregate(
+    corpus: Corpus,
+    method: str | None = None,
+    questions: Sequence[str] | None = None,
+    use_gold: bool = False,
+    skills: Mapping[str, float] | None = None,
+    warm_start: HiddenTruth | None = None,
+) -> dict[str, Aggregator]:
+    """A distribution and a consensus for each item: one fitted aggregator per question.
+
+    Args:
+        method: a name of `aggregation.AGGREGATORS`. If left out, the mean of ratings, the median of
+            levels, and otherwise the majority; where annotators are marked as at chance, contrary,
+            constant or copying, gaussian (ratings) or dawid-skene, which weigh annotators.
+        questions: which ones; all if left out.
+        use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
+        skills: the weight of each annotator's votes, by name (weighted-vote).
+        warm_start: the same model, fitted on earlier answers; its counts are added.
+
+    Example:
+        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
+        >>> corpus = Corpus.build("mine", ["t1"], {"rude": Annotations.from_rows(rows)})
+        >>> aggregate(corpus)["rude"].consensus_.answers()
+        ['yes']
+    """
+    from dissensus import aggregation
+
+    names = list(corpus.questions if questions is None else questions)
+    corpus.check_questions(names)
+    usual = usual_aggregators(corpus, names) if method is None else {}
+    fitted: dict[str, Aggregator] = {}
+    for name in names:
+        of = method or usual[name][0]
+        fitted |= aggregation.aggregate(corpus, of, [name], use_gold, skills, warm_start)
+    return fitted

@@ -344,9 +344,9 @@ def _density(distance: np.ndarray, freedom: np.ndarray) -> np.ndarray:
 
 
 def some_names(names: list[str], most: int = 3) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    """The first names, and how many more there are, two at least."""
+    more = len(names) - most if len(names) > most + 1 else 0
+    return ", ".join(names[: len(names) - more]) + (f" and {more} more" if more else "")
 
 
 MOST_TENDENCY = 1.5  # sd of log-odds: the odds of one in six are 4.5 times the usual ones

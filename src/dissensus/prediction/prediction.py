@@ -24,6 +24,7 @@ ANSWER = ("answer", "label", "prediction", "predicted", "pred", "value", "output
 LISTS = ("probabilities", "probs", "distribution", "soft_label", "soft", "scores")
 BEFORE = ("share.", "probability.", "prob.", "prob_", "p_", "p.", "p(", "score_", "")
 SUM_TOLERANCE = 0.01
+MOST_DECIMALS = 6  # of probabilities that are rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +179,8 @@ class _Rows:
     distribution: list[np.ndarray] = field(default_factory=list)
     skipped: dict[str, list[str]] = field(default_factory=dict)  # why -> examples
     sums: list[float] = field(default_factory=list)  # of probabilities, where they are not 1
+    least: float = 0.0  # half of the last digit of probabilities: one of 0 may be as large
+    raised: int = 0  # rows with a smaller one
 
     def leave_out(self, why: str, example: str) -> None:
         self.skipped.setdefault(why, []).append(example)
@@ -193,14 +196,16 @@ class _Rows:
                 )
             if not (distribution >= 0).all():
                 raise DataError(f"item {name!r}: a probability is negative")
+            self.raised += bool((distribution < self.least).any())
             if several:
-                distribution = distribution.clip(0, 1)
+                distribution = distribution.clip(self.least, 1 - self.least)
             else:
                 total = float(distribution.sum())
                 if not total:
                     return self.leave_out("all probabilities are 0", name)
                 self.sums += [total] if abs(total - 1) > SUM_TOLERANCE else []
-                distribution = distribution / total
+                distribution = np.maximum(distribution / total, self.least)
+                distribution /= distribution.sum()
         answer, why, example = None, "no answer", name
         if (several and given == "") or not _is_gap(given):
             why, example = "an answer that is not on the scale", _text(given)
@@ -258,7 +263,8 @@ def prediction_from_table(
         )
     known_items = None if items is None else set(items)
     known_annotators = None if annotators is None else set(annotators)
-    rows = _Rows()
+    rounded = [] if isinstance(scale, Interval) else [columns[name] for name in shares]
+    rows = _Rows(least=_half_digit(rounded))
     n = len(columns[item_column])
     for at in range(n):
         cell = {name: values[at] for name, values in columns.items()}
@@ -276,7 +282,15 @@ def prediction_from_table(
     if not rows.item:
         why = "; ".join(f"{why} ({listed(some, 3)})" for why, some in rows.skipped.items())
         raise DataError(f"no row of {n} can be used: {why or 'the table is empty'}")
-    notes = [
+    roles: dict[str, list[str | None]]
+    roles = {"items": [item_column], "annotators": [annotator_column],
+             "answers": [answer_column], "probabilities": [*shares, lists]}  # fmt: skip
+    used = {role: [name for name in names if name] for role, names in roles.items()}
+    others = [name for name in columns if not any(name in names for names in used.values())]
+    parts = [f"{role} in {listed(names, 5)}" for role, names in used.items() if names]
+    parts += [f"not used: {listed(others, 5)}"] if others else []
+    notes = ["; ".join(parts)]
+    notes += [
         f"{counted(len(some), 'row')} of {n} left out: {why} ({listed(dict.fromkeys(some), 3)})"
         for why, some in rows.skipped.items()
     ]
@@ -285,10 +299,28 @@ def prediction_from_table(
             f"{counted(len(sums), 'row')} of {n}: probabilities sum to {min(sums):.3g} - "
             f"{max(sums):.3g}, not to one; they were divided by their sum"
         )
+    if rows.raised:
+        notes.append(
+            f"{counted(rows.raised, 'row')} of {n} with a probability below {rows.least:g}, half "
+            "of the last digit that the file has: taken as that"
+        )
     return _predicted(rows, scale, annotator_column is not None), notes
 
 
 # ---- cells ----
+
+
+def _half_digit(columns: Sequence[Sequence[Any]]) -> float:
+    """Half of the last digit of rounded probabilities; 0 if they are not, or are 0 and 1 only.
+
+    Example:
+        >>> _half_digit([["0.25", "1.0"], ["0.75", "0"]]), _half_digit([[1.0], [0.0]])
+        (0.005, 0.0)
+    """
+    texts = [str(cell).strip() for cells in columns for cell in cells]
+    decimals = [len(text.partition(".")[2].rstrip("0")) for text in texts if "e" not in text]
+    most = max(decimals, default=0) if len(decimals) == len(texts) else 0
+    return 0.5 * 10.0**-most if 0 < most <= MOST_DECIMALS else 0.0
 
 
 def _columns(frame: Any) -> dict[str, list[Any]]:

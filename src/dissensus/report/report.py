@@ -132,7 +132,8 @@ def make_report(
             annotators(corpus, description),
         ]
     if results is not None:
-        sections.append(comparison(results))
+        who = {name for one in description.questions for name in one.marked} if description else ()
+        sections.append(comparison(results, sorted(who)))
     if tested is not None and predictions is not None:
         sections.append(predicted(tested, predictions, method))
     sections.append(provenance(facts or {}, results))

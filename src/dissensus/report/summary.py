@@ -8,10 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from dissensus.agreement import mean_difference
+from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
+from dissensus.description.answer_times import LATER
 from dissensus.description.describe import differing_items
-from dissensus.description.suspicious_annotators import FEW
+from dissensus.description.marks import without_marked
+from dissensus.description.suspicious_annotators import FEW, some_names
 from dissensus.errors import counted
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import best_method, comparison_tables
@@ -45,9 +48,11 @@ def summary_of(
     """
     sentences: list[str] = []
     if corpus is not None and description is not None:
-        sentences += [_size(corpus), _agreement(corpus, description), _dispute(corpus)]
-        sentences.append(f"{_people(description)} {_alike(clusters)}".strip())
-        sentences.append(_groups(description))
+        sentences += [_size(corpus), _agreement(corpus, description), _dispute(corpus, description)]
+        groups = _groups(description)
+        parts = [_people(description), _tired(description), _alike(clusters)]
+        parts += [] if groups else [_no_groups(description)]
+        sentences += [" ".join(filter(None, parts)), groups]
     sentences.append(_methods(results, note))
     return [sentence for sentence in sentences if sentence]
 
@@ -91,28 +96,52 @@ def _agreement(corpus: Corpus, description: Description) -> str:
     )
 
 
-def _dispute(corpus: Corpus) -> str:
+def _dispute(corpus: Corpus, description: Description) -> str:
     question, answers = next(iter(corpus.questions.items()), ("", None))
-    several = np.zeros(0, bool) if answers is None else answers.voters() >= 2
-    n = int(several.sum())
+    n = 0 if answers is None else int((answers.voters() >= 2).sum())
     if answers is None or not n:
         return ""
+    marks = description.questions[0].marked
+    rest = without_marked(answers, marks) if marks else answers
+    who = f"without {named(tuple(marks), MOST_NAMED)}"
     if isinstance(answers.scale, Interval):
+        other = f", {mean_difference(rest):.2g} {who}," if marks else ""
         return (
             f"Two ratings of {_short(question)} for the same item differ by "
-            f"{mean_difference(answers):.2g} on average, on a scale from {answers.scale.low:g} to "
-            f"{answers.scale.high:g} ({counted(n, 'item')} with two ratings or more)."
+            f"{mean_difference(answers):.2g}{other} on average, on a scale from "
+            f"{answers.scale.low:g} to {answers.scale.high:g} ({counted(n, 'item')} with two "
+            "ratings or more)."
         )
-    share = float(differing_items(answers)[several].mean())
     where = f" about {_short(question)}" if len(corpus.questions) > 1 else ""
-    part = f"each of the {n:,} items"
-    if n == 1:
-        part = "the only item"
-    elif 0 < share < 1:
-        percent = "more than 99 %" if share > 0.99 else f"{100 * share:.0f} %"
-        part = f"{'less than 1 %' if share < 0.01 else percent} of the {n:,} items"
+    share, of_rest = (_share_differing(one) for one in (answers, rest))
+    part = f"each of the {n:,} items" if n > 1 else "the only item"
+    if n > 1 and 0 < share < 1:
+        part = f"{_percent(share)} of the {n:,} items"
     what = "annotators do not all give the same" if share else "all annotators give the same"
-    return f"On {part} with two answers or more, {what} answer{where}."
+    other = ""
+    if marks and not math.isnan(of_rest):
+        changed = _n_changed(answers, rest)
+        other = f"; {who} on {_percent(of_rest)}, and the consensus of {changed:,} is another one"
+    return f"On {part} with two answers or more, {what} answer{where}{other}."
+
+
+def _share_differing(annotations: Annotations) -> float:
+    """The share of the items with two answers or more whose answers differ."""
+    several = annotations.voters() >= 2
+    return float(differing_items(annotations)[several].mean()) if several.any() else math.nan
+
+
+def _percent(share: float) -> str:
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        return "less than 1 %" if share < 0.5 else "more than 99 %"
+    return f"{100 * share:.0f} %"
+
+
+def _n_changed(answers: Annotations, rest: Annotations) -> int:
+    """The items whose consensus (mode, median) is another one without some annotators."""
+    one, other = answers.consensus(), rest.consensus()
+    at = np.searchsorted(one.item, other.item)  # both rise, and `rest` has no further items
+    return int((one.answer[at] != other.answer).sum())
 
 
 def _people(description: Description) -> str:
@@ -148,6 +177,16 @@ def _people(description: Description) -> str:
     )
 
 
+def _tired(description: Description) -> str:
+    """Annotators who agree less as time goes on."""
+    rows = [row for question in description.questions for row in question.tendencies]
+    tired = {row.annotator: text for row in rows for text in row.tendencies if LATER in text}
+    if not tired:
+        return ""
+    who = some_names([f"{name} ({text})" for name, text in tired.items()])
+    return f"Less careful as time went on, it seems: {who}."
+
+
 def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
     """Annotators who answer alike, on the first question that has such clusters."""
     for question, some in clusters.items():
@@ -169,6 +208,17 @@ def _groups(description: Description) -> str:
                 where = f" ({_short(question.name)})" if len(description.questions) > 1 else ""
                 return f"{group.attribute}: {group.conclusion}{where}".rstrip(".") + "."
     return ""
+
+
+def _no_groups(description: Description) -> str:
+    tested = [group for question in description.questions for group in question.groups
+              if not math.isnan(group.corrected)]  # fmt: skip
+    names = list(dict.fromkeys(group.attribute for group in tested))
+    if not names:
+        return ""
+    few = all(group.least_p * len(tested) > 0.05 for group in tested)
+    why = "; with so few annotators, none could be" if few else ""
+    return f"No difference between annotators by {' or '.join(names)} is shown{why}."
 
 
 def _methods(results: Results | None, note: str) -> str:

@@ -14,6 +14,7 @@ from dissensus.agreement.registry import compares_pairs, why_unfit
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters
+from dissensus.description.marks import without_marked
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import matrix, rows_of
 from dissensus.scales import Interval, MultiLabel
@@ -55,8 +56,11 @@ def agreement(
             blocks += _measures(answers, question, marked.get(question, ()))
             blocks += who_agrees(answers, question, most)
             blocks += _clusters(answers, question, clusters.get(question))
-            blocks += _by_value(answers, question)
-            blocks += confused(answers, question)
+            marks = marked.get(question, ())
+            rest = without_marked(answers, marks) if marks else answers
+            without = f", without {named(tuple(marks))}" if marks else ""
+            blocks += _by_value(answers, question, rest, without)
+            blocks += confused(rest, question, without)
     return Section("agreement", "Agreement", blocks)
 
 
@@ -84,9 +88,7 @@ def _measures(annotations: Annotations, question: str, marked: Sequence[str]) ->
     (summary,) = measures.summarise(_one(annotations), measures=shown, intervals=True)
     without: dict[str, float] = {}
     if marked:
-        codes = annotations.annotators.codes(list(marked))
-        rest = annotations.take(~np.isin(annotations.annotator_codes("a report"), codes))
-        (others,) = measures.summarise(_one(rest), measures=shown)
+        (others,) = measures.summarise(_one(without_marked(annotations, marked)), measures=shown)
         without = {result.measure: result.value for result in others.measures}
     rows: list[list[Any]] = []
     reasons: dict[str, list[str]] = {}
@@ -282,7 +284,7 @@ def _shares(annotations: Annotations, names: tuple[str, ...]) -> Bars | None:
 # ---- which values are confused ----
 
 
-def confused(annotations: Annotations, question: str) -> list[Block]:
+def confused(annotations: Annotations, question: str, without: str = "") -> list[Block]:
     """Which values two annotators give to the same item, as a matrix."""
     if isinstance(annotations.scale, Interval | MultiLabel):
         return []
@@ -299,21 +301,26 @@ def confused(annotations: Annotations, question: str) -> list[Block]:
         "give that of the column to the same item?"
     )
     svg, rows = matrix(shown, chosen, alt, diverging=False), rows_of(shown, chosen)
-    return [Figure(f"Values that are confused, {question}", alt, svg, ("value", *shown), rows)]
+    title = f"Values that are confused, {question}{without}"
+    return [Figure(title, alt, svg, ("value", *shown), rows)]
 
 
-def _by_value(annotations: Annotations, question: str) -> list[Block]:
+def _by_value(
+    annotations: Annotations, question: str, rest: Annotations, without: str
+) -> list[Block]:
     names = list(getattr(annotations.scale, "values", ()))
     if isinstance(annotations.scale, Interval) or not (annotations.voters() > 1).any():
         return []
     n_answers = answers_per_value(annotations)
     positive, negative = measures.positive_agreement, measures.negative_agreement
     columns = [of(annotations) for of in (positive, negative, measures.alpha_of_values)]
+    columns += [measures.alpha_of_values(rest)] if without else []
     order = [at for at in np.argsort(-n_answers, kind="stable") if n_answers[at] > 0]
     rows = [[names[at], int(n_answers[at]), *(float(c[at]) for c in columns)] for at in order]
     if len(rows) < 2:
         return []
     titles = ("value", "answers", "if one gives it, another does",
-              "if one does not, nor does another", "alpha")  # fmt: skip
+              "if one does not, nor does another", "alpha",
+              *([f"alpha{without}"] if without else []))  # fmt: skip
     title = f"Agreement on each value, {question}"
     return [Table(title, titles, rows[:MOST_ROWS], total=len(rows))]

@@ -73,10 +73,10 @@ def _groups(question: QuestionDescription) -> list[Block]:
     """What each attribute of annotators says about their answers, and the items that divide."""
     blocks: list[Block] = []
     for group in question.groups:
-        least = "".join(f" {note}." for note in group.notes if "p cannot be" in note)
+        least = "".join(f"; {note}." for note in group.notes if "p cannot be" in note) or "."
         without = f" Without {some_names(list(question.marked))}." if question.marked else ""
         conclusion = group.conclusion.rstrip(".")
-        blocks.append(Text(f"{question.name} by {group.attribute}: {conclusion}.{least}{without}"))
+        blocks.append(Text(f"{question.name} by {group.attribute}: {conclusion}{least}{without}"))
         if group.corrected <= LEVEL and group.dividing:
             names = [one.group for one in group.groups]
             rows = []

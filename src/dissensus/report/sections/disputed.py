@@ -12,6 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
 from dissensus.description.describe import most_disputed
 from dissensus.description.disputed_table import answers_of_items, who_text
+from dissensus.description.marks import without_marked
 from dissensus.description.suspicious_annotators import some_names
 from dissensus.drawing import draw_items
 from dissensus.drawing.contents import spans_of
@@ -57,8 +58,7 @@ def _table(
     rest, listed = every, question.disputed
     if question.disputed_without:
         listed = question.disputed_without
-        marked = every.annotators.codes(list(question.marked))
-        rest = every.take(~np.isin(every.annotator_codes("a report"), marked))
+        rest = without_marked(every, question.marked)
     predicted = None if predictions is None else predictions.get(question.name)
     is_ratings = isinstance(every.scale, Interval)
     barred = not is_ratings and len(getattr(every.scale, "values", ())) <= MOST_VALUES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import metadata
 from typing import Any
@@ -16,6 +16,7 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription, one_line
 from dissensus.description.describe import shares_of
+from dissensus.description.suspicious_annotators import some_names
 from dissensus.drawing.svg import QUIET, SOFT
 from dissensus.evaluation import ComparisonTable, Results, code_commit, intervals
 from dissensus.evaluation.best_method import comparison_tables
@@ -103,7 +104,12 @@ PAGE_COLOURS = {  # of a picture on white -> of one on a light or dark page
 }
 
 
-def comparison(results: Results) -> Section:
+def comparison(results: Results, marked: Sequence[str] = ()) -> Section:
+    """The section.
+
+    Args:
+        marked: suspicious annotators, whose answers were learned from and scored, too.
+    """
     blocks: list[Block] = [
         Text(
             "Each method was fitted on training items and scored on others. Lines are 95 % "
@@ -111,6 +117,12 @@ def comparison(results: Results) -> Section:
             "the reference that is significant after Holm's correction."
         )
     ]
+    if marked:
+        who = some_names(list(marked))
+        blocks.append(Text(
+            f"These are all answers, those of {who} included: methods learned from them, and are "
+            "scored against them. `dissensus run FILE --without suspicious` compares without."
+        ))  # fmt: skip
     for table in comparison_tables(results):
         blocks += [scores_figure(table), _table(table)]
         blocks += [Text(note) for note in table.notes[:12]]

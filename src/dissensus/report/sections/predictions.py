@@ -25,6 +25,7 @@ from dissensus.scales import Interval, Ordinal, Scale
 MOST_QUESTIONS = 3  # of which each two have a density
 FEWEST_PAIRS = 30  # answers to both questions
 MOST_RATINGS = 5000  # drawn at random if there are more
+FEWEST_LEVELS = 5
 FINE = 48  # cells of a picture along a side
 COARSE = 8  # cells of a table along a side
 FEW_RATINGS = 25  # distinct ones, up to which they are spread over the space between them
@@ -40,7 +41,10 @@ def densities(corpus: Corpus) -> Section | None:
 
 
 def is_rating(scale: Scale) -> bool:
-    return isinstance(scale, Interval) or (isinstance(scale, Ordinal) and len(scale) > 2)
+    """Whether a density says more than a table: a verdict in three words has none."""
+    return isinstance(scale, Interval) or (
+        isinstance(scale, Ordinal) and len(scale) >= FEWEST_LEVELS
+    )
 
 
 def together(corpus: Corpus, questions: Sequence[str]) -> list[Block]:
