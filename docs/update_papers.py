@@ -51,7 +51,28 @@ def _claims(name: str) -> str:
             head, *claims = part.splitlines()
             lines += [f"Not run yet (`{head.removeprefix('Not run yet: ')}`):", ""]
             lines += [*(f"- {escaped_markdown(claim.strip())}" for claim in claims), ""]
-    return "\n".join([*lines, f"`{report['command']}`, {report['date'][:10]}.", ""])
+    made = f"`{report['command']}`, {report['date'][:10]}. {_effort(report)}"
+    return "\n".join([*lines, made, ""])
+
+
+def _effort(report: dict[str, Any]) -> str:
+    """How many fits a report is on, and the hours that those took whose time is kept."""
+    n, seconds, unknown = 0, 0.0, 0
+    for block in report["conditions"].values():
+        if "n_folds" in block:
+            n += len(block["models"]) * len(block["seeds"]) * block["n_folds"]
+            seconds += block.get("seconds", 0)
+            unknown += "seconds" not in block
+            continue
+        for of_model in block["models"].values():
+            n += len(of_model.get("repeats", of_model["fits"]))
+            fits = of_model["fits"]
+            own = of_model.get("seconds") or [fit["seconds"] for fit in fits]
+            seconds += sum(own) if isinstance(own, list) else own * len(of_model["repeats"])
+    if unknown == len(report["conditions"]):
+        return f"{n:,} fits; their time is not kept."
+    less = f", without {unknown} conditions whose time is not kept" * (unknown > 0)
+    return f"{n:,} fits, {seconds / 3600:.1f} hours added up (several run at once){less}."
 
 
 def _tables(name: str, *titles: str) -> str:

@@ -61,16 +61,21 @@ def msp_improv(folder: Path) -> None:
     write(folder / "Evaluation.txt", "\n".join(lines))
 
 
-def msp_podcast(folder: Path) -> None:
+def msp_podcast(folder: Path, third: str = "Test1") -> None:
+    """Version 1.11; 1.12 has quotes around details, whose emotions may have commas.
+
+    Args:
+        third: the part of the third speakers; copies of a challenge have no test part.
+    """
     stated, detailed = [], []
     for clip in range(N_CLIPS):
         name = f"MSP-PODCAST_{clip // 6:04d}_{clip:04d}"
         who, activation, valence = ratings(clip, 7)
-        part = ("Train", "Development", "Test1", "Train")[clip // 6 % 4]
+        part = ("Train", "Development", third, "Train")[clip // 6 % 4]
         means = f"{activation.mean():.4f},{valence.mean():.4f},4.0"
         stated.append(f"{name}.wav,N,{means},{clip // 6},Female,{part}")
         detailed += [
-            f"{name}.wav,{one}; Neutral; Neutral; A:{a:.1f}; V:{v:.1f}; D:4.0;"
+            f'{name}.wav,"{one}; Other-so; Neutral,Tired; A:{a:.1f}; V:{v:.1f}; D:4.0;"'
             for one, a, v in zip(who, activation, valence, strict=True)
         ]
         sound(folder / "Audios" / f"{name}.wav")

@@ -30,7 +30,7 @@ from dissensus_papers.individual.corpora import (
 )
 from dissensus_papers.individual.methods import Consensus, Heads, Ratings, temperature_of
 from dissensus_papers.individual.protocol import CONSENSUS, MODELS
-from papers.tests.licensed_folders import FOLDERS
+from papers.tests.licensed_folders import FOLDERS, msp_podcast
 
 QUESTIONS = ("valence", "activation")
 QUICK = Training(epochs=4, batch_size=16, device="cpu", learning_rate=3e-3)
@@ -241,6 +241,19 @@ def test_licensed_corpora_are_joined_as_the_paper_splits_them(licensed: Path) ->
     assert anonymous["muse"].n_annotators == 0
     assert anonymous["improv-muse"].n_annotators == 10  # four responses to each clip
     assert anonymous["improv-muse"]["valence"].n_rows == corpora["improv-muse"]["valence"].n_rows
+
+
+def test_a_copy_without_its_test_part_is_tested_on_the_validation_part(tmp_path: Path) -> None:
+    msp_podcast(tmp_path / "msp_podcast", third="Train")
+    corpus = individual.PAPER.read(tmp_path)["msp_podcast"]
+    folds: Any = individual.PAPER.conditions["podcast"].folds
+    (fold,) = folds(corpus)
+    assert fold.test.tolist() == np.flatnonzero(corpus.in_part("dev", "official")).tolist()
+    speakers = np.array(corpus.item_attributes["speaker"].to_pylist())
+    parts = (fold.train, fold.validation, fold.test)
+    assert sum(map(len, parts)) == corpus.n_items and len(set(speakers)) == sum(
+        len(set(speakers[part])) for part in parts
+    )
 
 
 @pytest.mark.slow

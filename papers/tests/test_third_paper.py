@@ -96,6 +96,13 @@ def test_run_stopped_resumed_and_shown(run: Run, typed: list[object], tmp_path: 
     assert json.loads(kept.read_text())["claims"][0]["tests"]["crowd"]["n_runs"] == 3
 
 
+def test_claims_about_models_that_cannot_be_fitted(run: Run, typed: list[object]) -> None:
+    ended = run(*typed, "--runs", 1, "--set", "encoder=words:nowhere.txt")
+    assert ended.code == 0, ended.err
+    assert re.search(r"crowd, 60 items +accuracy +not tested: single could not be", ended.out)
+    assert re.search("single left out: .*nowhere.txt", ended.out)
+
+
 def test_what_is_refused(run: Run, typed: list[object], tmp_path: Path) -> None:
     def refused(*more: object) -> str:
         ended = run(*typed, *more)

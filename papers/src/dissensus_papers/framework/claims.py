@@ -173,7 +173,7 @@ def _tested(claim: Claim, tests: Sequence[Evidence], digits: int) -> list[list[s
 
 def _row(test: Evidence, n_tests: int, adjusted: float, digits: int) -> list[str]:
     cells, p, least = [f"  {test.where}", test.score], "", ""
-    estimate = f"{test.effect:+.{digits}f}"
+    estimate = "" if math.isnan(test.effect) else f"{test.effect:+.{digits}f}"
     if not math.isnan(test.p):
         low, high = (f"{number(test.test[end]):+.{digits}f}" for end in ("low", "high"))
         estimate += f" [{low}, {high}]"

@@ -176,10 +176,13 @@ class ComparisonPaper(Paper):
         """The differences that a claim is about, by condition."""
         tests = {}
         for name in claim.conditions or self.counted:
-            done = results.get(name)
-            if done and {claim.first, claim.second} <= {*done.about.methods}:
-                score = claim.metric or self.conditions[name].decided_by
+            done, models = results.get(name), {claim.first, claim.second}
+            score = claim.metric or self.conditions[name].decided_by
+            if done and models <= {*done.about.methods}:
                 tests[name] = {"score": score, **short(_if_enough(_claimed(done, claim, score)))}
+            elif done and (absent := sorted(models & done.about.left_out.keys())):
+                why = f"{', '.join(absent)} could not be fitted"
+                tests[name] = {"score": score, "effect": None, "p": None, "reason": why}
         return {"claim": claim.claim, "tests": tests}
 
     # ---- tables ----
@@ -265,7 +268,7 @@ def _perfect(reported: Report, claim: BetterThan, score: str) -> float | None:
     question = _table_of(reported["questions"], claim.question)
     rows = reported["floors"].get(question, {})
     known = [row[score] for name, row in rows.items() if name in PERFECT and score in row]
-    second = reported["models"][claim.second].get(question, {}).get(score)
+    second = reported["models"].get(claim.second, {}).get(question, {}).get(score)
     return number(known[0]["mean"]) - number(second["mean"]) if known and second else None
 
 
@@ -356,6 +359,7 @@ def _condition(
         "n_folds": len(results.folds),
         "n_items": sum(fold["test"] for fold in results.folds if fold["run"] == 0),
         "trials": condition.trials,
+        "seconds": sum(filter(math.isfinite, (fit.seconds for fit in results.fits))),
         "questions": list(of_question),
         "metrics": {question: list(table.metrics) for question, table in of_question.items()},
         "models": {

@@ -89,3 +89,9 @@ def interval(test: Report, times: float = 1, digits: int = 4) -> str:
 def spread(scores: Sequence[float], digits: int = 2) -> str:
     """The standard deviation over runs, behind a mean; nothing of a single run."""
     return f" +- {np.std(scores, ddof=1):.{digits}f}" if len(scores) > 1 else ""
+
+
+def extremes(values: Iterable[float], digits: int = 1) -> str:
+    """The least and the greatest of some figures."""
+    least, most = min(known := list(values)), max(known)
+    return f"{least:.{digits}f} to {most:.{digits}f}"

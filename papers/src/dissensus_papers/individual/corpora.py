@@ -197,9 +197,12 @@ def first_to_second(corpus: Corpus) -> list[Fold]:
 
 
 def parts_of(split: str, train: str, validation: str, test: str, corpus: Corpus) -> list[Fold]:
-    """One fold: the parts of a split that the corpus is distributed with."""
+    """One fold: the parts of a split that the corpus is distributed with. In a copy without the
+    test part, the validation part is tested, and speakers of the training part choose the epoch."""
     of_item = np.array(corpus.splits[split].to_pylist(), dtype=object)
     learned, tested, chosen = (np.flatnonzero(of_item == p) for p in (train, test, validation))
+    if not len(tested):
+        return [_with_validation(corpus, Fold(validation, learned, chosen), "speaker")]
     return [Fold(test, learned, tested, chosen)]
 
 

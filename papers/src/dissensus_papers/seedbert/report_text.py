@@ -12,7 +12,7 @@ import numpy as np
 from dissensus.evaluation import number
 from dissensus_papers.framework.claims import Claim, Evidence
 from dissensus_papers.framework.reports import Report
-from dissensus_papers.framework.text import BEYOND, Section, interval, spread
+from dissensus_papers.framework.text import BEYOND, Section, extremes, interval, spread
 from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS, ENSEMBLES
 from dissensus_papers.seedbert.emotions import KAPPA, QUESTIONS
 from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
@@ -92,8 +92,8 @@ def _near_uniform(report: Report) -> str:
     where = f" ({', '.join(uniform)})" if uniform else ""
     return (
         f"true in {len(uniform)} of {len(entropy)}{where}, by an entropy above {UNIFORM} of the "
-        f"maximum; it is {_ends(entropy.values(), 2)} of it, that of annotators "
-        f"{_ends(annotators, 2)}"
+        f"maximum; it is {extremes(entropy.values(), 2)} of it, that of annotators "
+        f"{extremes(annotators, 2)}"
     )
 
 
@@ -104,18 +104,13 @@ def _biased(report: Report) -> str:
     annotators = [each["sd"] for each in report[ANNOTATORS].values() if each]
     if not known:
         return ""
-    theirs = f"{_ends([100 * sd for sd in annotators], 1)} points" if annotators else "not known"
+    theirs = f"{extremes([100 * sd for sd in annotators], 1)} points" if annotators else "not known"
     return (
         "standard deviation of how often an answer is given: members "
-        f"{_ends([100 * each['sd'] for each in known], 1)} points, annotators {theirs}; members "
-        f"differ by more than chance in {_ends([100 * each['differ'] for each in known], 0)} % of "
-        f"the fits of {len(known)} conditions"
+        f"{extremes([100 * each['sd'] for each in known], 1)} points, annotators {theirs}; members "
+        f"differ by more than chance in {extremes([100 * each['differ'] for each in known], 0)} % "
+        f"of the fits of {len(known)} conditions"
     )
-
-
-def _ends(values: Iterable[float], digits: int) -> str:
-    least, most = min(known := list(values)), max(known)
-    return f"{least:.{digits}f} to {most:.{digits}f}"
 
 
 def _agree_less(report: Report) -> str:

@@ -3,7 +3,7 @@ text, its figures next to ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -12,7 +12,7 @@ from dissensus.agreement import holm
 from dissensus.evaluation import number, over_seeds, p_text
 from dissensus_papers.framework.claims import LEVEL, Claim, Evidence
 from dissensus_papers.framework.reports import Report, short
-from dissensus_papers.framework.text import BEYOND, Section, interval, spread
+from dissensus_papers.framework.text import BEYOND, Section, extremes, interval, spread
 from dissensus_papers.soft_labels.protocol import (
     BASELINE,
     CELLS,
@@ -74,8 +74,7 @@ def _not_significant(report: Report) -> str:
     least = [test.would_be_found(len(tests)) for test in tests]
     return (
         f"true of {sum(p > LEVEL for p in adjusted)} of the {len(tests)} above (the smallest p is "
-        f"{min(adjusted):.3f}); differences of {min(least):.3f} to {max(least):.3f} would have "
-        "been found"
+        f"{min(adjusted):.3f}); differences of {extremes(least, 3)} would have been found"
     )
 
 
@@ -194,8 +193,8 @@ def _missing_vectors(report: Report) -> str:
         if np.isnan(number(block["with_vector"])):
             continue
         models = block["models"].items()
-        below = _range(PRINTED_TABLES[name][m].accuracy - 100 * accuracy(of) for m, of in models)
-        lost = _range(100 * (number(of["words"]["with"]) - accuracy(of)) for _, of in models)
+        below = extremes(PRINTED_TABLES[name][m].accuracy - 100 * accuracy(of) for m, of in models)
+        lost = extremes(100 * (number(of["words"]["with"]) - accuracy(of)) for _, of in models)
         parts.append(f"{name} {lost} points (ours is {below} lower)")
     if not parts:
         return ""
@@ -203,11 +202,6 @@ def _missing_vectors(report: Report) -> str:
         "if they were tagged as well as other words, accuracy would be higher by: "
         f"{'; '.join(parts)}. This is no proof: such words are harder in themselves"
     )
-
-
-def _range(values: Iterable[float]) -> str:
-    least, most = min(listed := list(values)), max(listed)
-    return f"{least:.1f} to {most:.1f}"
 
 
 # ---- all of them ----
