@@ -1,0 +1,204 @@
+"""Why queries in several layers do not learn simulated texts, and what a pretrained start gives.
+
+    make gpu-kit RUN=queries_depth                 MiniLM
+    python benchmarks/gpu/queries_depth.py run OUT
+    python benchmarks/gpu/queries_depth.py keep OUT          into benchmarks/results
+    python benchmarks/gpu/queries_depth.py show
+
+Depth: the texts of queries.py (4,000 to learn from, 1,000 to test on, MiniLM frozen), read by
+queries in one layer, by those in two as the paper qumatl has them, and by the latter with one
+change each.
+Start: two layers learn fewer texts of these annotators, from random first weights, and from a
+Q-Former that has learned 4,000 texts of other annotators. Scores are those of queries.py, means
+over seeds. Settings are not chosen: those that stand here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from queries import CONFIRMED, N_TEST, N_TRAIN, PARTS, fitted, measured, read, simulated
+
+from dissensus_papers.qumatl.models import EPOCHS, MID_SIZED, RATE
+
+NAME, COMMIT = "queries_depth", "commit.txt"
+KIT = Path("gpu-kit") / NAME
+MINILM = (KIT / "minilm").resolve()
+TEXTS = PARTS["text"]._replace(encoder=str(MINILM) if MINILM.is_dir() else "minilm")
+Settings = dict[str, Any]
+ONE: Settings = {RATE: 1e-3, "width": 64}
+DEPTH: Mapping[str, Settings] = {
+    "one layer, one head, 64 wide": ONE,
+    "one layer, four heads, linear layers, 128 wide": MID_SIZED | {"layers": 1},
+    "two layers": MID_SIZED,
+    "three layers": MID_SIZED | {"layers": 3},
+    "a prior of .25": MID_SIZED | {"spread": 0.25},
+    "a rate of 3e-3": MID_SIZED | {RATE: 3e-3},
+    "a rate of 3e-3 and a prior": MID_SIZED | {RATE: 3e-3, "spread": 0.25},
+    "a rate of 3e-4": MID_SIZED | {RATE: 3e-4},
+    "a warm-up of .05": MID_SIZED | {"training.warm_up": 0.05},
+    "without self-attention": MID_SIZED | {"self_attention": False},
+    "without linear layers": MID_SIZED | {"inner": 0},
+    "one head": MID_SIZED | {"heads": 1},
+    "60 epochs": MID_SIZED | {EPOCHS: 60},
+}
+FEW = (250, 500, 1000, 2000)  # texts to learn from
+START = {"one layer": ONE, "two layers": MID_SIZED}
+PRETRAINED = "two layers, pretrained"
+
+
+class Sizes(NamedTuple):
+    train: int
+    test: int
+    seeds: int
+
+
+def pack(folder: Path, data: Path) -> None:
+    from kit import pack_minilm
+
+    from dissensus.evaluation import code_commit
+
+    both = [simulated(TEXTS.preset, N_TRAIN + N_TEST, seed) for seed in (TEXTS.seed, CONFIRMED)]
+    pack_minilm(folder / "minilm", [c.text_of(item) for c in both for item in range(c.n_items)])
+    (folder / COMMIT).write_text(code_commit(), encoding="utf-8")
+
+
+# ---- the layout in which Q-Formers are saved ----
+
+_NAMES = (  # of this package, and of BLIP-2 in transformers
+    (r"^norm\.", "layernorm."),
+    (r"^layers\.", "encoder.layer."),
+    (r"\.self_attention\.(query|key|value)\.", r".attention.attention.\1."),
+    (r"\.cross_attention\.(query|key|value)\.", r".crossattention.attention.\1."),
+    (r"\.self_attention\.output\.", ".attention.output.dense."),
+    (r"\.cross_attention\.output\.", ".crossattention.output.dense."),
+    (r"\.self_attention\.norm\.", ".attention.output.LayerNorm."),
+    (r"\.cross_attention\.norm\.", ".crossattention.output.LayerNorm."),
+    (r"(\d)\.inner\.", r"\1.intermediate_query.dense."),
+    (r"(\d)\.outer\.", r"\1.output_query.dense."),
+    (r"(\d)\.norm\.", r"\1.output_query.LayerNorm."),
+)
+
+
+def save_qformer(model: Any, path: Path) -> None:
+    """The Q-Former of a fitted model, as a file to start others from; queries are not in it."""
+    from safetensors.torch import save_file
+
+    weights = {}
+    for name, values in model.network_.qformer.state_dict().items():
+        for pattern, theirs in _NAMES:
+            name = re.sub(pattern, theirs, name)
+        weights[f"qformer.{name}"] = values.detach().cpu().contiguous()
+    save_file(weights, path)
+
+
+# ---- parts ----
+
+
+def of_depth(sizes: Sizes, out: Path) -> Iterator[tuple[str, str, Any]]:
+    data = read(TEXTS, sizes.train, sizes.test)
+    for title, settings in DEPTH.items():
+        models = fitted(TEXTS, [settings], data.train, range(sizes.seeds))
+        yield "depth", title, [measured(model, data)["emotion"] for model in models]
+
+
+def of_start(sizes: Sizes, out: Path) -> Iterator[tuple[str, str, Any]]:
+    others = simulated(TEXTS.preset, sizes.train, CONFIRMED)  # other texts by other annotators
+    (learned,) = fitted(TEXTS, [MID_SIZED], others, range(1))
+    save_qformer(learned, out / "qformer.safetensors")
+    start = START | {PRETRAINED: MID_SIZED | {"pretrained": str(out / "qformer.safetensors")}}
+    data = read(TEXTS, sizes.train, sizes.test)
+    for title, settings in start.items():
+        of_n = {}
+        for n in FEW:
+            some = data.train.select(items=np.arange(min(n, sizes.train)))
+            models = fitted(TEXTS, [settings], some, range(sizes.seeds))
+            of_n[str(n)] = [measured(model, data)["emotion"] for model in models]
+        yield "start", title, of_n
+
+
+def run(given: argparse.Namespace) -> None:
+    from dissensus.evaluation import code_commit, here
+
+    given.out.mkdir(parents=True, exist_ok=True)
+    sizes, began = Sizes(given.items, given.test_items, given.seeds), time.monotonic()
+    commit = (KIT / COMMIT).read_text().strip() if (KIT / COMMIT).exists() else code_commit()
+    rows: dict[str, Any] = {"depth": {}, "start": {}}
+    for part, title, outcome in chain(of_depth(sizes, given.out), of_start(sizes, given.out)):
+        rows[part][title] = outcome
+        seconds = round(time.monotonic() - began)
+        about = {"commit": commit, "seconds": seconds, **sizes._asdict(), **here()}
+        (given.out / f"{NAME}.json").write_text(json.dumps(about | {"rows": rows}, indent=1))
+        print(f"{seconds} s: {part}, {title}", flush=True)
+    show(rows)
+
+
+# ---- tables ----
+
+
+def depth_rows(kept: Mapping[str, Any]) -> list[list[str]]:
+    """A row for each change: the accuracy, its best, and how often the own part is looked at."""
+    rows = []
+    for title, seeds in kept["depth"].items():
+        looks = f"{100 * _mean(seeds, 'part'):.1f} %"
+        rows.append([title, _accuracy(seeds), f"{_mean(seeds, 'best'):.3f}", looks])
+    return rows
+
+
+def start_rows(kept: Mapping[str, Any]) -> list[list[str]]:
+    """A row for each start, with a column for each number of texts."""
+    return [
+        [title, *(_accuracy(of_n[str(n)]) for n in FEW if str(n) in of_n)]
+        for title, of_n in kept["start"].items()
+    ]
+
+
+def _accuracy(seeds: list[dict[str, float]]) -> str:
+    spread = np.std([row["accuracy"] for row in seeds], ddof=1) if len(seeds) > 1 else 0.0
+    return f"{_mean(seeds, 'accuracy'):.3f} +- {spread:.3f}"
+
+
+def _mean(seeds: list[dict[str, float]], name: str) -> float:
+    return float(np.mean([row[name] for row in seeds]))
+
+
+def show(rows: Mapping[str, Any]) -> None:
+    from dissensus.tables import Table
+
+    names = ["", "accuracy", "best possible", "own part has most attention"]
+    print(Table(names, depth_rows(rows), "Depth", "lrrr").to_text())
+    print(Table(["", *map(str, FEW)], start_rows(rows), "Start: texts", "lrrrr").to_text())
+
+
+def main() -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from keeping import keep, kept
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("stage", choices=("run", "keep", "show"))
+    parser.add_argument("out", type=Path, nargs="?", default=Path("out"))
+    parser.add_argument("--items", type=int, default=N_TRAIN, help="to learn from")
+    parser.add_argument("--test-items", type=int, default=N_TEST)
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args()
+    if given.stage == "run":
+        return run(given)
+    if given.stage == "keep":
+        content = json.loads((given.out / f"{NAME}.json").read_text())
+        keep(NAME, f"gpu/{NAME}.py run OUT", content)
+    show(kept(NAME)["rows"])
+
+
+if __name__ == "__main__":
+    main()
