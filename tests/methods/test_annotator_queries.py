@@ -225,6 +225,12 @@ def test_pretrained_weights(tmp_path: Path) -> None:
     assert network.queries[:, 0].tolist() == [0, 1, 2, 3]
     with pytest.raises(ModelError, match="not the weights of a Q-Former with these layers"):
         method(pretrained=fitted.pretrained, **small | {"layers": 3}).fit(sequences())
+    key = "qformer.encoder.layer.0.crossattention.attention.key.weight"
+    save_file(weights | {key: torch.zeros(8, 9)}, tmp_path / "qformer.safetensors")
+    with pytest.raises(
+        ModelError, match=r"key\.weight has 8 x 9 numbers, not 8 x 6'\); choose the"
+    ):
+        method(pretrained=fitted.pretrained, **small).fit(sequences())
 
 
 def test_independent_queries_of_more_annotators_than_there_is_room_for() -> None:

@@ -230,12 +230,22 @@ class QFormer(nn.Module):
     def load_blip(self, weights: Mapping[str, Tensor]) -> bool:
         """Load the weights of a Q-Former of BLIP-2 or InstructBLIP; False if there are none."""
         renamed = _blip_weights(weights)
-        wrong = self.load_state_dict(renamed, strict=False) if renamed else None
-        if wrong and (names := [*wrong.missing_keys, *wrong.unexpected_keys]):
+        if not renamed:
+            return False
+        own = self.state_dict()
+        wrong = [name for name in own | renamed if (name in renamed) != (name in own)]
+        wrong += [
+            f"{name} has {_by(renamed[name])} numbers, not {_by(own[name])}"
+            for name in own.keys() & renamed.keys()
+            if renamed[name].shape != own[name].shape
+        ]
+        if wrong:
             raise ModelError(
-                f"pretrained: not the weights of a Q-Former with these layers ({listed(names, 3)})"
+                "pretrained: not the weights of a Q-Former with these layers "
+                f"({listed(sorted(wrong), 3)}); choose the encoder and sizes it was trained with"
             )
-        return bool(renamed)
+        self.load_state_dict(renamed)
+        return True
 
 
 def _blip_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -253,6 +263,10 @@ def _blip_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             name = re.sub(pattern, instead, name)
         renamed[name] = values
     return renamed
+
+
+def _by(values: Tensor) -> str:
+    return " x ".join(map(str, values.shape))
 
 
 def interpolated(queries: Tensor, n: int) -> Tensor:
