@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from copy import deepcopy
 from typing import Any
 
@@ -17,11 +18,16 @@ def merged(paper: ComparisonPaper, kept: Report, new: Report) -> Report:
     """A kept report continued, as the paper would write it for all fits of both.
 
     A condition is taken from one report as a whole, with its tests of claims: from the new one if
-    it is there. Claims are those of the new report.
+    it is there. Only other models of it, with the same seeds and number of trials, join those that
+    are kept. Claims are those of the new report.
     """
     kept, new = deepcopy(kept), deepcopy(new)
+    joining = _joining(kept, new)
     conditions = kept["conditions"] | new["conditions"]
-    claims = [entry | {"tests": _tests(kept, new, entry)} for entry in new["claims"]]
+    for name in joining:
+        conditions[name] = _with_models(kept["conditions"][name], new["conditions"][name])
+    replaced = new["conditions"].keys() - joining
+    claims = [entry | {"tests": _tests(kept, replaced, entry)} for entry in new["claims"]]
     unfinished = kept["unfinished"] | new["unfinished"]
     report = new | {
         "commits": list(dict.fromkeys([*kept["commits"], *new["commits"]])),
@@ -48,21 +54,42 @@ def joined(paper: Paper, kept: Report, new: Report) -> Report:
     return in_order(plain(report), paper.conditions, paper.models)
 
 
-def _tests(kept: Report, new: Report, claim: Report) -> Report:
-    """The tests of a claim in both reports; only those of the new one in its conditions."""
+def _joining(kept: Report, new: Report) -> set[str]:
+    """The conditions of which the new report has other models, tried and repeated as often."""
+    before, now = kept["conditions"], new["conditions"]
+    return {
+        name
+        for name in before.keys() & now.keys()
+        if all(before[name][part] == now[name][part] for part in ("seeds", "trials", "n_items"))
+        and before[name]["models"].keys().isdisjoint(now[name]["models"])
+    }
+
+
+def _with_models(kept: Report, new: Report) -> Report:
+    """A condition with the models of both reports, each with its comparisons."""
+    joined = {part: kept[part] | new[part] for part in ("models", "against")}
+    seconds = [one["seconds"] for one in (kept, new) if "seconds" in one]
+    joined |= {"seconds": sum(seconds)} if len(seconds) == 2 else {}
+    return new | joined
+
+
+def _tests(kept: Report, replaced: Collection[str], claim: Report) -> Report:
+    """The tests of a claim in both reports; only those of the new one where it replaces."""
     same = (entry for entry in kept["claims"] if entry["claim"] == claim["claim"])
     tests: Report = next(same, {"tests": {}})["tests"]
-    others = {name: test for name, test in tests.items() if name not in new["conditions"]}
-    return others | claim["tests"]
+    return {name: test for name, test in tests.items() if name not in replaced} | claim["tests"]
 
 
 def origins(kept: Report, new: Report) -> list[str]:
     """Which conditions a merged report has from where, a line each."""
     before, now = kept["conditions"], new["conditions"]
     unchanged = [name for name in before if name not in now]
+    joining = _joining(kept, new)
     lines = [f"conditions of the kept report: {', '.join(unchanged) or 'none'}"]
     for name, entry in now.items():
-        if name in before:
+        if name in joining:
+            lines.append(f"joined: {name}, {_extent(before[name])} and {_extent(entry)}")
+        elif name in before:
             lines.append(f"replaced: {name}, {_extent(before[name])} -> {_extent(entry)}")
         else:
             lines.append(f"new: {name}, {_extent(entry)}")

@@ -116,3 +116,22 @@ def test_a_condition_is_replaced_with_its_tests(folder: Path, script: Any) -> No
         "conditions of the kept report: second, apart",
         "replaced: first, 3 models, seeds 0, 1 -> 3 models, seeds 0",
     ]
+
+
+def test_other_models_join_a_condition(folder: Path, script: Any) -> None:
+    whole = kept(folder / "all")
+    before, new = (json.loads(json.dumps(whole)) for _ in range(2))
+    models = list(whole["conditions"]["first"]["models"])
+    for report, names in ((before, models[:1]), (new, models[1:])):
+        part = report["conditions"]["first"]
+        part["models"] = {name: part["models"][name] for name in names}
+    new["conditions"] = {"first": new["conditions"]["first"]}
+    new["claims"] = [entry | {"tests": {}} for entry in new["claims"]]
+    merged = script("merged_reports").merged(PAPER, before, new)
+    assert merged["conditions"]["first"]["models"] == whole["conditions"]["first"]["models"]
+    assert [entry["tests"] for entry in merged["claims"]] == [
+        entry["tests"] for entry in whole["claims"]
+    ]
+    new["conditions"]["first"]["trials"] = 5  # not tried as often: it replaces the condition
+    merged = script("merged_reports").merged(PAPER, before, new)
+    assert list(merged["conditions"]["first"]["models"]) == models[1:]
