@@ -49,19 +49,17 @@ def scores(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     train, test, known = corpora(name, options)
     own = name not in PRESETS  # a crowd of thousands: only those who labelled an item
     predictions, begin = [], time.perf_counter()
-    methods = []
     for seed in range(options.seeds):
         method = AnnotatorQueries(init_seed=seed, spread=math.inf, **SETTINGS)  # as measured
         training = replace(method.training, seed=seed, epochs=options.epochs)
-        methods.append(method.set_params(training=training).fit(train))
+        fitted = method.set_params(training=training).fit(train)
+        annotators = "own" if own else "all"
         predictions.append(
-            methods[-1].predict(
-                test, annotators="own" if own else "all", unknown="drop", attention=True
-            )
+            fitted.predict(test, annotators=annotators, unknown="drop", attention=True)
         )
         print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s", flush=True)
     evaluation: AttentionEvaluation = evaluate_attention(
-        predictions[0], known, others=predictions[1:], method=methods[0], n_deleted=options.deleted
+        predictions[0], known, others=predictions[1:]
     )
     sizes = {"items": options.items, "test items": options.test, "epochs": options.epochs}
     sizes["seeds"] = options.seeds
@@ -78,7 +76,6 @@ def show(rows: list[dict[str, Any]]) -> None:
 COLUMNS = {  # of the table in docs/metrics.md: the score, and whether its baseline is shown
     "own part": ("own part has most attention", True),
     "marked positions, AUROC": ("AUROC of marked positions", False),
-    "AOPC": ("AOPC: fall of confidence by deletion", True),
     "stability, cosine": ("stability over seeds, cosine", True),
     "attention and labels, correlation": ("attention and kappa of labels, correlation", False),
 }
@@ -111,7 +108,6 @@ def main() -> None:
     parser.add_argument("--test", type=int, default=300)
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--deleted", type=int, default=100)
     parser.add_argument("--only", default=",".join(PRESETS))
     options = parser.parse_args()
     rows = kept(NAME)["rows"]

@@ -13,7 +13,6 @@ from scipy.stats import pearsonr
 from dissensus.corpus import Rationales
 from dissensus.metrics import (
     annotator_similarity,
-    aopc,
     attention,
     attention_by_part,
     map_blocks,
@@ -136,12 +135,6 @@ def test_marks_of_a_pair_are_those_of_its_own_annotator() -> None:
     assert stranger.pairs.tolist() == [1]  # not the span of somebody else on another item
     elsewhere = dataclasses.replace(maps, role="title")
     assert not pair_marks(spans, elsewhere, item, annotator).marked.any()
-
-
-def test_aopc_is_the_mean_fall_with_the_whole_as_a_step() -> None:
-    whole, deleted = np.array([0.8, 0.5]), np.array([[0.6, 0.2, 0.1], [0.5, 0.6, 0.7]])
-    expected = [(0 + 0.2 + 0.6 + 0.7) / 4, (0 + 0 - 0.1 - 0.2) / 4]
-    np.testing.assert_allclose(aopc(whole, deleted), expected)
 
 
 @pytest.mark.usefixtures("block")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dissensus.cli import console
 from dissensus.cli.console import columns, emit, number, show, show_each
@@ -97,8 +97,6 @@ def attention(
     predictions: Path,
     source: Input,
     against: list[Path] | None = None,
-    model: Path | None = None,
-    deleted: int = 200,
     seed: int = 0,
     question: list[str] | None = None,
     json: bool = False,
@@ -113,9 +111,7 @@ def attention(
     Args:
         predictions (PREDICTIONS): Folder that `dissensus predict --attention` wrote.
         against: Predictions of the same method with another seed; repeatable.
-        model: Folder of the model, to predict again with what it attends to deleted.
-        deleted (min=1): Pairs of item and annotator that --model predicts again.
-        seed (min=0): Seed of random deletions and permutations.
+        seed (min=0): Seed of permutations.
         output (-o): Also write the scores to this file: .json, .csv, .tsv or .parquet.
 
     Examples:
@@ -123,21 +119,14 @@ def attention(
         dissensus attention predictions/ labels.csv -o attention.json
     """
     from dissensus import evaluation
-    from dissensus.methods import load
     from dissensus.prediction import Predictions
 
     console.check_result(output)
     own = Predictions.load(predictions)
     others = [Predictions.load(folder) for folder in against or []]
-    method = None if model is None else load(model)
-    if model is not None:
-        console.say_encoders(model, method)
-    options: dict[str, Any] = {"questions": question, "n_deleted": deleted, "seed": seed}
     result = evaluation.evaluate_attention(
-        own, source.read(), others=others, method=method, **options
+        own, source.read(), others=others, questions=question, seed=seed
     )
-    for note in result.notes:
-        console.say(note)
     content, tables = result.to_dict(), [result.to_table()]
     emit(content, lambda: tables, lambda: _show_attention(result), output, json)
 

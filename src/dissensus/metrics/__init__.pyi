@@ -5,7 +5,6 @@ from .attention import MapSimilarity as MapSimilarity
 from .attention import PairMarks as PairMarks
 from .attention import PartHits as PartHits
 from .attention import annotator_similarity as annotator_similarity
-from .attention import aopc as aopc
 from .attention import attention_auroc as attention_auroc
 from .attention import attention_by_part as attention_by_part
 from .attention import chance_f1 as chance_f1

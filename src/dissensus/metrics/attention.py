@@ -1,4 +1,4 @@
-"""Attention of annotators: does it find their part, does it matter, is it the same every time?
+"""Attention of annotators: does it find their part, and is it the same every time?
 
 All scores are of the maps in `Prediction.attention`: a weight for each pair of item and annotator
 and each position. Positions with an empty place, such as [CLS], are left out, and the weights of
@@ -249,29 +249,6 @@ def pair_marks(
     marked = np.zeros(len(attention.weight), dtype=bool)
     marked[(attention.offsets[pair][span] + within)[met]] = True
     return PairMarks(np.unique(pair[span[met]]), marked)
-
-
-# ---- faithfulness ----
-
-
-def aopc(whole: np.ndarray, deleted: np.ndarray) -> np.ndarray:
-    """How much confidence falls as more and more is deleted (area over the perturbation curve).
-
-    The sum of the falls over the number of steps; to delete nothing is a step too. Compare it with
-    that of deleting as much at random: attention is faithful if its fall is larger.
-
-    Args:
-        whole: the confidence in the predicted answer, with nothing deleted, (n_pairs,).
-        deleted: in the same answer, after each step, (n_pairs, n_steps).
-
-    Example:
-        >>> aopc(np.array([0.9]), np.array([[0.6, 0.3]])).round(2).tolist()
-        [0.3]
-
-    Reference: Samek et al. (2017), doi:10.1109/TNNLS.2016.2599820; DeYoung et al. (2020), ERASER,
-    doi:10.18653/v1/2020.acl-main.408.
-    """
-    return (whole[:, None] - deleted).sum(axis=1) / (deleted.shape[1] + 1)
 
 
 # ---- stability ----

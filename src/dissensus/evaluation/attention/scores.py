@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +13,9 @@ from dissensus.agreement import common_items, correlation_matrix, kappa_matrix
 from dissensus.agreement.estimates import or_none
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
-from dissensus.evaluation.attention.deletion import FRACTIONS, deletion_confidence
 from dissensus.evaluation.significance.paired_tests import over_items
 from dissensus.metrics import (
     annotator_similarity,
-    aopc,
     attention_auroc,
     attention_by_part,
     chance_f1,
@@ -33,9 +31,6 @@ from dissensus.metrics import (
 from dissensus.prediction import Attention, Prediction, Predictions
 from dissensus.scales import Interval, MultiLabel
 from dissensus.simulate import truth
-
-if TYPE_CHECKING:
-    from dissensus.methods import Method
 
 FEWEST_ITEMS = 10  # common items of two annotators whose similarity counts
 MOST_ANNOTATORS = 200  # that are compared with one another: those with most predictions
@@ -67,7 +62,6 @@ class AttentionEvaluation:
     corpus: str
     method: str
     scores: tuple[AttentionScore, ...]
-    notes: tuple[str, ...] = ()
 
     def value(self, score: str, role: str | None = None, question: str | None = None) -> float:
         """The value of a score; of the first question and role if they are left out."""
@@ -87,8 +81,7 @@ class AttentionEvaluation:
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON; undefined is null."""
         scores = [or_none(asdict(score)) for score in self.scores]
-        notes = list(self.notes)
-        return {"corpus": self.corpus, "method": self.method, "scores": scores, "notes": notes}
+        return {"corpus": self.corpus, "method": self.method, "scores": scores}
 
 
 def evaluate_attention(
@@ -96,9 +89,7 @@ def evaluate_attention(
     corpus: Corpus,
     *,
     others: Iterable[Predictions] = (),
-    method: Method | None = None,
     questions: Sequence[str] | None = None,
-    n_deleted: int = 200,
     seed: int = 0,
 ) -> AttentionEvaluation:
     """Score the attention of annotators on the items of a corpus.
@@ -111,10 +102,7 @@ def evaluate_attention(
     Args:
         predictions: made with `predict(..., attention=True)`.
         others: the same of other fits, with other seeds, for stability.
-        method: the fitted method, for faithfulness: it predicts again with what is attended to
-            deleted.
         questions: all with attention if left out.
-        n_deleted: pairs, chosen at random, whose contents are deleted step by step.
     """
     with_maps = [q for q in questions or predictions if predictions[q].attention]
     if not with_maps:
@@ -123,7 +111,6 @@ def evaluate_attention(
             "attention=True (--attention) and a method that has it"
         )
     scores: list[AttentionScore] = []
-    notes: list[str] = []
     for question in with_maps:
         corpus.check_questions([question])
         prediction = predictions[question]
@@ -134,11 +121,7 @@ def evaluate_attention(
             scores += role.rationales(seed)
             scores += role.alignment(seed)
             scores += role.stability(list(others), seed)
-            if method is not None:
-                deleted, note = role.faithfulness(method, n_deleted, seed)
-                scores += deleted
-                notes += note
-    return AttentionEvaluation(corpus.name, predictions.method, tuple(scores), tuple(notes))
+    return AttentionEvaluation(corpus.name, predictions.method, tuple(scores))
 
 
 @dataclass(frozen=True)
@@ -346,31 +329,6 @@ class _Role:
             self.score("stability over seeds, cosine", cosine, another[0], against),
             self.score("stability over seeds, correlation", correlation, another[1], against),
         ]
-
-    # ---- deletion ----
-
-    def faithfulness(
-        self, method: Method, n: int, seed: int
-    ) -> tuple[list[AttentionScore], list[str]]:
-        """How much confidence falls if what is attended to is deleted, against random deletion."""
-        generator = np.random.default_rng(seed)
-        maps = map(self.attention.of_pair, range(self.attention.n_pairs))
-        known = [len(weight) > 1 and bool(np.isfinite(weight).all()) for weight in maps]
-        pairs = np.sort(generator.permutation(np.flatnonzero(known))[:n])
-        if not len(pairs):
-            return [], [f"{self.role}: no pair has several positions, so nothing can be deleted"]
-        falls = []
-        shown = self.corpus, self.question, self.prediction, self.attention
-        try:
-            for by in ("attention", "random"):
-                falls.append(aopc(*deletion_confidence(method, *shown, pairs, by, seed)))
-        except DataError as error:
-            return [], [f"{self.role}: no AOPC: {error}"]
-        steps = ", ".join(f"{share:.0%}" for share in FRACTIONS)
-        name = "AOPC: fall of confidence by deletion"
-        note = f"{self.role}: deleted {steps} of the positions of {len(pairs)} pairs"
-        attended, at_random = falls
-        return [self.paired(name, attended, at_random, "as much at random", pairs)], [note]
 
 
 def _another(item: np.ndarray, annotator: np.ndarray, seed: int) -> np.ndarray:
