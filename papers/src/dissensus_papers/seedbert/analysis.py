@@ -33,6 +33,7 @@ from dissensus_papers.seedbert.outcomes import (
     score_of_items,
 )
 from dissensus_papers.seedbert.protocol import (
+    ALIKE,
     CONDITIONS,
     DEEP,
     MODELS,
@@ -232,7 +233,7 @@ class Figures:
 def _judged(figures: Figures) -> dict[str, Any]:
     deep = {read: figures.nearer((SEEDS, read), (DEEP, read)) for read in READ_OUTS}
     against, known = {}, figures.items.label >= 0  # accuracy and macro-F1 of Table 4
-    for model in TABLE_4:
+    for model in (*TABLE_4, ALIKE):
         if model != SEEDS and (repeats := figures.shared(SEEDS, model)):
             mine, theirs = (figures.answers(name, repeats)[:, known] for name in (SEEDS, model))
             label, groups = figures.items.label[known], figures.items.groups[known]

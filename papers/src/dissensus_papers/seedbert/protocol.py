@@ -60,9 +60,10 @@ def _ensemble(title: str, vary: str, n_members: int = N_MEMBERS) -> Model:
     return Model(title, "seed-ensemble", settings, tuned_as=SEEDS)
 
 
-SINGLE, SEEDS, DEEP = "single", "seeds", "everything"
+SINGLE, SEEDS, DEEP, ALIKE = "single", "seeds", "everything", "single-alike"
 MODELS: dict[str, Model] = {
     SINGLE: Model("BERT (single)", "single"),
+    ALIKE: Model("BERT (single), settings of SeedBERT", "single", tuned_as=SEEDS),
     "bayesian": Model("BNN (bayesian)", "bayesian"),
     "soft-label": Model("LDL (soft-label, oracle)", "soft-label", oracle=True),
     "label-and-uncertainty": Model("Multi-Task (label-and-uncertainty, oracle)",
@@ -287,6 +288,8 @@ def _of(name: str) -> Iterator[SeedBertCondition]:
     yield SeedBertCondition(f"{frozen}-choose", name, "choose", heads, folds, frozen=True)
     yield SeedBertCondition(frozen, name, "chosen", heads, frozen=True)
     yield SeedBertCondition(f"{frozen}-paper", name, "paper", heads, frozen=True)
+    if name in ("ConvAbuse", "MD-Agreement"):  # where both chose another rate
+        yield SeedBertCondition(f"{frozen}-alike", name, "chosen", (ALIKE, SEEDS), frozen=True)
 
 
 CONDITIONS: dict[str, SeedBertCondition] = {

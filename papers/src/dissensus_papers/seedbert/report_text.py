@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dissensus_papers.seedbert.analysis import ANNOTATOR_PRIOR, ANNOTATORS, ENSE
 from dissensus_papers.seedbert.emotions import KAPPA, QUESTIONS
 from dissensus_papers.seedbert.outcomes import BY, DISTANCES, MEAN, READ_OUTS, TEMPERED, VOTES
 from dissensus_papers.seedbert.protocol import (
+    ALIKE,
     CONDITIONS,
     DEEP,
     MODELS,
@@ -153,6 +155,8 @@ CLAIMS = (
     Claim("What is known of an annotator improves the prediction of their answers",
           _each(f"{BY} of an answer", NATS, -1, lambda b: b.get("specific", {}).get("test")),
           _WITH_IDS),
+    Claim(f"{BEYOND}SeedBERT outperforms one network with the same rate and epochs",
+          partial(_outperforms, model=ALIKE), tuple(n for n in _CHOSEN if n.endswith("-alike"))),
     Claim(f"{BEYOND}seeds of the last layer are as close as a deep ensemble of as many",
           _each(f"{BY}, with temperature", NATS, 0,
                 lambda b: b["recovery"][DEEP].get(TEMPERED, {}).get(BY), "chosen"),
@@ -178,20 +182,10 @@ def title(name: str, block: Report) -> str:
     return f"{condition.corpus}, {kind} ({block['n_items']:,} items)"
 
 
-def mean(values: list[Any]) -> float:
-    """Over repetitions; nan where one is undefined."""
-    return float(np.mean([number(value) for value in values]))
-
-
 def figures(values: Iterable[Any], digits: int = 4) -> list[str]:
     """Figures as cells; "-" where one is undefined."""
     known = [number(value) for value in values]
     return ["-" if np.isnan(value) else f"{value:.{digits}f}" for value in known]
-
-
-def ordered(of: Report, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """In the order of tables."""
-    return ((name, of[name]) for name in names if name in of)
 
 
 # ---- by condition ----
@@ -242,7 +236,8 @@ def _recovered(report: Report) -> Rows:
             yield [f"  {words}", "", *figures(floors[floor][d] for d in DISTANCES), *ends]
         for model, of_model in block["models"].items():
             for read in READ_OUTS:
-                of_read = {name: mean(values) for name, values in of_model["reads"][read].items()}
+                of_read = {name: np.mean([number(value) for value in values])
+                           for name, values in of_model["reads"][read].items()}  # fmt: skip
                 ends = figures((of_read[n] for n in ("entropy correlation", "entropy")), 3)
                 words = f"  {MODELS[model].title}" if read == VOTES else ""
                 yield [words, READS[read], *figures(of_read[d] for d in DISTANCES), *ends]
@@ -278,18 +273,19 @@ def _looks(report: Report) -> Rows:
 
 
 def _numbers(report: Report) -> Rows:
-    for corpus, of_corpus in ordered(report["number"], SOURCES):
-        for model, by_number in ordered(of_corpus, MODELS):
-            yield [f"{corpus}, {MODELS[model].title} ({5 * by_number['repeats']} fits)"]
-            for n in sorted((key for key in by_number if key.isdigit()), key=int):
-                of_n, reads = by_number[n], by_number[n]["reads"]
-                cells = figures((100 * of_n[score] for score in SCORES), 2)
-                each = [reads[read][BY] for read in READ_OUTS]
-                each += [reads[read]["JSD"] for read in (VOTES, TEMPERED)]
-                yield [f"  {n}", *cells, *figures(each)]
-            if "more" in by_number:
-                tests = [interval(by_number["more"][read]) for read in READ_OUTS]
-                yield ["  all less five", "", "", *tests, "", ""]
+    for corpus, model in product(SOURCES, MODELS):
+        if not (by_number := report["number"].get(corpus, {}).get(model)):
+            continue
+        yield [f"{corpus}, {MODELS[model].title} ({5 * by_number['repeats']} fits)"]
+        for n in sorted((key for key in by_number if key.isdigit()), key=int):
+            of_n, reads = by_number[n], by_number[n]["reads"]
+            cells = figures((100 * of_n[score] for score in SCORES), 2)
+            each = [reads[read][BY] for read in READ_OUTS]
+            each += [reads[read]["JSD"] for read in (VOTES, TEMPERED)]
+            yield [f"  {n}", *cells, *figures(each)]
+        if "more" in by_number:
+            tests = [interval(by_number["more"][read]) for read in READ_OUTS]
+            yield ["  all less five", "", "", *tests, "", ""]
 
 
 def _kappas(report: Report) -> Rows:
