@@ -17,7 +17,6 @@ from dissensus.prediction import (
     Attention,
     ByAnnotator,
     JointDensity,
-    MemberAttention,
     Prediction,
     Predictions,
 )
@@ -59,14 +58,8 @@ def prediction(scale: Scale, *, full: bool = True, seed: int = 0) -> Prediction:
     )
     members = np.stack([scale.consensus(np.roll(shares, n, axis=0)) for n in range(3)])
     disputed = random.random(5)
-    looked = tuple(
-        MemberAttention(
-            role, random.random((3, 6)), random.random((6, 1, 2)), np.array([0, 1, 3, 3, 4, 6])
-        )
-        for role in ("text", "title")
-    )
     consensus = scale.consensus(shares)
-    return Prediction(scale, items, shares, consensus, pairs, attention, members, disputed, looked)
+    return Prediction(scale, items, shares, consensus, pairs, attention, members, disputed)
 
 
 def assert_same(one: Any, other: Any) -> None:
@@ -77,7 +70,7 @@ def assert_same(one: Any, other: Any) -> None:
             np.testing.assert_array_equal(mine, theirs, err_msg=field.name, strict=True)
         elif isinstance(mine, ByAnnotator):
             assert_same(mine, theirs)
-        elif field.name in ("attention", "member_attention"):
+        elif field.name == "attention":
             for seen, read in zip(mine, theirs, strict=True):
                 assert_same(seen, read)
         else:

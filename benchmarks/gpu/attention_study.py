@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from member_attention import MemberAttention, member_attention
 
 from dissensus import Corpus
 from dissensus.corpus import Rationales
@@ -37,7 +38,6 @@ from dissensus.metrics import (
     overlap_f1,
 )
 from dissensus.metrics.attention import has_place, in_role
-from dissensus.prediction import MemberAttention
 from dissensus.simulate import text
 from dissensus_papers.framework.reports import short
 
@@ -321,8 +321,8 @@ def _seen(
     What speaks for an answer speaks against the other of two; weights are turned towards the one
     that annotators' spans are about.
     """
-    prediction = method.predict(parts.test, attention=True)[parts.question]
-    (at,), weight = prediction.member_attention, prediction.member_attention[0].weight
+    (at,) = member_attention(method, parts.test)[parts.question]
+    weight = at.weight
     members = [member.predict(parts.test)[parts.question] for member in method.members_]
     if parts.towards is not None and condition.pool == "mean":
         answers = np.stack([prediction.consensus for prediction in members]) == parts.towards

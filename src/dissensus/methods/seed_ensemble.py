@@ -9,7 +9,6 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError, listed
-from dissensus.methods.framework.attribution import position_weights
 from dissensus.methods.framework.labels import LabelMethod, tempered
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.members import (
@@ -24,11 +23,9 @@ from dissensus.methods.framework.shared_net import redraw_last_layer
 from dissensus.methods.framework.stacked_fits import worth_stacking
 from dissensus.methods.framework.trained import ExamplesCache
 from dissensus.methods.single import Single
-from dissensus.prediction import MemberAttention, Predictions
 from dissensus.scales import Interval
 from dissensus.training import Loss, Network, Sizes, Training
 from dissensus.training.checkpoint import Checkpoint
-from dissensus.training.examples import Table, batches
 from dissensus.training.loop import Trainer
 from dissensus.training.processes import current_processes
 from dissensus.training.stacking.groups import Unstacked, train_all
@@ -47,9 +44,8 @@ class SeedEnsemble(LabelMethod):
     item's consensus is the majority vote of the members, and among tied values the one with the
     highest mean probability (ordinal: their median; interval: their mean; multi-label: the values
     that more than half choose, and those that exactly half choose if their mean probability is
-    above one half). `Prediction.members` contains the answer of each member;
-    `predict(attention=True)` adds their attention. Only labels are used; prefer `SoftLabel` if the
-    answers of annotators are known.
+    above one half). `Prediction.members` contains the answer of each member. Only labels are used;
+    prefer `SoftLabel` if the answers of annotators are known.
 
     With a frozen encoder, a linear layer over mean vectors has a single optimum that every member
     would reach. Members then pool by attention, each starting from its own query. `notes_` says how
@@ -225,31 +221,6 @@ class SeedEnsemble(LabelMethod):
                 differ = f"disagree on {100 * (members != members[0]).any(axis=0).mean():.1f} %"
             notes.append(f"{question!r}: the {n_members} members {differ} of {n_items} {what}")
         return notes
-
-    # ---- attention ----
-
-    @property
-    def shows_attention(self) -> bool:
-        return self.tune != "nothing" or not self.pools
-
-    def _with_attention(self, predictions: Predictions, corpus: Corpus) -> Predictions:
-        by_member = []  # the weights of each batch, by question and role
-        for member in self.members_:
-            examples = member._prediction_examples(corpus, Table.of_nothing())
-            every = batches(examples, np.arange(corpus.n_items), self._at_once())
-            network, scales = member.network_, self.learned_.questions
-            by_member.append([position_weights(network, batch, scales) for batch, _ in every])
-        with_attention = {}
-        for question, prediction in predictions.items():
-            attention = []
-            for role in by_member[0][0][question]:
-                of_role = [[of[question][role] for of in of_member] for of_member in by_member]
-                weight = [np.concatenate([part.weight for part in parts]) for parts in of_role]
-                places = np.concatenate([part.places for part in of_role[0]])  # the same for all
-                ends = np.cumsum(np.concatenate([part.lengths for part in of_role[0]]))
-                attention.append(MemberAttention(role, np.stack(weight), places, np.r_[0, ends]))
-            with_attention[question] = replace(prediction, member_attention=tuple(attention))
-        return predictions.with_questions(with_attention)
 
     # ---- save, load and check ----
 

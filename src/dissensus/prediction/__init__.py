@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dissensus.prediction.attention import Attention, MemberAttention
+from dissensus.prediction.attention import Attention
 from dissensus.prediction.joint_density import JointDensity
 from dissensus.prediction.prediction import ByAnnotator, Prediction
 from dissensus.prediction.predictions import Predictions
@@ -11,7 +11,6 @@ __all__ = [
     "Attention",
     "ByAnnotator",
     "JointDensity",
-    "MemberAttention",
     "Prediction",
     "Predictions",
 ]

@@ -1,4 +1,4 @@
-"""Attention: how much each position of a content counts, for an annotator or a member."""
+"""Attention: how much each position of a content counts, for an annotator."""
 
 from __future__ import annotations
 
@@ -86,18 +86,3 @@ class Attention:
                 f"the attention in {self.role!r} must have one weight for each pair and position "
                 "of its item"
             )
-
-
-@dataclass(frozen=True, eq=False)
-class MemberAttention:
-    """The attention of each member of an ensemble for each item.
-
-    Members that pool by attention have weights that are not negative and sum to 1. For others, a
-    positive weight says how much the position supports the member's answer, a negative one how
-    much it opposes it.
-    """
-
-    role: str
-    weight: np.ndarray  # (n_members, n_positions) of all items, one after another
-    places: np.ndarray  # (n_positions, n_axes, 2) from-to of each position in its content
-    offsets: np.ndarray  # (n_items + 1,) where each item's positions begin

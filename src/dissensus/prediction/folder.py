@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dissensus.files.folders import read_table, write_table
 from dissensus.names import Names
-from dissensus.prediction.attention import Attention, MemberAttention
+from dissensus.prediction.attention import Attention
 from dissensus.prediction.prediction import ByAnnotator, Prediction
 from dissensus.scales import (
     MultiLabel,
@@ -86,17 +86,12 @@ def write_prediction(
         tables.write(f"attention-place-offsets-{place}", {"offset": attention.place_offsets})
     if prediction.members is not None:
         tables.write("members", {"answer": _matrix(prediction.members.T)})
-    for place, of_members in enumerate(prediction.member_attention):
-        columns = {"weight": _matrix(of_members.weight.T), "place": _axes(of_members.places)}
-        tables.write(f"member-attention-{place}", columns)
-        tables.write(f"member-offsets-{place}", {"offset": of_members.offsets})
     return {
         "name": question,
         "scale": prediction.scale.to_dict(),
         "pairs": prediction.by_annotator is not None,
         "attention": [each.role for each in prediction.attention] or None,
         "members": prediction.members is not None,
-        "member attention": [each.role for each in prediction.member_attention],
         "gives": prediction.gives,
     }
 
@@ -106,7 +101,6 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
     tables = _Tables(folder, number)
     items = tables.read("items")
     pairs = _read_pairs(tables) if front["pairs"] else None
-    member_roles = front.get("member attention", [])
     return Prediction(
         scale_from_dict(front["scale"]),
         Names(items["item"]),
@@ -116,7 +110,6 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         tuple(_read_attention(tables, *pair) for pair in enumerate(front["attention"] or ())),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
         items["disagreement"].to_numpy() if "disagreement" in items else None,
-        tuple(_read_member_attention(tables, *pair) for pair in enumerate(member_roles)),
         front.get("gives", "share"),
         trained=items["trained"].to_numpy(zero_copy_only=False) if "trained" in items else None,
     )
@@ -182,12 +175,6 @@ def _read_attention(tables: _Tables, place: int, role: str) -> Attention:
         _places(tables.read(f"attention-places-{place}")["place"]),
         tables.read(f"attention-place-offsets-{place}")["offset"].to_numpy(),
     )
-
-
-def _read_member_attention(tables: _Tables, place: int, role: str) -> MemberAttention:
-    columns = tables.read(f"member-attention-{place}")
-    offsets = tables.read(f"member-offsets-{place}")["offset"].to_numpy()
-    return MemberAttention(role, _array(columns["weight"]).T, _places(columns["place"]), offsets)
 
 
 def _axes(places: np.ndarray) -> Any:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
-from dissensus.prediction.attention import Attention, MemberAttention
+from dissensus.prediction.attention import Attention
 from dissensus.scales import Interval, MultiLabel, Scale, split_set
 from dissensus.tables import html_rows, to_frame
 
@@ -64,7 +64,6 @@ class Prediction:
     attention: tuple[Attention, ...] = ()  # of pairs, on request, one for each role
     members: np.ndarray | None = None  # (n_members, n_items) answers of an ensemble's members
     disagreement: np.ndarray | None = None  # (n_items,) 0 to 1, if a method learns it
-    member_attention: tuple[MemberAttention, ...] = ()  # on request, one for each role
     gives: Literal["share", "probability"] = "share"  # of annotators, or that a value is the truth
     index: Any = None  # of the DataFrame that was predicted; not saved
     trained: np.ndarray | None = None  # (n_items,) whether an item was in training

@@ -1,4 +1,4 @@
-"""How much each position of a content contributes to a prediction.
+"""How much each position of a content contributes to what each member of an ensemble predicts.
 
 A network that pools by attention has such weights itself. For other networks it is gradient times
 input (Shrikumar et al. 2017, arXiv:1605.01713): the gradient of the predicted answer (its
@@ -12,18 +12,60 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from dissensus import Corpus
 from dissensus.encoders import Inputs
 from dissensus.methods.framework.shared_net import PoolingNet
 from dissensus.networks.likelihoods import NormalLikelihood, likelihood
 from dissensus.scales import Scale
 from dissensus.training import Batch, Network
+from dissensus.training.examples import Table, batches
 from dissensus.training.fine_tuning import FineTunedNetwork
+
+if TYPE_CHECKING:
+    from dissensus.methods import SeedEnsemble
+
+
+@dataclass(frozen=True, eq=False)
+class MemberAttention:
+    """The attention of each member of an ensemble for each item.
+
+    Members that pool by attention have weights that are not negative and sum to 1. For others, a
+    positive weight says how much the position supports the member's answer, a negative one how
+    much it opposes it.
+    """
+
+    role: str
+    weight: np.ndarray  # (n_members, n_positions) of all items, one after another
+    places: np.ndarray  # (n_positions, n_axes, 2) from-to of each position in its content
+    offsets: np.ndarray  # (n_items + 1,) where each item's positions begin
+
+
+def member_attention(ensemble: SeedEnsemble, corpus: Corpus) -> dict[str, list[MemberAttention]]:
+    """Where the members of a fitted ensemble look: by question, one for each role."""
+    scales = ensemble.learned_.questions
+    by_member = []  # the weights of each batch, by question and role
+    for member in ensemble.members_:
+        examples = member._prediction_examples(corpus, Table.of_nothing())
+        every = batches(examples, np.arange(corpus.n_items), ensemble._at_once())
+        member.network_.to(ensemble.training.where()).eval()
+        by_member.append([position_weights(member.network_, batch, scales) for batch, _ in every])
+    looked: dict[str, list[MemberAttention]] = {}
+    for question in scales:
+        looked[question] = []
+        for role in by_member[0][0][question]:
+            of_role = [[of[question][role] for of in of_member] for of_member in by_member]
+            weight = [np.concatenate([part.weight for part in parts]) for parts in of_role]
+            places = np.concatenate([part.places for part in of_role[0]])  # the same for all
+            ends = np.cumsum(np.concatenate([part.lengths for part in of_role[0]]))
+            of_members = MemberAttention(role, np.stack(weight), places, np.r_[0, ends])
+            looked[question].append(of_members)
+    return looked
 
 
 @dataclass(frozen=True, eq=False)
