@@ -39,7 +39,7 @@ def test_wide_tables(data_folder: Path) -> None:
     # Handelman (1986): five dentists; a row stands for n radiographs
     caries = read(data_folder / "dawid_skene_classics" / "caries.csv")
     assert list(caries.annotators) == [f"rater_{number}" for number in range(1, 6)]
-    assert "'n' is kept as an attribute of the items" in caries.notes[1]
+    assert "'n' is called like a count, but is an attribute of the item" in caries.notes[1]
 
 
 @pytest.mark.data

@@ -100,7 +100,7 @@ def test_further_lists_of_answers_are_named(write: Write) -> None:
     ]  # fmt: skip
     corpus = read(write("\n".join(map(json.dumps, records)), "labels.jsonl"))
     assert corpus.n_annotators == 2
-    assert any("'turker_annotations' contains lists" in note for note in corpus.notes)
+    assert any("'turker_annotations' is called like answers" in note for note in corpus.notes)
 
 
 def test_that_nobody_disagrees_is_said(write: Write) -> None:

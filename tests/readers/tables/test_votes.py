@@ -233,7 +233,8 @@ def test_a_majority_with_a_count_is_never_unanimous_votes(write: Write) -> None:
     one = read(path, answer="class")
     assert one["class"].n_answers == 3
     assert one.notes[1] == (
-        "labels.csv: 'count' is not used as a count: every item has one row, with one answer"
+        "labels.csv: 'count' is not used as a count, because every item has one row: "
+        "every row is one answer"
     )
     assert read(path, format="long")["class"].n_answers == 11
 

@@ -409,18 +409,14 @@ def test_columns_recognised_by_what_they_contain_are_listed() -> None:
     corpus = read(pa.table(columns))
     assert corpus.notes[0] == (
         "table: wide table; item = key, annotators = kwa, tso, lqe, zxo, kfm (nominal: no, yes), "
-        "text = passage read; 200 answers by 5 annotators on 40 items"
+        "text = passage read; not annotators: gpt4; also genre, result; 200 answers by "
+        "5 annotators on 40 items"
     )
     assert corpus.notes[1] == (
         "table: columns recognised by what they contain\n"
-        "  column                   taken for              why\n"
-        "  key                      item                   another value in every row\n"
-        "  passage read             content                a text for each item\n"
-        "  kwa, tso, lqe, zxo, kfm  annotator              the same values, 'result' is the "
-        "majority\n"
-        "  genre                    attribute of the item  the same for each item\n"
-        "  gpt4                     label of the item      a summary or a model, by its name\n"
-        "  result                   label of the item      the majority of the annotators"
+        "  item = key: another value in every row\n"
+        "  content = passage read: a text for each item\n"
+        "  annotator = kwa, tso, lqe, zxo, kfm: the same values, 'result' is the majority"
     )
 
 
