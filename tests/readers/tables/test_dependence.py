@@ -1,13 +1,20 @@
-"""How much of a column another one explains, against scikit-learn's analysis of variance."""
+"""Functions and pairs of columns, against counts by hand and by brute force."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.feature_selection import f_classif
 
-from dissensus.readers.tables.dependence import effect, from_key, n_distinct_pairs
+from dissensus.readers.tables.dependence import (
+    exceptions,
+    is_function,
+    n_distinct_pairs,
+    n_repeated,
+    n_repeated_by_chance,
+)
 from dissensus.readers.tables.rows import Column
 
 
@@ -15,33 +22,39 @@ def column(cells: list[str]) -> Column:
     return Column.of(pa.chunked_array([cells]))
 
 
-def test_effect_is_the_f_of_an_analysis_of_variance() -> None:
+def test_exceptions_are_the_cells_that_are_not_the_usual_ones_of_their_group() -> None:
     draw = np.random.default_rng(0)
-    groups = draw.integers(0, 8, 200)
-    numbers = draw.normal(size=200) + 0.5 * groups
-    by = effect(column([str(x) for x in numbers]), column([f"g{g}" for g in groups]))
-    expected = f_classif(numbers[:, None], groups)[0][0]
-    assert by.z == pytest.approx((expected - 1) / np.sqrt(2 / 7 + 2 / 192))
-    assert 0 < by.share < 1
+    cells = [str(n) for n in draw.integers(0, 4, 80)]
+    groups = [f"g{n}" for n in draw.integers(0, 9, 80)]
+    usual = {g: Counter(c for c, of in zip(cells, groups, strict=True) if of == g) for g in groups}
+    n_wrong = 80 - sum(one.most_common(1)[0][1] for one in usual.values())
+    n_possible = 80 - max(len(usual), Counter(cells).most_common(1)[0][1])
+    assert exceptions(column(cells), column(groups)) == (n_wrong, n_possible)
 
 
-def test_effect_on_words_of_equal_groups_is_the_share_of_agreeing_pairs_above_chance() -> None:
-    words = list("aabababbbbab")
-    groups = [str(n // 3) for n in range(12)]
-    by = effect(column(words), column(groups))
-    codes = np.array([[word == "a", word == "b"] for word in words], dtype=float)
-    of_group = np.array([int(g) for g in groups])
-    within = np.mean([codes[of_group == g].var(axis=0, ddof=1).sum() for g in range(4)])
-    means = np.array([codes[of_group == g].mean(axis=0) for g in range(4)])
-    between = 3 * means.var(axis=0, ddof=1).sum()
-    assert by.share == pytest.approx((between - within) / (between + 2 * within))
+def test_a_column_that_is_nearly_always_the_same_is_a_function_only_without_exceptions() -> None:
+    groups = column([f"g{n // 5}" for n in range(500)])
+    rare = column(["yes" if n in (3, 77, 303, 444) else "no" for n in range(500)])
+    assert exceptions(rare, groups) == (4, 4)
+    assert not is_function(rare, groups)
+    assert is_function(column(["yes" if n in range(20, 25) else "no" for n in range(500)]), groups)
 
 
 def test_copies_of_whole_rows_are_no_repeated_pairs() -> None:
     one, other, answer = (column(list(cells)) for cells in ("aabba", "xyxyx", "12344"))
-    assert from_key(one, other).n_wrong == 1
-    assert from_key(one, other, [one, other, answer]).n_wrong == 1
-    assert from_key(one, other, [one, other]).n_wrong == 0
+    assert n_repeated(one, other) == 1
+    assert n_repeated(one, other, [one, other, answer]) == 1
+    assert n_repeated(one, other, [one, other]) == 0
+
+
+def test_repeated_pairs_by_chance_are_those_of_random_cells() -> None:
+    draw = np.random.default_rng(1)
+    groups = column([str(n) for n in np.sort(draw.integers(0, 20, 100))])
+    cells = column([str(n) for n in draw.integers(0, 10, 100)])
+    shuffled = [
+        n_repeated(groups, Column(cells.values, draw.choice(cells.codes, 100))) for _ in range(400)
+    ]
+    assert n_repeated_by_chance(groups, cells) == pytest.approx(np.mean(shuffled), rel=0.05)
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 300])

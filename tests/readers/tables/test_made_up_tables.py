@@ -14,12 +14,13 @@ import pytest
 
 from dissensus import Corpus, read
 from dissensus.errors import DissensusError
+from dissensus.readers.layout import UnclearError
 from tests.readers.conftest import Write
 
 PEOPLE = "Anna Ben Cem Dora Emil Fatima Hugo Laura".split()
 SCALES = [list("01"), list("12345"), ["no", "yes"], ["anger", "fear", "joy"], ["never", "often"]]
 SEEDS = 12
-FEWEST_RIGHT = 0.9
+FEWEST_RIGHT = 0.9  # or asked about, with a proposal that reads the table rightly
 
 
 class Crowd:
@@ -203,6 +204,7 @@ SHAPES = [parts_of_an_item, three_parts_of_an_item, questions_in_a_column, no_na
           a_name_for_each_question_and_annotator, a_question_that_not_everyone_answers,
           answers_beside_who_gave_them, lists, records, boxes, spellings_and_gaps, votes,
           no_answers]  # fmt: skip
+MAY_ASK = (questions_in_a_column, no_names)
 
 
 def contents(corpus: Corpus) -> tuple[int, int, list[Counter[str]]]:
@@ -221,17 +223,26 @@ def test_made_up_tables_are_never_read_wrongly(shape: Any, write: Write) -> None
     n_right = 0
     for seed in range(SEEDS):
         text, ending, expected = shape(random.Random(seed))
+        path = write(text, f"table{seed}.{ending}")
         try:
-            items, people, counts = contents(read(write(text, f"table{seed}.{ending}")))
+            read_contents = as_expected(contents(read(path)))
+        except UnclearError as error:
+            ways = [as_expected(contents(read(path, layout=way))) for way in error.ways.values()]
+            n_right += (as_expected(expected) in ways) * (shape in MAY_ASK) if expected else 1
+            continue
         except DissensusError:
             n_right += expected is None
             continue
         assert expected is not None, seed
-        assert (items, people) == expected[:2], seed
-        assert sorted(map(sorted_items, counts)) == sorted(map(sorted_items, expected[2])), seed
+        assert read_contents == as_expected(expected), seed
         n_right += 1
-    may_ask = shape in (questions_in_a_column, no_names)
-    assert n_right >= (0.5 if may_ask else FEWEST_RIGHT) * SEEDS
+    assert n_right >= FEWEST_RIGHT * SEEDS
+
+
+def as_expected(outcome: tuple[int, int, list[Counter[str]]]) -> tuple[int, int, list[Any]]:
+    """Contents without the names and the order of questions and values."""
+    n_items, n_annotators, counts = outcome
+    return n_items, n_annotators, sorted(map(sorted_items, counts))
 
 
 def sorted_items(counts: Counter[str]) -> list[tuple[str, int]]:

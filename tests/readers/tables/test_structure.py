@@ -12,6 +12,7 @@ import pytest
 
 from dissensus.errors import DataError, NoAnswersError
 from dissensus.readers import read
+from dissensus.readers.layout import UnclearError
 
 N_ITEMS, N_ANNOTATORS, PER_ITEM = 60, 12, 5
 
@@ -129,11 +130,12 @@ def test_what_may_be_either_is_refused_with_a_command() -> None:
     }
     message = (
         "table: 'qa' and 'rd' look like items and annotators, but nothing says clearly which of "
-        "both is the item; use read(table, item='qa', annotator='rd', answer=['ug']) if 'qa' is "
-        "the item"
+        "both is the item; use read(table, item='qa', annotator='rd') if 'qa' is the item, "
+        "read(table, item='rd', annotator='qa') if 'rd' is the item"
     )
     with pytest.raises(NoAnswersError, match=re.escape(message)):
         read(pa.table(cells))
+    assert list(read(pa.table(cells), item="rd", annotator="qa").questions) == ["ug"]
 
 
 def test_free_text_is_no_answer() -> None:
@@ -191,7 +193,7 @@ def test_the_order_in_which_an_annotator_answered_is_no_item() -> None:
     assert "zz" in corpus["ug"].extra
 
 
-def test_ratings_agree_within_items() -> None:
+def test_agreement_alone_does_not_say_which_column_is_the_item() -> None:
     draw = np.random.default_rng(1)
     item, annotator = np.indices((60, 12)).reshape(2, -1)
     ratings = draw.normal(50, 15, 60)[item] + draw.normal(0, 10, len(item))
@@ -200,9 +202,28 @@ def test_ratings_agree_within_items() -> None:
         "qa": [f"k{i}" for i in item],
         "ug": [f"{rating:.1f}" for rating in np.clip(ratings, 0, 100)],
     }
-    corpus = read(pa.table(cells))
+    with pytest.raises(UnclearError) as refusal:
+        read(pa.table(cells))
+    corpus = read(pa.table(cells), layout=refusal.value.ways["if 'qa' is the item"])
     assert (corpus.n_items, corpus.n_annotators) == (60, 12)
-    assert "'qa' has many more values" in corpus.notes[1]
+
+
+def test_of_several_pairs_of_columns_some_are_proposed() -> None:
+    """Each annotator answers every item, at another place of the day."""
+    draw = np.random.default_rng(0)
+    item, annotator = np.indices((20, 10)).reshape(2, -1)
+    places = np.stack([draw.permutation(20) for _ in range(10)], axis=1)
+    cells = {
+        "qa": [f"x{code}" for code in item],
+        "rd": [f"y{code}" for code in annotator],
+        "sl": [f"z{code}" for code in places[item, annotator]],
+        "ug": draw.choice(["calm", "glad"], len(item)).tolist(),
+    }
+    with pytest.raises(UnclearError, match="several pairs of columns may be both") as refusal:
+        read(pa.table(cells))
+    readings = [read(pa.table(cells), layout=way) for way in refusal.value.ways.values()]
+    assert [one.columns["item"] for one in readings] == ["qa", "sl"]
+    assert {(one.n_items, one.n_annotators) for one in readings} == {(20, 10)}
 
 
 def test_several_answers_come_with_the_call_that_chooses() -> None:
@@ -249,7 +270,7 @@ def test_ratings_in_groups_by_accident_are_not_set_aside() -> None:
     cells = sparse_table()
     cells["sl"] = [str(20 + n // 2 if n < 10 else 20 + n) for n in range(60)]
     message, questions = refusal_and_readings(cells, "sl")
-    assert "(another number in nearly every row)" in message
+    assert "(each value belongs to one item)" in message
     assert questions == [["ug"], ["ug", "sl"]]
 
 

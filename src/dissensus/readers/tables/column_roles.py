@@ -436,12 +436,11 @@ def _refusal(rows: Rows, key: Key | None, answer: tuple[str, ...] = ()) -> NoAns
         return NoAnswersError(message)
     unclear = [*key.of_kind(EITHER), *key.of_kind(UNCLEAR, TEXT, ASSIGNMENT)]
     if key.why_unclear:
-        answers = answer or tuple(key.of_kind("answer")) or ("ANSWER",)
         about = f"{rows.path}: {key.item[0]!r} and {key.annotator!r} look like items and "
         about += f"annotators, but {key.why_unclear}"
-        ways = key.ways or {f"if {key.item[0]!r} is the item": key.layout(())}
-        layouts = {when: way.with_changes(answer=answers) for when, way in ways.items()}
-        return UnclearError.of(about, rows.path, layouts)
+        stated = {"answer": answer} if answer else {}
+        ways = {when: way.with_changes(**stated) for when, way in key.ways.items()}
+        return UnclearError.of(about, rows.path, ways)
     if not unclear:
         return UnclearError.of(message, rows.path, {})
     why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])

@@ -1,15 +1,11 @@
-"""Dependence: whether a column is a function of another, up to a few rows, whether two columns
-name a row together, and how much of a column another one explains.
+"""Dependence: whether a column is a function of another, and whether pairs of cells are unique.
 
-The first two are compared with chance: the count after the column is shuffled once, with a fixed
-seed, or the one that is expected if cells were drawn by chance.
+Both hold up to a few rows, which are a small share of those that could contradict.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -18,10 +14,10 @@ import pyarrow as pa
 from dissensus.annotations import count_pairs
 from dissensus.readers.tables.rows import Column, combined
 
-TOLERATED = 0.02  # violations, as a share of what chance gives
-FEW = 3.0  # violations by chance below which a function cannot be told from chance
-ENOUGH = 8.0  # the same, from which it surely can, up to one row
-ACCIDENT = 1e-4  # probability below which a rule without exceptions is no accident
+TOLERATED = 0.02  # rows that contradict a rule, as a share of those that could
+FEW = 3  # rows that could contradict it: below, none may
+ENOUGH = 8  # from here on, one row may contradict it
+REPEATED = 0.1  # repeated pairs of a key, as a share of those by chance
 SURE = 4.0  # standard errors: an effect is no accident
 MOST_ONE_HOT = 50  # values above which only numbers are compared
 
@@ -40,26 +36,6 @@ def _once(compare: Callable[[Column, Column], T]) -> Callable[[Column, Column], 
     return compared
 
 
-@dataclass(frozen=True)
-class Deviation:
-    """How many rows contradict a rule, and how many would by chance."""
-
-    n_rows: int  # looked at
-    n_wrong: int
-    by_chance: float
-
-    @property
-    def share(self) -> float:
-        """Wrong rows as a share of those by chance: 0 for a rule, 1 for no relation."""
-        return self.n_wrong / self.by_chance if self.by_chance else 0.0
-
-    @property
-    def is_no_accident(self) -> bool:
-        """Whether so few rows are hardly ever wrong by chance (Chernoff's bound, Poisson)."""
-        more = self.n_wrong * math.log(self.by_chance / self.n_wrong) if self.n_wrong else 0.0
-        return self.n_wrong - self.by_chance + more < math.log(ACCIDENT)
-
-
 def _filled(column: Column, groups: Column) -> np.ndarray:
     rows = groups.sample
     return rows[(column.codes[rows] >= 0) & (groups.codes[rows] >= 0)]
@@ -69,37 +45,34 @@ def _pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.asarray(one.astype(np.int64) * (other.max(initial=0) + 1) + other)
 
 
+# ---- functions ----
+
+
 @_once
-def from_function(column: Column, groups: Column) -> Deviation:
-    """The rows whose cell is not the most frequent of their group; blank cells are not counted."""
-
-    def n_unusual(cells: np.ndarray) -> int:
-        distinct, counts = np.unique(_pairs(of_group, cells), return_counts=True)
-        starts = np.unique(distinct // (cells.max(initial=0) + 1), return_index=True)[1]
-        return len(cells) - int(np.maximum.reduceat(counts, starts).sum() if len(cells) else 0)
-
+def exceptions(column: Column, groups: Column) -> tuple[int, int]:
+    """The rows whose cell is not the most frequent of their group, and how many rows could have
+    such a cell, as others have their group and theirs is not the usual cell of all; no blanks."""
     rows = _filled(column, groups)
     cells, of_group = column.codes[rows], groups.codes[rows]
-    shuffled = np.random.default_rng(0).permutation(cells)
-    return Deviation(len(rows), n_unusual(cells), float(n_unusual(shuffled)))
+    if not len(rows):
+        return 0, 0
+    distinct, counts = np.unique(_pairs(of_group, cells), return_counts=True)
+    starts = np.unique(distinct // (cells.max() + 1), return_index=True)[1]
+    n_wrong = len(rows) - int(np.maximum.reduceat(counts, starts).sum())
+    return n_wrong, len(rows) - max(len(starts), int(np.bincount(cells).max()))
 
 
-def is_function(column: Column, groups: Column, contradicted: float = 0.0) -> bool:
+def is_function(column: Column, groups: Column, least: int = 0) -> bool:
     """Whether a column is a function of the groups, up to a few rows.
 
-    Where chance would hardly contradict it, as no group has two rows or nearly all cells are the
-    same, no row may.
-
     Args:
-        contradicted: rows that chance would contradict; below, it is not said to be a function.
+        least: rows that could contradict it; if they are fewer, it is not said to be a function.
     """
-    deviation = from_function(column, groups)
-    if deviation.by_chance < contradicted:
-        return False
-    if deviation.by_chance < FEW:
-        return deviation.n_wrong == 0 and column.is_constant(groups)
-    single = deviation.n_wrong == 1 and deviation.by_chance >= ENOUGH
-    return single or deviation.share <= TOLERATED
+    n_wrong, n_possible = exceptions(column, groups)
+    if n_possible < FEW:
+        return n_possible >= least and n_wrong == 0 and column.is_constant(groups)
+    single = n_wrong == 1 and n_possible >= ENOUGH
+    return n_possible >= least and (single or n_wrong <= TOLERATED * n_possible)
 
 
 def owner(column: Column, items: Column, annotators: Column | None) -> str | None:
@@ -126,28 +99,43 @@ def usual_cells(column: Column, groups: Column) -> Any:
     return column.values.take(pa.array(usual, mask=usual < 0))
 
 
+# ---- pairs ----
+
+
 @_once
 def n_distinct_pairs(one: Column, other: Column) -> int:
     """How many pairs of cells are distinct; a blank cell is like a value."""
     return count_pairs(one.codes, other.codes)
 
 
-def from_key(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> Deviation:
-    """The rows whose pair of cells is that of an earlier row, and how many chance would give.
+def n_repeated(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> int:
+    """The rows whose pair of cells is that of an earlier row.
 
     Args:
         all_columns: rows that are the same in all of these are counted once.
     """
     rows = one.sample
+    repeated = len(rows) - len(np.unique(_pairs(one.codes[rows], other.codes[rows])))
+    if repeated and (every := list(all_columns)):
+        repeated -= len(rows) - len(combined(every, rows).values)
+    return repeated
+
+
+def n_repeated_by_chance(one: Column, other: Column) -> float:
+    """How many pairs would repeat if the cells of the second were drawn for the rows at random."""
+    rows = one.sample
     groups, cells = one.codes[rows], other.codes[rows]
-    n_repeated = len(rows) - len(np.unique(_pairs(groups, cells)))
-    if n_repeated and (every := list(all_columns)):
-        n_repeated -= len(rows) - len(combined(every, rows).values)
     sizes, n_groups = np.unique(np.bincount(groups[groups >= 0]), return_counts=True)
     shares = np.bincount(cells[cells >= 0]) / max(len(cells), 1)
-    distinct = [(1 - (1 - shares) ** size).sum() for size in sizes]
-    by_chance = float((n_groups * (sizes - np.array(distinct))).sum())
-    return Deviation(len(rows), n_repeated, by_chance)
+    distinct = np.array([(1 - (1 - shares) ** size).sum() for size in sizes])
+    return float((n_groups * (sizes - distinct)).sum())
+
+
+def is_key(one: Column, other: Column, least: float, all_columns: Iterable[Column] = ()) -> bool:
+    """Whether hardly any pair repeats, where at least so many would by chance."""
+    by_chance = n_repeated_by_chance(one, other)
+    most = min(TOLERATED * len(one.sample), REPEATED * by_chance)
+    return by_chance >= least and n_repeated(one, other, all_columns) <= most
 
 
 class Effect(NamedTuple):

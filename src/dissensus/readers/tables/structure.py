@@ -1,8 +1,9 @@
 """Structure: which columns name the item and the annotator, and what every other column is.
 
-No annotator answers an item twice, or hardly any does. So pairs of both are all but unique, while
-pairs put together by chance would often repeat. In a small table chance repeats few pairs, too;
-then both are recognised by their attributes: other columns are functions of them.
+Hardly any annotator answers an item twice: pairs of both are unique, where pairs put together by
+chance would repeat. If names do not say which columns these are, exactly one pair of columns has
+to be such, and one of both has to have a text or to be spelled as names are; else nothing is read,
+and the likeliest pairs are proposed.
 
 A function of the item is its content, a label or an attribute; a function of the annotator is an
 attribute; what numbers or dates the rows belongs to the assignment; the rest are answers, or free
@@ -26,14 +27,13 @@ from dissensus.readers.tables.column_names import ANNOTATOR_NAME, ITEM_NAME, is_
 from dissensus.readers.tables.dependence import (
     ENOUGH,
     FEW,
-    SURE,
     TOLERATED,
-    Deviation,
-    effect,
-    from_function,
-    from_key,
+    exceptions,
     is_function,
+    is_key,
     n_distinct_pairs,
+    n_repeated,
+    n_repeated_by_chance,
     owner,
 )
 from dissensus.readers.tables.rows import (
@@ -43,6 +43,7 @@ from dissensus.readers.tables.rows import (
     MISSING,
     Column,
     Rows,
+    cells_of,
     combined,
 )
 
@@ -51,18 +52,16 @@ BY_NAME = "by its name"
 
 # ---- keys ----
 MOST_COLUMNS = 200  # above this, columns have to be named
-KEY = 0.1  # repeated pairs, as a share of those by chance: below, columns name rows together
 EXPECTED = 5.0  # repeated pairs by chance, where neither column is named
 EXPECTED_OF_NAMED = 2.0  # where one of both is known
 ROWS_EACH = 1.15  # for each item or annotator, on average
 DIVIDED = 1.5  # values for each value of a column that is a function
-MANY_MORE = 3  # so many times more items than annotators
-CLEARER = 0.05  # a difference between shares of variance that means something
-STRONG, WEAK = 3, 1  # what signs of the item weigh; together they have to be
-ENOUGH_SIGNS = 2  # and as many times those of the other column as a strong one is a weak one
+ALIKE = 0.1  # of their values: how much columns that divide the rows alike may differ
 FEWEST_PARTS = 3  # values of a column that may number sessions, not parts of the item
 MOST_QUESTIONS = 12  # values of a column that may name questions
 MOST_COMBINED = 8  # columns that are tried as parts of an item
+MOST_PROPOSED = 3  # pairs of columns
+LEAST_KAPPA = 0.2  # between a label of the items and the answers
 
 # ---- explanations ----
 MOSTLY_BLANK = 0.95  # of the rows
@@ -70,7 +69,6 @@ LONG_ANSWER = 60  # letters, on average: longer answers are free text
 USES = 3  # rows for each value of an answer in words, on average
 USES_OF_FEW = 2  # the same, for at most FEW_VALUES
 LONG_TAIL = 5  # a largest number so many times the median is a duration, not a rating
-LONG_MEAN = 1.3  # a mean so many times the median, of fractions
 SCALE_ENDS = (1, 5, 7, 9, 10, 100)
 LARGEST_RATING = 100
 EPOCH = 1e8  # larger numbers are dates or ids
@@ -98,7 +96,7 @@ class Key:
     explained: dict[str, Explanation]
     why_item: str = BY_NAME
     why_annotator: str = BY_NAME
-    why_unclear: str = ""  # why it is not clear which of both is the item
+    why_unclear: str = ""  # why nothing is read
     ways: Mapping[str, Layout] = field(default_factory=dict)  # when each layout is right
 
     def of_kind(self, *kinds: str) -> list[str]:
@@ -127,24 +125,60 @@ def find_key(
         return None
     free = {_best_name(rows, alike): alike for alike in _candidates(rows, taken)}
     known = item or annotator
-    pairs = _pairs(rows, known, free)
-    counting = [
-        pair
-        for pair in pairs
-        if any(a != known and _only_counts(rows, a, b) for a, b in itertools.permutations(pair))
-    ]
-    pairs = [pair for pair in pairs if pair not in counting] or ([] if item else counting)
-    if known is None:
-        return _unnamed_key(rows, pairs, free, taken, pairs == counting) if pairs else None
-    if len(pairs) == 1:
-        other = pairs[0][1]
-        why = f"pairs with {known!r} are {_how_unique(rows, known, other)}"
-        if item is None:
-            return _explained(rows, [other], known, taken, why)
-        return _explained(rows, [known], other, taken, why_annotator=why)
-    parts = () if item or pairs else _parts(rows, (), known, list(free))
-    why = f"together with {known!r} they are unique"
-    return _explained(rows, parts, known, taken, why) if parts else None
+    every = [(known, name) for name in free] if known else [*itertools.combinations(free, 2)]
+    pairs = _unique_pairs(rows, every, known)
+    clear = [pair for pair in pairs if not _is_numbering(rows, pair, known)]
+    if item is not None:
+        return _clear_key(rows, (item, clear[0][1]), taken, known) if len(clear) == 1 else None
+    if not pairs:
+        parts = _parts(rows, (), known, list(free)) if known else ()
+        why = f"together with {known!r} they are unique"
+        return _explained(rows, parts, str(known), taken, why) if parts else None
+    if known is not None and len(clear) == 1:
+        return _clear_key(rows, (clear[0][1], known), taken, known)
+    if len(clear) > 1:
+        clear = [pair for pair in clear if _have_attributes(rows, *pair)] or clear
+    if len(clear) != 1 or known is not None:
+        return _unclear_key(rows, clear or pairs, clear == [])
+    pair = clear[0]
+    one, other = (_best_name(rows, free[a], b) for a, b in (pair, pair[::-1]))
+    items = _signs_of_items(rows, one, other), _signs_of_items(rows, other, one)
+    if bool(items[0]) == bool(items[1]):
+        return _unclear_key(rows, [(one, other)], False)
+    item, annotator = (one, other) if items[0] else (other, one)
+    return _clear_key(rows, (item, annotator), taken, None, "; " + (items[0] or items[1]))
+
+
+def _clear_key(
+    rows: Rows, pair: Pair, taken: Iterable[str], known: str | None, more: str = ""
+) -> Key:
+    """The key of an item and an annotator, of which one may be known."""
+    n_wrong = n_repeated(*_by_size(rows, *pair), rows.columns.values())
+    how = f"unique but for {n_wrong:,}" if n_wrong else "unique"
+    whys = [f"pairs with {other!r} are {how}" for other in pair[::-1]]
+    whys = [BY_NAME if name == known else why for name, why in zip(pair, whys, strict=True)]
+    return _explained(rows, pair[:1], pair[1], taken, whys[0] + more, whys[1])
+
+
+def _unclear_key(rows: Rows, pairs: list[Pair], only_numbers: bool) -> Key:
+    """No key, but what pairs of columns may be, of which a person chooses one."""
+    by_size = [sorted(pair, key=lambda n: -len(rows.columns[n].values)) for pair in pairs]
+    pairs = [(more, fewer) for more, fewer in by_size]
+    (item, annotator), *more = pairs
+    why = "nothing says clearly which of both is the item"
+    if only_numbers:
+        why = "one of them may only number the rows of the other"
+    if more:
+        names = ", ".join(map(repr, dict.fromkeys(itertools.chain(*pairs))))
+        why = f"several pairs of columns may be both: {names}"
+    pairs = pairs[:MOST_PROPOSED] if more else [pairs[0], pairs[0][::-1]]
+    ways = {
+        f"if {item!r} is the item" + f" and {annotator!r} the annotator" * bool(more): Layout(
+            item=item, annotator=annotator
+        )
+        for item, annotator in pairs
+    }
+    return Key((item,), annotator, {}, why_unclear=why, ways=ways)
 
 
 def _named_key(rows: Rows, item: str, annotator: str, taken: Iterable[str], exact: bool) -> Key:
@@ -166,39 +200,6 @@ def _named_key(rows: Rows, item: str, annotator: str, taken: Iterable[str], exac
     return replace(key, why_unclear=f"pairs repeat for each {parts[0]!r}", ways=ways)
 
 
-def _unnamed_key(
-    rows: Rows,
-    pairs: list[Pair],
-    free: Mapping[str, list[str]],
-    taken: Iterable[str],
-    only_counts: bool,
-) -> Key:
-    """The key of one of these pairs of columns, and which of both is the item.
-
-    Args:
-        free: the columns that can be either, and those that divide the rows as they do.
-        only_counts: whether one column of each pair may only number the rows of the other.
-    """
-    if len(pairs) > 1:
-        pairs = [pair for pair in pairs if _have_attributes(rows, *pair)] or pairs
-    one, other = pairs[0]
-    if len(pairs) > 1:
-        names = ", ".join(map(repr, dict.fromkeys(itertools.chain(*pairs))))
-        return Key((one,), other, {}, why_unclear=f"several pairs of columns may be both: {names}")
-    pair = _best_name(rows, free[one], other), _best_name(rows, free[other], one)
-    more, fewer = sorted(pair, key=lambda name: -len(rows.columns[name].values))
-    likely = _explained(rows, [more], fewer, taken)
-    if only_counts:
-        return replace(likely, why_unclear="one of them may only number the rows of the other")
-    is_item, why = _which_is_the_item(rows, more, fewer, likely.explained)
-    if is_item is None:
-        return replace(likely, why_unclear=why)
-    item, annotator = (more, fewer) if is_item else (fewer, more)
-    how = _how_unique(rows, item, annotator)
-    why = f"pairs with {annotator!r} are {how}; {why}"
-    return _explained(rows, [item], annotator, taken, why, f"pairs with {item!r} are {how}")
-
-
 def _explained(
     rows: Rows,
     items: Sequence[str],
@@ -217,20 +218,6 @@ def _explained(
     return Key(tuple(ordered), annotator, explained, why_item, why_annotator)
 
 
-def _pairs(rows: Rows, known: str | None, free: Iterable[str]) -> list[Pair]:
-    """The pairs of columns that may be item and annotator, one of which may be known."""
-    every = [(known, name) for name in free] if known else [*itertools.combinations(free, 2)]
-    n_values = {name: len(column.values) for name, column in rows.columns.items()}
-    fewest = (1 - 2 * TOLERATED) * rows.n_rows
-    pairs = [(a, b) for a, b in every if n_values[a] * n_values[b] >= fewest]
-    expected = EXPECTED_OF_NAMED if known else EXPECTED
-    pairs = [pair for pair in pairs if _is_key(_repeated(rows, *pair), expected)]
-    if not (known and pairs):
-        pairs = [pair for pair in every if pair in pairs or _fit_by_attributes(rows, *pair)]
-    kept = {name: _without_relatives(rows, name, pairs) for pair in pairs for name in pair}
-    return [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
-
-
 # ---- columns that can name something ----
 
 
@@ -244,17 +231,20 @@ def _candidates(rows: Rows, taken: Iterable[str]) -> list[list[str]]:
         if n_values < 2 or rows.n_rows < ROWS_EACH * n_values:
             continue
         for alike in every:
-            other = rows.columns[alike[0]]
-            if np.array_equal(column.codes, other.codes) or (
-                abs(n_values - len(other.values)) <= 2 + KEY * max(n_values, len(other.values))
-                and is_function(column, other, ENOUGH)
-                and is_function(other, column, ENOUGH)
-            ):
+            if _divide_alike(column, rows.columns[alike[0]]):
                 alike.append(name)
                 break
         else:
             every.append([name])
     return every
+
+
+def _divide_alike(one: Column, other: Column) -> bool:
+    """Whether two columns are functions of each other."""
+    n_one, n_other = len(one.values), len(other.values)
+    similar = abs(n_one - n_other) <= 2 + ALIKE * max(n_one, n_other)
+    both = similar and is_function(one, other, ENOUGH) and is_function(other, one, ENOUGH)
+    return both or np.array_equal(one.codes, other.codes)
 
 
 def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
@@ -263,19 +253,24 @@ def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
     Names are words or whole numbers, not texts, not fractions; where columns differ in a few rows,
     it is the one that contradicts the others least and repeats fewest pairs with its partner.
     """
-    if len(alike) == 1:
-        return alike[0]
     first = rows.columns[alike[0]]
     others = [c for n, c in rows.columns.items() if n in alike or _is_attribute(c, first)]
 
     def quality(name: str) -> tuple[bool, int, bool]:
         column, numbers = rows.columns[name], rows.columns[name].numbers()
         fractions = numbers is not None and bool((numbers % 1 != 0).any())
-        n_wrong = sum(from_function(other, column).n_wrong for other in others)
-        n_wrong += _repeated(rows, name, partner).n_wrong if partner else 0
+        n_wrong = sum(exceptions(other, column)[0] for other in others)
+        if partner is not None:
+            n_wrong += n_repeated(*_by_size(rows, name, partner), rows.columns.values())
         return not (column.is_text or fractions), -n_wrong, numbers is None
 
-    return max(alike, key=quality)
+    return alike[0] if len(alike) == 1 else max(alike, key=quality)
+
+
+def _is_attribute(column: Column, names: Column) -> bool:
+    """Whether a column is a function of another one, surely not by chance."""
+    fewer = 1 < len(column.values) <= len(names.values) and not column.is_bytes
+    return fewer and column is not names and is_function(column, names, ENOUGH)
 
 
 def _is_spelled(column: Column, *patterns: re.Pattern[str]) -> bool:
@@ -287,27 +282,30 @@ def _is_spelled(column: Column, *patterns: re.Pattern[str]) -> bool:
 # ---- pairs that are unique ----
 
 
-def _repeated(rows: Rows, one: str, other: str) -> Deviation:
+def _by_size(rows: Rows, one: str, other: str) -> tuple[Column, Column]:
     first, second = sorted((rows.columns[one], rows.columns[other]), key=lambda c: -len(c.values))
-    return from_key(first, second, rows.columns.values())
+    return first, second
 
 
-def _how_unique(rows: Rows, one: str, other: str) -> str:
-    n_wrong = _repeated(rows, one, other).n_wrong
-    return f"unique but for {n_wrong:,}" if n_wrong else "unique"
-
-
-def _is_key(repeated: Deviation, expected: float = EXPECTED_OF_NAMED) -> bool:
-    """Whether pairs repeat much less often than chance would let them."""
-    few = repeated.n_wrong <= TOLERATED * repeated.n_rows
-    return few and repeated.by_chance >= expected and repeated.share <= KEY
+def _unique_pairs(rows: Rows, every: list[Pair], known: str | None) -> list[Pair]:
+    """The pairs of columns that hardly ever repeat, without those in which a column is a function
+    of one that would do as well."""
+    n_values = {name: len(column.values) for name, column in rows.columns.items()}
+    fewest = (1 - 2 * TOLERATED) * rows.n_rows
+    every = [(a, b) for a, b in every if n_values[a] * n_values[b] >= fewest]
+    least = EXPECTED_OF_NAMED if known else EXPECTED
+    columns = rows.columns.values()
+    pairs = [pair for pair in every if is_key(*_by_size(rows, *pair), least, columns)]
+    if not (known and pairs):
+        pairs += [pair for pair in every if pair not in pairs and _fit_by_attributes(rows, *pair)]
+    kept = {name: _without_relatives(rows, name, pairs) for pair in pairs for name in pair}
+    return [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
 
 
 def _fit_by_attributes(rows: Rows, one: str, other: str) -> bool:
     """Whether no pair repeats, though few would by chance, and both columns have attributes."""
-    first, second = rows.columns[one], rows.columns[other]
-    repeated = _repeated(rows, one, other)
-    if repeated.n_wrong or repeated.by_chance >= EXPECTED:
+    first, second = _by_size(rows, one, other)
+    if n_repeated(first, second, rows.columns.values()):
         return False
     related = is_function(first, second) or is_function(second, first)
     return not related and _have_attributes(rows, one, other)
@@ -323,12 +321,6 @@ def _have_attributes(rows: Rows, *pair: str) -> bool:
     )
 
 
-def _is_attribute(column: Column, names: Column) -> bool:
-    """Whether a column is a function of another one, surely not by chance."""
-    fewer = 1 < len(column.values) <= len(names.values) and not column.is_bytes
-    return fewer and column is not names and is_function(column, names, ENOUGH)
-
-
 def _without_relatives(rows: Rows, partner: str, pairs: list[Pair]) -> list[str]:
     """The columns in pairs with this one, but no functions of another one: a text that two items
     share, an age.
@@ -342,20 +334,23 @@ def _without_relatives(rows: Rows, partner: str, pairs: list[Pair]) -> list[str]
         one, other = rows.columns[fine], rows.columns[coarse]
         if len(one.values) <= len(other.values) or not is_function(other, one):
             continue
-        repeated = [from_key(rows.columns[partner], column).n_wrong for column in (one, other)]
+        repeated = [n_repeated(rows.columns[partner], column) for column in (one, other)]
         if len(one.values) < DIVIDED * len(other.values) or repeated[1] > repeated[0]:
             dropped.add(coarse)
     return [name for name in names if name not in dropped]
 
 
-def _only_counts(rows: Rows, name: str, other: str) -> bool:
-    """Whether a column only numbers the rows of each `other`: no further column goes with it."""
-    column, groups = rows.columns[name], rows.columns[other]
-    return _counts_within(column, groups) and not any(
-        is_function(cells, column, ENOUGH) or effect(cells, column).z > SURE
-        for further, cells in rows.columns.items()
-        if further not in (name, other) and not cells.is_bytes and not is_function(cells, groups)
-    )
+def _is_numbering(rows: Rows, pair: Pair, known: str | None) -> bool:
+    """Whether a column, not the known one, may only number the rows of each cell of the other: no
+    further column goes with it."""
+    for name, other in (pair, pair[::-1]):
+        column, groups = rows.columns[name], rows.columns[other]
+        if name == known or not _counts_within(column, groups):
+            continue
+        further = (c for n, c in rows.columns.items() if n not in pair and not c.is_bytes)
+        if not any(is_function(c, column, ENOUGH) and not is_function(c, groups) for c in further):
+            return True
+    return False
 
 
 def _counts_within(column: Column, groups: Column) -> bool:
@@ -368,59 +363,38 @@ def _counts_within(column: Column, groups: Column) -> bool:
     return bool((largest <= np.bincount(groups.codes)).all())
 
 
-def _which_is_the_item(
-    rows: Rows, one: str, other: str, explained: Mapping[str, Explanation]
-) -> tuple[bool | None, str]:
-    """Whether the first is the item, and why; None if it is not clear.
-
-    `explained` takes the first for the item; a column is told here by which of both it follows.
-    """
-    signs: list[tuple[bool, int, str]] = []  # whether the first is the item, weight, why
-    answers = [rows.columns[name] for name, why in explained.items() if why.kind == "answer"]
-    for name, partner in ((one, other), (other, one)):
-        column, groups, first = rows.columns[name], rows.columns[partner], name == one
-        if column.is_text:
-            signs.append((first, STRONG, f"{name!r} contains texts"))
-        if _is_spelled(column, ITEM_NAME):
-            signs.append((first, STRONG, f"{name!r} is spelled like items"))
-        if _is_spelled(column, ANNOTATOR_NAME):
-            signs.append((not first, STRONG, f"{name!r} is spelled like annotators"))
-        for further in explained:
-            cells = rows.columns[further]
-            if cells.is_bytes or len(cells.values) < 2:
-                continue
-            if not is_function(cells, column) or is_function(cells, groups):
-                continue
-            if cells.is_text and 2 * len(cells.values) >= len(column.values):
-                signs.append((first, STRONG, f"{further!r} is a text for each {name!r}"))
-            elif any(_is_label(cells, answer) for answer in answers):
-                signs.append((first, STRONG, f"{further!r} has the values of the answers"))
-        if len(column.values) >= MANY_MORE * len(groups.values):
-            signs.append((first, WEAK, f"{name!r} has many more values"))
-        if 2 * _unevenness(column) < _unevenness(groups):
-            signs.append((first, WEAK, f"every {name!r} has a similar number of rows"))
-        by = [(effect(answer, column), effect(answer, groups)) for answer in answers]
-        shares = [a.share - b.share for a, b in by if max(a.z, b.z) > SURE]
-        if shares and np.mean(shares) > CLEARER:
-            signs.append((first, WEAK, f"answers agree within {name!r}"))
-    weights = {side: sum(w for first, w, _ in signs if first == side) for side in (True, False)}
-    likely = weights[True] >= weights[False]
-    if weights[likely] < max(ENOUGH_SIGNS, STRONG * weights[not likely]):
-        return None, "nothing says clearly which of both is the item"
-    return likely, max((sign for sign in signs if sign[0] == likely), key=lambda one: one[1])[2]
+def _signs_of_items(rows: Rows, name: str, partner: str) -> str:
+    """Why a column is rather the item than the other one of a pair; empty if nothing says so."""
+    column, other = rows.columns[name], rows.columns[partner]
+    if column.is_text:
+        return f"{name!r} contains texts"
+    for further, cells in rows.columns.items():
+        one_each = not cells.is_bytes and 2 * len(cells.values) >= len(column.values)
+        if further not in (name, partner) and one_each and cells.is_text:
+            if is_function(cells, column) and not is_function(cells, other):
+                return f"{further!r} is a text for each {name!r}"
+        if any(_is_label(rows, further, answer, (column, other)) for answer in rows.columns):
+            return f"{further!r} has the values of the answers"
+    if _is_spelled(column, ITEM_NAME):
+        return f"{name!r} is spelled like items"
+    if _is_spelled(other, ANNOTATOR_NAME):
+        return f"{partner!r} is spelled like annotators"
+    return ""
 
 
-def _is_label(column: Column, answer: Column) -> bool:
-    """Whether a column has the values of an answer, and goes with it."""
-    own, values = set(column.values.to_pylist()), set(answer.values.to_pylist())
-    same = own <= values and len(values) <= min(FEW_VALUES, 2 * len(own))
-    return same and from_function(column, answer).share < MOST
-
-
-def _unevenness(column: Column) -> float:
-    """How much the number of rows for each value varies: its coefficient of variation."""
-    sizes = np.bincount(column.codes)
-    return float(sizes.std() / sizes.mean())
+def _is_label(rows: Rows, name: str, answer: str, pair: tuple[Column, Column]) -> bool:
+    """Whether a function of the first, not of the second, agrees with a function of neither."""
+    labels, answers = rows.columns[name], rows.columns[answer]
+    if name == answer or not labels.words <= answers.words or len(answers.words) > FEW_VALUES:
+        return False
+    functions = [is_function(one, of) for one in (labels, answers) for of in pair]
+    if functions != [True, False, False, False]:
+        return False
+    cells = cells_of([labels, answers]).codes.reshape(-1, 2)
+    cells = cells[(cells >= 0).all(axis=1)]
+    shares = [np.bincount(one, minlength=cells.max() + 1) / len(cells) for one in cells.T]
+    agreement, by_chance = float((cells[:, 0] == cells[:, 1]).mean()), float(shares[0] @ shares[1])
+    return agreement - by_chance > LEAST_KAPPA * (1 - by_chance)
 
 
 # ---- items of several columns ----
@@ -440,7 +414,7 @@ def _parts(
             related = any(is_function(a, b) for a, b in itertools.permutations(columns, 2))
             if related or rows.n_rows < ROWS_EACH * len(both.values):
                 continue
-            if _is_key(from_key(both, rows.columns[annotator], rows.columns.values())):
+            if is_key(both, rows.columns[annotator], EXPECTED_OF_NAMED, rows.columns.values()):
                 fitting.append(names)
         if fitting:
             return fitting[0] if len(fitting) == 1 else ()
@@ -467,12 +441,11 @@ def _explanation(rows: Rows, name: str, items: Column, annotators: Column) -> Ex
     if not n_filled:
         return Explanation("blank", "no cell is filled in")
     if column.is_bytes or (n_values == 1 and n_filled == rows.n_rows):
-        return Explanation(
-            "attribute of the item", "bytes" if column.is_bytes else "the same in every row"
-        )
+        why = "bytes" if column.is_bytes else "the same in every row"
+        return Explanation("attribute of the item", why)
     kind = owner(column, items, annotators)
     if kind is not None:
-        n_wrong = from_function(column, items if kind == "item" else annotators).n_wrong
+        n_wrong, _ = exceptions(column, items if kind == "item" else annotators)
         except_in = f", except in {counted(n_wrong, 'row')}" if n_wrong else ""
         if kind == "item" and column.is_text and 2 * n_values >= len(items.values):
             return Explanation("content", f"a text for each item{except_in}")
@@ -501,11 +474,6 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
             sets = f"sets of {counted(n_members, 'value')}, separated by"
             why = f"depends on neither: {sets} {separator_name(separator)}"
             return Explanation("answer", why)
-    numbering = [_numbering(rows, column, kind, of) for kind, of in groups.items()]
-    numbers_rows = [one for one in numbering if one is not None]
-    surely = [one for one in numbers_rows if one.kind == ASSIGNMENT]
-    if surely and not (column.is_text and n_values > MOST * n_filled):
-        return surely[0]
     if numbers is not None:
         by_values = _of_numbers(numbers[column.codes >= 0], n_values)
     elif n_values == rows.n_rows and not column.is_text:
@@ -516,7 +484,10 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
         by_values = Explanation(TEXT, "long texts")
     else:
         by_values = _answer(n_values, "different value")
-    return numbers_rows[0] if numbers_rows and by_values.kind == "answer" else by_values
+    if by_values.kind in ("answer", EITHER):
+        numberings = (_numbering(rows, column, kind, of) for kind, of in groups.items())
+        return next((one for one in numberings if one is not None), by_values)
+    return by_values
 
 
 def _answer(n_values: int, noun: str) -> Explanation:
@@ -527,39 +498,31 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
     """A column that numbers or divides the rows of each item or annotator; in a small table the
     answers may never be the same twice by accident."""
     n_values = len(column.values)
-    if column.first_blank is None and n_values < rows.n_rows:
-        repeated = from_key(groups, column)
-        if repeated.n_wrong and repeated.share < 0.5:  # worth looking for copies of rows
-            repeated = from_key(groups, column, rows.columns.values())
-        if repeated.by_chance >= FEW and repeated.share <= KEY:
-            sure = repeated.is_no_accident or _counts_within(column, groups)
+    if column.is_filled and n_values < rows.n_rows:
+        if is_key(groups, column, FEW, rows.columns.values()):
+            sure = n_repeated_by_chance(groups, column) >= 2 * EXPECTED
             why = f"never the same twice for one {kind}"
-            return Explanation(ASSIGNMENT if sure else EITHER, why)
+            counts = _counts_within(column, groups)
+            return Explanation(ASSIGNMENT if sure or counts else EITHER, why)
     if n_values > len(groups.values) and is_function(groups, column, FEW):
-        why = f"each value belongs to one {kind}"
-        sure = from_function(groups, column).is_no_accident
-        return Explanation(ASSIGNMENT if sure else EITHER, why)
+        sure = exceptions(groups, column)[1] >= 2 * ENOUGH
+        return Explanation(ASSIGNMENT if sure else EITHER, f"each value belongs to one {kind}")
     return None
 
 
 def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
-    """What a column of numbers is by its values."""
+    """What a column of numbers is by its values: whole numbers or shares up to 100 are answers."""
     largest, fractions = float(np.abs(numbers).max()), bool((numbers % 1 != 0).any())
     if np.abs(numbers).min() > EPOCH:
         return Explanation(ASSIGNMENT, "large numbers: dates or ids")
-    bounded = largest <= LARGEST_RATING
-    median = float(np.median(numbers))
+    if n_values > FEW_VALUES and largest > LARGEST_RATING:
+        why = f"{n_values:,} different numbers: ratings or measurements?"
+        return Explanation(UNCLEAR, why)
     ends = numbers.min() < 0 or numbers.max() in SCALE_ENDS or numbers.max() <= 1
-    tail = numbers.max() > LONG_TAIL * median or (fractions and numbers.mean() > LONG_MEAN * median)
+    tail = numbers.max() > LONG_TAIL * float(np.median(numbers))
     if n_values > FEW_VALUES and tail and not ends:
-        why = "a few large numbers among small ones: durations?"
-        sure = not bounded or (numbers.min() > 0 and fractions)
-        return Explanation(ASSIGNMENT if sure else EITHER, why)
+        sure = ASSIGNMENT if fractions and numbers.min() > 0 else EITHER
+        return Explanation(sure, "a few large numbers among small ones: durations?")
     if n_values > MOST * len(numbers) and not (fractions and largest <= 1):
-        n_different = np.unique(numbers).size
-        without_gap = numbers.max() - numbers.min() + 1 == n_different == len(numbers)
-        sure = not bounded or (without_gap and not fractions)
-        return Explanation(ASSIGNMENT if sure else EITHER, "another number in nearly every row")
-    if n_values > FEW_VALUES and not bounded:
-        return Explanation(UNCLEAR, f"{n_values:,} different numbers: ratings or measurements?")
+        return Explanation(EITHER, "another number in nearly every row")
     return _answer(n_values, "different number")
