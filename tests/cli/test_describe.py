@@ -27,7 +27,11 @@ def test_suspicious_annotators_are_shown(run: Run, tmp_path: Path) -> None:
 
     Corpus.build("odd", crowd().items, {"q": crowd()}).save(tmp_path / "odd")
     lines = run("describe", tmp_path / "odd").out.splitlines()
-    shown = lines[lines.index("suspicious annotators: 4 of 7 checked") + 1 :]
+    first, last = (
+        lines.index("suspicious annotators: 4 of 7 checked"),
+        lines.index("what to do now"),
+    )
+    shown = lines[first + 1 : last - 1]
     assert shown == [
         "constant: p1: b in all 60 answers (by chance 9e-15)",
         "fast: p3: median 2.5 s, usual 9.82 s",

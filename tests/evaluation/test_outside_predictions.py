@@ -67,6 +67,17 @@ def test_items_by_an_attribute_that_names_each(tmp_path: Path) -> None:
     assert list(predictions["toxic"].items) == ["1002", "1001"]
 
 
+def test_answers_are_in_the_only_column_with_values_of_the_scale() -> None:
+    table = {"id": ["t1", "t2"], "toxicity": ["yes", " no"], "model": ["m", "m"]}
+    prediction, notes = prediction_from_table(table, YES)
+    assert notes == ["items in 'id'; answers in 'toxicity'; not used: 'model'"]
+    assert YES.decode(prediction.consensus) == ["yes", "no"]
+    with pytest.raises(DataError, match="no column of answers or of probabilities of 'no', 'yes'"):
+        prediction_from_table({**table, "irony": ["no", "no"]}, YES)
+    _, notes = prediction_from_table({**table, "irony": ["no", "no"]}, YES, question="Irony")
+    assert notes[0].startswith("items in 'id'; answers in 'irony'")
+
+
 def test_what_does_not_match_is_counted() -> None:
     corpus = example_corpus(n_items=4)
     value = corpus["q"].scale.values[0]  # type: ignore[attr-defined]

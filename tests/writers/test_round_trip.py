@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import dissensus as ds
 from dissensus import Annotations, Corpus, MultiLabel, Nominal, Ordinal
 from dissensus.contents import Contents
-from dissensus.errors import DissensusError
+from dissensus.errors import DissensusError, counted
 from dissensus.scales import Scale
 from dissensus.writers import write
 from tests.readers.conftest import rows_of
@@ -65,7 +65,8 @@ def test_what_was_written_is_read_again(tmp_path: Path, name: str, corpus: Corpu
         item: corpus.text_of(n) for n, item in enumerate(corpus.items) if item in answered
     }
     n_bare = corpus.n_items - len(answered)
-    assert any(f"{n_bare} items without answers" in note for note in notes) == (n_bare > 0)
+    bare = f"{counted(n_bare, 'item')} without answers"
+    assert any(bare in note for note in notes) == (n_bare > 0)
 
 
 @pytest.mark.parametrize("to", ["wide", "crowd-kit"])

@@ -55,8 +55,8 @@ def agreement(
         most (--top, min=0): Number of rows of --by to show, the most unusual first (default: 20),
             or of items that divide --groups (default: 5).
         as_: Format of the tables: text, csv, markdown or latex.
-        output (-o): Also write the whole result to this file: .csv, .tsv, .parquet, .json or
-            .jsonl.
+        output (-o): Also write the whole result to this file: .csv, .tsv, .parquet, .json,
+            .jsonl or .xlsx.
 
     Examples:
         dissensus agreement labels.csv --interval

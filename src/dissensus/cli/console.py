@@ -320,6 +320,8 @@ def emit(
         with staged(output) as path, path.open("w", encoding="utf-8") as file:
             dump(content, file, ensure_ascii=False, indent=1)
             file.write("\n")
+    if output is not None:
+        say(f"{output}: written")
     if json:
         print_json(content)
     else:

@@ -47,7 +47,7 @@ def describe(
         most (--top, min=0): Number of disputed items and of annotators to show (default: 5 items,
             20 annotators).
         output (-o): Also write the result to this file: everything as .json, the table of
-            annotators as .csv or .parquet.
+            annotators as .csv, .tsv, .parquet or .xlsx.
 
     Examples:
         dissensus describe labels.csv
@@ -75,6 +75,8 @@ def describe(
 
 
 def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
+    from dissensus.description import actions
+
     for note in notes:
         console.show_line(note)
     for place, description in enumerate(descriptions):
@@ -89,6 +91,10 @@ def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
                 limits = [note for note in group.notes if "p cannot be" in note]
                 line = "; ".join([f"{group.attribute}: {group.conclusion}", *limits])
                 console.say_wrapped(line, indent="  ")
+        if steps := actions(description):
+            show("", "what to do now")
+        for step in steps:
+            console.say_wrapped(step, indent="  ")
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:

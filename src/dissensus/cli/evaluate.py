@@ -45,7 +45,7 @@ def evaluate(
         intervals: Also show 95 % intervals over items.
         consensus: Whose predicted answers make up the prediction for an item: own (its annotators)
             or all (default: as predicted; all for gold labels).
-        output (-o): Also write the scores to this file: .json, .csv, .tsv or .parquet.
+        output (-o): Also write the scores to this file: .json, .csv, .tsv, .parquet or .xlsx.
 
     Examples:
         dissensus evaluate predictions/ labels.csv
@@ -112,7 +112,7 @@ def attention(
         predictions (PREDICTIONS): Folder that `dissensus predict --attention` wrote.
         against: Predictions of the same method with another seed; repeatable.
         seed (min=0): Seed of permutations.
-        output (-o): Also write the scores to this file: .json, .csv, .tsv or .parquet.
+        output (-o): Also write the scores to this file: .json, .csv, .tsv, .parquet or .xlsx.
 
     Examples:
         dissensus attention predictions/ labels.csv

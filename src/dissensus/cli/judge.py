@@ -38,7 +38,8 @@ def judge(
             `dissensus predict` wrote, or the name of an annotator in FILE.
         margin: How much worse it may be, as it costs less than an annotator: 0.2
             for experts, 0.15 for trained annotators, 0.1 for crowd workers.
-        output (-o): Also write the comparison to this file: .json, .csv, .tsv or .parquet.
+        output (-o): Also write the comparison to this file: .json, .csv, .tsv, .parquet or
+            .xlsx.
 
     Examples:
         dissensus judge llm.csv labels.csv

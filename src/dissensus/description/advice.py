@@ -6,6 +6,7 @@ import math
 
 from dissensus.description.describe import Description, QuestionDescription
 from dissensus.description.marks import marks_text
+from dissensus.description.suspicious_annotators import some_names
 from dissensus.errors import counted
 
 MOST = 3  # actions
@@ -23,11 +24,12 @@ def actions(description: Description) -> list[str]:
         'Discuss or ask again'
     """
     every: list[str] = []
-    for question in description.questions:
-        several = f" ({question.name})" if len(description.questions) > 1 else ""
-        rules = (_doubt, _people, _groups, _undecided, _guidelines, _alone)
-        every += [f"{text[:1].upper()}{text[1:]}{several}." for rule in rules
-                  if (text := rule(question))]  # fmt: skip
+    for rule in (_doubt, _people, _groups, _undecided, _guidelines, _alone):
+        texts = {one.name: text for one in description.questions if (text := rule(one))}
+        for question, text in list(texts.items())[:1]:
+            others = f"; likewise {some_names(list(texts)[1:])}" if len(texts) > 1 else ""
+            several = f" ({question}{others})" if len(description.questions) > 1 else ""
+            every.append(f"{text[:1].upper()}{text[1:]}{several}.")
     return every[:MOST]
 
 
@@ -91,7 +93,8 @@ def _guidelines(question: QuestionDescription) -> str:
 def _alone(question: QuestionDescription) -> str:
     if question.alone <= MANY_ALONE * question.items:
         return ""
+    have = "has" if question.alone == 1 else "have"
     return (
-        f"ask a second person: {counted(question.alone, 'item')} of {question.items:,} have one "
-        "answer, about which agreement says nothing"
+        f"ask a second person: {counted(question.alone, 'item')} of {question.items:,} {have} "
+        "one answer, about which agreement says nothing"
     )

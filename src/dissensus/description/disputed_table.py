@@ -18,7 +18,8 @@ from dissensus.description.marks import marked, without_marked
 from dissensus.description.suspicious_annotators import some_names
 from dissensus.scales import Interval, answer_text
 
-MOST_NAMED = 12  # annotators of an item who are named
+MOST_NAMED = 12  # annotators of an item who are named in a report
+MOST_LISTED = 200  # in a table
 
 
 def disputed_table(corpus: Corpus, question: str, most: int = 0) -> pa.Table:
@@ -126,5 +127,5 @@ def _answers(annotations: Annotations, items: np.ndarray) -> dict[str, Any]:
             " = ".join(one.answer for one in counts if one.n == counts[0].n) for counts in each
         ]
     if annotations.annotator is not None:
-        columns["who"] = [who_text(counts) for counts in each]
+        columns["who"] = [who_text(counts, MOST_LISTED) for counts in each]
     return columns

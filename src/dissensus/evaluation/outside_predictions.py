@@ -43,7 +43,7 @@ def read_predictions(
         people = None if answers.annotator is None else corpus.annotators
         try:
             prediction, more = prediction_from_table(
-                columns, answers.scale, items=corpus.items, annotators=people
+                columns, answers.scale, items=corpus.items, annotators=people, question=question
             )
         except DataError as error:
             raise DataError(f"{path}: {error}") from None

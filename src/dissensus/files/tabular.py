@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -26,6 +27,11 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _OPEN = "http://schemas.openxmlformats.org"
 _MAIN, _OFFICE = f"{_OPEN}/spreadsheetml/2006/main", f"{_OPEN}/officeDocument/2006/relationships"
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_FROZEN = (
+    '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" '
+    'activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>'
+)
+MEASURED_ROWS, WIDEST = 100, 60  # of which the widths of columns are those of; letters
 _XML = '<?xml version="1.0"?>'
 Cell = str | float | int | None
 
@@ -110,7 +116,7 @@ def _rows(
 
 
 def write_workbook(path: Path, sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> None:
-    """Write each sheet's rows."""
+    """Write each sheet's rows; the first one stays in view, columns are as wide as their texts."""
     numbers = range(1, len(sheets) + 1)
     names = "".join(
         f'<sheet name={quoteattr(name[:31])} sheetId="{n}" r:id="r{n}"/>'
@@ -137,8 +143,11 @@ def write_workbook(path: Path, sheets: Mapping[str, Iterable[Sequence[Cell]]]) -
             packed.writestr(part, _XML + text)
         for number, rows in enumerate(sheets.values(), start=1):
             with packed.open(f"xl/worksheets/sheet{number}.xml", "w") as file:
-                file.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
-                for n, row in enumerate(rows, start=1):
+                rest = iter(rows)
+                first = list(itertools.islice(rest, MEASURED_ROWS))
+                start = f'{_XML}<worksheet xmlns="{_MAIN}">{_FROZEN}{_widths(first)}<sheetData>'
+                file.write(start.encode())
+                for n, row in enumerate(itertools.chain(first, rest), start=1):
                     if n > MOST_ROWS or len(row) > MOST_COLUMNS:
                         raise DataError(
                             f"{path}: a sheet has at most {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
@@ -146,6 +155,17 @@ def write_workbook(path: Path, sheets: Mapping[str, Iterable[Sequence[Cell]]]) -
                         )
                     file.write(f"<row>{''.join(map(_xml_cell, row))}</row>".encode())
                 file.write(b"</sheetData></worksheet>")
+
+
+def _widths(rows: Sequence[Sequence[Cell]]) -> str:
+    """The width of each column, by the longest cell of some rows."""
+    columns = itertools.zip_longest(*rows)
+    longest = [max(len(str(cell or "")) for cell in column) for column in columns]
+    parts = "".join(
+        f'<col min="{n}" max="{n}" width="{min(2 + letters, WIDEST)}" customWidth="1"/>'
+        for n, letters in enumerate(longest[:MOST_COLUMNS], start=1)
+    )
+    return f"<cols>{parts}</cols>" if parts else ""
 
 
 def _relations(kind: str, targets: list[str]) -> str:
@@ -159,6 +179,8 @@ def _relations(kind: str, targets: list[str]) -> str:
 def _xml_cell(cell: Cell) -> str:
     if cell is None:
         return "<c/>"
+    if isinstance(cell, bool):
+        return f'<c t="b"><v>{cell:d}</v></c>'
     if isinstance(cell, int | float) and cell == cell:
         return f"<c><v>{cell!r}</v></c>"
     text = escape(_CONTROL.sub("\ufffd", str(cell)[:MOST_LETTERS]))

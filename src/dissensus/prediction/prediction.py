@@ -230,19 +230,22 @@ def prediction_from_table(
     items: Names | None = None,
     annotators: Names | None = None,
     item: str | None = None,
+    question: str = "",
 ) -> tuple[Prediction, list[str]]:
     """The prediction in a table with one row per item, or per item and annotator; and notes on rows
     that are left out.
 
     Columns are recognised by name: item (or id, or the column with most of `items`), annotator,
-    answer (or label, prediction), and the probability of each value (share.VALUE,
-    probability.VALUE, p_VALUE, or VALUE alone), or one column with a list or dictionary of
-    probabilities. Several rows for an item are several draws: the members of an ensemble.
+    answer (or label, prediction, the question, or the only column with values of the scale), and
+    the probability of each value (share.VALUE, probability.VALUE, p_VALUE, or VALUE alone), or one
+    column with a list or dictionary of probabilities. Several rows for an item are several draws:
+    the members of an ensemble.
 
     Args:
         items: the known items; rows of others are left out and counted. All are kept if left out.
         annotators: the known annotators, in the same way.
         item: the column of items, if its name is not recognised.
+        question: its name, which a column of answers may have.
     """
     columns = _columns(frame)
     item_column = item or _named(columns, ITEM) or _with_items(columns, items)
@@ -254,6 +257,11 @@ def prediction_from_table(
     annotator_column, answer_column = _named(columns, ANNOTATOR), _named(columns, ANSWER)
     shares = _share_columns(columns, scale)
     lists = _named(columns, LISTS) if not shares else None
+    if answer_column is None and not shares and lists is None:
+        free = {
+            n: cells for n, cells in columns.items() if n not in (item_column, annotator_column)
+        }
+        answer_column = _named(free, [question.strip().lower()]) or _with_answers(free, scale)
     if answer_column is None and not shares and lists is None:
         values = listed(getattr(scale, "values", ("a rating",)), 5)
         raise DataError(
@@ -344,6 +352,14 @@ def _with_items(columns: Mapping[str, Any], items: Names | None) -> str | None:
     matches = {column: [name for name in cells if name in known] for column, cells in names.items()}
     best = max(matches, key=lambda column: len(set(matches[column])), default=None)
     return best if best is not None and 2 * len(matches[best]) >= len(columns[best]) > 0 else None
+
+
+def _with_answers(columns: Mapping[str, Any], scale: Scale) -> str | None:
+    """The only column that has answers of a scale of values, and nothing else."""
+    values = {value.casefold() for value in getattr(scale, "values", ())}
+    texts = {name: {_text(cell).casefold() for cell in cells} for name, cells in columns.items()}
+    fitting = [name for name, cells in texts.items() if cells - {""} and cells - {""} <= values]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _share_columns(columns: Mapping[str, Any], scale: Scale) -> list[str]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.files.tabular import save_table
 from dissensus.scales import Ordinal, as_numbers
 
@@ -139,7 +139,7 @@ def losses(corpus: Corpus, stored_fields: tuple[str, ...], more: Sequence[str] =
     elif bare := corpus.n_items - len(
         set[int]().union(*(a.item for a in corpus.questions.values()))
     ):
-        lost.append(f"{bare} items without answers")
+        lost.append(f"{counted(bare, 'item')} without answers")
     notes = [f"not in the file: {', '.join(dict.fromkeys(lost))}"] if lost else []
     return notes + [
         f"the order of {name} is not in the file; to read it back: --scale "

@@ -47,6 +47,7 @@ class Grid:
     cells: list[Cells]  # as wide as the header
     first_row: int  # the number of the row that `cells` begins with
     above: int = 0  # rows before the column names
+    remarks: int = 0  # rows below the table that are left out
     document: str = ""  # what its items are part of, if several tables have the same annotator
 
     @property
@@ -83,6 +84,9 @@ def grid(
     filled = {n: row for n, row in enumerate(rows, start=1) if any(row) and n > layout.skip}
     if not filled:
         return None
+    remarks = 0 if layout.header == 0 else _n_remarks(filled)
+    for number in list(filled)[len(filled) - remarks :]:
+        del filled[number]
     width, numbers = max(map(len, filled.values())), list(filled)
     padded = [[*row, *[None] * (width - len(row))] for row in filled.values()]
     names: Cells = [None] * width
@@ -106,7 +110,22 @@ def grid(
         if len(header) != len(kept):
             raise DataError(f"{name}: {len(kept)} columns, but {len(header)} names")
     first = numbers[start + 1] if below else numbers[start] + 1
-    return Grid(name, header, [[row[at] for at in kept] for row in below], first, max(start, 0))
+    cells = [[row[at] for at in kept] for row in below]
+    return Grid(name, header, cells, first, max(start, 0), remarks)
+
+
+def _n_remarks(filled: dict[int, Cells]) -> int:
+    """How many rows after an empty one, at the end, have one cell where others have three or more.
+
+    Args:
+        filled: the rows that are not empty, by their numbers.
+    """
+    numbers = list(filled)
+    full = [sum(map(bool, filled[number])) for number in numbers]
+    if sorted(full)[len(full) // 2] < 3 or full[-1] != 1:
+        return 0
+    first = 1 + max(at for at, size in enumerate(full) if size > 1)
+    return len(full) - first if numbers[first] > numbers[first - 1] + 1 else 0
 
 
 def _header_row(rows: list[Cells]) -> int:
@@ -287,6 +306,9 @@ class _Tables:
         above = (
             [f"{one.name}: the column names are in row {one.first_row - 1}"] if one.above else []
         )
+        if one.remarks:
+            rows = counted(one.remarks, "row")
+            above.append(f"{one.name}: {rows} of remarks below the table left out")
         if self.options.format is None and is_survey(one.header):
             return survey_corpus(self.path, one.header, one.cells, self.options), above
         return table_corpus(one.rows(self.path), self.options), above

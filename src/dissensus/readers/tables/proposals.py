@@ -343,8 +343,8 @@ def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
         return None
     if (person := _person_of_rows(rows, group)) is not None:
         return Proposal(Layout(item="{column}", annotator=person, answer=tuple(group)))
+    own = [name for name in free if rows.columns[name].words <= _words(rows, group)]
     if are_persons(group):  # also who gave some of the answers only
-        own = [name for name in free if rows.columns[name].words <= _words(rows, group)]
         persons = [name for name in own if name in group or are_persons([*group, name])]
         return Proposal(Layout(annotators=tuple(persons)), "the same values, called like a person")
     if (majority := _majority_of(rows, group)) is not None:
@@ -356,6 +356,7 @@ def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
     if 2 <= usual < len(group) and counts[usual] >= MOST * rows.n_rows >= MOST * MANY:
         why = f"the same values, {usual} answers in each row"
         return Proposal(Layout(annotators=tuple(group)), why)
+    group = own if len(group) > 2 else group  # also one who always gives the same answer
     ways = {"if each is an annotator": Layout(format="wide")}
     if len(group) <= MOST_NAMED:
         ways["if each is an annotator"] = Layout(annotators=tuple(group))
