@@ -3,18 +3,21 @@
     python benchmarks/audit/audit.py run                       all cases; into benchmarks/results
     python benchmarks/audit/audit.py run --cases copies        one case
     python benchmarks/audit/audit.py run --crowds 50 --dry     print only
+    python benchmarks/audit/audit.py run --journal FILE        go on with what a stopped run wrote
     python benchmarks/audit/audit.py run --before              with an older version on PYTHONPATH
     python benchmarks/audit/audit.py show                      the kept table
 
 A case is a file `case_NAME.py` of this folder with `CELLS`. A cell simulates one crowd from a
-generator and returns one number about it: 1.0 or 0.0 for a false alarm, an error, whether an
-interval holds the truth. The table has the means over crowds. Nothing was tuned on the kept seed.
+generator and returns a number about it, or several: 1.0 or 0.0 for a false alarm, an error,
+whether an interval holds the truth. The table has the means over crowds. Nothing was tuned on the
+kept seed.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import math
 import sys
 from collections.abc import Iterator
@@ -26,8 +29,11 @@ from typing import Any
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
+from cells import Cell, Cells, bars_of, values_of_cell  # noqa: E402
+
 from keeping import keep, kept  # noqa: E402
 
+Job = tuple[str, int, int, int]  # case, number of the cell, crowd, seed
 NAME = "audit"
 CROWDS = 200
 SEED = 20261118
@@ -37,36 +43,52 @@ def case_names() -> list[str]:
     return sorted(path.stem[5:] for path in Path(__file__).parent.glob("case_*.py"))
 
 
-def mean_of_cell(case: str, number: int, crowds: int, seed: int) -> dict[str, Any]:
-    """The mean of a cell over simulated crowds; crowds without a value (nan) are not counted."""
+def values_of(job: Job) -> tuple[Job, dict[str, Any]]:
+    """What the cell says about one simulated crowd, by quantity."""
+    case, number, crowd, seed = job
     cell = importlib.import_module(f"case_{case}").CELLS[number]
-    values = np.array(
-        [cell.value(np.random.default_rng([seed, number, crowd])) for crowd in range(crowds)]
-    )
-    known = values[~np.isnan(values)]
-    return {
-        "case": case,
-        "setting": cell.setting,
-        "quantity": cell.quantity,
-        "bar": cell.bar,
-        "mean": round(float(known.mean()), 4) if known.size else None,
-        "sd": round(float(known.std()), 4) if known.size else None,
-        "crowds": int(known.size),
-    }
+    generator = np.random.default_rng([seed, number, crowd])
+    return job, values_of_cell(cell, generator)
 
 
-def run(cases: list[str], crowds: int, seed: int, processes: int) -> list[dict[str, Any]]:
-    jobs = [
-        (case, number, crowds, seed)
+def run(
+    cases: list[str], crowds: int, seed: int, processes: int, journal: Path | None
+) -> list[dict[str, Any]]:
+    """The rows of the table; what is in the journal is not simulated again.
+
+    The first crowds of all cells come first, so that a run which is stopped has some of each.
+    """
+    cells = {
+        (case, number): cell
         for case in cases
-        for number in range(len(importlib.import_module(f"case_{case}").CELLS))
-    ]
+        for number, cell in enumerate(importlib.import_module(f"case_{case}").CELLS)
+    }
+    jobs = [(*cell, crowd, seed) for crowd in range(crowds) for cell in cells]
+    lines = journal.read_text().splitlines() if journal and journal.exists() else []
+    done = {tuple(job): values for job, values in map(json.loads, lines)}
+    missing = [job for job in jobs if job not in done]
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        rows = []
-        for row in pool.map(mean_of_cell, *zip(*jobs, strict=True)):
-            print(*(row[name] for name in ("case", "setting", "quantity", "mean")), sep="; ")
-            rows.append(row)
-    return rows
+        for job, values in pool.map(values_of, missing, chunksize=5):
+            done[job] = values
+            if journal:
+                with journal.open("a") as file:
+                    print(json.dumps([job, values]), file=file)
+    return [
+        row
+        for place, cell in cells.items()
+        for row in means(place[0], cell, [done[*place, crowd, seed] for crowd in range(crowds)])
+    ]
+
+
+def means(case: str, cell: Cell | Cells, crowds: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The means of a cell over simulated crowds; crowds without a value (nan) are not counted."""
+    for quantity, bar in bars_of(cell).items():
+        values = np.array([crowd[quantity] for crowd in crowds], dtype=float)
+        known = values[~np.isnan(values)]
+        row = {"case": case, "setting": cell.setting, "quantity": quantity, "bar": bar}
+        row["mean"] = round(float(known.mean()), 4) if known.size else None
+        print(*(row[name] for name in ("case", "setting", "quantity", "mean")), sep="; ")
+        yield row | {"crowds": int(known.size)}
 
 
 def key(row: dict[str, Any]) -> tuple[str, str, str]:
@@ -107,12 +129,14 @@ def main() -> None:
     parser.add_argument("--crowds", type=int, default=CROWDS)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--journal", type=Path, help="file of results, one crowd in a line")
     parser.add_argument("--before", action="store_true", help="the figures of an older version")
     parser.add_argument("--dry", action="store_true", help="keep nothing")
     options = parser.parse_args()
     old = kept(NAME)["rows"]
     if options.action == "run":
-        new = run(options.cases.split(","), options.crowds, options.seed, options.processes)
+        cases = options.cases.split(",")
+        new = run(cases, options.crowds, options.seed, options.processes, options.journal)
         old = merged(old, new, "before" if options.before else "after")
         if not options.dry:
             keep(NAME, "audit/audit.py run", {"seed": options.seed, "rows": old})

@@ -204,13 +204,26 @@ def test_a_difference_is_shown_with_the_items_that_divide(scale: Scale) -> None:
     corpus = crowd(scale, 2, effect=0.6, n=20, n_items=120)
     result = compare_groups(corpus, ["side"], most=3)[0]
     assert result.p_value < 0.01 and result.within > result.between
-    assert result.corrected == result.p_value
+    p_values = [result.p_value, result.level_p, result.reliability_p]
+    assert result.corrected == pytest.approx(min(weighted_holm(p_values)[0], 1))
     assert len(result.dividing) == 3
     assert all(0.0 < item.division <= 1.0 for item in result.dividing)
     assert set(result.dividing[0].answers) == {"x", "y"}
 
 
-def test_corrected_over_attributes_and_questions() -> None:
+def weighted_holm(p_values: list[float]) -> list[float]:
+    """Rejected one after another, at shares of the level as the first test has it: .6, .2, .2."""
+    weights = [0.6, 0.2, 0.2] * (len(p_values) // 3)
+    left, least, corrected = set(range(len(p_values))), 0.0, [0.0] * len(p_values)
+    while left:
+        best = min(left, key=lambda at: p_values[at] / weights[at])
+        least = max(least, p_values[best] / weights[best] * sum(weights[at] for at in left))
+        corrected[best] = least
+        left.remove(best)
+    return corrected
+
+
+def test_corrected_over_tests_attributes_and_questions() -> None:
     corpus = crowd(SCALES[0], 3)
     facts = {"side": corpus.annotator_attributes["side"].to_pylist(), "age": list(range(20, 32))}
     facts["id"] = [str(name) for name in corpus.annotators]
@@ -220,8 +233,10 @@ def test_corrected_over_attributes_and_questions() -> None:
     assert [(r.question, r.attribute) for r in results] == [
         (question, attribute) for question in "qr" for attribute in ("side", "age")
     ]
-    smallest = min(results, key=lambda result: result.p_value)
-    assert smallest.corrected == pytest.approx(min(4 * smallest.p_value, 1))
+    p_values = [p for r in results for p in (r.p_value, r.level_p, r.reliability_p)]
+    corrected = [p for r in results
+                 for p in (r.corrected, r.level_corrected, r.reliability_corrected)]  # fmt: skip
+    np.testing.assert_allclose(corrected, np.minimum(weighted_holm(p_values), 1))
 
 
 def attributes(**facts: list[object]) -> Corpus:
@@ -251,7 +266,7 @@ def test_groups_of_numbers_missing_and_small_ones() -> None:
 
 def test_few_annotators_cannot_show_a_difference() -> None:
     result = compare_groups(attributes(gender=["f", "f", "m", "m"]), ["gender"])[0]
-    assert result.permutations == 6 and result.least_p == pytest.approx(1 / 3)
+    assert result.permutations == 6 and result.least_p == pytest.approx(1 / 3 / 0.6)
     assert result.notes[0] == (
         "with 2 (f) and 2 (m) annotators, p cannot be below 0.33, so no difference can be shown; "
         "more annotators are needed"
@@ -272,13 +287,13 @@ def test_a_group_without_answers_stays_in_the_table() -> None:
 def test_few_annotators_and_several_comparisons_are_said_beforehand() -> None:
     rows = [(f"t{item}", f"a{who}", (item * who) % 2) for item in range(40) for who in range(7)]
     answers = Annotations.from_rows(rows)
-    ages = ["young"] * 2 + ["old"] * 5
+    ages = ["young"] * 3 + ["old"] * 4
     genders = ["f", "m", "f", "m", "f", "m", "f"]
     corpus = Corpus.build(
         "c", answers.items, {"q": answers}, annotator_attributes={"age": ages, "gender": genders}
     )
     (alone,) = compare_groups(corpus, ["age"])
-    assert alone.notes[0] == "with 5 (old) and 2 (young) annotators, p cannot be below 0.048"
+    assert alone.notes[0] == "with 4 (old) and 3 (young) annotators, p cannot be below 0.029"
     both = compare_groups(corpus, ["age", "gender"])
     few = ", too much for 2 comparisons together: choose one of them beforehand (--groups"
     assert both[0].notes[0].startswith(alone.notes[0] + few)

@@ -12,33 +12,42 @@ import pytest
 
 AUDIT = Path(__file__).parents[2] / "benchmarks" / "audit"
 SCALES = ("two values", "three values", "levels", "ratings", "sets")
+PROJECTS = [
+    *(("one of each", scale) for scale in SCALES),
+    ("honest", "ratings"),
+    ("groups divide on a fifth", "two values"),
+    ("minority of 3 of 9", "levels"),
+]
 
 
 @pytest.fixture
 def case(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(AUDIT)
-    for name in ("cells", "case_sentences"):
+    for name in ("cells", "case_projects"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    return importlib.import_module("case_sentences")
+    return importlib.import_module("case_projects")
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("planted", ["nobody", "one of each", "camps"])
-def test_sentences_are_true(case: ModuleType, scale: str, planted: str) -> None:
-    who = {"nobody": (), "one of each": case.PLANTED, "camps": ("random",)}[planted]
-    generator = np.random.default_rng(1)
-    assert list(case.untrue(generator, scale, who, planted == "camps")) == []
+@pytest.mark.parametrize(("setting", "scale"), PROJECTS)
+def test_sentences_are_true(case: ModuleType, setting: str, scale: str) -> None:
+    project = case.project(np.random.default_rng(3), scale, **case.SETTINGS[setting])
+    assert list(case.untrue(project)) == []
 
 
 def test_an_untrue_sentence_is_recognised(case: ModuleType) -> None:
-    corpus = case.project(np.random.default_rng(0), "levels", ("random",), camps=False)
-    true = ["project has 2,100 answers by 7 annotators to 1 question (q) on 300 items."]
-    true += ["1 annotator stands out and should be looked at: random (contradicts the others)."]
-    expected = case.expected_kinds(("random",))
-    assert [case.is_true(sentence, corpus, expected) for sentence in true] == [True, False]
-    untrue = "None of the 7 annotators with 10 answers or more stands out as careless."
-    assert not case.is_true(untrue, corpus, expected)
-    assert not case.is_true(true[0].replace("7", "8"), corpus, expected)
-    alike = "Some annotators answer alike, more than a common view explains: {} and honest1."
-    assert case.is_true(alike.format("honest0"), corpus, expected)
-    assert not case.is_true(alike.format("random"), corpus, expected)
+    project = case.project(np.random.default_rng(0), "levels", ("random",))
+    true = ["project has 2,700 answers by 9 annotators to 1 question (q) on 300 items."]
+    true += ["No difference between annotators by gender is shown."]
+    untrue = ["1 annotator stands out and should be looked at: random (contradicts the others)."]
+    untrue += ["None of the 9 annotators with 10 answers or more stands out as careless or unlike "
+               "the others.", true[0].replace("9", "8"), "All is well."]  # fmt: skip
+    text = " ".join(true + untrue)
+    assert [is_true for _, _, is_true in case.checked(text, project)] == [True] * 2 + [False] * 4
+
+
+@pytest.mark.parametrize(("who", "is_true"), [("honest6 and honest7", True), ("random", False)])
+def test_a_minority_is_recognised(case: ModuleType, who: str, is_true: bool) -> None:
+    project = case.project(np.random.default_rng(0), "levels", ("random",), minority=2)
+    text = f"{who} and honest6 agree with one another, but not with the rest. They may hold "
+    text += "another view, or understand the task differently: look at the items they dispute."
+    assert [true for *_, true in case.checked(text, project)] == [is_true]

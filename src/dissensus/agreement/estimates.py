@@ -395,18 +395,32 @@ def _shared(annotations: Annotations, repeated: Repeated) -> tuple[np.ndarray, .
 # ---- several tests ----
 
 
-def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
+def holm(
+    p_values: Sequence[float] | np.ndarray, weights: Sequence[float] | np.ndarray | None = None
+) -> np.ndarray:
     """Corrected so that 5 % of families at most have one below 0.05 that should not be.
 
     nan stays nan and is no test.
 
+    Args:
+        weights: a test with twice the weight may be significant by a p twice as large.
+
     Example:
         >>> holm(np.array([0.01, 0.04, np.nan, 0.03])).tolist()
         [0.03, 0.06, nan, 0.06]
+        >>> holm([0.03, 0.03], weights=[0.75, 0.25]).round(3).tolist()
+        [0.04, 0.04]
 
     Reference: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
-    return _corrected(p_values, lambda p: np.maximum.accumulate(p * np.arange(len(p), 0, -1)))
+    p_values = np.asarray(p_values, dtype=float)
+    weight = np.ones(p_values.shape) if weights is None else np.asarray(weights, dtype=float)
+    corrected = np.full(p_values.shape, np.nan)
+    order = np.argsort(p_values / weight)[: np.count_nonzero(~np.isnan(p_values))]
+    left = np.cumsum(weight[order][::-1])[::-1]  # of the tests that were not rejected before
+    steps = np.maximum.accumulate(p_values[order] / weight[order] * left)
+    corrected[order] = np.minimum(steps, 1.0)
+    return corrected
 
 
 def false_discovery(p_values: np.ndarray) -> np.ndarray:
@@ -421,18 +435,9 @@ def false_discovery(p_values: np.ndarray) -> np.ndarray:
     Reference: Benjamini and Hochberg (1995), doi:10.1111/j.2517-6161.1995.tb02031.x.
     """
 
-    def steps(p: np.ndarray) -> np.ndarray:  # as in scipy.stats, which is slow to import
-        return np.minimum.accumulate((p * (len(p) / np.arange(1, len(p) + 1)))[::-1])[::-1]
-
-    return _corrected(p_values, steps)
-
-
-def _corrected(
-    p_values: Sequence[float] | np.ndarray, steps: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """What `steps` makes of the p-values in rising order, at most 1; nan stays nan."""
-    p_values = np.asarray(p_values, dtype=float)
     corrected = np.full(p_values.shape, np.nan)
     order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]
-    corrected[order] = np.minimum(steps(p_values[order]), 1.0)
+    steps = p_values[order] * (len(order) / np.arange(1, len(order) + 1))
+    # as in scipy.stats, which is slow to import
+    corrected[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
     return corrected

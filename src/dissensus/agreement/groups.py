@@ -32,6 +32,7 @@ MOST_GROUPS = 50
 SMALL = 5  # a group with fewer annotators is called small
 FEW_ITEMS = 3  # that are no topic
 MOST_TEXTS, MOST_WORDS = 5000, 5  # that are counted, and typical words
+WEIGHTS = {"p_value": 0.6, "level_p": 0.2, "reliability_p": 0.2}  # of the tests, in the correction
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,13 +244,13 @@ class GroupComparison:
     difference_low: float
     difference_high: float
     p_value: float
-    corrected: float  # for all attributes and questions (Holm)
+    corrected: float  # for all tests, attributes and questions (Holm)
     level_p: float
     level_corrected: float
     reliability_p: float
     reliability_corrected: float
     permutations: int
-    least_p: float  # that so few annotators can reach
+    least_p: float  # that so few annotators can reach, corrected for the other tests
     dividing: list[DividingItem]
     topic: str  # on how many items groups divide, and how
     notes: list[str]
@@ -290,8 +291,8 @@ def compare_groups(
 
     Agreement is Krippendorff's alpha; sets disagree by the number of values in which they differ.
     Between two groups, chance is a random answer of each (cross-replication reliability). In tests,
-    annotators keep their answers, and exchange their groups (`permutation_tests`). Each kind of
-    test is corrected for all attributes and questions (Holm).
+    annotators keep their answers, and exchange their groups (`permutation_tests`). p is corrected
+    for all tests, attributes and questions together (Holm), with most weight for the first test.
 
     Args:
         attributes: names of annotator attributes, or "all".
@@ -308,7 +309,7 @@ def compare_groups(
         >>> round(result.within, 3), round(result.between, 3), round(result.p_value, 3)
         (1.0, 0.217, 0.029)
         >>> result.conclusion.split(" (on")[0]
-        'a and b answer some items differently (p = 0.029), most of all t1, t3, t5'
+        'a and b answer some items differently (p = 0.048), most of all t1, t3, t5'
         >>> result.topic
         'on 3 of 6 items a is the answer of 100 % of a and 0 % of b'
 
@@ -328,19 +329,16 @@ def compare_groups(
         for question in questions
         for groups in grouped
     ]
-    for name, corrected in _CORRECTED.items():
-        p_values = holm(np.array([getattr(result, name) for result in results])).tolist()
-        results = [
-            replace(result, **{corrected: p}) for result, p in zip(results, p_values, strict=True)
-        ]
+    p_values = [getattr(result, name) for result in results for name in WEIGHTS]
+    corrected = holm(p_values, list(WEIGHTS.values()) * len(results)).reshape(len(results), -1)
+    results = [
+        replace(result, **dict(zip(_CORRECTED, own, strict=True)))
+        for result, own in zip(results, corrected.tolist(), strict=True)
+    ]
     return [replace(result, conclusion=_conclusion(result)) for result in results]
 
 
-_CORRECTED = {
-    "p_value": "corrected",
-    "level_p": "level_corrected",
-    "reliability_p": "reliability_corrected",
-}
+_CORRECTED = ("corrected", "level_corrected", "reliability_corrected")
 
 
 def _compared(
@@ -355,13 +353,14 @@ def _compared(
     table = _Table.of(annotations, groups.code, len(groups.names))
     tests = permutation_tests(annotations, groups.code, len(groups.names), seed)
     notes = groups.notes(missing)
+    least = min(tests.least / WEIGHTS["p_value"], 1.0)
     if tests.least > 0.01:
         sizes = zip(groups.sizes().tolist(), groups.names, strict=True)
         few = _listed([f"{size} ({name})" for size, name in sizes if size])
         notes.insert(0, f"with {few} annotators, p cannot be below {tests.least:.2g}")
-        if tests.least > 0.05:
+        if least > 0.05:
             notes[0] += ", so no difference can be shown; more annotators are needed"
-        elif tests.least * n_results > 0.05:
+        elif least * n_results > 0.05:
             notes[0] += (
                 f", too much for {n_results} comparisons together: choose one of them beforehand "
                 "(--groups, --question), or ask more annotators"
@@ -382,7 +381,7 @@ def _compared(
         reliability_p=tests.reliability,
         reliability_corrected=math.nan,
         permutations=tests.permutations,
-        least_p=tests.least,
+        least_p=least,
         dividing=_dividing(corpus, annotations, groups, table, most),
         topic=_topic(corpus, annotations, groups, table),
         notes=notes,

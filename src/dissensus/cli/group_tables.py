@@ -71,12 +71,12 @@ def _tests(result: GroupComparison, tests: int) -> str:
         "in reliability": (result.reliability_p, result.reliability_corrected),
     }
     p_values = [
-        f"{name} {p_text(p)}" + (f" (corrected {p_text(corrected)})" if tests > 1 else "")
+        f"{name} {p_text(p)} (corrected {p_text(corrected)})"
         for name, (p, corrected) in known.items()
     ]
     line = f"within minus between groups: {value} {ends}; p of differences "
-    line += f"{', '.join(p_values)} ({number(result.permutations)} permutations of annotators"
-    return line + (f", {tests} tests of each kind)" if tests > 1 else ")")
+    line += f"{', '.join(p_values)} ({number(result.permutations)} permutations of annotators, "
+    return line + f"{3 * tests} tests)"
 
 
 def _items(result: GroupComparison) -> Any:

@@ -85,7 +85,7 @@ def _guidelines(question: QuestionDescription) -> str:
         return ""
     return (
         "if people should give the same answers, go through the most disputed items together "
-        f"before you collect more: alpha {value:.2f} is below {LOW}, the least that Krippendorff "
+        f"before you collect more: alpha {value:.3f} is below {LOW}, the least that Krippendorff "
         "recommends. If views may differ, keep the answers of each annotator"
     )
 

@@ -100,7 +100,7 @@ def compare_with_rest(
         named[list(views)] = different[list(views)] = False
         unclear = tested & ~named & ~_above_chance(related)
     against = against_rest(annotations, first & ~named, same)
-    contrary = named & (against.kappa_high < 0)
+    contrary = named & (against.kappa_high < 0) & (related.own < -related.usual / 4)
     at_chance = named & ~contrary & ~(against.kappa_low > 0)
     alone = free & (answers >= FEW) & (against.items < FEW)
     sentences = [doubt] if doubt else []
@@ -429,7 +429,17 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     everyone = np.arange(annotations.n_annotators)
     copies, same = duplicated(annotations, FEW) if annotations.n_rows else ([], everyone)
     constant, fast = by_annotator.constant(), by_annotator.fast()
-    compared = compare_with_rest(annotations, same, [entry.annotator for entry in constant])
+    always = [entry.annotator for entry in constant]
+    compared = compare_with_rest(annotations, same, always)
+    bad = compared.contrary | compared.at_chance  # next to whom copies of others are less clear
+    if bad.any():
+        rest = annotations.take(~bad[annotations.annotator_codes("finding copies")])
+        more, again = duplicated(rest, FEW)
+        named = [pair.annotators for pair in copies]
+        new = [pair for pair in more if pair.annotators not in named]
+        if new:
+            copies, same = [*copies, *new], np.where(same == everyone, again, same)
+            compared = compare_with_rest(annotations, same, always)
     codes = by_annotator.codes
     statistics = _statistics(annotations, compared)
     tendencies = _tendencies(annotations, compared, statistics)
