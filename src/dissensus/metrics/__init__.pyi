@@ -27,6 +27,7 @@ from .dic import dic_of as dic_of
 from .metric import Compared as Compared
 from .metric import Metric as Metric
 from .metric import compared as compared
+from .metric import of_labels as of_labels
 from .metric import worst_decile as worst_decile
 from .scoring import GOLD as GOLD
 from .scoring import Bounds as Bounds
@@ -43,3 +44,4 @@ from .soft import excess_kurtosis as excess_kurtosis
 from .soft import normalised_entropy as normalised_entropy
 from .soft import smoothed_votes as smoothed_votes
 from .suite import METRICS as METRICS
+from .suite import register as register

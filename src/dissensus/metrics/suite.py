@@ -342,3 +342,8 @@ _ALL = [
 METRICS: dict[str, Metric] = {  # first those that tables show by default
     metric.name: metric for metric in sorted(_ALL, key=lambda metric: not metric.short)
 }
+
+
+def register(metric: Metric) -> None:
+    """Compute a further metric in this program, wherever metrics are named or shown."""
+    METRICS[metric.name] = metric

@@ -27,7 +27,9 @@ from dissensus.readers.joins import (
 )
 from dissensus.readers.layout import Layout, kept_layout, layout_of, layouts_taken, take
 from dissensus.readers.recognition import READERS as READERS
+from dissensus.readers.recognition import Format as Format
 from dissensus.readers.recognition import recognise as recognise
+from dissensus.readers.recognition import register as register
 from dissensus.readers.tables.shapes import SHAPES
 
 TABLES = ("spreadsheet", "parquet", "arrow", "jsonl", "csv")  # formats that are nothing but a table

@@ -104,7 +104,8 @@ class Format:
         name: that users type.
         file: whether the head of a file shows this format.
         folder: whether a folder has it.
-        read: the module and the function of `formats` that read it; as the name if left out.
+        read: a function, called `read(path, layout)`, or the module and the name of one in
+            `formats`; as the name if left out.
         tool: the annotation tool of an export, whose columns have a fixed meaning.
         may: options about columns that an export allows nevertheless.
         table: the format that reads an export as a table.
@@ -113,7 +114,7 @@ class Format:
     name: str
     file: Sign = lambda _: False
     folder: Sign = lambda _: False
-    read: str = ""
+    read: str | Callable[[Path, Layout], Corpus] = ""
     tool: str = ""
     may: tuple[str, ...] = ()
     table: str = "csv"
@@ -128,6 +129,8 @@ class Format:
         """Read a file or folder of this format."""
         if self.tool:
             check_options(path, layout, self.tool, self.may, self.table)
+        if callable(self.read):
+            return self.read(path, layout)
         module, _, function = (self.read or f"{self.name.replace('-', '_')}.read").partition(".")
         reads = getattr(importlib.import_module(f"dissensus.readers.formats.{module}"), function)
         corpus: Corpus = reads(path, layout)
@@ -294,6 +297,13 @@ _FORMATS = (
 )
 # fmt: on
 READERS = {one.name: one for one in _FORMATS}
+
+
+def register(own: Format) -> None:
+    """Read a further format in this program; it is tried before the others."""
+    others = {name: one for name, one in READERS.items() if name != own.name}
+    READERS.clear()
+    READERS.update({own.name: own} | others)
 
 
 def recognise(path: Path) -> str:
