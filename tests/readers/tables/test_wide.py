@@ -12,6 +12,7 @@ import pytest
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers import read
+from dissensus.readers.layout import UnclearError
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
 from tests.readers.conftest import Write, refused
 
@@ -138,8 +139,6 @@ def test_answers_from_many_values_are_no_small_set(write: Write) -> None:
     table = "".join(f"{n},{n / 7:.3f},{n * 11 % 30 / 7:.3f}\n" for n in range(30))
     with pytest.raises(DataError, match="no column of answers recognised in 'id', '17', '23'"):
         read(write("id,17,23\n" + table))
-    alike = "".join(f"{n},{n / 7:.3f},{(n + n % 3) / 7:.3f}\n" for n in range(30))
-    assert read(write("id,17,23\n" + alike)).n_annotators == 2  # the same things are rated
     corpus = read(write("id,rater_1,rater_2\n" + table))  # named plainly enough
     assert isinstance(corpus["answer"].scale, Interval)
 
@@ -154,24 +153,19 @@ def test_answers_from_many_values_in_many_cells(write: Write) -> None:
     assert (corpus.n_annotators, corpus["answer"].n_rows) == (3, 600)
 
 
-@pytest.mark.parametrize("sign", ["gaps", "majority"])
-def test_annotators_of_any_name(write: Write, sign: str) -> None:
+def test_columns_of_any_name_are_annotators_if_they_are_called_like_persons(write: Write) -> None:
     draw = np.random.default_rng(0)
-    truth = draw.integers(0, 3, 60)
-    names = ["alice", "bob", "carol", "dave"]
-    words = np.array(["calm", "glad", "sad"])
-    right = draw.random((60, 4)) < 0.7
-    cells = words[np.where(right, truth[:, None], draw.integers(0, 3, (60, 4)))].astype(object)
-    header = [*names]
-    if sign == "gaps":
-        cells[np.arange(60), draw.integers(0, 4, 60)] = ""
-    else:
-        most = [max(sorted(set(row)), key=list(row).count) for row in cells]
-        cells, header = np.c_[cells, most], [*names, "result"]
+    cells = draw.choice(["calm", "glad", "sad"], (60, 4)).astype(object)
+    cells[np.arange(60), draw.integers(0, 4, 60)] = ""
     lines = [",".join([f"i{n}", *row]) for n, row in enumerate(cells)]
-    corpus = read(write("\n".join([",".join(["id", *header]), *lines])))
-    assert list(corpus.annotators) == names
-    assert list(corpus.item_attributes) == (["result"] if sign == "majority" else [])
+    corpus = read(write("\n".join(["id,alice,bob,carol,dave", *lines])))
+    assert list(corpus.annotators) == ["alice", "bob", "carol", "dave"]
+    names = ["kwa", "tso", "lqe", "zxo"]  # no person is called so, whatever the columns contain
+    path = write("\n".join([",".join(["id", *names]), *lines]), "strange.csv")
+    with pytest.raises(UnclearError, match="may be annotators or questions") as refusal:
+        read(path)
+    corpus = read(path, layout=refusal.value.ways["if each is an annotator"])
+    assert list(corpus.annotators) == names and corpus["answer"].n_rows == 180
 
 
 @pytest.mark.parametrize(
@@ -393,8 +387,6 @@ def test_a_table_in_memory_is_refused_with_a_call_that_reads_it() -> None:
 
 
 def test_columns_recognised_by_what_they_contain_are_listed() -> None:
-    draw = np.random.default_rng(0)
-    answers = draw.integers(0, 2, (5, 40))
     columns = {
         "key": [f"k{n}" for n in range(40)],
         "passage read": [f"some words of the text number {n}" for n in range(40)],
@@ -402,21 +394,20 @@ def test_columns_recognised_by_what_they_contain_are_listed() -> None:
         "gpt4": [str(n % 2) for n in range(40)],
     }
     columns |= {
-        name: [("no", "yes")[code] for code in codes]
-        for name, codes in zip(("kwa", "tso", "lqe", "zxo", "kfm"), answers, strict=True)
+        name: [("no", "yes")[n % at > 1] for n in range(40)]
+        for at, name in enumerate(("anna", "ben", "carla"), start=3)
     }
-    columns["result"] = [("no", "yes")[code] for code in (answers.sum(axis=0) > 2).astype(int)]
     corpus = read(pa.table(columns))
     assert corpus.notes[0] == (
-        "table: wide table; item = key, annotators = kwa, tso, lqe, zxo, kfm (nominal: no, yes), "
-        "text = passage read; not annotators: gpt4; also genre, result; 200 answers by "
-        "5 annotators on 40 items"
+        "table: wide table; item = key, annotators = anna, ben, carla (nominal: no, yes), "
+        "text = passage read; not annotators: gpt4; also genre; 120 answers by 3 annotators on "
+        "40 items"
     )
     assert corpus.notes[1] == (
         "table: columns recognised by what they contain\n"
         "  item = key: another value in every row\n"
         "  content = passage read: a text for each item\n"
-        "  annotator = kwa, tso, lqe, zxo, kfm: the same values, 'result' is the majority"
+        "  annotator = anna, ben, carla: the same values, called like a person"
     )
 
 

@@ -6,7 +6,7 @@ Both hold up to a few rows, which are a small share of those that could contradi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,6 @@ TOLERATED = 0.02  # rows that contradict a rule, as a share of those that could
 FEW = 3  # rows that could contradict it: below, none may
 ENOUGH = 8  # from here on, one row may contradict it
 REPEATED = 0.1  # repeated pairs of a key, as a share of those by chance
-SURE = 4.0  # standard errors: an effect is no accident
-MOST_ONE_HOT = 50  # values above which only numbers are compared
 
 T = TypeVar("T")
 
@@ -136,38 +134,3 @@ def is_key(one: Column, other: Column, least: float, all_columns: Iterable[Colum
     by_chance = n_repeated_by_chance(one, other)
     most = min(TOLERATED * len(one.sample), REPEATED * by_chance)
     return by_chance >= least and n_repeated(one, other, all_columns) <= most
-
-
-class Effect(NamedTuple):
-    """How much of a column the groups explain, by analysis of variance."""
-
-    share: float  # of the variance: the intraclass correlation; may be below 0
-    z: float  # how far it is from chance, in standard errors
-
-
-@_once
-def effect(column: Column, groups: Column) -> Effect:
-    """How much of a column the groups explain: of its numbers, or of which value a cell has."""
-    rows = _filled(column, groups)
-    of_group = np.unique(groups.codes[rows], return_inverse=True)[1].reshape(-1)
-    n_rows, n_groups = len(rows), int(of_group.max(initial=-1)) + 1
-    numbers = column.numbers()
-    is_numeric = numbers is not None and bool(np.isfinite(numbers[rows]).all())
-    many = column.is_bytes or len(column.values) > MOST_ONE_HOT
-    if (many and not is_numeric) or n_groups < 2 or n_rows <= n_groups:
-        return Effect(0.0, 0.0)
-    if is_numeric and numbers is not None:
-        cells = numbers[rows][:, None]  # (n_rows, n_coordinates)
-    else:
-        cells = np.eye(len(column.values))[column.codes[rows]]
-    sizes = np.bincount(of_group)
-    means = np.stack([np.bincount(of_group, one) / sizes for one in cells.T], axis=1)
-    within = ((cells - means[of_group]) ** 2).sum() / (n_rows - n_groups)
-    total = ((cells - cells.mean(axis=0)) ** 2).sum()
-    if not total or not within:
-        return Effect(float(total > 0), np.inf if total else 0.0)
-    between = (total - within * (n_rows - n_groups)) / (n_groups - 1)
-    usual_size = (n_rows - (sizes**2).sum() / n_rows) / (n_groups - 1)
-    share = (between - within) / (between + (usual_size - 1) * within)
-    error = np.sqrt(2 / (n_groups - 1) + 2 / (n_rows - n_groups))
-    return Effect(float(share), float((between / within - 1) / error))

@@ -9,20 +9,17 @@
     {"id": "t1", "annotations": {"ann": "yes", "bob": "no"}}                  keys
     {"id": "t1", "label_counter": {"yes": 70, "no": 30}}                      counts
 
-A proposal is taken if names, or something else in the table, say what it is. Columns of different
-questions ("toxic", "insult") look the same as columns of different annotators: what may be either
-is refused, with a command for each way to read it.
+A proposal is taken if names say what it is. Columns of different questions ("toxic", "insult") look
+the same as columns of different annotators: what may be either is refused, with a command for each
+way to read it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
@@ -50,21 +47,18 @@ from dissensus.readers.tables.column_names import (
     plain,
     words_of,
 )  # fmt: skip
-from dissensus.readers.tables.dependence import SURE, effect
-from dissensus.readers.tables.rows import FEW_VALUES, Column, Rows, cells_of, numbered
-from dissensus.readers.tables.structure import MOST
+from dissensus.readers.tables.rows import FEW_VALUES, Rows
 from dissensus.readers.tables.vote_columns import propose_votes
 from dissensus.scales import as_numbers
 
 Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
-SHARE = 0.1  # of the filled cells: values of a scale; of the variance of ratings: between items
-FEWEST = 3  # annotators whose names say little
+SHARE = 0.1  # of the filled cells: values of a scale
+LARGEST_RATING = 100
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
-MOST_COMPARED = 200  # columns, or different sets of values, that are compared with one another
-MAJORITY, OTHERS = 0.99, 0.97  # of the rows with a majority: how often its column is it
-FEWEST_SUMS = 5  # rows in which numbers with the same sum are counts
+MOST_COMPARED = 200  # different sets of values that are compared with one another
 MOST_NAMED = 30  # columns or keys that a command in a message names
+FEWEST = 3  # annotators whose names say little
 CONTENTS = ("item", "text", *MEDIA)
 PLACES = {"start", "end", "startoffset", "endoffset"}  # keys of spans
 _QUESTION = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
@@ -80,7 +74,6 @@ class Proposal:
 
     layout: Layout
     why: str = ""
-    majority: str | None = None  # the column that is always their majority
 
 
 def propose(rows: Rows, stated: Layout) -> Proposal | None:
@@ -98,6 +91,10 @@ def propose(rows: Rows, stated: Layout) -> Proposal | None:
 def _free(rows: Rows, layout: Layout) -> list[str]:
     """The columns that may belong to an annotator."""
     return [name for name in rows.columns if name not in layout.of_items and not is_derived(name)]
+
+
+def _filled(rows: Rows, layout: Layout) -> list[str]:
+    return [n for n, one in rows.columns.items() if len(one.values) and n not in layout.of_items]
 
 
 def _without_role(rows: Rows, names: list[str]) -> list[str]:
@@ -118,28 +115,16 @@ def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
 
 
 def _is_scale(rows: Rows, names: Sequence[str]) -> bool:
-    """Whether columns have few values, or few for so many cells, most of them in common."""
-    n_columns = Counter(word for name in names for word in rows.columns[name].words)
-    if len(n_columns) <= FEW_VALUES:
-        return True
-    n_filled = 0
-    for column in (rows.columns[name] for name in names):
-        shared = np.array([n_columns[v.strip()] > 1 for v in column.values.to_pylist()])
-        filled = column.codes[column.codes >= 0]
-        n_filled += len(filled)
-        if len(filled) and shared[filled].mean() < MOST:
-            return False
-    return len(n_columns) <= SHARE * n_filled
+    """Whether columns have few values, or few for so many cells."""
+    n_filled = sum(int((rows.columns[name].codes >= 0).sum()) for name in names)
+    return len(_words(rows, names)) <= max(FEW_VALUES, SHARE * n_filled)
 
 
-def _rate_the_same(rows: Rows, names: Sequence[str]) -> bool:
-    """Whether columns contain many numbers, which agree within rows."""
-    columns = [rows.columns[name] for name in names]
-    if any(column.numbers() is None for column in columns):
-        return False
-    each = numbered(rows.n_rows)
-    by_row = effect(cells_of(columns), Column(each.values, np.repeat(each.codes, len(columns))))
-    return by_row.share > SHARE and by_row.z > SURE
+def _are_sliders(rows: Rows, names: Sequence[str]) -> bool:
+    """Whether columns that are called by a letter, as P1 is, have whole numbers up to 100."""
+    numbers = as_numbers(_words(rows, names))
+    whole = numbers is not None and all(n % 1 == 0 and 0 <= n <= LARGEST_RATING for n in numbers)
+    return whole and not any(name.isdigit() for name in names)
 
 
 # ---- annotators by their names ----
@@ -175,6 +160,12 @@ def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str
                 for annotator, column in columns.items()
             }
     rows.check(annotators)
+    _check_kinds(rows, annotators, layout)
+    return {name: {"annotator": name} for name in annotators}
+
+
+def _check_kinds(rows: Rows, annotators: Sequence[str], layout: Layout) -> None:
+    """Refuse annotators of whom some answer in numbers, others in words or in sets."""
     first: dict[str, str] = {}  # kind of answers -> the first column of such
     for name in annotators:
         numeric = {as_numbers([value]) is not None for value in rows.columns[name].words}
@@ -191,7 +182,6 @@ def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str
             f"{rows.path}: {', '.join(clash)}; name the columns that are annotators (annotators=, "
             "--annotator-columns), or declare a scale that contains both (scale=, --scale)"
         )
-    return {name: {"annotator": name} for name in annotators}
 
 
 def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
@@ -219,13 +209,12 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
     alike = all(_shares(rows, name, likely) for name in likely if rows.columns[name].words)
     if answer is not None or len(likely) < 2 or not alike:
         return None
-    if not _is_scale(rows, likely) and not _rate_the_same(rows, likely):
-        return None
     gaps = sum(not rows.columns[name].is_filled for name in likely)
     numbers = [str(number) for number in range(len(likely) + 1)]
     if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
         return None  # "0,1,2" may be the header of a long table without column names
-    return Layout(annotators=tuple(likely))
+    fits = _is_scale(rows, likely) or _are_sliders(rows, likely)
+    return Layout(annotators=tuple(likely)) if fits else None
 
 
 def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
@@ -244,7 +233,7 @@ def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
 
 def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
     """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
-    filled = [n for n, one in rows.columns.items() if len(one.values) and not one.is_bytes]
+    filled = [name for name in _filled(rows, layout) if not rows.columns[name].is_bytes]
     numbers = {pattern: of for pattern, of in families(filled)[-1].items() if len(of) > 1}
     for people, named in numbers.items():
         if plain(people.replace("{}", "")) not in NAMES["annotator"]:
@@ -264,7 +253,7 @@ def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
     return None
 
 
-def _propose_grid(rows: Rows, layout: Layout) -> Layout | None:
+def _propose_questions(rows: Rows, layout: Layout) -> Layout | None:
     """Columns of several questions, such as `label_r1`, `rating_r1`, `label_r2`, ..."""
     if first_named("annotator", rows) is not None:
         return None
@@ -275,15 +264,10 @@ def _propose_single(rows: Rows, layout: Layout) -> Layout | None:
     """Columns of one question whose annotators are surely called so, as in rater1_score."""
     names = [name for name in _filled(rows, layout) if not is_derived(name)]
     grid = _grid(names, lambda part, _: is_annotator_part(part), 1)
-    persons = are_persons(list(dict.fromkeys(name for of in grid.values() for name in of)))
     columns = [(name, of.values()) for of in grid.values() for name in of.values()]
-    if persons and not all(_shares(rows, name, of) for name, of in columns):
+    if _of_persons(grid) and not all(_shares(rows, name, of) for name, of in columns):
         return None  # email_anna, email_ben
     return _grid_layout(grid)
-
-
-def _filled(rows: Rows, layout: Layout) -> list[str]:
-    return [n for n, one in rows.columns.items() if len(one.values) and n not in layout.of_items]
 
 
 def _grid_layout(grid: Grid) -> Layout | None:
@@ -291,6 +275,10 @@ def _grid_layout(grid: Grid) -> Layout | None:
     annotators = tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
     patterns = tuple(pattern.replace("{}", "{annotator}") for pattern in grid)
     return Layout(annotators=annotators, answer=patterns) if grid else None
+
+
+def _of_persons(grid: Grid) -> bool:
+    return are_persons(list(dict.fromkeys(name for of in grid.values() for name in of)))
 
 
 def _is_annotator(part: str, pattern: str) -> bool:
@@ -316,13 +304,12 @@ def _grid(
     for every in families(names):
         sure = {p: {a: n for a, n in of.items() if is_annotator(a, p)} for p, of in every.items()}
         grid = {pattern: of for pattern, of in sure.items() if len(of) >= fewest_annotators}
-        annotators = {annotator for of in grid.values() for annotator in of}
-        if grid and are_persons(list(annotators)):  # and who is called otherwise
+        if grid and _of_persons(grid):  # and who is called otherwise
+            annotators = {annotator for of in grid.values() for annotator in of}
             shared = set.intersection(*(set(every[pattern]) for pattern in grid))
             annotators |= {one for one in shared if not is_derived(one) and plain(one) not in KNOWN}
             grid = {p: {a: n for a, n in every[p].items() if a in annotators} for p in grid}
-        enough = len(grid) >= fewest and len(annotators) >= fewest_annotators
-        if enough and not any(is_annotator_part(part_name(pattern)) for pattern in grid):
+        if len(grid) >= fewest and not any(is_annotator_part(part_name(p)) for p in grid):
             return grid
     return {}
 
@@ -331,12 +318,8 @@ def _grid(
 
 
 def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
-    """A layout of columns with the same values; refused if they may be annotators or questions.
-
-    They are items if each row is an annotator. They are annotators if they are called like persons,
-    if another column is always their majority, or if every row has the same number of answers, by a
-    part of the columns.
-    """
+    """A layout of columns with the same values, if each row is an annotator, so that they are
+    items, or if they are called like persons; else they may be annotators or questions: refused."""
     free = [name for name in _without_role(rows, _free(rows, stated)) if rows.columns[name].words]
     group = _largest_group(rows, free)
     if len(group) < 2 or not _is_scale(rows, group):
@@ -347,15 +330,6 @@ def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
     if are_persons(group):  # also who gave some of the answers only
         persons = [name for name in own if name in group or are_persons([*group, name])]
         return Proposal(Layout(annotators=tuple(persons)), "the same values, called like a person")
-    if (majority := _majority_of(rows, group)) is not None:
-        others = tuple(name for name in group if name != majority)
-        why = f"the same values, {majority!r} is the majority"
-        return Proposal(Layout(annotators=others), why, majority)
-    counts = np.bincount(np.sum([rows.columns[name].codes >= 0 for name in group], axis=0))
-    usual = int(counts.argmax())
-    if 2 <= usual < len(group) and counts[usual] >= MOST * rows.n_rows >= MOST * MANY:
-        why = f"the same values, {usual} answers in each row"
-        return Proposal(Layout(annotators=tuple(group)), why)
     group = own if len(group) > 2 else group  # also one who always gives the same answer
     ways = {"if each is an annotator": Layout(format="wide")}
     if len(group) <= MOST_NAMED:
@@ -391,22 +365,6 @@ def _largest_group(rows: Rows, names: list[str]) -> list[str]:
     patterns = {re.sub(r"\d+", "#", name) for name in group}  # img003.jpg: all that are called so
     patterns = patterns if len(patterns) == 1 < len(group) else set()
     return [name for name in names if name in group or re.sub(r"\d+", "#", name) in patterns]
-
-
-def _majority_of(rows: Rows, group: list[str]) -> str | None:
-    """The column that is the majority of the others in every row that has one."""
-    if not 4 <= len(group) <= MOST_COMPARED or rows.n_rows < FEW_VALUES:
-        return None
-    codes = cells_of([rows.columns[name] for name in group]).codes.reshape(rows.n_rows, -1)
-    counts = np.stack([(codes == code).sum(axis=1) for code in range(codes.max() + 1)])
-    agreeing = []
-    for own in codes.T:
-        others = counts - (own == np.arange(len(counts))[:, None])  # (n_values, n_rows)
-        clear = others.max(axis=0) * 2 > others.sum(axis=0)
-        same = (others.argmax(axis=0) == own)[clear]
-        agreeing.append(float(same.mean()) if len(same) else 0.0)
-    *_, second, best = np.argsort(agreeing)
-    return group[best] if agreeing[best] >= MAJORITY and agreeing[second] < OTHERS else None
 
 
 def _person_of_rows(rows: Rows, columns: list[str]) -> str | None:
@@ -481,13 +439,12 @@ def _propose_objects(rows: Rows, layout: Layout, cells: dict[str, list[Any]]) ->
         others = {plain(other) for other in rows.columns if other != name}
         if objects is None or len(keys) < 2 or others & {*NAMES["annotator"], *NAMES["answer"]}:
             continue
-        if _are_annotators(name, keys, objects):
+        counts = all(value.isdecimal() for one in objects for value in one.values())
+        named = not any(map(str.isdigit, keys)) and all(map(is_one_annotator, keys))
+        if named or are_persons(keys) or (is_named(name, "annotator") and not counts):
             return Layout(answer=(name,), cells="keys")
-        if all(value.isdecimal() for one in objects for value in one.values()):
-            sums = {sum(map(int, one.values())) for one in objects if one}
-            called = not WORDS["count"].isdisjoint(words_of(name))
-            if called or (len(sums) == 1 and len(objects) >= FEWEST_SUMS):
-                return Layout(answer=(name,), cells="counts")
+        if counts and not WORDS["count"].isdisjoint(words_of(name)):
+            return Layout(answer=(name,), cells="counts")
         if is_named(name, "answer") or is_named(name, "annotator"):
             about = (
                 f"{rows.path}: {name!r} contains objects with the keys {listed(keys, 5)}, which "
@@ -513,21 +470,6 @@ def objects_of(cells: Sequence[Any]) -> Objects | None:
     return [{key: text for key, text in one.items() if text is not None} for one in texts]
 
 
-def _are_annotators(name: str, keys: Sequence[str], objects: Objects) -> bool:
-    """Whether keys repeat, share answers, and something says that they are names, also if numbers
-    may be counts of the values that the keys are."""
-    values_of = {key: {one[key] for one in objects if key in one} for key in keys}
-    users = Counter(value for values in values_of.values() for value in values)
-    shared = all(any(users[value] > 1 for value in own) for own in values_of.values())
-    if sum(map(len, objects)) < 2 * len(keys) or not shared:
-        return False
-    numeric = as_numbers(users) is not None
-    named = all(is_one_annotator(key) and not (numeric and key.isdigit()) for key in keys)
-    different = all(len(one) < len(keys) for one in objects)
-    some_way = different or plain(name).startswith("annotation")
-    return named or is_named(name, "annotator") or (some_way and not numeric)
-
-
 def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
     """Counts, where no columns are annotators by their names and none contains their names."""
     sure = _surely_annotators(rows, _free(rows, layout))
@@ -539,7 +481,7 @@ def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
 PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
     _propose_cells,  # also if columns are named
     _propose_slots,
-    _propose_grid,
+    _propose_questions,
     _propose_votes,
     propose_annotators,
     _propose_single,

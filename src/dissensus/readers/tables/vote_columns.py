@@ -25,12 +25,9 @@ from dissensus.readers.tables.column_names import (
 )
 from dissensus.readers.tables.rows import Rows
 
-MOST_ROWS = 20_000  # that are looked through for distinct ones
 SAMPLE = 500  # distinct rows that the search for a sum looks at; the result is checked on all
-FEW_ROWS = 5  # below this, a constant sum or an unnamed majority may be chance
-NEARLY_ALL = 0.9  # of the rows: so many have to fit a total or a majority
-SAME_SUM = 0.95  # of the rows, where something else shows that columns are counts
-SAME_SUM_ALONE = 0.99
+FEW_ROWS = 5  # below this, a constant sum or a majority may be chance
+MOST_WRONG = 0.1  # of the rows: exceptions to a total or a majority
 ROUNDED = 0.011  # how far shares may miss their sum
 MOST_COUNTS = 500  # columns of numbers: more are not the counts of values
 MOST_VALUES = 200  # of a majority, which may join those that tie: "A:D"
@@ -57,8 +54,8 @@ def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
     numbers = _numbers(rows, layout)
     if not 0 < len(numbers) <= MOST_COUNTS:
         return None
-    whole = _whole(numbers)
-    counts = _by_total(rows, whole) or _by_constant(rows, whole) or _by_constant(rows, numbers)
+    counts = _counts(rows, _whole(numbers))
+    _refuse_shares(rows, numbers)
     ordered = tuple(name for name in rows.columns if name in counts)
     return Layout(format="votes", answer=ordered) if counts else None
 
@@ -72,21 +69,19 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
         )
     numbers = _whole(_numbers(rows, layout))
     counts = list(layout.answer or ())
-    if counts:
-        rows.check(counts)
-        if others := [name for name in counts if name not in numbers]:
-            raise DataError(f"{rows.path}: {listed(others)} does not contain counts: 0, 1, 2, ...")
-    else:
-        counts = _by_total(rows, numbers) or _summands(_sample(numbers))
-        if not _are_votes(_cells(numbers, counts)):
-            raise DataError(
-                f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 5)}; name "
-                "them (answer=, --answer)"
-            )
+    rows.check(counts)
+    if others := [name for name in counts if name not in numbers]:
+        raise DataError(f"{rows.path}: {listed(others)} does not contain counts: 0, 1, 2, ...")
+    counts = counts or _counts(rows, numbers) or _summands(numbers)
+    if not layout.answer and not _are_votes(_cells(numbers, counts)):
+        raise DataError(
+            f"{rows.path}: no columns of counts recognised in {listed(rows.columns, 5)}; name "
+            "them (answer=, --answer)"
+        )
     sums = _cells(numbers, counts).sum(axis=1)
-    wrong_sums = {name: sums != one for name, one in numbers.items() if name not in counts}
-    totals = [name for name, wrong_rows in wrong_sums.items() if _is_total(name, wrong_rows, rows)]
-    total = min(totals, key=lambda name: int(wrong_sums[name].sum()), default=None)
+    n_wrong = {name: int((sums != n).sum()) for name, n in numbers.items() if name not in counts}
+    totals = [name for name, n in n_wrong.items() if _is_total(name, n, rows)]
+    total = min(totals, key=n_wrong.__getitem__, default=None)
     majority, n_other = _majority(rows, numbers, counts, totals)
     ordered = tuple(name for name in rows.columns if name in counts)
     named = [] if majority is None else rows.columns[majority].values.to_pylist()
@@ -95,8 +90,8 @@ def votes_of(rows: Rows, layout: Layout) -> Votes:
     if majority is not None:
         wrong = f", except in {counted(n_other, 'row')}" if n_other else ""
         remarks.append(f"{majority} is the majority, not an answer{wrong}")
-    if total is not None and (n_wrong := int(wrong_sums[total].sum())):
-        remarks.append(f"{total} is not their sum in {counted(n_wrong, 'row')}")
+    if total is not None and n_wrong[total]:
+        remarks.append(f"{total} is not their sum in {counted(n_wrong[total], 'row')}")
     return Votes(dict(zip(ordered, values, strict=True)), total, majority, tuple(remarks))
 
 
@@ -126,21 +121,13 @@ def _cells(numbers: Numbers, names: Iterable[str]) -> np.ndarray:
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 
 
-def _sample(numbers: Numbers) -> Numbers:
-    """Distinct rows, some of many, whatever their order is."""
-    cells = _cells(numbers, numbers)
-    distinct = np.unique(cells[:: max(1, len(cells) // MOST_ROWS)], axis=0)
-    chosen = np.linspace(0, len(distinct) - 1, min(SAMPLE, len(distinct))).astype(int)
-    return dict(zip(numbers, distinct[chosen].T, strict=True))
-
-
 def _are_votes(cells: np.ndarray) -> bool:
     """Whether counts can be votes: some value has two; ranks 1, 2, 3 of every row are none."""
     if not cells.size or cells.max() < 2 or cells.shape[1] < 2:
         return False
     ordered = np.sort(cells, axis=1)
     ranks = (ordered == ordered[0]).all() and len(set(ordered[0].tolist())) == cells.shape[1]
-    return not ranks or len(np.unique(cells, axis=0)) < 2
+    return not ranks or bool((cells == cells[0]).all())
 
 
 # ---- columns whose sum is known ----
@@ -151,7 +138,7 @@ def _summands(numbers: Numbers, total: str | None = None) -> list[str]:
     fits = {name: one for name, one in numbers.items() if name != total and np.ptp(one)}
     if total is not None:
         sums = numbers[total]
-        fits = {n: one for n, one in fits.items() if (one <= sums).mean() > NEARLY_ALL}
+        fits = {n: one for n, one in fits.items() if (one > sums).mean() < MOST_WRONG}
         fits = {n: one for n, one in fits.items() if not (one == sums).all()}
     if len(fits) < 2:
         return []
@@ -159,9 +146,11 @@ def _summands(numbers: Numbers, total: str | None = None) -> list[str]:
 
     columns = _cells(fits, fits)
     sums = np.ones(len(columns)) if total is None else numbers[total]
+    both = np.unique(np.c_[columns, sums], axis=0)  # whatever the order of rows is
+    both = both[np.linspace(0, len(both) - 1, min(SAMPLE, len(both))).astype(int)]
     largest = columns.max(axis=0)
     try:
-        weights = nnls(columns / largest, sums)[0] / largest
+        weights = nnls(both[:, :-1] / largest, both[:, -1])[0] / largest
     except RuntimeError:  # it does not converge
         return []
     each = weights.max() if total is None else 1.0
@@ -174,50 +163,44 @@ def _is_number_of_answers(name: str) -> bool:
     return plain(name) in NAMES["count"] or bool(_NUMBER_OF.fullmatch(plain(name)))
 
 
-def _is_total(name: str, wrong: np.ndarray, rows: Rows) -> bool:
+def _is_total(name: str, n_wrong: int, rows: Rows) -> bool:
     """Whether a column is the sum of counts; a few rows may be wrong if it is called so."""
-    few = rows.n_rows >= FEW_ROWS and wrong.sum() <= (1 - NEARLY_ALL) * rows.n_rows
-    return not wrong.any() or (few and _is_number_of_answers(name))
+    few = rows.n_rows >= FEW_ROWS and n_wrong <= MOST_WRONG * rows.n_rows
+    return not n_wrong or (few and _is_number_of_answers(name))
 
 
-def _by_total(rows: Rows, numbers: Numbers) -> list[str]:
-    """Votes next to a column of their sum, which something shows to be one."""
-    candidates: list[tuple[tuple[bool, bool, float, int], list[str]]] = []
-    sample = _sample(numbers)
-    for name, total in numbers.items():
-        counts = _summands(sample, name) if total.max() > 1 else []
+def _counts(rows: Rows, numbers: Numbers) -> list[str]:
+    """Columns whose sum is another one or the same in every row, and something shows that they are
+    votes: their names or that of the sum, a majority, or that there are no other answers."""
+    sums: list[tuple[float, list[str]]] = []
+    for name in (*numbers, None):
+        counts = _summands(numbers, name)
         cells = _cells(numbers, counts)
-        if not _are_votes(cells) or not _is_total(name, cells.sum(axis=1) != total, rows):
+        if not _are_votes(cells) or (name is None and rows.n_rows < FEW_ROWS):
             continue
-        majority, named = _majority(rows, numbers, counts, [name])[0], _is_number_of_answers(name)
-        called = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
-        if majority or named or called:
-            candidates.append(
-                ((majority is not None, named, float(total.sum()), -len(counts)), counts)
-            )
-    return max(candidates)[1] if candidates else []
+        total = cells.sum(axis=1)
+        n_wrong = int((total != (total[0] if name is None else numbers[name])).sum())
+        if n_wrong and not (name is not None and _is_total(name, n_wrong, rows)):
+            continue
+        shown = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
+        shown |= not answer_named(rows, counts) if name is None else _is_number_of_answers(name)
+        if shown or _majority(rows, numbers, counts, [] if name is None else [name])[0]:
+            sums.append((float(total.sum()), counts))
+    return max(sums)[1] if sums else []
 
 
-def _by_constant(rows: Rows, numbers: Numbers) -> list[str]:
-    """Votes whose sum is the same in every row, up to a few; percentages are refused."""
-    names = _summands(_sample(numbers)) if numbers else []
-    if rows.n_rows < FEW_ROWS or not names:
-        return []
+def _refuse_shares(rows: Rows, numbers: Numbers) -> None:
+    """Refuse shares or percentages of answers, whose majority would be read as the answers."""
+    names = _summands(numbers) if rows.n_rows >= FEW_ROWS else []
+    if not names:
+        return
     cells = _cells(numbers, names)
-    sums = cells.sum(axis=1)
-    usual, whole = float(np.median(sums)), bool((cells % 1 == 0).all())
-    same = float((np.abs(sums - usual) <= (0 if whole else 2 * ROUNDED * usual)).mean())
+    sums, whole = cells.sum(axis=1), bool((cells % 1 == 0).all())
+    one = 1 if sums[0] < 2 else 100
     majority, named = _majority(rows, numbers, names)[0], answer_named(rows, names)
-    is_share = any(abs(usual - one) <= ROUNDED * one for one in (1, 100))
-    if whole:
-        alone = same > SAME_SUM_ALONE and named is None
-        fits = usual >= 2 and _are_votes(cells) and bool(majority or alone)
-    else:
-        fits = is_share and majority is not None and majority == named
-    if same < SAME_SUM or not fits:
-        return []
-    if not is_share:
-        return names
+    fits = (majority or not named) if whole else (majority and majority == named)
+    if not fits or (np.abs(sums - one) > (0 if whole else 2 * ROUNDED * one)).any():
+        return
     which = otherwise = ""
     if majority is not None:
         which = f", and {majority!r} names the largest of them"
@@ -235,43 +218,25 @@ def _by_constant(rows: Rows, numbers: Numbers) -> list[str]:
 def _majority(
     rows: Rows, numbers: Numbers, counts: Sequence[str], totals: Sequence[str] = ()
 ) -> tuple[str | None, int]:
-    """The column that names the largest count of nearly every row, by whatever names or codes;
-    and the number of rows where it does not.
-
-    Any of several largest counts will do. A value that occurs only at ties may mean a tie.
-    """
+    """The column that names the largest count of nearly every row without ties, by whatever names
+    or codes; and the number of rows where it does not."""
     cells = _cells(numbers, counts)
-    largest = (cells == cells.max(axis=1, keepdims=True)) & (cells.max(axis=1) > 0)[:, None]
+    largest = cells == cells.max(axis=1, keepdims=True)
+    single = largest.sum(axis=1) == 1
+    winner = largest[single].argmax(axis=1)
     majorities = []
     for name in sorted(set(rows.columns) - {*counts, *totals}):
         column = rows.columns[name]
         if column.is_bytes or not 2 <= len(column.values) <= MOST_VALUES:
             continue
-        used: list[int] = []  # the count that each value stands for
-        n_wrong = n_rows = 0
-        named = [
-            [n for n, one in enumerate(counts) if _is_named(value, one)]
-            for value in column.values.to_pylist()
-        ]
-        for code, same in enumerate(named):
-            at = largest[(column.codes == code) & largest.any(axis=1)]
-            if not len(at) or ((at.sum(axis=1) > 1).all() and not same):
-                continue  # "tie", or one of those that tie
-            right = at.sum(axis=0)
-            best = same[0] if same and right[same[0]] == right.max() else int(right.argmax())
-            used.append(best)
-            n_wrong += len(at) - int(right[best])
-            n_rows += len(at)
-        enough = rows.n_rows >= FEW_ROWS or all(named)
-        if len(set(used)) == len(used) > 1 and n_wrong <= (1 - NEARLY_ALL) * n_rows and enough:
+        table = np.zeros((len(column.values) + 1, len(counts)), dtype=np.int64)
+        np.add.at(table, (column.codes[single], winner), 1)
+        table = table[:-1][table[:-1].any(axis=1)]  # without blanks
+        n_rows, n_wrong = int(table.sum()), int(table.sum() - table.max(axis=1, initial=0).sum())
+        different = len(table) == len(set(table.argmax(axis=1).tolist())) > 1
+        if different and n_rows >= FEW_ROWS and n_wrong <= MOST_WRONG * n_rows:
             majorities.append((n_wrong, name))
     return min(majorities)[::-1] if majorities else (None, 0)
-
-
-def _is_named(value: str, column: str) -> bool:
-    """Whether a column is called as the value, alone or among its words."""
-    words = [plain(word) for word in BORDER.split(column)]
-    return plain(value) != "" and plain(value) in (plain(column), words[0], words[-1])
 
 
 def _counted_values(counts: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
