@@ -30,9 +30,9 @@ from tests.saved_folders import without_checksums
 
 
 def written(path: Path, text: str = "old") -> Path:
-    with writing(path, "corpus") as folder:
-        write_json(folder, "corpus", {"text": text})
+    with writing(path, "corpus", overwrite=True) as folder:
         write_table(folder / "rows.parquet", {"x": [1, 2]})
+        write_json(folder, "corpus", {"text": text})
     return path
 
 
@@ -57,7 +57,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
 def test_a_folder_of_the_same_kind_is_replaced_and_nothing_of_it_stays(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()  # an empty one is filled
     folder = written(tmp_path / "mine")
-    with writing(folder, "corpus") as new:
+    with writing(folder, "corpus", True) as new:
         write_json(new, "corpus", {"text": "new"})
     assert read_json(folder, "corpus")["text"] == "new"
     assert sorted(contents(tmp_path)) == ["mine/corpus.json"]
@@ -69,7 +69,7 @@ def test_a_failing_write_leaves_the_old_folder_and_nothing_else(
 ) -> None:
     written(tmp_path / "mine")
     before = contents(tmp_path)
-    with pytest.raises(type(error)), writing(tmp_path / "mine", "corpus") as folder:
+    with pytest.raises(type(error)), writing(tmp_path / "mine", "corpus", True) as folder:
         write_table(folder / "rows.parquet", {"x": [3]})
         raise error
     assert contents(tmp_path) == before

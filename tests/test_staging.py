@@ -102,6 +102,7 @@ def test_what_was_being_replaced_comes_back(tmp_path: Path) -> None:
     for folder in (left / "replaced", left / "files" / "model"):
         folder.mkdir(parents=True)
     (left / "replaced" / "weights").write_text("old")
+    (left / "lock").write_text("dissensus 1\n")
     with reserved(target):
         assert (target / "weights").read_text() == "old"
     assert names(tmp_path) == ["model"]

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dissensus.block_cache import set_within
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import plain_bytes
 from dissensus.names import same, string_array
 
 Kind = Literal["text", "image", "audio", "video", "features"]
+_media_roots: ContextVar[tuple[str, ...]] = ContextVar("media_roots", default=())
 KINDS: tuple[Kind, ...] = ("text", "image", "audio", "video", "features")
 
 
@@ -24,10 +30,15 @@ class Contents:
     `values` is an Arrow array: strings for texts; bytes of a file, or its path as a string, for
     media; lists of float32 (a vector each) or lists of such lists (a sequence of vectors each)
     for features.
+
+    Args:
+        roots: the folders that paths must be in, of what was read from a file; other paths are not
+            opened. None: any path is.
     """
 
     kind: Kind
     values: Any
+    roots: tuple[str, ...] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -43,7 +54,9 @@ class Contents:
         return self.values[int(code)].as_py()
 
     @classmethod
-    def distinct(cls, kind: Kind, values: Any) -> tuple[Contents, np.ndarray]:
+    def distinct(
+        cls, kind: Kind, values: Any, roots: tuple[str, ...] | None = None
+    ) -> tuple[Contents, np.ndarray]:
         """The distinct values and a code per value; -1 where a value is missing (null).
 
         Example:
@@ -56,7 +69,7 @@ class Contents:
         array = string_array(values) if kind == "text" else pa.array(values)
         encoded = array.dictionary_encode()
         codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
-        return cls(kind, encoded.dictionary), np.asarray(codes, dtype=np.int32)
+        return cls(kind, encoded.dictionary, roots), np.asarray(codes, dtype=np.int32)
 
     @classmethod
     def _distinct_features(cls, values: Any) -> tuple[Contents, np.ndarray]:
@@ -84,13 +97,19 @@ class Contents:
 
     def take(self, codes: np.ndarray) -> Contents:
         """The contents at these codes."""
-        return Contents(self.kind, self.values.take(pa.array(codes)))
+        return Contents(self.kind, self.values.take(pa.array(codes)), self.roots)
 
     def bytes_of(self, code: int) -> bytes:
         """The bytes of a media file, read from its path if only that is stored."""
         value = self[code]
         if isinstance(value, bytes):
             return value
+        real = os.path.realpath(value)
+        if self.roots is not None and not any(map(Path(real).is_relative_to, self.roots)):
+            raise DataError(
+                f"{value}: not in the folder of the data, {self.roots[0]}; if it may be read: "
+                f'media_root="{Path(real).parent}" (--media-root {Path(real).parent})'
+            )
         try:
             return plain_bytes(value)
         except OSError as error:
@@ -100,6 +119,16 @@ class Contents:
 
     def equals(self, other: Contents) -> bool:
         return same(self, other)
+
+
+def media_within(*folders: str | Path) -> AbstractContextManager[None]:
+    """Within the block, media of what is read may also be in these folders."""
+    return set_within(_media_roots, (*_media_roots.get(), *map(os.path.realpath, folders)))
+
+
+def media_roots(folder: Path) -> tuple[str, ...]:
+    """The folders that media of a file in a folder may be in."""
+    return (os.path.realpath(folder), *_media_roots.get())
 
 
 def _key(array: np.ndarray) -> bytes:

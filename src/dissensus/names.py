@@ -228,7 +228,7 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, dict):
         return list(first) == list(second) and all(same(v, second[k]) for k, v in first.items())
     if is_dataclass(first):
-        names = [one.name for one in fields(first)]
+        names = [one.name for one in fields(first) if one.compare]
         return type(first) is type(second) and all(
             same(getattr(first, name), getattr(second, name)) for name in names
         )

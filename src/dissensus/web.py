@@ -44,7 +44,8 @@ def web_app(page: str, actions: Mapping[str, Action], token: str) -> Starlette:
         from starlette.concurrency import run_in_threadpool
         from starlette.middleware import Middleware
         from starlette.middleware.trustedhost import TrustedHostMiddleware
-        from starlette.responses import HTMLResponse, JSONResponse
+        from starlette.requests import ClientDisconnect
+        from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
         from starlette.routing import Route
     except ImportError:
         raise _not_installed() from None
@@ -54,19 +55,28 @@ def web_app(page: str, actions: Mapping[str, Action], token: str) -> Starlette:
         return sent is not None and secrets.compare_digest(sent.encode(), token.encode())
 
     async def index(request: Request) -> Response:
-        if not known(request.query_params.get("token")):
+        cookie = f"dissensus-{request.url.port}"  # browsers send cookies to every port
+        if known(request.query_params.get("token")):  # which then leaves the address
+            response: Response = RedirectResponse("/", 303, HEADERS)
+            response.set_cookie(cookie, token, httponly=True, samesite="strict")
+            return response
+        if not known(request.cookies.get(cookie)):
             return HTMLResponse("Wrong token: open the address that was printed.", 403, HEADERS)
-        return HTMLResponse(page, headers=HEADERS)
+        own = f'<meta name="token" content="{token}">\n<meta name="viewport"'
+        return HTMLResponse(page.replace('<meta name="viewport"', own, 1), headers=HEADERS)
 
     async def act(request: Request) -> Response:
         if not known(request.headers.get("x-token")):
             return JSONResponse({"error": "Wrong token: open the page again."}, 403, HEADERS)
         body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > MOST_BYTES:
-                most = f"{MOST_BYTES >> 10} kB"
-                return JSONResponse({"error": f"That is longer than {most}; shorten it."}, 413)
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_BYTES:
+                    most = f"{MOST_BYTES >> 10} kB"
+                    return JSONResponse({"error": f"That is longer than {most}; shorten it."}, 413)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
         try:
             content = parse_json(body, "request")
             if not isinstance(content, dict):

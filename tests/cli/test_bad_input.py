@@ -246,7 +246,7 @@ def test_an_encoder_that_changed_since_training(run: Run, tmp_path: Path) -> Non
     )
     tiny_bert(tmp_path / "tiny", seed=1)
     choice.known_encoder.cache_clear()  # as a new process has it
-    ended = run(*predict)
+    ended = run(*predict, "--overwrite")
     assert (ended.code, said(ended)[-1]) == (
         1,
         f"Error: encoder {tiny!r} of 'text' is not the one of training: its weights or options "

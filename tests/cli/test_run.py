@@ -59,7 +59,7 @@ def test_answers_alone_still_have_a_report(tmp_path: Path, run: Run) -> None:
     assert ended.code == 0 and "no texts or other contents" in ended.err
     assert "No method is compared: there are no texts or other contents" in ended.out
     assert {path.name for path in out.iterdir()} == {
-        *("report.html", "report.json", "consensus.csv", "corpus")
+        *("report.html", "report.json", "run.json", "consensus.csv", "corpus")
     }
     consensus = (out / "consensus.csv").read_text(encoding="utf-8").splitlines()
     assert len(consensus) == 41 and consensus[0].startswith("item,answer,confidence")

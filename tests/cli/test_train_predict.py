@@ -80,7 +80,18 @@ def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path:
     )  # fmt: skip
     contents = {"x": (seen.contents["x"], seen.content["x"])}
     Corpus.build("early", seen.items, {"q": zoe}, contents=contents).save(early)
-    arguments = ("predict", model, crowd, "-o", answers, "--annotators", "zoe", "--split", "all")
+    arguments = (
+        "predict",
+        model,
+        crowd,
+        "-o",
+        answers,
+        "--annotators",
+        "zoe",
+        "--split",
+        "all",
+        "--overwrite",
+    )
     alone = run(*arguments, "--unknown", "nearest")
     assert alone.code == 0 and "'zoe'; predicted as the mean of the annotators" in alone.err
     enrolled = run(*arguments, "--unknown", "nearest", "--enrolment", early)

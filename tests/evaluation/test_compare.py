@@ -169,8 +169,9 @@ def test_what_is_missing_is_done_and_the_rest_is_left(crowd: Corpus, tmp_path: P
     kept = {path: (path / "fit.json").stat().st_mtime_ns for path in fits[::2]}
     for path in fits[1::2]:
         shutil.rmtree(path)
-    left = tmp_path / "out" / "fits" / f".{fits[1].name}.abc"  # as a killed process leaves it
-    shutil.copytree(fits[0], left)
+    left = tmp_path / "out" / "fits" / f".{fits[1].name}.new"  # as a killed process leaves it
+    shutil.copytree(fits[0], left / "files" / "fit")
+    (left / "lock").write_text("dissensus 1\n")
     (tmp_path / "out" / "results.json").unlink()
     run(crowd, tmp_path / "out", {"single": Single(training=QUICK), "prior": Prior()})
     assert found(tmp_path / "out") == whole
@@ -236,7 +237,9 @@ def test_a_second_one_at_once_is_refused(crowd: Corpus, tmp_path: Path) -> None:
         f"{tmp_path / 'out'}: another comparison is running in it (process {os.getpid()}); wait "
         "for it, or choose another folder"
     )
-    assert (tmp_path / "out" / ".lock").read_text() == f"{os.getpid()}\n"  # stale, and no bar
+    assert (
+        tmp_path / "out" / ".lock"
+    ).read_text() == f"dissensus {os.getpid()}\n"  # stale, and no bar
     assert len(run(crowd, tmp_path / "out").fits) == 6
 
 

@@ -90,7 +90,7 @@ def test_the_same_results_are_the_same_bytes_whatever_order_fits_ended_in(tmp_pa
         assert texts[0] == texts[1]
         assert (texts[0] == texts[2]) == (file == "items.parquet")
     assert built.equals(later)
-    Results.load(tmp_path / "one").save(tmp_path / "one")
+    Results.load(tmp_path / "one").save(tmp_path / "one", overwrite=True)
     for file in ("results.json", "items.parquet"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
@@ -99,7 +99,7 @@ def test_groups_are_kept(tmp_path: Path) -> None:
     built = replace(comparison(), groups={"t1": "x", "t0": "x"})
     built.save(tmp_path / "out")
     assert Results.load(tmp_path / "out").groups == {"t0": "x", "t1": "x"}
-    comparison().save(tmp_path / "out")
+    comparison().save(tmp_path / "out", overwrite=True)
     assert Results.load(tmp_path / "out").groups == {}
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["items.parquet", "results.json"]
 
@@ -142,5 +142,5 @@ def test_results_are_saved_whole_or_not_at_all(
     built.save(tmp_path / "out")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(results_module, "write_json", stopped)
-        comparison(n_seeds=1).save(tmp_path / "out")
+        comparison(n_seeds=1).save(tmp_path / "out", overwrite=True)
     assert Results.load(tmp_path / "out").equals(built)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.cookiejar
 import json
 import socket
 import threading
@@ -63,11 +64,29 @@ def reply_to(address: str, body: bytes | None = None, **headers: str) -> tuple[i
 
 
 def test_only_who_knows_the_token_sees_the_report(address: str) -> None:
-    status, page = reply_to(f"{address}/?token={TOKEN}")
-    assert status == 200 and "Try a text" in page and "connect-src 'self'" in page
+    jar = http.cookiejar.CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    with browser.open(f"{address}/?token={TOKEN}") as reply:
+        page = reply.read().decode()
+        assert reply.url == f"{address}/" and reply.headers["Referrer-Policy"] == "no-referrer"
+        assert reply.headers["X-Frame-Options"] == "DENY"
+    assert "Try a text" in page and "connect-src 'self'" in page and TOKEN in page
+    (cookie,) = jar
+    assert cookie.has_nonstandard_attr("HttpOnly") and cookie.name == f"dissensus-{address[17:]}"
     for wrong in ("", "?token=", "?token=a-secret2", "?token=%C3%A9"):
         status, text = reply_to(f"{address}/{wrong}")
         assert status == 403 and "Wrong token" in text and "Try a text" not in text
+
+
+def test_who_leaves_early_leaves_no_traceback(
+    address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for sent in (b"", b'{"text"', b"GET / HTTP"):
+        with socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2]))) as client:
+            head = f"POST /predict HTTP/1.1\r\nHost: localhost\r\nX-Token: {TOKEN}\r\n"
+            client.sendall(f"{head}Content-Length: 100\r\n\r\n".encode() + sent)
+    assert reply_to(f"{address}/")[0] == 403  # it still answers
+    assert "Traceback" not in caplog.text
 
 
 def test_a_typed_text_is_answered_for_each_annotator(address: str, model: Any) -> None:

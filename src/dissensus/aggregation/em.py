@@ -248,9 +248,13 @@ class HiddenTruth(Aggregator):
 
     # ---- a folder ----
 
-    def save(self, path: str | Path) -> None:
-        """Write what was learned of annotators as a folder; `restore` reads it back."""
-        with writing(path, "aggregation") as folder:
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write what was learned of annotators as a folder; `restore` reads it back.
+
+        Args:
+            overwrite: whether what was saved there is replaced; any other folder never is.
+        """
+        with writing(path, "aggregation", overwrite) as folder:
             state = getattr(self, self.state)
             flat = state.reshape(len(state), -1)
             columns = {"annotator": self.annotators_.array, "state": list(flat)}

@@ -56,7 +56,7 @@ class ModelOptions:
             arguments["warm_start"] = aggregator.restore(self.warm_start)
         return arguments
 
-    def report(self, fitted: Mapping[str, Aggregator]) -> None:
+    def report(self, fitted: Mapping[str, Aggregator], overwrite: bool) -> None:
         """Print the history, and save the model."""
         from dissensus.aggregation.em import HiddenTruth
 
@@ -77,12 +77,16 @@ class ModelOptions:
                         f"--save-model is for models of annotators of nominal or ordinal answers, "
                         f"not {aggregator.name}"
                     )
-                aggregator.save(self.save_model)
+                aggregator.save(self.save_model, overwrite)
                 console.say(f"{self.save_model}: written")
 
 
 def show_every_aggregator(
-    corpus: Corpus, questions: list[str] | None, output: Path | None, json: bool
+    corpus: Corpus,
+    questions: list[str] | None,
+    output: Path | None,
+    json: bool,
+    overwrite: bool,
 ) -> None:
     """Print the scores of all aggregators; write their answers to `output`, a column each."""
     from dissensus.evaluation import aggregator_scores
@@ -93,7 +97,8 @@ def show_every_aggregator(
     else:
         show_each(_shown(corpus, question, each) for question, each in rows.items())
     if output is not None:
-        for path in console.write_answers({q: _answers(each) for q, each in rows.items()}, output):
+        tables = {question: _answers(each) for question, each in rows.items()}
+        for path in console.write_answers(tables, output, overwrite):
             console.say(f"{path}: written")
 
 
@@ -186,6 +191,7 @@ def aggregate(
     save_model: Path | None = None,
     history: bool = False,
     json: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Aggregate the answers in FILE to one answer and a distribution per item.
 
@@ -216,9 +222,12 @@ def aggregate(
     """
     from dissensus import aggregation
     from dissensus.description import marks_text, usual_aggregators
+    from dissensus.files.folders import check_free
     from dissensus.prediction.answer_files import consensus_table
 
     options = ModelOptions(skills, warm_start, save_model, history)
+    if save_model is not None:
+        check_free(save_model, "aggregation", overwrite)
     whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
     if whole and (use_gold or annotator_table is not None):
         named = "--method all" if method == "all" else method
@@ -235,7 +244,7 @@ def aggregate(
     corpus.check_questions(names)
     if method in aggregation.TEXT_METHODS:
         texts = {q: aggregation.aggregate_texts(corpus[q], method, _vectors) for q in names}
-        console.emit_answers(texts, output, json)
+        console.emit_answers(texts, output, json, overwrite)
         for name, table in texts.items():
             console.say(f"{name}: {method} of {table.num_rows} items")
         return
@@ -243,7 +252,7 @@ def aggregate(
         pairs = {name: aggregation.comparisons(corpus, name) for name in names}
         rankers = {name: aggregation.RANKERS[method]().fit(each) for name, each in pairs.items()}
         ranked = {name: aggregation.ranking_table(pairs[name], rankers[name]) for name in names}
-        console.emit_answers(ranked, output, json)
+        console.emit_answers(ranked, output, json, overwrite)
         for name, each in pairs.items():
             n, things = int(each.weight.sum()), each.n_things
             console.say(f"{name}: {method} of {things} things from {n:,} comparisons")
@@ -251,7 +260,7 @@ def aggregate(
     for name in names:
         aggregation.check_shares(corpus[name].n_items, corpus[name].scale, name)
     if method == "all":
-        show_every_aggregator(corpus, question, output, json)
+        show_every_aggregator(corpus, question, output, json, overwrite)
         return
     methods: dict[str, tuple[str, dict[str, str]]] = {name: (method or "", {}) for name in names}
     if method is None:
@@ -262,9 +271,9 @@ def aggregate(
         fitted |= aggregation.aggregate(corpus, of, [name], use_gold, **arguments)
         if marks:
             console.say(f"{name}: {of}, because of {marks_text(marks)}")
-    options.report(fitted)
+    options.report(fitted, overwrite)
     tables = {q: consensus_table(corpus, q, one.prediction_) for q, one in fitted.items()}
-    console.emit_answers(tables, output, json)
+    console.emit_answers(tables, output, json, overwrite)
     if annotator_table is not None:
         try:
             estimates = [aggregation.annotator_table(corpus[q], f, q) for q, f in fitted.items()]

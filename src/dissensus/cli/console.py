@@ -257,23 +257,6 @@ def reservations() -> Iterator[None]:
             _reservations.reset(token)
 
 
-def check_not_replaced(output: Path, kind: str, overwrite: bool) -> None:
-    """Refuse to replace a folder without --overwrite, before any work is done.
-
-    Args:
-        kind: of the JSON file in the folder: "config" (a model) or "corpus".
-    """
-    from dissensus.files.folders import check_free
-
-    check_free(output, kind)
-    if not overwrite and output.is_dir() and any(output.iterdir()):
-        word = {"config": "model"}.get(kind, kind)
-        raise DataError(
-            f"{output}: already contains a {word}; use --overwrite to replace it, or choose "
-            "another path"
-        )
-
-
 def check_table(output: Path | None) -> None:
     """Refuse a file that is not a table, before any work is done."""
     from dissensus.files import tabular
@@ -328,7 +311,9 @@ def emit(
         show()
 
 
-def emit_answers(tables: Mapping[str, pa.Table], output: Path | None, json: bool) -> None:
+def emit_answers(
+    tables: Mapping[str, pa.Table], output: Path | None, json: bool, overwrite: bool = False
+) -> None:
     """Print the table of each question as JSON, or write it to a file or, as CSV, to stdout."""
     from dissensus.files.tabular import rounded
     from dissensus.prediction.answer_files import with_question
@@ -338,17 +323,19 @@ def emit_answers(tables: Mapping[str, pa.Table], output: Path | None, json: bool
         rows = [row for table in named for row in table.to_pylist()]
         print_json([{name: rounded(value) for name, value in row.items()} for row in rows])
     if output is not None or not json:
-        for path in write_answers(tables, output):
+        for path in write_answers(tables, output, overwrite):
             say(f"{path}: written")
 
 
-def write_answers(tables: Mapping[str, pa.Table], output: Path | None) -> list[Path]:
+def write_answers(
+    tables: Mapping[str, pa.Table], output: Path | None, overwrite: bool = False
+) -> list[Path]:
     """Write the table of each question; return the files. On stdout (None), all are one table with
     the column `question`."""
     from dissensus.prediction import answer_files
 
     if output is not None:
-        return answer_files.write_answers(tables, output)
+        return answer_files.write_answers(tables, output, overwrite)
     several = len(tables) > 1
     named = [answer_files.with_question(t, q) if several else t for q, t in tables.items()]
     write_tables(named, None)

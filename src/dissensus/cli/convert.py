@@ -32,16 +32,17 @@ def convert(
         dissensus convert labels.csv corpus/
         dissensus convert labels.csv corpus/ --item comment_id --scale interval:1:5
     """
+    from dissensus.files.folders import check_free
     from dissensus.writers import format_of, write
 
     to = format_of(out, to)
     console.reserve(out)
     if to == "corpus":
-        console.check_not_replaced(out, "corpus", overwrite)
+        check_free(out, "corpus", overwrite)
     corpus = source.read()
     if question:
         corpus = corpus.select(questions=question)
-    notes = write(corpus, out, to)
+    notes = write(corpus, out, to, overwrite)
     n_answers = sum(annotations.n_answers for annotations in corpus.questions.values())
     questions = ", ".join(corpus.questions)
     console.say(f"{out}: {corpus.n_items} items, {n_answers} answers to {questions}")

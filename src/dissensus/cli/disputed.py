@@ -15,6 +15,7 @@ def disputed(
     most: int = 0,
     json: bool = False,
     output: Path | None = None,
+    overwrite: bool = False,
 ) -> None:
     """List the items of FILE with different answers, the most disputed first.
 
@@ -42,4 +43,4 @@ def disputed(
         several = int((corpus[name].voters() >= 2).sum())
         shown = f"the {len(table):,} most disputed" if most else f"{len(table):,} disputed"
         say(f"{name}: {shown} of {several:,} items with two answers or more")
-    emit_answers(tables, output, json)
+    emit_answers(tables, output, json, overwrite)

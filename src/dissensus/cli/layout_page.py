@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.errors import DataError, DissensusError, counted
-from dissensus.files.folders import staged
-from dissensus.readers.layout import Layout, file_beside, kept_layout, layouts_taken
+from dissensus.readers.layout import Layout, keep_layout, kept_layout, layouts_taken
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
@@ -63,10 +62,7 @@ class LayoutPage:
         """Write the layout next to the file, if the file can be read with it."""
         layout = _requested(request)
         self._corpus(layout)
-        beside = file_beside(self.path)
-        with staged(beside) as new:
-            new.write_text(layout.to_toml() + "\n", encoding="utf-8")
-        return {"kept": beside.name}
+        return {"kept": keep_layout(self.path, layout).name}
 
     def state(self, layout: Layout) -> dict[str, Any]:
         """The first rows, the role of each column, and what the table says; or what is wrong."""

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
+import os
 import re
 import shlex
 import sys
@@ -41,7 +43,7 @@ COMMON = {  # options of several commands, as in `Documentation`
         "Compare groups of annotators by this attribute, e.g. gender; repeatable; all: by every "
         "attribute that has groups.",
     ),
-    "overwrite": ("", "Replace the folder if it already exists."),
+    "overwrite": ("", "Replace what an earlier run wrote there; nothing else is ever replaced."),
     "skip_bad": ("", "Leave out items whose contents cannot be read, and report them."),
     "epochs": ("min=1", "Number of epochs: --set training.epochs."),
     "learning_rate": ("", "Learning rate: --set training.learning_rate."),
@@ -264,6 +266,8 @@ class Input:
         layout: File that says how to read FILE, as dissensus layout prints it (default:
             FILE.dissensus.toml, if there is one).
         max_unpacked: Size that a compressed FILE may unpack to, e.g. 8GB (default: 2GB).
+        media_root: Folder that pictures, sounds and videos may be in, besides that of FILE;
+            repeatable.
         without: Annotators to leave out, separated by commas; suspicious stands for those at
             chance, contrary, constant or copying.
         remember: Keep these options next to FILE, in FILE.dissensus.toml; later commands use them.
@@ -291,6 +295,7 @@ class Input:
     header: int | None = None
     layout: Path | None = None
     max_unpacked: str | None = None
+    media_root: list[Path] | None = None
     without: str | None = None
     remember: bool = False
 
@@ -309,10 +314,11 @@ class Input:
     def check_outputs(self, *outputs: Path | None) -> None:
         """Refuse to write over FILE, or two results into one file."""
         named = [output for output in outputs if output is not None]
-        for output in named:
-            if output.exists() and self.file.exists() and output.samefile(self.file):
+        inputs = self.file, self.items, self.annotator_attributes, self.layout
+        for output, path in itertools.product(named, filter(None, inputs)):
+            if output.exists() and path.exists() and output.samefile(path):
                 raise DataError(f"{output}: is the input; choose another path for the output")
-        if len({output.resolve() for output in named}) < len(named):
+        if len({os.path.realpath(output) for output in named}) < len(named):
             raise DataError(f"{named[0]}: given for two outputs; write each to its own file")
 
     def each(self) -> list[Input]:
@@ -404,19 +410,17 @@ class Input:
 
     def _keep(self, options: dict[str, Any]) -> str:
         """Write the layout that is typed, or in --layout, next to FILE; returns a note."""
-        from dissensus.files.folders import staged
-        from dissensus.readers.layout import Layout, layout_of
+        from dissensus.readers.layout import Layout, keep_layout, layout_of
 
         layout = layout_of(options.pop("layout"))
         options.pop("max_unpacked", None)
+        options.pop("media_root", None)
         paths = {
             name: str(Path(value).resolve())
             for name, value in options.items()
             if isinstance(value, Path) or (name in ("gold", "features") and Path(value).is_file())
         }
-        text = Layout(**{**layout.stated(), **options, **paths}).to_toml()
-        with staged(self.settings_file) as path:
-            path.write_text(text + "\n", encoding="utf-8")
+        keep_layout(self.file, Layout(**{**layout.stated(), **options, **paths}))
         return f"{self.settings_file}: remembers how to read {self.file.name}"
 
 

@@ -28,6 +28,7 @@ def predict(
     skip_bad: bool = False,
     table: Path | None = None,
     by: Literal["item", "annotator"] = "item",
+    overwrite: bool = False,
 ) -> None:
     """Predict each annotator's answer, and their distribution, for the items of FILE.
 
@@ -69,7 +70,7 @@ def predict(
     from dissensus.prediction.answer_files import answers_table
     from dissensus.readers import read
 
-    folder, tables = _outputs(output, table)
+    folder, tables = _outputs(output, table, overwrite)
     reserve(output)
     for option, value in (("--attention", attention or None), ("--density", density)):
         if folder is None and value is not None:
@@ -98,10 +99,10 @@ def predict(
     every_question = ", ".join(predictions)
     written: list[tuple[str, str]] = []  # a path, and the questions that it has
     if folder is not None:
-        with_trained_items(predictions, model, part).save(folder)
+        with_trained_items(predictions, model, part).save(folder, overwrite)
         written.append((f"{folder}: ", every_question))
     for path in tables:
-        files = zip(rows, write_answers(rows, path), strict=bool(path))
+        files = zip(rows, write_answers(rows, path, overwrite), strict=bool(path))
         written += [(f"{file}: ", question) for question, file in files]
     for place, questions in written or [("", every_question)]:
         console.say(f"{place}{fitted.name} for {questions} on {counted(part.n_items, 'item')}")
@@ -110,7 +111,9 @@ def predict(
         console.say(f"with the density of {predicted.name}, {cells} cells")
 
 
-def _outputs(output: Path | None, table: Path | None) -> tuple[Path | None, list[Path | None]]:
+def _outputs(
+    output: Path | None, table: Path | None, overwrite: bool
+) -> tuple[Path | None, list[Path | None]]:
     """The folder of predictions, and the tables to write; None among them is stdout."""
     from dissensus.files.folders import check_free
     from dissensus.files.tabular import is_table
@@ -122,5 +125,5 @@ def _outputs(output: Path | None, table: Path | None) -> tuple[Path | None, list
     if is_table(output):
         return None, [output, *tables]
     check_folder(output, "predict")
-    check_free(output, "predictions")
+    check_free(output, "predictions", overwrite)
     return output, tables

@@ -32,9 +32,9 @@ def report(
     """
     from dissensus.evaluation import Results
     from dissensus.report import make_report
+    from dissensus.report.report import check_report
 
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise DataError(f"{output}: a report is HTML; name a file that ends in .html")
+    check_report(output)
     reserve(output)
     of_comparison = is_comparison(source.file)
     if of_comparison and results is not None:
@@ -73,6 +73,7 @@ def serve(
     from pathlib import Path
 
     from dissensus.cli.layout import serve_layout
+    from dissensus.contents import media_within
     from dissensus.corpus import Corpus
     from dissensus.evaluation import Results
     from dissensus.methods import load
@@ -92,7 +93,8 @@ def serve(
     if is_comparison(folder):
         results = Results.load(folder, unfinished=True)
     elif of_run:
-        corpus = Corpus.load(folder / "corpus")
+        with media_within(*source.media_root or ()):
+            corpus = Corpus.load(folder / "corpus")
         if (folder / "comparison").exists():
             results = Results.load(folder / "comparison", unfinished=True)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dissensus.cli.console import check_folder, check_not_replaced
+from dissensus.cli.console import check_folder
 
 
 def simulate(
@@ -35,10 +35,11 @@ def simulate(
         dissensus simulate demo/crowd --items 500 --annotators 10
     """
     from dissensus.errors import DataError, listed
+    from dissensus.files.folders import check_free
     from dissensus.simulate import PRESETS, truth
 
     check_folder(out, "simulate")
-    check_not_replaced(out, "corpus", overwrite)
+    check_free(out, "corpus", overwrite)
     if preset not in PRESETS:
         raise DataError(f"no preset {preset!r}; choose from {listed(PRESETS)}")
     sizes = {"n_items": items, "n_annotators": annotators, "labels_per_item": labels, "seed": seed}
@@ -47,7 +48,7 @@ def simulate(
     if values is not None:
         sizes["n_values"] = values
     corpus = PRESETS[preset](**sizes)
-    corpus.save(out)
+    corpus.save(out, overwrite)
     clauses = [f"{sum(answers.n_rows for answers in corpus.questions.values())} answers"]
     for question, answers in corpus.questions.items():
         known = truth(corpus, question)

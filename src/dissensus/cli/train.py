@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dissensus.cli import console
-from dissensus.cli.console import check_folder, check_not_replaced, quiet, reserve
+from dissensus.cli.console import check_folder, quiet, reserve
 from dissensus.cli.method_options import typed_settings
 from dissensus.cli.options import Input, reads_corpus
 from dissensus.cli.parts import readable, training_part
@@ -64,14 +64,14 @@ def train(
         dissensus train labels.csv -o model/ --hold-out 0.2
         dissensus train labels.csv -o model/ --method soft-label --fine-tune --epochs 5
     """
-    from dissensus.files.folders import writing
+    from dissensus.files.folders import check_free, writing
     from dissensus.methods import build
     from dissensus.methods.choice import chosen_method
     from dissensus.methods.framework.model_folder import save_trained_items
     from dissensus.methods.framework.settings import common_settings
 
     check_folder(output, "train")
-    check_not_replaced(output, "config", overwrite)
+    check_free(output, "config", overwrite)
     unfinished = output.with_name(f"{output.name}.unfinished")
     with _among_others() as leads:
         reserve(output if leads else None)
@@ -101,7 +101,7 @@ def train(
         for message in [*few_answers(fitted), *fitted.notes_]:
             console.say(message)
         if leads:
-            with writing(output, "config") as folder:
+            with writing(output, "config", overwrite) as folder:
                 fitted.write_to(folder)
                 save_trained_items(folder, part)
             fitted.forget_checkpoint()

@@ -392,9 +392,13 @@ class Corpus(CorpusFields):
 
     # ---- a folder of Parquet and JSON ----
 
-    def save(self, path: str | Path) -> None:
-        """Write the corpus as a folder, whole or not at all; `Corpus.load` reads it back."""
-        with writing(path, "corpus") as folder:
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write the corpus as a folder, whole or not at all; `Corpus.load` reads it back.
+
+        Args:
+            overwrite: whether a corpus that is there is replaced; any other folder never is.
+        """
+        with writing(path, "corpus", overwrite) as folder:
             write_corpus(self, folder)
 
     @classmethod

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import COLUMNS
-from dissensus.contents import Contents
+from dissensus.contents import Contents, media_roots
 from dissensus.corpus.fields import CorpusFields, Focus, LeftOut, Rationales
 from dissensus.files.folders import (
     column_names,
@@ -165,7 +165,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
     pa.default_memory_pool().release_unused()
     for number, entry in enumerate(front["contents"]):
         values = _columns(folder / f"content-{number}.parquet")["value"]
-        contents[entry["role"]] = Contents(entry["kind"], values)
+        contents[entry["role"]] = Contents(entry["kind"], values, media_roots(folder))
     if front["rationales"]:
         spans = _columns(folder / "rationales.parquet")
         item, annotator = (spans[name].to_numpy() for name in ("item", "annotator"))

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from dissensus import readers
 from dissensus.annotations import Repeats
+from dissensus.contents import media_within
 from dissensus.corpus import Corpus
 from dissensus.datasets.files import Folder
 from dissensus.errors import DataError, listed
@@ -326,6 +327,7 @@ def read(
     header: int | None = None,
     layout: Layout | str | Path | Mapping[str, Any] | None = None,
     max_unpacked: int | str | None = None,
+    media_root: str | Path | Sequence[str | Path] = (),
 ) -> Corpus:
     """Read annotations as a Corpus: from a file, a folder or a table in memory.
 
@@ -379,6 +381,7 @@ def read(
             file, if there is one. What is stated besides overrules it.
         max_unpacked: the size that a compressed file may unpack to, such as "8GB"; if left out,
             2 GB, and 200 times its own size if that is more than 50 MB.
+        media_root: folders that pictures, sounds and videos may be in, besides that of the file.
 
     Example:
         >>> import pyarrow as pa
@@ -387,9 +390,10 @@ def read(
         <Annotations: 2 answers by 2 annotators on 1 item, ordinal>
     """
     options = dict(locals())
-    for key in ("source", "corpus", "max_unpacked"):
+    for key in ("source", "corpus", "max_unpacked", "media_root"):
         del options[key]
-    with unpacking_up_to(max_unpacked):
+    roots = (media_root,) if isinstance(media_root, str | Path) else media_root
+    with unpacking_up_to(max_unpacked), media_within(*roots):
         return _read(source, corpus, options)
 
 

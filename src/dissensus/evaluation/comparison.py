@@ -200,7 +200,7 @@ def compare(
         )
         groups = _groups(corpus, folds, by)
         n_fits = {"fits": len(task.keys())}
-        Results.assemble(about, folds, outside, groups, n_fits).save(place.unfinished / FRONT)
+        Results.assemble(about, folds, outside, groups, n_fits).save(place.unfinished / FRONT, True)
         fit_missing(place, corpus, task, processes, deadline)
         results = Results.assemble(about, folds, [*place.load(task.keys()), *outside], groups)
         results.save(out)

@@ -125,7 +125,7 @@ class Fit:
 
     def save(self, folder: str | Path) -> None:
         """Write the fit to a folder of its own within `folder`, whole or not at all."""
-        with writing(Path(folder) / folder_name(self.key), "fit") as own:
+        with writing(Path(folder) / folder_name(self.key), "fit", True) as own:
             columns = zip(self.items.column_names, self.items.columns, strict=True)
             write_table(own / "items.parquet", dict(columns))
             write_json(own, "fit", plain(self.to_dict() | {"seconds": self.seconds}))

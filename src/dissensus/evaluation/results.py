@@ -22,12 +22,20 @@ from dissensus.errors import DataError, counted
 from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, plain
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
-from dissensus.files.folders import read_json, read_table, reading, staged, write_json, write_table
+from dissensus.files.folders import (
+    is_own,
+    read_json,
+    read_table,
+    reading,
+    staged,
+    write_json,
+    write_table,
+    writing,
+)
 from dissensus.tables import html_table, to_frame
 
 FRONT = "results"  # the name of the JSON file
 TRUTHS = "truths"  # in `About.protocol`: the questions that have one, as gold labels show
-OWN_FILES = {f"{FRONT}.json", "items.parquet", "groups.parquet"}
 
 
 @dataclass(frozen=True)
@@ -204,16 +212,17 @@ class Results:
 
     # ---- a folder of JSON and Parquet ----
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Write `results.json` and Parquet files; a folder with other content is refused.
 
         The same results give the same files, except for date, machine and times.
+
+        Args:
+            overwrite: whether results that are there are replaced; any other folder never is.
         """
         folder = Path(path)
-        check_results_folder(folder)
-        if not folder.exists() or {one.name for one in folder.iterdir()} <= OWN_FILES:
-            with staged(folder) as new:
-                new.mkdir()
+        if not is_own(folder, "comparison"):
+            with writing(folder, FRONT, overwrite) as new:
                 _write(self, new)
             return
         with staged(folder / f"{FRONT}.json") as new:  # JSON last
@@ -287,16 +296,17 @@ def code_commit() -> str:
 
 
 def check_results_folder(folder: Path) -> None:
-    """Refuse a folder that contains other files than results."""
+    """Refuse a folder that is neither empty, nor of results alone, nor of a comparison."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise DataError(
             f"{folder}: is a file; results are written to a folder, choose another path"
         )
-    files = [folder / f"{FRONT}.json", folder / "comparison.json", folder / "fits"]
-    has_results = any(path.exists() for path in files)
-    if any(folder.iterdir()) and not has_results:
+    names = {path.name for path in folder.iterdir()}
+    empty = not any((folder / "fits").glob("*"))  # a comparison was killed at its begin
+    begun = names <= {".lock", "fits", ".comparison.json.new"} and empty
+    if not (begun or is_own(folder, "comparison") or is_own(folder, FRONT)):
         raise DataError(
             f"{folder}: already exists and is not a results folder written by dissensus; choose "
             "another path"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import shutil
+import stat
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dissensus.block_cache import set_within
-from dissensus.errors import DataError, DissensusError, cut
+from dissensus.errors import DataError, DissensusError, cut, listed
 from dissensus.files.arrow import check_parquet, parquet_table
 from dissensus.files.checked_json import check_types, parse_json
 from dissensus.files.plain import open_plain, plain_bytes
@@ -28,6 +30,8 @@ LOCK = "lock"
 NEW = "files"  # the folder in a staging folder that has what is being written
 REPLACED = "replaced"  # what was there before, while it is being replaced
 _ATTEMPTS = 20  # to lock a folder that other processes create and delete
+_OWNER = "dissensus "  # in a lock, before the number of the process
+_LOCK_CONTENT = re.compile(rb"(dissensus \d+\n?)?")
 _HERE = -100  # paths are relative to the current folder, for renameat2
 _EXCHANGE = 2
 
@@ -66,6 +70,8 @@ def reserved(target: str | Path) -> Iterator[None]:
     if place in _reserved.get():
         yield
         return
+    if place.is_symlink() and not place.exists():
+        raise DataError(f"{target}: is a symbolic link to nothing; name a file")
     if place.exists() and not (place.is_file() or place.is_dir()):
         raise DataError(f"{target}: is a device or a pipe; name a file")
     with write_errors(target):
@@ -105,18 +111,22 @@ def reason_of(error: OSError) -> str:
 def lock(path: Path) -> int:
     """Lock a file for this process, and write the number of the process to it; returns its handle.
 
-    BlockingIOError with the number of the other process if that has locked it. On systems without
-    such locks nothing is checked.
+    BlockingIOError with the number of the other process if that has locked it. A file that has
+    anything else in it is not ours, and refused. On systems without such locks nothing is checked.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    content = os.pread(handle, 100, 0)
+    if not _LOCK_CONTENT.fullmatch(content):
+        os.close(handle)
+        raise DataError(f"{path}: was not written by dissensus; move it, or choose another path")
     try:
         _flock(handle)
     except BlockingIOError:
-        owner = os.pread(handle, 20, 0).decode(errors="replace").strip() or "unknown"
+        owner = os.pread(handle, 100, 0).decode().removeprefix(_OWNER).strip() or "unknown"
         os.close(handle)
         raise BlockingIOError(owner) from None
     os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+    os.pwrite(handle, f"{_OWNER}{os.getpid()}\n".encode(), 0)
     return handle
 
 
@@ -131,8 +141,14 @@ def remove_locked(folder: Path) -> None:
 def _locked_folder(folder: Path, target: str | Path) -> int:
     """Create a folder with a lock of this process; returns the handle of the lock."""
     for _ in range(_ATTEMPTS):
-        folder.mkdir(exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir()
         try:
+            if not _is_staging(folder):
+                raise DataError(
+                    f"{folder}: was not written by dissensus; move it, or choose another path "
+                    f"than {target}"
+                )
             handle = lock(folder / LOCK)
         except FileNotFoundError:  # another process has just deleted the folder
             continue
@@ -146,6 +162,14 @@ def _locked_folder(folder: Path, target: str | Path) -> int:
                 return handle
         os.close(handle)
     raise DataError(f"{target}: other processes are writing it; wait for them")
+
+
+def _is_staging(folder: Path) -> bool:
+    """Whether a folder is empty, or has only what a writer puts into it, with a lock."""
+    if folder.is_symlink() or not stat.S_ISDIR(folder.lstat().st_mode):
+        return False
+    names = {path.name for path in folder.iterdir()}
+    return not names or (LOCK in names and names <= {LOCK, NEW, REPLACED})
 
 
 def _flock(handle: int) -> None:
@@ -192,6 +216,35 @@ def _delete_within(folder: Path) -> None:
             _delete(path)
 
 
+def delete_files(folder: Path, *patterns: str) -> None:
+    """Delete the files in a folder that match, what killed writers of them left there, and the
+    folders that are empty then. Everything else stays."""
+    for pattern in patterns:
+        for path in folder.glob(pattern):
+            if path.is_file():
+                path.unlink(missing_ok=True)
+    for root, _, _ in os.walk(folder, topdown=False):
+        delete_leftovers(Path(root))
+        with suppress(OSError):
+            os.rmdir(root)
+
+
+def delete_leftovers(folder: Path) -> None:
+    """Delete what killed writers left in a folder, unless they were replacing something."""
+    for left in folder.glob(".*.new"):
+        if _is_staging(left) and not (left / REPLACED).exists():
+            with suppress(DataError, OSError):  # it may be of another process
+                handle = lock(left / LOCK)
+                remove_locked(left)
+                os.close(handle)
+
+
+def delete_own(folder: Path, kind: str) -> None:
+    """Delete a folder of this kind; one that has anything else in it stays."""
+    if is_own(folder, kind) and not foreign_names(folder, kind):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _delete(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
@@ -200,6 +253,9 @@ def _delete(path: Path) -> None:
 
 
 WORDS = {"config": "model"}  # what a folder is called, if not after its JSON file
+BESIDE = {  # files of a folder that have no checksum in its JSON file
+    "config": ("model.safetensors", "trained_items.parquet", "README.md", "log.csv"),
+}
 FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it
 TIMES = ("when", "seconds")  # what differs from run to run has no checksum
 CHECKSUMS = "checksums"  # in the JSON of a folder: of itself and of the tables, by name
@@ -216,25 +272,66 @@ _UNREADABLE: tuple[type[Exception], ...] = (*DAMAGE, OSError)
 
 
 @contextmanager
-def writing(path: str | Path, kind: str) -> Iterator[Path]:
+def writing(path: str | Path, kind: str, overwrite: bool = False) -> Iterator[Path]:
     """A temporary folder that becomes `path` if the block succeeds, and is deleted if it fails.
 
-    An existing folder is replaced only if it is empty or one of the same kind.
+    An existing folder is replaced as `check_free` says.
     """
-    check_free(Path(path), kind)
+    check_free(Path(path), kind, overwrite)
     with staged(path) as folder:
         folder.mkdir()
         yield folder
 
 
-def check_free(target: Path, kind: str) -> None:
-    """Refuse a path that contains something else, before any work is done."""
-    free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
-    if not free and not (target / f"{kind}.json").is_file():
+def check_free(target: Path, kind: str, overwrite: bool = False) -> None:
+    """Refuse a path that exists, before any work is done.
+
+    An empty folder is free. A folder is replaced only if its JSON file says that it is of this
+    kind, if nothing else is in it, and if that is wanted.
+    """
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    word = WORDS.get(kind, kind)
+    if not is_own(target, kind):
         raise DataError(
-            f"{target}: already exists and is not a dissensus {WORDS.get(kind, kind)} folder; "
-            "choose another path"
+            f"{target}: already exists and is not a dissensus {word} folder; choose another path"
         )
+    if foreign := foreign_names(target, kind):
+        raise DataError(
+            f"{target}: has {listed(foreign)}, which a dissensus {word} folder does not contain; "
+            "move that, or choose another path"
+        )
+    if not overwrite:
+        raise DataError(
+            f"{target}: is already a dissensus {word} folder; replace it with --overwrite "
+            "(overwrite=True), or choose another path"
+        )
+
+
+def is_own(folder: Path, kind: str) -> bool:
+    """Whether a folder has a JSON file that says that dissensus wrote it, and of which kind."""
+    return _front_of(folder, kind) is not None
+
+
+def foreign_names(folder: Path, kind: str) -> list[str]:
+    """What is in a folder of this kind, but was not written with it."""
+    sums = (_front_of(folder, kind) or {}).get(CHECKSUMS)
+    names = {f"{kind}.json", *BESIDE.get(kind, ()), *(sums if isinstance(sums, dict) else ())}
+    if sums is None and kind not in BESIDE:  # an earlier version wrote it
+        names |= {path.name for path in folder.glob("*.parquet")}
+    return sorted(
+        path.name for path in folder.iterdir() if path.name not in names or not path.is_file()
+    )
+
+
+def _front_of(folder: Path, kind: str) -> dict[str, Any] | None:
+    path = folder / f"{kind}.json"
+    try:
+        content = parse_json(plain_bytes(path), path)
+    except (OSError, DataError):
+        return None
+    ours = isinstance(content, dict) and content.get("kind") == kind
+    return content if ours and type(content.get("format")) is int else None
 
 
 def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = FORMAT) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from dissensus.annotations.annotations import middle
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
+from dissensus.errors import DataError
 from dissensus.files.folders import staged
 from dissensus.files.tabular import DIGITS, check_table, is_table, save_table
 from dissensus.prediction.prediction import Prediction
@@ -75,11 +76,16 @@ def _ties(best: np.ndarray, values: np.ndarray) -> dict[str, Any]:
     return {"tied": place < len(first), "tied_values": names.take(pa.array(place))}
 
 
-def write_answers(tables: Mapping[str, pa.Table], output: Path) -> list[Path]:
+def write_answers(
+    tables: Mapping[str, pa.Table], output: Path, overwrite: bool = False
+) -> list[Path]:
     """Write the table of each question; return the files.
 
     One question is written to `output`, several to a file each, such as said-label.csv, or
     label.csv in a folder.
+
+    Args:
+        overwrite: whether files are replaced that `output` does not name itself.
     """
     if is_table(output) and len(tables) == 1:
         paths = dict.fromkeys(tables, output)
@@ -91,6 +97,11 @@ def write_answers(tables: Mapping[str, pa.Table], output: Path) -> list[Path]:
     if len(set(paths.values())) < len(paths):  # questions "a/b" and "a:b"
         numbered = enumerate(paths.items(), 1)
         paths = {q: p.with_name(f"{p.stem}-{n}{p.suffix}") for n, (q, p) in numbered}
+    existing = [path for path in paths.values() if path != output and path.exists()]
+    if existing and not overwrite:
+        raise DataError(
+            f"{existing[0]}: already exists; replace it with --overwrite, or choose another path"
+        )
     for question, path in paths.items():
         own = tables[question]
         write_tables([with_question(own, question) if len(tables) > 1 else own], path)

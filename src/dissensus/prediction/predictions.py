@@ -90,9 +90,13 @@ class Predictions(Mapping[str, Prediction]):
         """Other predictions of the same method, with the same densities."""
         return Predictions(by_question, self.method, self.corpus, self.densities.values())
 
-    def save(self, path: str | Path) -> None:
-        """Write a folder, whole or not at all."""
-        with writing(path, "predictions") as folder:
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write a folder, whole or not at all.
+
+        Args:
+            overwrite: whether predictions that are there are replaced; any other folder never is.
+        """
+        with writing(path, "predictions", overwrite) as folder:
             fronts, written = [], list[Prediction]()
             for number, (question, prediction) in enumerate(self.items()):
                 maps = [id(each) for each in prediction.attention]

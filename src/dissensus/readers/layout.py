@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 
 from dissensus.annotations import Repeats
 from dissensus.errors import DataError, NoAnswersError, did_you_mean, listed
+from dissensus.files.folders import staged
 from dissensus.files.plain import plain_bytes
 from dissensus.scales import Scale
 
@@ -301,6 +302,25 @@ def file_beside(path: Path) -> Path:
     return path.with_name(path.name + ENDING) if path.name else path / ENDING
 
 
+def keep_layout(path: Path, layout: Layout) -> Path:
+    """Write the layout next to a file; what is there is replaced only if it is a layout."""
+    beside = file_beside(path)
+    if beside.exists() and not _is_layout(beside):
+        raise DataError(f"{beside}: already exists and is not a layout; move it first")
+    with staged(beside) as new:
+        new.write_text(layout.to_toml() + "\n", encoding="utf-8")
+    return beside
+
+
+def _is_layout(path: Path) -> bool:
+    """Whether a file has fields of a layout and no others, with any values."""
+    try:
+        fields_of = tomllib.loads(plain_bytes(path).decode())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return fields_of.keys() <= {one.name for one in fields(Layout)}
+
+
 def kept_layout(path: Path) -> Layout | None:
     """The layout that is kept next to a file; None if there is none."""
     beside = file_beside(path)
@@ -309,7 +329,8 @@ def kept_layout(path: Path) -> Layout | None:
     try:
         layout = Layout.load(beside)
     except DataError as error:
-        raise DataError(f"{error}; delete it, or write it again with --remember") from None
+        again = ", or write it again with --remember" if _is_layout(beside) else ""
+        raise DataError(f"{error}; delete it{again}") from None
     files = {part: getattr(layout, part) for part in ("items", "annotator_attributes")}
     return layout.with_changes(
         **{part: str(path.parent / file) for part, file in files.items() if file is not None}

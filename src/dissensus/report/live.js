@@ -97,7 +97,7 @@ const predict = async (text) => {
   try {
     const reply = await fetch("predict", {
       method: "POST",
-      headers: { "Content-Type": "application/json", "X-Token": new URLSearchParams(location.search).get("token") },
+      headers: { "Content-Type": "application/json", "X-Token": document.querySelector("meta[name=token]").content },
       body: JSON.stringify({ text }),
     });
     const content = await reply.json();

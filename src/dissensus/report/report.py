@@ -16,6 +16,7 @@ from dissensus.drawing.svg import LONGEST, brief
 from dissensus.errors import DataError
 from dissensus.evaluation import Results
 from dissensus.files.folders import staged
+from dissensus.files.plain import plain_bytes
 from dissensus.prediction import Predictions
 from dissensus.report.blocks import Section, Table
 from dissensus.report.page import to_html
@@ -27,6 +28,9 @@ from dissensus.report.sections.predictions import densities, predicted
 from dissensus.report.summary import summary_of
 
 MOST_DISPUTED = 20
+GENERATOR = b'<meta name="generator" content="dissensus">'  # in each report
+JSON = {"format": 1, "kind": "report"}
+JSON_START = json.dumps(JSON, indent=1).removesuffix("\n}").encode()
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Everything that the report shows, as JSON."""
         return {
+            **JSON,
             "title": brief(self.title, LONGEST),
             "date": self.date,
             "summary": [brief(sentence, LONGEST) for sentence in self.summary],
@@ -64,12 +69,12 @@ class Report:
         }
 
     def save(self, path: str | Path) -> list[Path]:
-        """Write PATH (.html), and PATH with the ending .json; returns both paths."""
-        path = Path(path)
-        if path.suffix.lower() not in (".html", ".htm"):
-            raise DataError(f"{path}: a report is HTML; name a file that ends in .html")
+        """Write PATH (.html), and PATH with the ending .json; returns both paths.
+
+        Files that are there are replaced if they are an earlier report.
+        """
+        paths = check_report(Path(path))
         content = json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-        paths = [path, path.with_suffix(".json")]
         for target, text in zip(paths, (self.to_html(), content + "\n"), strict=True):
             with staged(target) as new:
                 new.write_text(text, encoding="utf-8", errors="replace")
@@ -79,6 +84,23 @@ class Report:
         """The report within a notebook, apart from its styles."""
         page = self.to_html().replace("&", "&amp;").replace('"', "&quot;")
         return f'<iframe srcdoc="{page}" style="width:100%;height:640px;border:0"></iframe>'
+
+
+def check_report(path: Path) -> list[Path]:
+    """The two files of a report; refuses a path that is no HTML file, or where other files are."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise DataError(f"{path}: a report is HTML; name a file that ends in .html")
+    paths = [path, path.with_suffix(".json")]
+    for target in paths:
+        if target.is_file():
+            start = plain_bytes(target)[:1000]
+            own = GENERATOR in start if target == path else start.startswith(JSON_START)
+            if start and not own:
+                raise DataError(
+                    f"{target}: already exists and is not a report of dissensus; move it, or "
+                    "choose another path"
+                )
+    return paths
 
 
 def make_report(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from torch import Tensor
 
 from dissensus.errors import CheckpointError
 from dissensus.files.checked_json import parse_json
-from dissensus.files.folders import staged
+from dissensus.files.folders import delete_files, staged
 
 FORMAT = "2"
 CHECKSUM = "checksum"  # in the header
@@ -88,6 +89,15 @@ class Checkpoint:
                 "same ones to resume, or remove it and train again"
             )
         return tensors, parse_json(facts.get("state", ""), self.path)
+
+
+def delete_checkpoint(folder: Path) -> None:
+    """Delete the saved states of a training, and its folder if it is empty then."""
+    for path in (folder / STATE, *folder.glob(f"*/{STATE}")):
+        with suppress(SafetensorError, OSError), safe_open(path, framework="pt") as file:
+            if (file.metadata() or {}).keys() >= {"format", "of", CHECKSUM}:
+                path.unlink()
+    delete_files(folder)
 
 
 def _checksum(tensors: dict[str, Tensor], facts: dict[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from dissensus.deadline import TimeIsUp, check_deadline, deadline
 from dissensus.encoders import encodings
 from dissensus.encoders.framework.cache import is_cached
 from dissensus.errors import DataError
+from dissensus.evaluation.execution.folder import delete_comparison
 from dissensus.evaluation.execution.schedule import duration, seconds_of_fit
 from dissensus.files.folders import read_json, staged, write_json
 from dissensus.methods import build
@@ -115,7 +115,7 @@ def part_within(
         compared, reason = _items_within(budget, corpus, encoder, methods, seeds)
         part = replace(whole, compared=compared, reason=reason)
     if kept is not None and kept.compared != part.compared:
-        shutil.rmtree(comparison, ignore_errors=True)
+        delete_comparison(comparison)
         if begun and kept.compared:
             message(f"{comparison}: the comparison of {kept.compared:,} items is replaced")
     if not part.reason:

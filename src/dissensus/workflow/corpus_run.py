@@ -19,7 +19,7 @@ from dissensus.description import leave_out, marks_text, usual_aggregators
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import Best, best_method
-from dissensus.files.folders import check_free
+from dissensus.files.folders import check_free, is_own, staged, write_json
 from dissensus.prediction.answer_files import consensus_table, write_answers
 from dissensus.report import make_report
 from dissensus.workflow.budget import Budget, part_within
@@ -28,6 +28,12 @@ from dissensus.workflow.models import Models, Steps, files_line, seeded_method, 
 from dissensus.workflow.plan import Plan, floors_for, needs_encoder, nothing_to_learn, plan
 
 FIRST_SECONDS = 1.0  # at least, for the methods that ignore the content, which are fitted first
+FRONT = "run"  # the JSON file that tells the folder of a run
+WRITTEN = (
+    *("run.json", "report.html", "report.json", "corpus", "model", "annotator-model"),
+    *("comparison", "part.json", "consensus.csv", "consensus-*.csv"),
+    *("predictions.csv", "predictions-*.csv"),
+)  # in the folder of a run
 FOLDERS = {"corpus": "corpus", "model": "config", "annotator-model": "config"}  # and their kind
 
 
@@ -122,7 +128,7 @@ def run(
     steps = Steps(corpus, out, Budget.of(answered, budget, start), encoder, command, message)
     learned, chosen = _planned(steps, answered, tuple(methods), seeds)
     results, note = _compared(steps, learned, chosen)
-    corpus.save(out / "corpus")
+    corpus.save(out / "corpus", overwrite=True)
     models = Models()
     if results is not None:
         models = train_best(steps, learned, results, methods)
@@ -165,7 +171,17 @@ def _make_folder(out: Path) -> None:
     except OSError as error:
         raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None
     for name, kind in FOLDERS.items():
-        check_free(out / name, kind)
+        check_free(out / name, kind, overwrite=True)
+    front = out / f"{FRONT}.json"
+    if is_own(out, FRONT):
+        return
+    if existing := sorted(path for name in WRITTEN for path in out.glob(name)):
+        raise DataError(
+            f"{existing[0]}: already exists and was not written by a run; move it, or choose "
+            "another folder"
+        )
+    with staged(front) as new:
+        write_json(new.parent, FRONT, {})
 
 
 def _planned(
@@ -247,4 +263,5 @@ def _write_consensus(steps: Steps, corpus: Corpus) -> None:
         tables[question] = consensus_table(corpus, question, fitted[question].prediction_)
     path = steps.out / "consensus.csv"
     if tables:
-        steps.message(files_line(write_answers(tables, path), path, "one answer for each item"))
+        paths = write_answers(tables, path, overwrite=True)
+        steps.message(files_line(paths, path, "one answer for each item"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from dissensus.evaluation.best_method import (
 from dissensus.evaluation.comparison_table import BASELINES, FLOORS, higher_is_better
 from dissensus.evaluation.execution.schedule import duration
 from dissensus.evaluation.result_tables import comparable_methods
-from dissensus.files.folders import writing
+from dissensus.files.folders import delete_own, writing
 from dissensus.methods import build
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.model_folder import save_trained_items
@@ -152,8 +151,7 @@ def train_best(steps: Steps, learned: Corpus, results: Results, methods: Sequenc
     if why_none:
         steps.message(why_none)
     if own is None or own.method == best.method:
-        if (steps.out / "annotator-model" / "config.json").is_file():  # of an unfinished run
-            shutil.rmtree(steps.out / "annotator-model")
+        delete_own(steps.out / "annotator-model", "config")  # of an unfinished run
     else:
         missing, name = "no model of each annotator is saved", "annotator-model"
         own_method = steps.in_time(missing, _saved, steps, own, learned, results, name)
@@ -209,7 +207,7 @@ def _floor(results: Results) -> tuple[Best | None, str]:
 def _saved(steps: Steps, best: Best, corpus: Corpus, results: Results, name: str) -> Method:
     """A method trained on all items of a corpus, in a folder with its card."""
     method, folder = seeded_method(best.method, steps.encoder).fit(corpus), steps.out / name
-    with writing(folder, "config") as temporary:
+    with writing(folder, "config", overwrite=True) as temporary:
         method.write_to(temporary)
         save_trained_items(temporary, corpus)
         _add_figures_to_card(temporary, results, best.method, corpus.n_items)
@@ -227,7 +225,7 @@ def _write_predictions(
     what = "for each annotator " if by == "annotator" else ""
     items = counted(bare.n_items, "item")
     line = f"predicted {what}by {method.name}: {items} without answers"
-    steps.message(files_line(write_answers(rows, path), path, line))
+    steps.message(files_line(write_answers(rows, path, True), path, line))
 
 
 def files_line(paths: Sequence[Path], path: Path, what: str) -> str:

@@ -53,12 +53,16 @@ def format_of(path: Path, to: str | None) -> str:
     return to
 
 
-def write(corpus: Corpus, path: Path, to: str | None = None) -> list[str]:
-    """Write a corpus, whole or not at all; the notes say what the format cannot hold."""
+def write(corpus: Corpus, path: Path, to: str | None = None, overwrite: bool = False) -> list[str]:
+    """Write a corpus, whole or not at all; the notes say what the format cannot hold.
+
+    Args:
+        overwrite: whether a corpus folder that is there is replaced; any other folder never is.
+    """
     path = Path(path)
     to = format_of(path, to)
     if to == "corpus":
-        corpus.save(path)
+        corpus.save(path, overwrite)
         return []
     if to == "datasets" and path.exists():
         raise DataError(f"{path}: already exists; choose another path")

@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from dissensus import Corpus
+from dissensus import Corpus, read
 from dissensus.errors import DataError, DissensusError, ModelError, Unfinished
 from dissensus.evaluation import (
     FitFolder,
@@ -114,7 +114,8 @@ class FitTask(ABC):
         """The outcomes of a job."""
 
     def opened(self, folder: Path) -> Opened:
-        return Opened({path.name: Corpus.load(path) for path in sorted(folder.iterdir())})
+        paths = sorted(folder.iterdir())
+        return Opened({path.name: read(path, media_root=os.sep) for path in paths})
 
     def done(self, opened: Opened, job: Fits) -> Iterator[Any]:
         """The outcomes of a job; an error of the data or settings is kept in each of them."""
@@ -159,7 +160,7 @@ def run_fits(
     in_time = itertools.takewhile(lambda job: time.monotonic() < request.until, jobs)
     if n > 1:
         for name, corpus in corpora.items():
-            corpus.save(place.corpus / name)
+            corpus.save(place.corpus / name, overwrite=True)
         fits = fits_in_processes(task, place.corpus, in_time, n)
     else:
         fits = fits_in_this_process(task, Opened(corpora), in_time)
@@ -213,7 +214,7 @@ class SavedOutcome:
     def save(self, folder: str | Path) -> None:
         """Write it into a folder of fits, as a folder of its own, whole or not at all."""
         arrays, rest = _parted(self)
-        with writing(Path(folder) / folder_name(self.key), "fit") as own:
+        with writing(Path(folder) / folder_name(self.key), "fit", True) as own:
             if any(array.size for array in arrays.values()):
                 np.savez_compressed(own / ARRAYS, **arrays)  # type: ignore[arg-type]
             write_json(own, "fit", plain(rest))

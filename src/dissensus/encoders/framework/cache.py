@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 KEY = np.dtype("S32")
 PARTS = ("keys", "vectors", "places", "offsets", "cut")
-PIECES = "*.safetensors"
+PIECES = "????????-????????.safetensors"  # a random name, and the checksum
 LIMIT = "20 GB"  # of all pieces together, unless DISSENSUS_CACHE_LIMIT is set
 LEFTOVER = 3600  # seconds after which an unfinished piece is deleted
 BLOCK = 4096  # bytes that are summed for a checksum
@@ -327,13 +327,11 @@ def _remove(piece: Path) -> None:
 
 
 def _remove_leftovers() -> None:
-    """Delete what killed processes left behind, and the pieces of earlier versions: folders."""
+    """Delete what killed processes left behind."""
     for folder in _encoder_folders():
-        for path in folder.glob(".new-*"):
+        for path in folder.glob(".new-????????"):
             if time.time() - _used(path)[0] > LEFTOVER:
                 _remove(path)
-        for path in [path for path in folder.iterdir() if path.is_dir()]:
-            shutil.rmtree(path, ignore_errors=True)
 
 
 # ---- keys ----

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dissensus.contents import Kind
 from dissensus.encoders.framework.cache import cache_folder
-from dissensus.errors import DataError, InstallError, ModelError, listed
+from dissensus.errors import DataError, InstallError, ModelError, cut, listed
 from dissensus.files.folders import staged
 
 if TYPE_CHECKING:
     from torch import nn
 
+MOST_LAYERS = 1000  # of a model
+MOST_MISSING = 10**7  # weights that a configuration may describe beyond its files
 UNUSED = ("pooler", "adapter", "mask_token", "masked_spec_embed")  # parts of models not used here
 
 
@@ -183,15 +185,15 @@ def load_pretrained(loader: Any, source: str, name: str | None = None, **options
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # dissensus has its own
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # a damaged folder can cause any: KeyError, RecursionError ...
         if "trust_remote_code" in str(error):
             raise InstallError(
                 f"encoder {name!r} needs Python code of its own (`auto_map` in its configuration), "
                 "which is never run here; choose a model whose architecture is part of transformers"
             ) from None
-        reason = str(error).strip().splitlines()[0]
+        reason = (str(error).strip().splitlines() or [""])[0] or type(error).__name__
         raise InstallError(
-            f"encoder {name!r} cannot be loaded ({reason}); choose an installed one (see "
+            f"encoder {name!r} cannot be loaded ({cut(reason)}); choose an installed one (see "
             "docs/encoders.md), a folder with a transformers model, or a model on a hub that can "
             "be reached"
         ) from None
@@ -209,9 +211,12 @@ def pretrained_network(
     Args:
         part: selects the part of the model that is used; all of it if left out.
     """
-    from transformers import AutoModel
+    from transformers import AutoConfig, AutoModel
     from transformers.utils import logging
 
+    named = source if name is None else name
+    config = options.setdefault("config", load_pretrained(AutoConfig, source, name))
+    _check_config(config, Path(source), named)
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of its own report on weights
     try:
@@ -234,12 +239,57 @@ def pretrained_network(
     ]
     if details:
         raise ModelError(
-            f"encoder {source if name is None else name!r}: its weights do not match "
+            f"encoder {named!r}: its weights do not match "
             f"{type(model).__name__}, the architecture in its configuration "
             f"({'; '.join(details)}); choose a model whose architecture is part of transformers, "
             "or an undamaged copy"
         )
     return network
+
+
+def _check_config(config: Any, folder: Path, name: str) -> None:
+    """Refuse a configuration that would run code of a hub, or make more weights than a folder has.
+
+    An attention of another name than transformers' own is a kernel that is downloaded and run.
+    """
+    for part in (config, *(getattr(config, key, None) for key in config.sub_configs)):
+        attention = getattr(part, "_attn_implementation", None)
+        if getattr(part, "quantization_config", None) is not None:
+            raise ModelError(f"encoder {name!r}: its weights are quantized; choose a plain copy")
+        if attention not in (None, "eager", "sdpa"):
+            raise ModelError(
+                f"encoder {name!r}: its configuration asks for the attention {cut(attention)!r}, "
+                "which may be code of a hub; remove that from config.json, or choose another"
+            )
+    n_bytes = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    if not n_bytes:  # a model on the hub
+        return
+    n_weights = _n_weights(config, name)
+    if n_weights > MOST_MISSING + 2 * n_bytes:
+        raise ModelError(
+            f"encoder {name!r}: its configuration describes {n_weights:,} weights, but its files "
+            f"have {n_bytes:,} bytes; is a file missing?"
+        )
+
+
+def _n_weights(config: Any, name: str) -> float:
+    """How many weights a model of this configuration has, without making them."""
+    import torch
+    from transformers import AutoModel
+
+    layers = [n for key, n in vars(config).items() if "layers" in key and isinstance(n, int)]
+    if max(layers, default=0) > MOST_LAYERS:
+        raise ModelError(f"encoder {name!r}: {max(layers):,} layers, more than {MOST_LAYERS:,}")
+    try:
+        with torch.device("meta"):
+            model = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+    except Exception as error:
+        reason = (str(error).strip().splitlines() or [""])[0] or type(error).__name__
+        raise ModelError(
+            f"encoder {name!r}: no model can be made of its configuration ({cut(reason)}); choose "
+            "an undamaged copy"
+        ) from None
+    return sum(weights.numel() for weights in model.parameters())
 
 
 def _belongs(key: str, model: Any, network: nn.Module) -> bool:

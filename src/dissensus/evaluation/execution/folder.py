@@ -8,7 +8,6 @@ whole or not at all, so that a comparison can be killed at any time and resumed.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +16,21 @@ from typing import Any
 
 from dissensus.errors import DataError
 from dissensus.evaluation.fit import Fit, Key, folder_name, keys_in, plain
+from dissensus.evaluation.results import FRONT as RESULTS
 from dissensus.evaluation.results import ComparisonFields, check_results_folder
-from dissensus.files.folders import lock, read_json, reason_of, staged, write_json
+from dissensus.files.folders import (
+    delete_files,
+    delete_leftovers,
+    delete_own,
+    lock,
+    read_json,
+    reason_of,
+    staged,
+    write_json,
+)
 
 FRONT = "comparison"
+TRIED = ("trial-*.json", "training/state.safetensors", "training/*/state.safetensors")
 WEIGHED_IN_TRIALS, GOLD_CONSENSUS = "answers weighed in trials", "consensus for gold labels"
 NEW_FACTS = {WEIGHED_IN_TRIALS, GOLD_CONSENSUS}  # comparisons of earlier versions have none of them
 
@@ -77,11 +87,6 @@ class FitFolder:
             if kept.get("outside", []) == known["outside"]:
                 known["command"] = kept["command"]
             known["commits"] = list(dict.fromkeys([*kept["commits"], commit]))
-        elif keys_in(self.fits):
-            raise DataError(
-                f"{self.folder}: has fits but no {FRONT}.json, which describes the comparison; "
-                "choose another folder"
-            )
         self.write(known)
         return known["command"], ", ".join(known["commits"])
 
@@ -118,15 +123,29 @@ class FitFolder:
     def keep(self, fit: Any) -> None:
         """Save a fit, or anything else that has `key` and `save`; delete its checkpoint, trials."""
         fit.save(self.fits)
-        shutil.rmtree(self.unfinished / folder_name(fit.key), ignore_errors=True)
+        delete_files(self.unfinished / folder_name(fit.key), *TRIED)
 
     def load(self, keys: Iterable[Key]) -> list[Fit]:
         return [Fit.load(self.fits / folder_name(key)) for key in keys]
 
     def clean(self) -> None:
         """Delete what killed processes left half-written."""
-        for left in (*self.folder.glob(".*.new"), *self.fits.glob(".*"), self.corpus):
-            shutil.rmtree(left, ignore_errors=True)
+        delete_leftovers(self.fits)
+        delete_leftovers(self.folder)
+        delete_own(self.corpus, "corpus")
+
+    def forget(self) -> None:
+        """Delete checkpoints and trials, once all fits are done."""
+        results = f"{RESULTS}/results.json", f"{RESULTS}/*.parquet"
+        delete_files(self.unfinished, *(f"*/{pattern}" for pattern in TRIED), *results)
+
+
+def delete_comparison(folder: Path) -> None:
+    """Delete a comparison; what else is in its folder stays."""
+    FitFolder(folder).forget()
+    fits = "fits/*/fit.json", "fits/*/items.parquet"
+    tables = "results.json", "items.parquet", "groups.parquet", f"{FRONT}.json"
+    delete_files(folder, *fits, *tables, ".lock")
 
 
 def _is_of_version(fact: str) -> bool:

@@ -8,11 +8,11 @@ same fit alone only up to rounding, and a comparison must always end with the sa
 from __future__ import annotations
 
 import math
-import shutil
+import os
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 import numpy as np
@@ -75,7 +75,7 @@ def fit_missing(
             f"time limit reached: {len(keys) - len(left.keys)} of {len(keys)} fits done; run the "
             "same command again to resume"
         )
-    shutil.rmtree(place.unfinished, ignore_errors=True)
+    place.forget()
 
 
 def _fits(
@@ -96,7 +96,9 @@ def _fits(
         raise DataError(f"at least one process is needed, found {processes}")
     if n < 2:
         return fits_in_this_process(task, corpus, begun, deadline), n
-    corpus.save(place.corpus)
+    corpus.save(place.corpus, overwrite=True)
+    roots = {root for one in corpus.contents.values() for root in one.roots or (os.sep,)}
+    task = replace(task, media=tuple(sorted(roots)))
     return fits_in_processes(task, place.corpus, begun, n, deadline), n
 
 

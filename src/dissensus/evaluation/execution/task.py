@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from dissensus.aggregation import Mace
 from dissensus.annotations import Annotations
+from dissensus.contents import media_within
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
 from dissensus.errors import CheckpointError, DissensusError, ModelError
@@ -67,6 +67,7 @@ class Task:
     densities: tuple[DensityReading, ...] = ()  # how densities are predicted and scored
     scoring: str | None = None  # the metric that settings are chosen by; the main one if None
     consensus: Literal["own", "all"] | None = None  # as in `Method.predict`; None: "all" for gold
+    media: tuple[str, ...] = ()  # folders that other processes may open media in
 
     def keys(self) -> list[Key]:
         """Every fit, fold by fold; a method without randomness has only the first seed."""
@@ -96,7 +97,8 @@ class Task:
     # ---- for worker processes ----
 
     def opened(self, folder: Path) -> Corpus:
-        return Corpus.load(folder)
+        with media_within(*self.media):
+            return Corpus.load(folder)
 
     def done(self, opened: Corpus, job: Job) -> Iterator[Fit]:
         return fits_of(self, opened, job)
@@ -154,7 +156,7 @@ def _fitted(task: Task, corpus: Corpus, key: Key) -> Fit:
         try:
             method.fit(train, task.questions, validation, checkpoint=checkpoint)
         except CheckpointError:  # of an earlier version of the code
-            shutil.rmtree(checkpoint, ignore_errors=True)
+            method.forget_checkpoint()
             method.fit(train, task.questions, validation, checkpoint=checkpoint)
         fit = _tested(fit, task, method, test)
         method.forget_checkpoint()

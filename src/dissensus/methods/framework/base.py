@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -179,8 +178,10 @@ class Method(ABC):
 
     def forget_checkpoint(self) -> None:
         """Remove the checkpoint, once the model is saved."""
+        from dissensus.training.checkpoint import delete_checkpoint
+
         if self._checkpoint is not None:
-            shutil.rmtree(self._checkpoint, ignore_errors=True)
+            delete_checkpoint(self._checkpoint)
             self._checkpoint = None
 
     def begin_fit(
@@ -437,11 +438,15 @@ class Method(ABC):
 
     # ---- save and load ----
 
-    def save(self, path: str | Path) -> None:
-        """Write a folder: model.safetensors, config.json and a model card; no pickle, no code."""
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write a folder: model.safetensors, config.json and a model card; no pickle, no code.
+
+        Args:
+            overwrite: whether a model that is there is replaced; any other folder never is.
+        """
         if not hasattr(self, "learned_"):
             raise ModelError(f"{self.name} is not fitted yet; there is nothing to save")
-        with writing(path, "config") as folder:
+        with writing(path, "config", overwrite) as folder:
             self.write_to(folder)
 
     def write_to(self, folder: Path) -> None:

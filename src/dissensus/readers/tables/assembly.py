@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.annotations import Annotations, Repeats
-from dissensus.contents import Contents
+from dissensus.contents import Contents, media_roots
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names
@@ -218,7 +218,7 @@ class _Assembly:
             return Contents(kind, cells.values), codes
         written = cells.values.to_pylist()
         paths = [os.path.join(rows.folder, path.strip()) for path in written]  # may be missing
-        contents, code = Contents.distinct(kind, paths)
+        contents, code = Contents.distinct(kind, paths, media_roots(rows.folder))
         return contents, np.r_[code, -1][codes]
 
 
