@@ -40,13 +40,6 @@ def test_a_column_that_is_nearly_always_the_same_is_a_function_only_without_exce
     assert is_function(column(["yes" if n in range(20, 25) else "no" for n in range(500)]), groups)
 
 
-def test_copies_of_whole_rows_are_no_repeated_pairs() -> None:
-    one, other, answer = (column(list(cells)) for cells in ("aabba", "xyxyx", "12344"))
-    assert n_repeated(one, other) == 1
-    assert n_repeated(one, other, [one, other, answer]) == 1
-    assert n_repeated(one, other, [one, other]) == 0
-
-
 def test_repeated_pairs_by_chance_are_those_of_random_cells() -> None:
     draw = np.random.default_rng(1)
     groups = column([str(n) for n in np.sort(draw.integers(0, 20, 100))])

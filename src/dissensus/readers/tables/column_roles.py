@@ -197,8 +197,8 @@ def _structured(
 ) -> tuple[Rows, ColumnRoles]:
     """The roles once the item and the annotator are known and the other columns are explained."""
     answer, shown = named.answer, named.shown
-    by_name = bool(answer) and key.why_item == key.why_annotator == BY_NAME
-    reasons: dict[str, tuple[str, str]] = dict(key.explained)
+    reasons: dict[str, tuple[str, str]] = dict.fromkeys(key.item, ("item", key.why_item))
+    reasons |= {key.annotator: ("annotator", key.why_annotator), **key.explained}
     if options.answer is None:
         answer = tuple(n for n in rows.columns if n in {*answer, *key.of_kind("answer")})
         if not answer:
@@ -220,19 +220,12 @@ def _structured(
         shown = {"text": content[0]} if len(content) == 1 else {name: name for name in content}
     roles = ColumnRoles(" + ".join(key.item), key.annotator, answer, shown)
     roles = _with_other_roles(rows, options, roles)
+    if len(answer) > 1 and options.answer is None:
+        roles = replace(roles, choose=key.layout(answer[:1]).command(rows.path))
+    by_name = named.answer and key.why_item == key.why_annotator == BY_NAME
     if by_name and len(answer) == 1 and not content:
         return rows, roles
-    for of, kind in (([*answer], "answer"), ([*roles.shown.values()], "content")):
-        reasons |= {name: (kind, reasons.get(name, ("", BY_NAME))[1]) for name in of}
-    known = {roles.seconds: "seconds", roles.response: "response", roles.split: "split"}
-    known |= dict.fromkeys(roles.gold.values(), "gold")
-    reasons |= {name: (kind, BY_NAME) for name, kind in known.items() if name is not None}
-    keys = {name: ("item", key.why_item) for name in key.item}
-    keys[key.annotator] = ("annotator", key.why_annotator)
-    others = {n: reasons[n] for n in rows.columns if n in reasons and n not in (*keys, roles.item)}
-    several = len(answer) > 1 and options.answer is None
-    choose = key.layout(answer[:1]).command(rows.path) if several else ""
-    return rows, replace(roles, reasons=keys | others, choose=choose)
+    return rows, replace(roles, reasons=reasons)
 
 
 # ---- columns that are ticked or not ----

@@ -5,14 +5,14 @@ Both hold up to a few rows, which are a small share of those that could contradi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.annotations import count_pairs
-from dissensus.readers.tables.rows import Column, combined
+from dissensus.readers.tables.rows import Column
 
 TOLERATED = 0.02  # rows that contradict a rule, as a share of those that could
 FEW = 3  # rows that could contradict it: below, none may
@@ -106,31 +106,29 @@ def n_distinct_pairs(one: Column, other: Column) -> int:
     return count_pairs(one.codes, other.codes)
 
 
-def n_repeated(one: Column, other: Column, all_columns: Iterable[Column] = ()) -> int:
-    """The rows whose pair of cells is that of an earlier row.
+def _by_size(one: Column, other: Column) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of two columns, the one with more values first, in whole groups of its rows."""
+    groups, cells = (one, other) if len(one.values) >= len(other.values) else (other, one)
+    return groups.codes[groups.sample], cells.codes[groups.sample]
 
-    Args:
-        all_columns: rows that are the same in all of these are counted once.
-    """
-    rows = one.sample
-    repeated = len(rows) - len(np.unique(_pairs(one.codes[rows], other.codes[rows])))
-    if repeated and (every := list(all_columns)):
-        repeated -= len(rows) - len(combined(every, rows).values)
-    return repeated
+
+def n_repeated(one: Column, other: Column) -> int:
+    """The rows whose pair of cells is that of an earlier row."""
+    groups, cells = _by_size(one, other)
+    return len(groups) - len(np.unique(_pairs(groups, cells)))
 
 
 def n_repeated_by_chance(one: Column, other: Column) -> float:
-    """How many pairs would repeat if the cells of the second were drawn for the rows at random."""
-    rows = one.sample
-    groups, cells = one.codes[rows], other.codes[rows]
+    """How many pairs would repeat if the cells of one column were drawn for the rows at random."""
+    groups, cells = _by_size(one, other)
     sizes, n_groups = np.unique(np.bincount(groups[groups >= 0]), return_counts=True)
     shares = np.bincount(cells[cells >= 0]) / max(len(cells), 1)
     distinct = np.array([(1 - (1 - shares) ** size).sum() for size in sizes])
     return float((n_groups * (sizes - distinct)).sum())
 
 
-def is_key(one: Column, other: Column, least: float, all_columns: Iterable[Column] = ()) -> bool:
+def is_key(one: Column, other: Column, least: float) -> bool:
     """Whether hardly any pair repeats, where at least so many would by chance."""
     by_chance = n_repeated_by_chance(one, other)
-    most = min(TOLERATED * len(one.sample), REPEATED * by_chance)
-    return by_chance >= least and n_repeated(one, other, all_columns) <= most
+    most = min(TOLERATED * len(one), REPEATED * by_chance)
+    return by_chance >= least and n_repeated(one, other) <= most

@@ -76,6 +76,8 @@ MOST_SPLIT = 2000  # values of a column that are split into sets
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 
 Pair = tuple[str, str]  # columns that may be item and annotator
+NO_SIGN = "nothing says clearly which of both is the item"
+NUMBERING = "one of them may only number the rows of the other"
 ASSIGNMENT, EITHER = "about the assignment", "answer, or about the assignment"
 TEXT, UNCLEAR = "free text", "unclear"
 
@@ -128,57 +130,43 @@ def find_key(
     every = [(known, name) for name in free] if known else [*itertools.combinations(free, 2)]
     pairs = _unique_pairs(rows, every, known)
     clear = [pair for pair in pairs if not _is_numbering(rows, pair, known)]
-    if item is not None:
-        return _clear_key(rows, (item, clear[0][1]), taken, known) if len(clear) == 1 else None
-    if not pairs:
-        parts = _parts(rows, (), known, list(free)) if known else ()
-        why = f"together with {known!r} they are unique"
-        return _explained(rows, parts, str(known), taken, why) if parts else None
-    if known is not None and len(clear) == 1:
-        return _clear_key(rows, (clear[0][1], known), taken, known)
-    if len(clear) > 1:
+    if len(clear) > 1 and known is None:
         clear = [pair for pair in clear if _have_attributes(rows, *pair)] or clear
-    if len(clear) != 1 or known is not None:
-        return _unclear_key(rows, clear or pairs, clear == [])
-    pair = clear[0]
-    one, other = (_best_name(rows, free[a], b) for a, b in (pair, pair[::-1]))
-    items = _signs_of_items(rows, one, other), _signs_of_items(rows, other, one)
-    if bool(items[0]) == bool(items[1]):
-        return _unclear_key(rows, [(one, other)], False)
-    item, annotator = (one, other) if items[0] else (other, one)
-    return _clear_key(rows, (item, annotator), taken, None, "; " + (items[0] or items[1]))
+    if known is None and len(clear) == 1:
+        one, other = (_best_name(rows, free[a], b) for a, b in itertools.permutations(clear[0]))
+        items = _sign_of_items(rows, one, other), _sign_of_items(rows, other, one)
+        if bool(items[0]) == bool(items[1]):
+            return _unclear_key([(one, other), (other, one)], NO_SIGN)
+        item, annotator = (one, other) if items[0] else (other, one)
+        whys = [f"pairs with {name!r} are unique" for name in (annotator, item)]
+        return _explained(rows, [item], annotator, taken, f"{whys[0]}; {max(items)}", whys[1])
+    if known is not None and len(clear) == 1:
+        why = f"pairs with {known!r} are unique"
+        if item is not None:
+            return _explained(rows, [item], clear[0][1], taken, why_annotator=why)
+        return _explained(rows, [clear[0][1]], known, taken, why)
+    if known is not None and not pairs and (parts := _parts(rows, (), known, list(free))):
+        return _explained(rows, parts, known, taken, f"together with {known!r} they are unique")
+    if item is not None or not pairs:
+        return None
+    by_size = [sorted(one, key=lambda n: -len(rows.columns[n].values)) for one in clear or pairs]
+    names = ", ".join(map(repr, dict.fromkeys(itertools.chain(*by_size))))
+    if len(by_size) > 1:
+        several = f"several pairs of columns may be both: {names}"
+        return _unclear_key([(more, fewer) for more, fewer in by_size], several)
+    more, fewer = by_size[0]
+    return _unclear_key([(more, fewer), (fewer, more)], NUMBERING)
 
 
-def _clear_key(
-    rows: Rows, pair: Pair, taken: Iterable[str], known: str | None, more: str = ""
-) -> Key:
-    """The key of an item and an annotator, of which one may be known."""
-    n_wrong = n_repeated(*_by_size(rows, *pair), rows.columns.values())
-    how = f"unique but for {n_wrong:,}" if n_wrong else "unique"
-    whys = [f"pairs with {other!r} are {how}" for other in pair[::-1]]
-    whys = [BY_NAME if name == known else why for name, why in zip(pair, whys, strict=True)]
-    return _explained(rows, pair[:1], pair[1], taken, whys[0] + more, whys[1])
-
-
-def _unclear_key(rows: Rows, pairs: list[Pair], only_numbers: bool) -> Key:
+def _unclear_key(pairs: list[Pair], why: str) -> Key:
     """No key, but what pairs of columns may be, of which a person chooses one."""
-    by_size = [sorted(pair, key=lambda n: -len(rows.columns[n].values)) for pair in pairs]
-    pairs = [(more, fewer) for more, fewer in by_size]
-    (item, annotator), *more = pairs
-    why = "nothing says clearly which of both is the item"
-    if only_numbers:
-        why = "one of them may only number the rows of the other"
-    if more:
-        names = ", ".join(map(repr, dict.fromkeys(itertools.chain(*pairs))))
-        why = f"several pairs of columns may be both: {names}"
-    pairs = pairs[:MOST_PROPOSED] if more else [pairs[0], pairs[0][::-1]]
     ways = {
-        f"if {item!r} is the item" + f" and {annotator!r} the annotator" * bool(more): Layout(
+        f"if {item!r} is the item, {annotator!r} the annotator": Layout(
             item=item, annotator=annotator
         )
-        for item, annotator in pairs
+        for item, annotator in pairs[:MOST_PROPOSED]
     }
-    return Key((item,), annotator, {}, why_unclear=why, ways=ways)
+    return Key(pairs[0][:1], pairs[0][1], {}, why_unclear=why, ways=ways)
 
 
 def _named_key(rows: Rows, item: str, annotator: str, taken: Iterable[str], exact: bool) -> Key:
@@ -261,7 +249,7 @@ def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
         fractions = numbers is not None and bool((numbers % 1 != 0).any())
         n_wrong = sum(exceptions(other, column)[0] for other in others)
         if partner is not None:
-            n_wrong += n_repeated(*_by_size(rows, name, partner), rows.columns.values())
+            n_wrong += n_repeated(column, rows.columns[partner])
         return not (column.is_text or fractions), -n_wrong, numbers is None
 
     return alike[0] if len(alike) == 1 else max(alike, key=quality)
@@ -282,11 +270,6 @@ def _is_spelled(column: Column, *patterns: re.Pattern[str]) -> bool:
 # ---- pairs that are unique ----
 
 
-def _by_size(rows: Rows, one: str, other: str) -> tuple[Column, Column]:
-    first, second = sorted((rows.columns[one], rows.columns[other]), key=lambda c: -len(c.values))
-    return first, second
-
-
 def _unique_pairs(rows: Rows, every: list[Pair], known: str | None) -> list[Pair]:
     """The pairs of columns that hardly ever repeat, without those in which a column is a function
     of one that would do as well."""
@@ -294,8 +277,7 @@ def _unique_pairs(rows: Rows, every: list[Pair], known: str | None) -> list[Pair
     fewest = (1 - 2 * TOLERATED) * rows.n_rows
     every = [(a, b) for a, b in every if n_values[a] * n_values[b] >= fewest]
     least = EXPECTED_OF_NAMED if known else EXPECTED
-    columns = rows.columns.values()
-    pairs = [pair for pair in every if is_key(*_by_size(rows, *pair), least, columns)]
+    pairs = [(a, b) for a, b in every if is_key(rows.columns[a], rows.columns[b], least)]
     if not (known and pairs):
         pairs += [pair for pair in every if pair not in pairs and _fit_by_attributes(rows, *pair)]
     kept = {name: _without_relatives(rows, name, pairs) for pair in pairs for name in pair}
@@ -304,11 +286,9 @@ def _unique_pairs(rows: Rows, every: list[Pair], known: str | None) -> list[Pair
 
 def _fit_by_attributes(rows: Rows, one: str, other: str) -> bool:
     """Whether no pair repeats, though few would by chance, and both columns have attributes."""
-    first, second = _by_size(rows, one, other)
-    if n_repeated(first, second, rows.columns.values()):
-        return False
+    first, second = rows.columns[one], rows.columns[other]
     related = is_function(first, second) or is_function(second, first)
-    return not related and _have_attributes(rows, one, other)
+    return not n_repeated(first, second) and not related and _have_attributes(rows, one, other)
 
 
 def _have_attributes(rows: Rows, *pair: str) -> bool:
@@ -363,7 +343,7 @@ def _counts_within(column: Column, groups: Column) -> bool:
     return bool((largest <= np.bincount(groups.codes)).all())
 
 
-def _signs_of_items(rows: Rows, name: str, partner: str) -> str:
+def _sign_of_items(rows: Rows, name: str, partner: str) -> str:
     """Why a column is rather the item than the other one of a pair; empty if nothing says so."""
     column, other = rows.columns[name], rows.columns[partner]
     if column.is_text:
@@ -414,7 +394,7 @@ def _parts(
             related = any(is_function(a, b) for a, b in itertools.permutations(columns, 2))
             if related or rows.n_rows < ROWS_EACH * len(both.values):
                 continue
-            if is_key(both, rows.columns[annotator], EXPECTED_OF_NAMED, rows.columns.values()):
+            if is_key(both, rows.columns[annotator], EXPECTED_OF_NAMED):
                 fitting.append(names)
         if fitting:
             return fitting[0] if len(fitting) == 1 else ()
@@ -499,7 +479,7 @@ def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explana
     answers may never be the same twice by accident."""
     n_values = len(column.values)
     if column.is_filled and n_values < rows.n_rows:
-        if is_key(groups, column, FEW, rows.columns.values()):
+        if is_key(groups, column, FEW):
             sure = n_repeated_by_chance(groups, column) >= 2 * EXPECTED
             why = f"never the same twice for one {kind}"
             counts = _counts_within(column, groups)
