@@ -130,9 +130,9 @@ def test_what_may_be_either_is_refused_with_a_command() -> None:
     }
     message = (
         "table: 'qa' and 'rd' look like items and annotators, but nothing says clearly which of "
-        "both is the item; use read(table, item='qa', annotator='rd') if 'qa' is the item, 'rd' "
-        "the annotator, read(table, item='rd', annotator='qa') if 'rd' is the item, 'qa' the "
-        "annotator"
+        "both is the item; use read(table, item='qa', annotator='rd') if 'qa' is the item and "
+        "'rd' the annotator, read(table, item='rd', annotator='qa') if 'rd' is the item and 'qa' "
+        "the annotator"
     )
     with pytest.raises(NoAnswersError, match=re.escape(message)):
         read(pa.table(cells))
@@ -206,7 +206,7 @@ def test_agreement_alone_does_not_say_which_column_is_the_item() -> None:
     with pytest.raises(UnclearError) as refusal:
         read(pa.table(cells))
     corpus = read(
-        pa.table(cells), layout=refusal.value.ways["if 'qa' is the item, 'rd' the annotator"]
+        pa.table(cells), layout=refusal.value.ways["if 'qa' is the item and 'rd' the annotator"]
     )
     assert (corpus.n_items, corpus.n_annotators) == (60, 12)
 

@@ -258,7 +258,8 @@ def _propose_questions(rows: Rows, layout: Layout) -> Layout | None:
 
 def _propose_single(rows: Rows, layout: Layout) -> Layout | None:
     """Columns of one question whose annotators are surely called so, as in rater1_score."""
-    grid = _grid(_filled(rows, layout), lambda part, _: is_annotator_part(part), 1)
+    names = [name for name in _filled(rows, layout) if not is_derived(name)]
+    grid = _grid(names, lambda part, _: is_annotator_part(part), 1)
     columns = [(name, of.values()) for of in grid.values() for name in of.values()]
     if _of_persons(grid) and not all(_shares(rows, name, of) for name, of in columns):
         return None  # email_anna, email_ben
@@ -266,11 +267,11 @@ def _propose_single(rows: Rows, layout: Layout) -> Layout | None:
 
 
 def _filled(rows: Rows, layout: Layout) -> list[str]:
-    return [name for name in _free(rows, layout) if len(rows.columns[name].values)]
+    return [n for n, one in rows.columns.items() if len(one.values) and n not in layout.of_items]
 
 
 def _grid_layout(grid: Grid) -> Layout | None:
-    grid = {p: of for p, of in grid.items() if not is_about_answers(p)}
+    grid = {p: of for p, of in grid.items() if not (is_about_answers(p) or is_derived(p))}
     annotators = tuple(dict.fromkeys(name for columns in grid.values() for name in columns))
     patterns = tuple(pattern.replace("{}", "{annotator}") for pattern in grid)
     return Layout(annotators=annotators, answer=patterns) if grid else None

@@ -161,7 +161,7 @@ def find_key(
 def _unclear_key(pairs: list[Pair], why: str) -> Key:
     """No key, but what pairs of columns may be, of which a person chooses one."""
     ways = {
-        f"if {item!r} is the item, {annotator!r} the annotator": Layout(
+        f"if {item!r} is the item and {annotator!r} the annotator": Layout(
             item=item, annotator=annotator
         )
         for item, annotator in pairs[:MOST_PROPOSED]

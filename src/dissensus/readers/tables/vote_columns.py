@@ -28,6 +28,7 @@ from dissensus.readers.tables.rows import Rows
 SAMPLE = 500  # distinct rows that the search for a sum looks at; the result is checked on all
 FEW_ROWS = 5  # below this, a constant sum or a majority may be chance
 MOST_WRONG = 0.1  # of the rows: exceptions to a total or a majority
+ODD_SUMS = 0.01  # of the rows: exceptions to a constant sum
 ROUNDED = 0.011  # how far shares may miss their sum
 MOST_COUNTS = 500  # columns of numbers: more are not the counts of values
 MOST_VALUES = 200  # of a majority, which may join those that tie: "A:D"
@@ -179,8 +180,8 @@ def _counts(rows: Rows, numbers: Numbers) -> list[str]:
         if not _are_votes(cells) or (name is None and rows.n_rows < FEW_ROWS):
             continue
         total = cells.sum(axis=1)
-        n_wrong = int((total != (total[0] if name is None else numbers[name])).sum())
-        if n_wrong and not (name is not None and _is_total(name, n_wrong, rows)):
+        n_wrong = int((total != (np.median(total) if name is None else numbers[name])).sum())
+        if n_wrong > ODD_SUMS * rows.n_rows if name is None else not _is_total(name, n_wrong, rows):
             continue
         shown = _counted_values(counts, ()) != tuple(counts)  # n_yes, n_no
         shown |= not answer_named(rows, counts) if name is None else _is_number_of_answers(name)
