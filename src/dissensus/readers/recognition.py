@@ -160,9 +160,10 @@ _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 
 def is_survey(header: Sequence[str]) -> bool:
     """Whether a table is a survey: by its columns about participants, or by names that occur again,
-    all equally often, in a table without items."""
+    all equally often, in a table without items. Numbers that occur again are a row of answers."""
     names = [plain(name) for name in header]
-    times = {n for name, n in Counter(filter(None, header)).items() if n > 1}
+    texts = [name for name in header if any(map(str.isalpha, name))]
+    times = {n for n in Counter(texts).values() if n > 1}
     repeated = len(times) == 1 and not any(name in NAMES["item"] for name in names)
     if repeated or set(names) >= _QUALTRICS:
         return True

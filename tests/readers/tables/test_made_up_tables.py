@@ -247,3 +247,9 @@ def as_expected(outcome: tuple[int, int, list[Counter[str]]]) -> tuple[int, int,
 
 def sorted_items(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted((value, n) for value, n in counts.items() if n)
+
+
+def test_a_first_row_in_which_a_number_occurs_twice_is_no_survey(write: Write) -> None:
+    lines = [f"{n // 3}\t{n % 3}\t{'joy' if n % 2 else 'anger'}" for n in range(60)]
+    with pytest.raises(DissensusError, match="columns share the name '0'"):
+        read(write("\n".join(lines), "table.txt"))

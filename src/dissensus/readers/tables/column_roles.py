@@ -38,6 +38,7 @@ from dissensus.readers.tables.structure import (
     ASSIGNMENT,
     BY_NAME,
     EITHER,
+    MOST_PROPOSED,
     TEXT,
     UNCLEAR,
     Key,
@@ -427,15 +428,14 @@ def _refusal(rows: Rows, key: Key | None, answer: tuple[str, ...] = ()) -> NoAns
         )
     if key is None:
         return NoAnswersError(message)
-    unclear = [*key.of_kind(EITHER), *key.of_kind(UNCLEAR, TEXT, ASSIGNMENT)]
     if key.why_unclear:
         about = f"{rows.path}: {key.item[0]!r} and {key.annotator!r} look like items and "
         about += f"annotators, but {key.why_unclear}"
         stated = {"answer": answer} if answer else {}
         ways = {when: way.with_changes(**stated) for when, way in key.ways.items()}
         return UnclearError.of(about, rows.path, ways)
-    if not unclear:
-        return UnclearError.of(message, rows.path, {})
+    unclear = [*key.of_kind(EITHER), *key.of_kind(UNCLEAR, TEXT, ASSIGNMENT)]
     why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])
-    about = f"{rows.path}: no column is surely answers ({why})"
-    return UnclearError.of(about, rows.path, {f"if {unclear[0]!r} is": key.layout(unclear[:1])})
+    about = f"{rows.path}: no column is surely answers ({why})" if unclear else message
+    ways = {f"if {name!r} is": key.layout([name]) for name in unclear[:MOST_PROPOSED]}
+    return UnclearError.of(about, rows.path, ways)

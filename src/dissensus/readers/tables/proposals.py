@@ -17,9 +17,12 @@ way to read it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
@@ -54,6 +57,7 @@ from dissensus.scales import as_numbers
 Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
 SHARE = 0.1  # of the filled cells: values of a scale
+MOST = 0.9  # of the cells of a column: with values that other columns have
 LARGEST_RATING = 100
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 MOST_COMPARED = 200  # different sets of values that are compared with one another
@@ -111,9 +115,16 @@ def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
 
 
 def _is_scale(rows: Rows, names: Sequence[str]) -> bool:
-    """Whether columns have few values, or few for so many cells."""
-    n_filled = sum(int((rows.columns[name].codes >= 0).sum()) for name in names)
-    return len(_words(rows, names)) <= max(FEW_VALUES, SHARE * n_filled)
+    """Whether columns have few values, or few for so many cells, most of them in common."""
+    n_columns = Counter(word for name in names for word in rows.columns[name].words)
+    n_filled = 0
+    for column in (rows.columns[name] for name in names):
+        shared = np.array([n_columns[v.strip()] > 1 for v in column.values.to_pylist()], dtype=bool)
+        filled = column.codes[column.codes >= 0]
+        n_filled += len(filled)
+        if len(n_columns) > FEW_VALUES and shared[filled].sum() < MOST * len(filled):
+            return False
+    return len(n_columns) <= max(FEW_VALUES, SHARE * n_filled)
 
 
 def _are_sliders(rows: Rows, names: Sequence[str]) -> bool:
