@@ -368,8 +368,25 @@ def test_calibrated_probabilities_by_a_plain_loop() -> None:
         return total
 
     power = max((k / 10 for k in range(10, 0, -1)), key=likelihood)
+    power /= 2 - power  # 1 / (1 + 2 r), where 1 / (1 + r) fits best
     expected = [posterior(item, known[item], power) for item in range(30)]
     np.testing.assert_allclose(DawidSkene().fit(annotations).calibrated_, expected, atol=1e-9)
+
+
+def test_gold_labels_calibrate() -> None:
+    """Annotators share their errors on a fifth of the items, so that no answers show these."""
+    apart: dict[str, list[float]] = {"answers": [], "gold": []}
+    for seed in range(6):
+        truth, annotations = sparse_crowd(seed)
+        true = np.where(np.random.default_rng(seed).random(200) < 0.2, (truth + 1) % 3, truth)
+        gold = Annotations.from_arrays(
+            np.arange(60), None, true[:60], annotations.scale, items=annotations.items
+        )
+        for name, known in (("answers", None), ("gold", gold)):
+            chances = DawidSkene().fit(annotations, gold=known).calibrated_[60:]
+            right = chances.argmax(axis=1) == true[60:]
+            apart[name].append(float(chances.max(axis=1).mean() - right.mean()))
+    assert np.mean(apart["answers"]) > 0.1 > abs(np.mean(apart["gold"]))
 
 
 def test_calibrated_probabilities_keep_gold_and_unused_values() -> None:

@@ -21,6 +21,7 @@ ADDED, RIGHT = 6.0, 0.7  # answers that calibration adds to each true value, and
 CLOSE, PASSES = 0.01, 50  # it stops when no probability changes by as much, or after so many passes
 POWERS = tuple(np.arange(10, 0, -1) / 10)  # of the likelihood, one of which fits answers best
 SAMPLE = 5000  # items by which it is chosen
+ENOUGH_GOLD = 30  # labels by which it is chosen, instead
 
 
 @dataclass(eq=False)
@@ -35,8 +36,11 @@ class DawidSkene(HiddenTruth):
     `calibrated_` has the probabilities of `prediction_`, `fit_predict` and `dissensus aggregate`,
     with the most probable values as answers. It estimates matrices from other items than the one
     in question, adding 6 answers for each true value (70 % of them right), and raises the
-    likelihood of an item's answers to the power, at most 1, that best predicts each answer from
-    the others to the same item. What misleads all annotators together cannot be seen in answers.
+    likelihood of an item's answers to a power, at most 1. If 30 gold labels or more are given, it
+    is the power that best predicts these. Otherwise it is 1 / (1 + 2 r), where 1 / (1 + r) best
+    predicts each answer from the others to the same item: what answers have in common beyond the
+    model counts twice, because it says what others answer, but not what is true. What misleads
+    all annotators together cannot be seen in answers.
 
     Args:
         smoothing: answers of each kind that are added to every annotator's own.
@@ -111,13 +115,33 @@ class DawidSkene(HiddenTruth):
             if expected.change < CLOSE:
                 break
         counts, *prior = self._added(answers, expected, occurs)
-        likelihood = [
-            answers.expected("leave_out", counts, (*prior, power, every), False).likelihood
-            for power in POWERS
-        ]
-        power = POWERS[int(np.argmax(likelihood))]
+        gold = np.flatnonzero((answers.known >= 0) & (np.diff(answers.offsets) > 0))
+        if len(gold) >= ENOUGH_GOLD:
+            power = self._power_by_gold(answers, gold, counts, prior)
+        else:
+            likelihood = [
+                answers.expected("leave_out", counts, (*prior, power, every), False).likelihood
+                for power in POWERS
+            ]
+            power = POWERS[int(np.argmax(likelihood))]
+            power /= 2 - power
         answers.expected("expect_others", counts, (*prior, power), False)
         return answers.posterior
+
+    def _power_by_gold(
+        self, answers: ItemAnswers, gold: np.ndarray, counts: np.ndarray, prior: list[Any]
+    ) -> float:
+        """The power that best predicts the gold labels of these items from their answers."""
+        known, posterior = answers.known, answers.posterior.copy()
+        answers.known = np.full_like(known, -1)
+        likelihood = []
+        for power in POWERS:
+            answers.expected("expect_others", counts, (*prior, power), False)
+            chance = answers.posterior[gold, known[gold]]
+            likelihood.append(np.log(chance.clip(TINY)).sum())
+            answers.posterior[:] = posterior
+        answers.known = known
+        return float(POWERS[int(np.argmax(likelihood))])
 
     def _added(
         self, answers: ItemAnswers, expected: Expected, occurs: np.ndarray

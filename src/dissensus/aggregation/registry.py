@@ -86,8 +86,10 @@ def _estimates(fitted: Aggregator, values: Sequence[str]) -> dict[str, list[Any]
     return estimates
 
 
-def gold_accuracy(corpus: Corpus, question: str, fitted: Aggregator) -> tuple[float, int] | None:
-    """The share of predicted answers that equal the gold label, and how many there are.
+def gold_accuracy(
+    corpus: Corpus, question: str, fitted: Aggregator
+) -> tuple[float, float, int] | None:
+    """The share of answers that equal the gold label, their mean confidence, and how many they are.
 
     None without gold labels, and for ratings, which are hardly ever equal.
     """
@@ -104,7 +106,11 @@ def gold_accuracy(corpus: Corpus, question: str, fitted: Aggregator) -> tuple[fl
         labels = gold.scale.decode(gold.answer[rows])
         answers = prediction.scale.decode(prediction.consensus[row_of[gold.item[rows]]])
         n_right += sum(map(operator.eq, answers, labels))
-    return (n_right / len(labelled), len(labelled)) if len(labelled) else None
+    if not len(labelled):
+        return None
+    rows = row_of[gold.item[labelled]]
+    confidence = prediction.scale.confidence(prediction.distribution, prediction.consensus)
+    return n_right / len(rows), float(np.asarray(confidence)[rows].mean()), len(rows)
 
 
 AGGREGATORS: dict[str, type[Aggregator]] = {

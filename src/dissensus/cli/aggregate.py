@@ -282,7 +282,11 @@ def aggregate(
         console.write_tables(estimates, annotator_table)
     for name, aggregator in fitted.items():
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
-        accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[1]} gold labels"
+        accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[2]} gold labels"
+        if gold is not None and use_gold:
+            accuracy += " that it was given"
+        elif gold is not None and aggregator.gives == "probability":
+            accuracy += f", mean confidence {gold[1]:.4f}"
         console.say(f"{name}: {methods[name][0]} of {aggregator.consensus_.n_rows} items{accuracy}")
         _say_uneven(corpus, name, aggregator)
 
