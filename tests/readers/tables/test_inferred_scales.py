@@ -7,7 +7,7 @@ import pytest
 
 from dissensus.readers import read
 from dissensus.readers.tables.answers import ordered_values
-from dissensus.scales import Ordinal
+from dissensus.scales import Nominal, Ordinal
 from tests.readers.conftest import Write
 
 
@@ -54,9 +54,8 @@ def test_words_without_an_order_are_not() -> None:
     assert ordered_values(("agree", "disagree")) == []  # as in stance
 
 
-def test_sentiment_is_nominal_with_the_option_that_orders_it(write: Write) -> None:
+def test_sentiment_is_nominal(write: Write) -> None:
     words = ["positive", "negative", "neutral"]
     lines = [f"t{i},{who},{words[i % 3]}" for i in range(12) for who in ("ann", "bob")]
     path = write("item,annotator,answer\n" + "\n".join(lines) + "\n")
-    (note,) = [note for note in read(path).notes if "look ordered" in note]
-    assert note.endswith("use --scale answer=ordinal:negative,neutral,positive")
+    assert isinstance(read(path)["answer"].scale, Nominal)

@@ -368,7 +368,7 @@ def test_decimal_commas(write: Write, lines: str, scale: str | None, kind: str) 
     corpus = read(write(header + lines), scale=scale)
     assert corpus["label"].scale.kind == kind
     numbers = "read as numbers with a decimal comma" in corpus.notes[1]
-    names = "(--scale interval) if these are numbers" in corpus.notes[1]
+    names = 'if they are ratings, use scale="interval"' in corpus.notes[1]
     assert numbers == (kind == "interval") != names
 
 
@@ -443,7 +443,7 @@ def test_a_messy_spreadsheet_is_read_without_options(write: Write) -> None:
     assert "'N/A' (1), '?' (1) read as no answer" in notes
     assert "1 row left out that repeat another row in every column, the first in line 5" in notes
     assert "1 blank row skipped, the first in line 3" in notes
-    assert "1 row of totals left out: line 8, 'Total'" in notes
+    assert "1 row of totals left out, the first in line 8" in notes
 
 
 def test_repeated_answers_in_different_rows_are_still_refused(write: Write) -> None:

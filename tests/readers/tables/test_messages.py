@@ -54,8 +54,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     *(
         (LONG + f"t1,a,{word}\nt1,b,yes\nt2,a,no\nt2,b,{word}\n", {"scale": "nominal:yes,no"},
          f", line 2: answer {word!r} to 'label' is not on the scale (nominal: yes, no); 2 such "
-         f"answers: {word!r}; add it to the scale if it is an answer, or empty the cell if it "
-         "means no answer")
+         f"answers: {word!r}; correct it or declare another scale, or use missing= (--missing) if "
+         "it means no answer")
         for word in ("none", "NA", "n/a")
     ),
     (
@@ -211,8 +211,8 @@ NOTED: list[tuple[str, dict[str, Any], list[str]]] = [
     (LONG + "t1,a,1\nt2,a,1.0\nt3,b,2\nt4,b,3\n", {"scale": "interval:0:5"}, []),
     (
         LONG + "t1,a,1.5\nt2,a,2.5\nt3,b,inf\nt4,b,4\n", {},
-        ["label: 'inf' is not a number, so all answers are read as names; if the others are "
-         "ratings, correct these rows or leave them out"],
+        ["label: 'inf': not read as numbers, so all answers are names; if they are ratings, "
+         "correct these rows or leave them out"],
     ),
     (LONG + "t1,a,1.5\nt2,a,2.5\nt3,b,inf\nt4,b,4\n", {"scale": "nominal"}, []),
     (LONG + "t1,a,1\nt2,a,2\nt3,b,unsure\n", {}, []),

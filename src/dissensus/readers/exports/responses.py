@@ -30,7 +30,6 @@ from dissensus.readers.tables.notes import amounts, remarks, with_notes
 from dissensus.readers.tables.rows import Rows, make_rows
 
 ITEM, ANNOTATOR, SECONDS, QUESTION = "(item)", "(annotator)", "(seconds)", "(question)"
-FEW_SHARED = 5  # items of several annotators, below which the same spans may be chance
 MARKED = "marked"  # the label of a span that has none
 LONG, REPEATS = 25, 0.5  # letters, and the share of distinct answers, of free texts
 Left = Counter[tuple[str, str]]  # (question, reason) -> answers that are not read
@@ -330,7 +329,7 @@ def with_spans(corpus: Corpus, rows: Sequence[tuple[str, str | None, Span]], nam
     notes = [f"{counted(len(kept), 'span')} read as rationales"]
     notes += [f"{counted(n_cut, 'span')} cut at the ends of the text"] if n_cut else []
     notes += [f"{counted(n_outside, 'span')} outside the text left out"] if n_outside else []
-    notes = [f"{name}: {note}" for note in [*notes, *_same_for_all(known, corpus)]]
+    notes = [f"{name}: {note}" for note in notes]
     rationales = _rationales(kept) if kept else corpus.rationales
     return replace(corpus, rationales=rationales, notes=(*corpus.notes, *notes))
 
@@ -359,30 +358,6 @@ def _text(corpus: Corpus, role: str, item: int) -> str | None:
     if contents is None or contents.kind != "text" or corpus.content[role][item] < 0:
         return None
     return str(contents[corpus.content[role][item]])
-
-
-def _same_for_all(known: Sequence[tuple[int, int, Span]], corpus: Corpus) -> list[str]:
-    """Questions to which all annotators of an item gave the same spans, as if from a machine."""
-    notes = []
-    for question in dict.fromkeys(span.question for _, _, span in known):
-        answers = corpus.questions[question]
-        if answers.annotator is None:
-            continue
-        pairs = zip(answers.item.tolist(), answers.annotator.tolist(), strict=True)
-        marked: dict[tuple[int, int], set[Span]] = {pair: set() for pair in pairs}
-        for item, annotator, span in known:
-            if span.question == question and (item, annotator) in marked:
-                marked[item, annotator].add(span)
-        by_item: dict[int, list[set[Span]]] = {}
-        for (item, _), spans in marked.items():
-            by_item.setdefault(item, []).append(spans)
-        shared = [every for every in by_item.values() if len(every) > 1 and any(every)]
-        if len(shared) >= FEW_SHARED and all(m == every[0] for every in shared for m in every):
-            notes.append(
-                f"{question}: all annotators have the same spans in each of {len(shared)} shared "
-                "items; if a machine marked them first, agreement says nothing"
-            )
-    return notes
 
 
 def _role(corpus: Corpus, spans: Sequence[tuple[int, int, Span]]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, cut, listed
 from dissensus.readers.tables.rows import Column, Rows
 from dissensus.scales import Scale, as_numbers
 
@@ -85,7 +85,7 @@ def ticks_of(column: Column) -> np.ndarray | None:
 
 def cell_values(
     rows: Rows, column: str, question: str, counts: np.ndarray, declared: Scale | str | None
-) -> tuple[list[str], bool, tuple[str, ...]]:
+) -> tuple[list[str], bool, list[str]]:
     """The distinct texts of a column, whether they are JSON lists (sets of values), and notes.
 
     Lists of one value each are plain values if the declared scale has single values. Cells with
@@ -97,24 +97,22 @@ def cell_values(
     cells = rows.columns[column]
     texts: list[str] = cells.values.to_pylist()
     used = np.flatnonzero(counts).tolist()
-    parsed = {code: _deeply_parsed(texts[code]) for code in used[:MOST_LOOKED_AT]}
-    parsed = {code: cell for code, cell in parsed.items() if cell is not None}
-    is_set = column in rows.sets
-    notes: tuple[str, ...] = ()
+    is_set, notes = column in rows.sets, []
     kind = declared if isinstance(declared, str) else getattr(declared, "kind", "multi-label")
     of_sets = kind.startswith(("multi-label", "multilabel"))
     lists = None if is_set else _written_lists(texts)
-    wrong = _wrong_cell(parsed, len(used), lists is not None)
-    if wrong is not None:
-        code, what, advice = wrong
-        text = texts[code] if len(texts[code]) <= 60 else f"{texts[code][:60]}..."
-        place = rows.at(int((cells.codes == code).argmax()))
-        raise DataError(f"{place}: the answer to {question!r} is {what}, found {text}; {advice}")
+    if (wrong := _wrong_cell(texts, used, lists is not None)) is not None:
+        code, what = wrong
+        raise DataError(
+            f"{_place(rows, column, code)}: the answer to {question!r} is {what}, found "
+            f"{cut(texts[code], 60)}; write a row for each annotator, with the answer alone in a "
+            "column, or name a column of values (answer=, --answer)"
+        )
     if lists is None and not is_set and of_sets:
         separator = separator_of([texts[code] for code in used if texts[code].strip() != "[]"])
         if separator is not None:
             lists = [[] if text.strip() == "[]" else split_cell(text, separator) for text in texts]
-            notes = (f"cells split at {separator_name(separator)} into sets of values",)
+            notes = [f"cells split at {separator_name(separator)} into sets of values"]
     if lists is not None:
         is_set, texts = True, [json.dumps(one, ensure_ascii=False) for one in lists]
     if not is_set or of_sets:
@@ -123,10 +121,15 @@ def cell_values(
     several = next((code for code, one in enumerate(members) if len(one) > 1), None)
     if several is not None:
         raise DataError(
-            f"{rows.at(int((cells.codes == several).argmax()))}: {listed(members[several])} are "
-            f"several values; declare a multi-label scale instead of {kind}"
+            f"{_place(rows, column, several)}: {listed(members[several])} are several values; "
+            f"declare a multi-label scale instead of {kind}"
         )
     return [one[0] if one else "nan" for one in members], False, notes
+
+
+def _place(rows: Rows, column: str, code: int) -> str:
+    """Where a column's value stands first."""
+    return rows.at(int((rows.columns[column].codes == code).argmax()))
 
 
 def _written_lists(texts: list[str]) -> list[list[str]] | None:
@@ -152,27 +155,23 @@ def _written_lists(texts: list[str]) -> list[list[str]] | None:
 
 
 def _deeply_parsed(value: Any) -> Any:
-    """A list or an object; members of a list may be written as texts. None if it is neither."""
-    value = parsed_cell(value) if isinstance(value, str) else value
-    if not isinstance(value, list):
-        return value if isinstance(value, dict) else None
-    inner = [_deeply_parsed(one) if isinstance(one, str | list) else None for one in value]
-    return [one if cell is None else cell for one, cell in zip(value, inner, strict=True)]
+    """A list or an object; members of a list may be written as texts. Others as they are."""
+    parsed = parsed_cell(value) if isinstance(value, str) else value
+    if isinstance(parsed, list):
+        return [_deeply_parsed(one) for one in parsed]
+    return value if parsed is None else parsed
 
 
-def _wrong_cell(cells: dict[int, Any], n_used: int, are_lists: bool) -> tuple[int, str, str] | None:
-    """The first cell with spans, or with another JSON object: what it is, and what to do."""
-    lists = {code: cell for code, cell in cells.items() if isinstance(cell, list) and cell}
-    spans = [code for code, members in lists.items() if any(map(_is_span, members))]
-    if not spans and len(cells) == n_used:  # a single span in each cell
-        spans = list(lists) if all(_is_span(one, labelled=True) for one in lists.values()) else []
-    if spans:
-        advice = "spans are not read: name a column of values (answer=, --answer)"
-        return spans[0], "a list of spans (start, end)", advice
-    for code, cell in {} if are_lists else cells.items():
-        if isinstance(cell, dict) or any(isinstance(one, dict) for one in cell):
-            advice = "write a row for each annotator, with the answer alone in a column"
-            return code, "a JSON object", advice
+def _wrong_cell(texts: list[str], used: list[int], are_lists: bool) -> tuple[int, str] | None:
+    """The first cell with spans, or with another JSON object, and what it is."""
+    cells = {code: _deeply_parsed(texts[code]) for code in used[:MOST_LOOKED_AT]}
+    members = {code: cell if isinstance(cell, list) else [cell] for code, cell in cells.items()}
+    one_each = all(_is_span(cell, labelled=True) for cell in cells.values() if cell != [])
+    for code, of in members.items():
+        if any(map(_is_span, of)) or (one_each and of):
+            return code, "a list of spans (start, end)"
+        if not are_lists and any(isinstance(one, dict) for one in of):
+            return code, "a JSON object"
     return None
 
 

@@ -37,7 +37,7 @@ LONGEST_SHOWN = 40  # letters of a value
 FREE = 0.5  # different values, as a share of the answers: more are free text
 LONG = 60  # letters of a value, on average: longer ones are free text
 FEWEST_ORDERED = 3  # words with an order that are in a column
-SENTIMENT = {"negative", "neutral", "positive"}  # three words that have an order, but are classes
+SENTIMENT = {"negative", "neutral", "positive"}  # words that have an order, but are classes
 MERGE = "merge_variants=True (--merge-variants) makes them one"
 _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
 # Words for a missing answer: as people write it, in signs; and what may mean it.
@@ -77,8 +77,7 @@ def answers_of(
     declared = options.scale.get(question) if isinstance(options.scale, Mapping) else options.scale
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
-    values, is_set, cell_notes = cell_values(rows, column, question, counts, declared)
-    notes = list(cell_notes)
+    values, is_set, notes = cell_values(rows, column, question, counts, declared)
     if not is_set:
         values, comma_notes = _decimal_points(values, declared, rows, options)
         missing = _missing(values, counts, declared, options, gold)
@@ -87,36 +86,39 @@ def answers_of(
         counts[missing] = 0
         notes += _suspects(values, counts) if declared is None and not gold else []
         notes += comma_notes
-    used = np.flatnonzero(counts)
-    if not len(used):
+    used = np.flatnonzero(counts).tolist()
+    if not used:
         raise DataError(
             f"{rows.path}: no answers to {question!r}: {column!r} is blank in every row"
         )
     groups = [] if is_set else variants(values, counts)
     merged = options.merge_variants or (declared is None and not is_set)
-    spelled = values
+    spelling: dict[str | float, str] = {}
     if merged:  # as the scale lists it, or as it is spelled most often
         spelling = {spelling_key(values[group[0]]): values[group[0]] for group in groups}
         spelling |= {spelling_key(value): value for value in listed_values(declared)}
-        spelled = [spelling.get(spelling_key(v), v) for v in values] if spelling else values
-    texts = list(dict.fromkeys(spelled[code] for code in used))
-    scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
+    spelled = {code: values[code] for code in used}
+    if spelling:
+        spelled = {code: spelling.get(spelling_key(v), v) for code, v in spelled.items()}
+    texts = list(dict.fromkeys(spelled.values()))
     scale_notes: list[str] = []
-    if declared is None and not is_set and not gold:
-        scale, scale_notes = _checked(scale, question, texts, int(counts.sum()))
-    stored = _encoded([spelled[code] for code in used], scale, is_set)
+    if declared is None and not is_set:
+        scale, scale_notes = _inferred(texts, question, 0 if gold else int(counts.sum()))
+    else:
+        scale = _scale(texts, declared, is_set, f"{rows.path}: {question}")
+    stored = _encoded([*spelled.values()], scale, is_set)
     if stored is None:
-        off = [code for code in used.tolist() if _encoded([spelled[code]], scale, is_set) is None]
+        off = [code for code, text in spelled.items() if _encoded([text], scale, is_set) is None]
         at = chosen[np.isin(codes, off)]
         raise _outside(rows.at(int(at[0])), question, scale, len(at), [values[c] for c in off])
     lookup = np.zeros(len(values), dtype=stored.dtype)
     lookup[used] = stored
-    if groups and not (isinstance(scale, Interval) and not options.merge_variants):
+    if groups and (options.merge_variants or not isinstance(scale, Interval)):
         shown = "; ".join(_counted(values, counts, group) for group in groups[:3])
         more = f"; and {len(groups) - 3} more" if len(groups) > 3 else ""
-        apart = "; declare the scale to keep them apart" if merged else f"; {MERGE}"
-        became = "merged" if merged else "kept apart"
-        advice = "" if options.merge_variants else apart
+        apart = "merged", "declare the scale to keep them apart"
+        became, advice = apart if merged else ("kept apart", MERGE)
+        advice = "" if options.merge_variants else f"; {advice}"
         notes.append(f"spelled in several ways and {became}: {shown}{more}{advice}")
     answered = taken(np.r_[counts > 0, False], codes)
     kept, blank = chosen, chosen[:0]
@@ -137,12 +139,13 @@ def _decimal_points(
     delimiter is no comma, or if no set is written so: a first value that is not smaller, or more
     digits than one.
     """
-    commas = [value for value in values if _COMMA.fullmatch(value.strip())]
+    commas = [value.strip() for value in values if _COMMA.fullmatch(value.strip())]
     words = MISSING | AMONG_NUMBERS | _folded(options.missing)
-    others = [v for v in values if v not in commas and v.strip().casefold() not in words]
+    others = [one for value in values if (one := value.strip()) not in {*commas}]
+    others = [one for one in others if one.casefold() not in words]
     if not commas or (others and as_numbers(others) is None) or any("." in one for one in others):
         return values, []
-    pairs = [text.strip().lstrip("+-").split(",") for text in commas]
+    pairs = [text.lstrip("+-").split(",") for text in commas]
     no_sets = any(len(second) > 1 or int(first) >= int(second) for first, second in pairs)
     if not (_is_interval(declared) or (declared is None and (rows.commas or no_sets))):
         return values, []
@@ -164,10 +167,9 @@ def _missing(
     used = [low[code] for code in np.flatnonzero(counts).tolist()]
     others = list(on_scale) or [v for v in used if v not in MISSING | AMONG_NUMBERS]
     words = set(MISSING)
-    if _is_interval(declared) or (others and as_numbers(others) is not None):
-        several = _is_interval(declared) or len(others) > 1
-        words |= AMONG_NUMBERS if several else {"na", "n/a", "none"}
-    elif gold:
+    if _is_interval(declared) or (len(others) > 1 and as_numbers(others) is not None):
+        words |= AMONG_NUMBERS
+    elif gold or (others and as_numbers(others) is not None):
         words |= {"na", "n/a", "none"}
     elif declared is None and len(others) > 1 and all(any(map(str.isalpha, v)) for v in others):
         words |= NOT_AVAILABLE | DASHES
@@ -181,19 +183,19 @@ def _folded(words: Iterable[str]) -> frozenset[str]:
 
 def _suspects(values: list[str], counts: np.ndarray) -> list[str]:
     """A note about answers that may stand for a missing one."""
-    used = {code: values[code].strip() for code in np.flatnonzero(counts).tolist()}
-    words = {
-        code: word
-        for code, word in used.items()
-        if word.casefold() in SUSPECTED | NOT_AVAILABLE
-        or not (any(map(str.isalnum, word)) or word in ("+", "="))
-    }
+    used = np.flatnonzero(counts).tolist()
+    words = {code: word for code in used if _is_suspect(word := values[code].strip())}
     if not words or len(words) == len(used):
         return []
     option = " ".join(f"--missing {shlex.quote(word)}" for word in words.values())
     how = f"missing={list(words.values())!r} ({option})"
     shown = _counted(values, counts, list(words)[:5])
     return [f"{shown} read as answers; if they mean no answer, use {how}"]
+
+
+def _is_suspect(word: str) -> bool:
+    is_sign = not any(map(str.isalnum, word)) and word not in ("+", "=")
+    return is_sign or word.casefold() in SUSPECTED | NOT_AVAILABLE
 
 
 def _counted(values: list[str], counts: np.ndarray, codes: list[int]) -> str:
@@ -260,14 +262,14 @@ def _is_interval(declared: Declared) -> bool:
 
 
 def _scale(texts: list[str], declared: Declared, is_set: bool, about: str) -> Scale:
-    """The scale as declared, completed or inferred from the distinct answers."""
+    """The scale as declared, completed by the distinct answers."""
     if isinstance(declared, Scale):
         return declared
     try:
         if is_set and (declared is None or ":" not in declared):
             members = {value for text in texts for value in json.loads(text)}
             return MultiLabel(tuple(sorted_values(members)))
-        return infer_scale(texts) if declared is None else parse_scale(declared, texts)
+        return parse_scale(str(declared), texts)
     except DataError as error:
         raise DataError(f"{about}: {error}") from None
 
@@ -285,12 +287,13 @@ def _encoded(texts: list[str], scale: Scale, is_set: bool) -> np.ndarray | None:
         return None
 
 
-def _checked(
-    scale: Scale, question: str, texts: list[str], n_answers: int
-) -> tuple[Scale, list[str]]:
-    """The inferred scale, or a likelier one, and notes: words with an order are levels, numbers of
-    classes are names; free text and single words among many numbers are pointed out."""
+def _inferred(texts: list[str], question: str, n_answers: int) -> tuple[Scale, list[str]]:
+    """The scale of the distinct answers, and what else they may be: words with an order are levels,
+    numbers of classes are names. Nothing is noted about 0 answers."""
+    scale = infer_scale(texts)
     words = re.split(r"[\s_.-]+", question.casefold().strip(" _.-"))
+    if not n_answers:
+        return scale, []
     if isinstance(scale, Ordinal) and plain(words[-1]) in WORDS["class"]:
         return Nominal(tuple(sorted_values(scale.values))), [
             f"numbers of classes, by the name {question!r}, are read as nominal; if their order "
@@ -299,54 +302,42 @@ def _checked(
     if not isinstance(scale, Nominal):
         return scale, []
     if ordered := ordered_values(texts):
-        levels = ", ".join(value.strip() for value in ordered)
-        if {level.casefold() for level in levels.split(", ")} == SENTIMENT:
-            option = shlex.quote(f"{question}=ordinal:{','.join(ordered)}")
-            return scale, [
-                f"values are read as nominal, but look ordered; if they are, use --scale {option}"
-            ]
         return Ordinal(tuple(ordered)), [
-            f"words with an order are read as ordinal: {levels}; if their order means nothing, use "
-            'scale="nominal" (--scale nominal)'
+            f"words with an order are read as ordinal: {', '.join(map(str.strip, ordered))}; if "
+            'their order means nothing, use scale="nominal" (--scale nominal)'
         ]
     letters = sum(map(len, texts)) / len(texts)
     if len(texts) > FEW_VALUES and (len(texts) > FREE * n_answers or letters > LONG):
         return scale, [
-            f"{len(texts):,} different answers in {n_answers:,} rows look like free text; they are "
-            "read as nominal, so two answers agree only if they are the same letter for letter; "
-            'name another column (answer=, --answer), or use scale="nominal" (--scale nominal) if '
-            "that is meant"
+            f"{len(texts):,} different answers in {n_answers:,} rows look like free text; name "
+            'another column (answer=, --answer), or use scale="nominal" (--scale nominal) if two '
+            "answers agree only where they are the same letter for letter"
         ]
     strange = sorted({text for text in texts if as_numbers([text]) is None})
-    if strange and all(_COMMA.fullmatch(text.strip()) for text in strange):
+    commas = all(_COMMA.fullmatch(text.strip()) for text in strange)
+    how = "correct these rows or leave them out"
+    how = 'use scale="interval" (--scale interval)' if commas else how
+    if strange and (commas or 2 * len(strange) < len(texts) - 1):
         return scale, [
-            f'{listed(strange, 3)}: read as names because of the comma; use scale="interval" '
-            '(--scale interval) if these are numbers, or scale="multi-label" (--scale '
-            "multi-label) if they are sets"
-        ]
-    if strange and 2 * len(strange) < len(texts) - 1:
-        are = "is not a number" if len(strange) == 1 else "are not numbers"
-        return scale, [
-            f"{listed(strange)} {are}, so all answers are read as names; if the others are "
-            "ratings, correct these rows or leave them out"
+            f"{listed(strange, 3)}: not read as numbers, so all answers are names; if they are "
+            f"ratings, {how}"
         ]
     return scale, []
 
 
 def ordered_values(values: Iterable[str]) -> list[str]:
-    """Words with an order, from the lowest to the highest; none if they have no order.
+    """Words with an order, from the lowest to the highest; none if they have no order, or are
+    classes that have one, such as sentiments.
 
     Example:
         >>> ordered_values(["Agree", "STRONGLY DISAGREE", "neutral"]), ordered_values(["no", "yes"])
         (['STRONGLY DISAGREE', 'neutral', 'Agree'], [])
     """
     by_words = {" ".join(re.findall(r"\w+", value.casefold())): value for value in values}
-    if len(by_words) < FEWEST_ORDERED:
+    if len(by_words) < FEWEST_ORDERED or by_words.keys() == SENTIMENT:
         return []
-    for words in ORDERED:
-        if by_words.keys() <= set(words):
-            return [by_words[word] for word in words if word in by_words]
-    return []
+    words = next((words for words in ORDERED if by_words.keys() <= set(words)), [])
+    return [by_words[word] for word in words if word in by_words]
 
 
 def _outside(
@@ -356,12 +347,10 @@ def _outside(
     key = spelling_key(off[0])
     near = [value for value in getattr(scale, "values", ()) if spelling_key(value) == key]
     advice = "correct it or declare another scale"
-    if near:
-        advice = f"{near[0]!r} is; {MERGE}"
-    elif off[0].strip().casefold() in AMONG_NUMBERS:
-        advice = "add it to the scale if it is an answer, or empty the cell if it means no answer"
+    if off[0].strip().casefold() in AMONG_NUMBERS:
+        advice += ", or use missing= (--missing) if it means no answer"
     many = f"; {n_answers} such answers: {listed(off)}" if n_answers > 1 else ""
     return DataError(
         f"{where}: answer {off[0]!r} to {question!r} is not on the scale "
-        f"({described(scale)}){many}; {advice}"
+        f"({described(scale)}){many}; {f'{near[0]!r} is; {MERGE}' if near else advice}"
     )

@@ -82,7 +82,10 @@ def as_texts(array: Any) -> Any:
         number = array.cast(pa.int64()).cast(pa.float64(), safe=False)
         array = pc.divide(number, {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[array.type.unit])
     if pa.types.is_floating(array.type):
-        array = _whole(array.cast(pa.float64()))
+        array = array.cast(pa.float64())
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
+        whole = pc.and_(pc.equal(pc.floor(array), array), pc.less(pc.abs(array), _EXACT))
+        array = array if pc.all(whole).as_py() is False else array.cast(pa.int64())
     try:
         return array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -94,9 +97,3 @@ def as_texts(array: Any) -> Any:
 def _is_list(kind: Any) -> bool:
     types = pa.types
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
-
-
-def _whole(numbers: Any) -> Any:
-    numbers = pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
-    whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
-    return numbers.cast(pa.int64()) if pc.all(whole).as_py() is not False else numbers

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations, Repeats
 from dissensus.contents import Contents, media_roots
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import DataError, did_you_mean, listed
+from dissensus.errors import DataError, cut, did_you_mean, listed
 from dissensus.names import Names
 from dissensus.readers.files import stem
 from dissensus.readers.json_text import set_text
@@ -76,9 +76,8 @@ class _Assembly:
         }
         left = []  # rows without an answer, and those that the rule for repeats dropped
         for name, part in answers.items():
-            dropped = len(part.rows) - questions[name].n_rows if annotators is not None else 0
-            left += [LeftOut(name, "no answer", len(part.blank))] if len(part.blank) else []
-            left += [LeftOut(name, "repeated answer", dropped)] if dropped else []
+            n_dropped = 0 if annotators is None else len(part.rows) - questions[name].n_rows
+            left += [(name, "no answer", len(part.blank)), (name, "repeated answer", n_dropped)]
         gold, notes = self.gold(answers)
         columns = {"item": roles.item, "annotator": roles.annotator, **roles.shown}
         cells = rows.columns
@@ -96,8 +95,8 @@ class _Assembly:
             },
             gold=gold,
             splits={"official": usual_cells(cells[roles.split], items)} if roles.split else {},
-            left_out=tuple(left),
-            notes=notes,
+            left_out=tuple(LeftOut(*one) for one in left if one[2]),
+            notes=tuple(notes),
             columns={n: c for n, c in columns.items() if c is not None and not c.startswith("(")},
         )
         return Assembled(corpus, answers, others)
@@ -175,11 +174,11 @@ class _Assembly:
         pairs = self.items.codes.astype(np.int64) * (len(responses.values) + n_rows) + together
         return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
-    def gold(self, answers: dict[str, Answers]) -> tuple[dict[str, Annotations], tuple[str, ...]]:
+    def gold(self, answers: dict[str, Answers]) -> tuple[dict[str, Annotations], list[str]]:
         """Gold labels, one per item, on the question's scale if they are on it; and their notes."""
         rows, roles, items = self.rows, self.roles, self.items
         gold = {}
-        notes: tuple[str, ...] = ()
+        notes: list[str] = []
         for name, part in answers.items():
             column = roles.gold.get(roles.answer[0] if roles.question else name)
             if column is None:
@@ -196,11 +195,9 @@ class _Assembly:
             except DataError:  # values that no annotator gave: a scale of their own
                 labels = answers_of(rows, column, name, every, Layout(), gold=True)
             item, first = np.unique(items.codes[labels.rows], return_index=True)
-            stored = labels.stored[first]
-            gold[name] = Annotations.from_arrays(
-                item, None, stored, labels.scale, items=items.names
-            )
-            notes += tuple(f"{column}: {note}" for note in labels.notes if "no answer" in note)
+            stored, scale = labels.stored[first], labels.scale
+            gold[name] = Annotations.from_arrays(item, None, stored, scale, items=items.names)
+            notes += [f"{column}: {note}" for note in labels.notes if "no answer" in note]
         return gold, notes
 
     def contents(self, column: str) -> tuple[Contents, np.ndarray]:
@@ -213,12 +210,11 @@ class _Assembly:
                 f"{rows.at(conflict)}: item {short_text(items[conflict])} has two contents in "
                 f"{column!r}: {short_text(first)} and {short_text(cells[conflict])}"
             )
-        rows.check_texts([column] if kind == "text" else [], "texts")
         if kind == "text" or cells.is_bytes:
+            rows.check_texts([column] if kind == "text" else [], "texts")
             return Contents(kind, cells.values), codes
-        written = cells.values.to_pylist()
-        paths = [os.path.join(rows.folder, path.strip()) for path in written]  # may be missing
-        contents, code = Contents.distinct(kind, paths, media_roots(rows.folder))
+        paths = [os.path.join(rows.folder, path.strip()) for path in cells.values.to_pylist()]
+        contents, code = Contents.distinct(kind, paths, media_roots(rows.folder))  # may be missing
         return contents, np.r_[code, -1][codes]
 
 
@@ -226,36 +222,33 @@ def _with_sets(rows: Rows, roles: ColumnRoles) -> Rows:
     """The table with a row for each item and annotator, whose answers to a question are a set."""
     if roles.annotator is None:
         raise DataError(f'{rows.path}: repeats="set" (--repeats set) needs annotators')
-    items, people = items_of(rows, roles.item, roles.shown), rows.columns[roles.annotator]
-    named = [items, people] + ([rows.columns[roles.question]] if roles.question else [])
+    named = [items_of(rows, roles.item, roles.shown), rows.columns[roles.annotator]]
+    named += [rows.columns[roles.question]] if roles.question else []
     groups = combined(named).codes
-    first = np.sort(np.unique(groups, return_index=True)[1])  # row of each item and annotator
+    is_first = np.zeros(rows.n_rows, dtype=bool)  # row of each item and annotator
+    is_first[np.unique(groups, return_index=True)[1]] = True
     sets = {}
     for name in roles.answer:
-        members: dict[int, dict[str, None]] = {groups[row]: {} for row in first}
+        members: dict[int, dict[str, None]] = {group: {} for group in groups[is_first]}
         for group, value in zip(groups, rows.columns[name].array().to_pylist(), strict=True):
             members[group] |= {} if value is None else {value.strip(): None}
         texts = [set_text(list(one)) if one else None for one in members.values()]
         sets[name] = Column.of(pa.array(texts, pa.string()))
-    short = take_rows(rows, np.isin(np.arange(rows.n_rows), first))
-    return short.with_columns(sets, sets=rows.sets | set(roles.answer))
+    return take_rows(rows, is_first).with_columns(sets, sets=rows.sets | {*roles.answer})
 
 
 def typed_cells(cells: Any) -> Any:
     """Arrow strings as numbers, if each is spelled as a number is: not "007", not "1e3"."""
-    texts = [text for text in cells.to_pylist() if text is not None]
     for kind in (pa.int64(), pa.float64()):
         try:
             numbers = cells.cast(kind)
         except pa.ArrowInvalid:
             continue
-        same = numbers.cast(pa.string()).to_pylist()
-        if texts and [one for one in same if one is not None] == texts:
+        if cells.null_count < len(cells) and numbers.cast(cells.type).equals(cells):
             return numbers
     return cells
 
 
 def short_text(value: Any) -> str:
     """A cell for a message, shortened."""
-    text = value if isinstance(value, str) else f"{len(value)} bytes"
-    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "...")
+    return repr(cut(value if isinstance(value, str) else f"{len(value)} bytes", LONGEST_SHOWN))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from dissensus.corpus import Corpus, LeftOut
 from dissensus.errors import DataError, counted, listed
@@ -37,8 +38,8 @@ def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
     while n_kept > max(1, rows.n_rows - MOST_TOTALS) and _is_total(rows, n_kept - 1):
         n_kept -= 1
     if n_kept < rows.n_rows:
-        first = f"{rows.place(n_kept)}, {_first_cell(rows, n_kept)!r}"
-        notes += [f"{counted(rows.n_rows - n_kept, 'row')} of totals left out: {first}"]
+        totals = counted(rows.n_rows - n_kept, "row")
+        notes += [f"{totals} of totals left out, the first in {rows.place(n_kept)}"]
         rows = take_rows(rows, np.arange(rows.n_rows) < n_kept)
     rows, blank_columns = without_blank_columns(rows, layout)
     return rows, [*notes, *blank_columns]
@@ -59,15 +60,11 @@ def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
 
 def _is_total(rows: Rows, row: int) -> bool:
     """Whether a row begins with a word such as "Total" and has a blank where no row above has."""
-    return _first_cell(rows, row).strip().rstrip(":").casefold() in TOTALS and any(
-        column.codes[row] < 0 and bool((column.codes[:row] >= 0).all())
-        for column in rows.columns.values()
+    columns = [column for column in rows.columns.values() if not column.is_bytes]
+    first = next((cell for column in columns if (cell := column[row]) is not None), "")
+    return first.strip().rstrip(":").casefold() in TOTALS and any(
+        column.codes[row] < 0 and bool((column.codes[:row] >= 0).all()) for column in columns
     )
-
-
-def _first_cell(rows: Rows, row: int) -> str:
-    cells = (column[row] for column in rows.columns.values() if not column.is_bytes)
-    return next((cell for cell in cells if cell is not None), "")
 
 
 def without_copies(rows: Rows, roles: ColumnRoles, layout: Layout) -> tuple[Rows, list[LeftOut]]:
@@ -82,19 +79,19 @@ def without_copies(rows: Rows, roles: ColumnRoles, layout: Layout) -> tuple[Rows
     repeated[np.unique(combined(rows.columns.values()).codes, return_index=True)[1]] = False
     if not repeated.any():
         return rows, []
-    left = {name: repeated & (rows.columns[name].codes >= 0) for name in roles.answer}
+    copies = take_rows(rows, repeated).columns
+    left = [LeftOut(n, "repeated row", int((copies[n].codes >= 0).sum())) for n in roles.answer]
     if roles.question is not None:
-        asked, (answered,) = rows.columns[roles.question], left.values()
-        names = asked.values.to_pylist()
-        left = {name: answered & (asked.codes == code) for code, name in enumerate(names)}
+        answered = copies[roles.answer[0]].codes >= 0
+        questions = Counter(copies[roles.question].array().filter(pa.array(answered)).to_pylist())
+        left = [LeftOut(name, "repeated row", n) for name, n in questions.items()]
     note = (
         f"{counted(int(repeated.sum()), 'row')} left out that repeat another row in every column, "
         f"the first in {rows.place(int(repeated.argmax()))}; "
         'repeats="keep" (--repeats keep) reads them'
     )
-    numbers = [LeftOut(name, "repeated row", int(which.sum())) for name, which in left.items()]
     kept = replace(take_rows(rows, ~repeated), notes=(note, *rows.notes))
-    return kept, [one for one in numbers if one.answers]
+    return kept, [one for one in left if one.answers]
 
 
 # ---- assignments of crowdsourcing platforms that were rejected or expired ----
@@ -115,17 +112,15 @@ TOLOKA = Status("ASSIGNMENT:status", ("REJECTED", "EXPIRED", "SKIPPED"))
 
 def reasons_of(rows: Rows, status: Status) -> list[str | None]:
     """Why each row does not count, such as "rejected"; None where it does."""
-    column = rows.columns.get(status.column)
-    reasons: list[str | None] = [None] * rows.n_rows
-    if column is not None:
-        states = [value.strip() for value in column.values.to_pylist()]
-        left = [state.lower() if state in status.left_out else None for state in states]
-        reasons = [[*left, None][code] for code in column.codes]
-    if status.rejection in rows.columns:
-        cells = rows.columns[status.rejection].array().to_pylist()
-        rejected = [str(cell).strip().lower() not in ("none", "") for cell in cells]
-        reasons = ["rejected" if no else why for no, why in zip(rejected, reasons, strict=True)]
-    return reasons
+    nothing = [None] * rows.n_rows
+    states, rejections = (
+        rows.columns[name].array().to_pylist() if name in rows.columns else nothing
+        for name in (status.column, status.rejection)
+    )
+    left = {state: state.lower() for state in status.left_out}
+    rejected = [str(cell).strip().lower() not in ("none", "") for cell in rejections]
+    reasons = [left.get(str(state).strip()) for state in states]
+    return ["rejected" if no else why for no, why in zip(rejected, reasons, strict=True)]
 
 
 def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
@@ -135,10 +130,9 @@ def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
     left = Counter(why for why in reasons if why is not None)
     if not left:
         return rows, left
-    kept = np.array([why is None for why in reasons])
-    if not kept.any():
+    if left.total() == rows.n_rows:
         raise DataError(f"{rows.path}: no answers: {_by_reason(left)}")
-    return take_rows(rows, kept), left
+    return take_rows(rows, np.array([why is None for why in reasons])), left
 
 
 def with_left_out(corpus: Corpus, left: Mapping[str, int], name: str) -> Corpus:

@@ -55,17 +55,6 @@ def _number(texts, begins, data, starts, n, table, codes):  # type: ignore[no-un
     return n
 
 
-@_compiled
-def _fill(data, starts, n, table):  # type: ignore[no-untyped-def]
-    """Put distinct texts into an empty table."""
-    last = np.uint64(len(table) - 1)
-    for code in range(n):
-        place = _hash(data, starts[code], starts[code + 1]) & last
-        while table[place] >= 0:
-            place = (place + np.uint64(1)) & last
-        table[place] = code
-
-
 class DistinctTexts:
     """Texts that are distinct, each with a code; more can be added.
 
@@ -99,7 +88,8 @@ class DistinctTexts:
         _lengthen(self._starts, most + 1)
         if most > FULL * len(self._table):
             self._table = np.full(1 << int(most / FULL).bit_length(), -1, np.int32)
-            _fill(self._data, self._starts, self._n, self._table)
+            own = self._data, self._starts  # numbered again as they are
+            _number(*own, *own, 0, self._table, np.empty(self._n, np.int32))
         codes: np.ndarray = np.empty(len(texts), np.int32)
         arrays = data, begins, self._data, self._starts, self._n, self._table, codes
         self._n = _number(*arrays)

@@ -23,7 +23,7 @@ from dissensus.scales import as_numbers
 
 FEWEST = 16  # columns numbered under one name, or numbers in a list, that are features
 _NUMBERED = re.compile(r"(.*?)[\W_]*(\d+)")
-Features = tuple[np.ndarray, list[str]]  # distinct vectors, (n_vectors, n_numbers), and columns
+Features = tuple[Contents, list[str]]  # distinct vectors, and columns
 
 
 def without_features(rows: Rows, options: Layout) -> tuple[Rows, Features | None]:
@@ -31,11 +31,11 @@ def without_features(rows: Rows, options: Layout) -> tuple[Rows, Features | None
     names = _chosen(rows, options.features) if options.features else _recognised(rows)
     if not names:
         return rows, None
-    first = rows.columns[names[0]]
     if len(names) == 1 and names[0] in rows.sets:
-        codes, vectors = first.codes, _vectors(rows, names[0])
+        vectors, of_value = Contents.distinct("features", _lists(rows, names[0]))
+        codes = np.r_[of_value, -1][rows.columns[names[0]].codes]
     else:
-        vectors, codes = _of_columns(rows, names)
+        vectors, codes = Contents.distinct("features", _matrix(rows, names))
     column = Column(numbered(len(vectors)).values, codes)
     return rows.without(names).with_columns({FEATURES: column}), (vectors, names)
 
@@ -54,12 +54,12 @@ def with_features(corpus: Corpus, features: Features | None, rows: Rows) -> Corp
         )
     codes = np.array([-1 if one is None else int(one) for one in numbers.to_pylist()], np.int32)
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    size = counted(vectors.shape[1], "number")
+    size = counted(len(vectors.values[0]), "number")
     note = f"{rows.name}: features = {shown} ({size} for each item)"
     return replace(
         corpus,
         item_attributes=attributes,
-        contents={**corpus.contents, "features": Contents.distinct("features", vectors)[0]},
+        contents={**corpus.contents, "features": vectors},
         content={**corpus.content, "features": codes},
         notes=(*corpus.notes, note),
     )
@@ -103,8 +103,8 @@ def _recognised(rows: Rows) -> list[str]:
     return lists if len(lists) == 1 else []
 
 
-def _of_columns(rows: Rows, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct vectors in these columns, and the code of each row."""
+def _matrix(rows: Rows, names: list[str]) -> np.ndarray:
+    """The numbers in these columns, (n_rows, n_numbers)."""
     cells = []
     for name in names:
         numbers = rows.columns[name].numbers()
@@ -112,15 +112,12 @@ def _of_columns(rows: Rows, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
             wrong = rows.columns[name].first_blank
             where = rows.path if wrong is None else rows.at(wrong)
             raise DataError(f"{where}: {name!r} is a feature, but a cell is blank or no number")
-        cells.append(numbers)
-    matrix = np.ascontiguousarray(np.stack(cells, axis=1), dtype=np.float32)
-    seen: dict[bytes, int] = {}
-    codes = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in matrix])
-    return matrix[np.unique(codes, return_index=True)[1]], codes
+        cells.append(numbers.astype(np.float32))
+    return np.stack(cells, axis=1)
 
 
-def _vectors(rows: Rows, name: str) -> np.ndarray:
-    """The distinct vectors in a column of lists."""
+def _lists(rows: Rows, name: str) -> np.ndarray:
+    """The distinct lists in a column, (n_lists, n_numbers)."""
     texts = rows.columns[name].values.to_pylist()
     lists = [as_numbers(map(str, json.loads(text))) for text in texts]
     if None in lists or len({len(one or ()) for one in lists}) != 1:

@@ -8,7 +8,7 @@ so do lists, objects and digits in cells.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import set_text, value_text
 from dissensus.readers.layout import Layout, matching
-from dissensus.readers.tables.answer_cells import Entries, as_records, parsed_cell, parsed_column
+from dissensus.readers.tables.answer_cells import as_records, parsed_cell, parsed_column
 from dissensus.readers.tables.cleaning import without_blank_columns
 from dissensus.readers.tables.column_names import (
     NAMES,
@@ -72,7 +72,7 @@ def in_long_form(rows: Rows, layout: Layout) -> Form:
     if columns:
         return _melted(rows, layout, columns, votes)
     if layout.cells != "values":
-        rows, layout = _exploded_cells(rows, layout)
+        rows, layout = _exploded(rows, layout)
     long_rows, roles = find_roles(rows, layout)
     return Form(long_rows, roles, layout)
 
@@ -222,136 +222,122 @@ def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | No
         repeats = plain(name) not in WEAK and column.is_filled and several
         return not column.is_bytes and (column.is_unique or repeats)
 
-    def never_repeats(name: str) -> bool:
-        column = rows.columns[name]
-        if not column.is_unique or column.is_text:
-            return False
-        numbers = column.numbers()
-        return numbers is None or bool((numbers % 1 == 0).all())
-
     index = rows.index if rows.index is not None and rows.index.is_unique else None
-    free = [n for n in rows.columns if n not in (*taken, *rows.sets)] if rows.n_rows > 2 else []
-    by_name = layout.item or next(filter(is_name, candidates("item", rows, taken)), None)
-    name = by_name or (None if index else next(filter(never_repeats, free), None))
-    if name is None:
-        return None, index or numbered(rows.n_rows), ""
-    return name, items_of(rows, name, {}), BY_NAME if by_name else "another value in every row"
+    if by_name := layout.item or next(filter(is_name, candidates("item", rows, taken)), None):
+        return by_name, items_of(rows, by_name, {}), BY_NAME
+    for name, column in rows.columns.items() if index is None and rows.n_rows > 2 else ():
+        if name not in (*taken, *rows.sets) and column.is_unique and not column.is_text:
+            numbers = column.numbers()
+            if numbers is None or (numbers % 1 == 0).all():
+                return name, column, "another value in every row"
+    return None, index or numbered(rows.n_rows), ""
 
 
 # ---- cells that contain several answers ----
 
+Entries = dict[str, list[Any]]  # of new columns: a list for each row of the table
+Exploded = tuple[Entries, str, dict[str, Any]]  # and a note, and changes of the layout
 
-def _exploded_cells(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
+
+def _exploded(rows: Rows, layout: Layout) -> tuple[Rows, Layout]:
     """The table with a row for each answer in a cell, and the layout that names its columns."""
-    answers = layout.answer or ()
-    if not answers and not (layout.cells == "lists" and layout.annotator):
+    kind, answers = layout.cells, layout.answer or ()
+    stated = [one.partition(".")[0] if kind == "records" else one for one in answers]
+    if kind == "lists" and layout.annotator:
+        stated = [layout.annotator, *stated]
+    if not stated:
         raise DataError(
-            f"{rows.path}: cells={layout.cells!r} says what a cell of an answer contains; name its "
-            "column (answer=, --answer)"
+            f"{rows.path}: cells={kind!r} says what a cell of an answer contains; name its column "
+            "(answer=, --answer)"
         )
-    in_cells = [one.partition(".")[0] if layout.cells == "records" else one for one in answers]
-    rows.check(in_cells)
-    if layout.cells in ("keys", "counts") and len(answers) != 1:
+    rows.check(stated)
+    if kind in ("keys", "counts") and len(stated) != 1:
         raise DataError(f"{rows.path}: name one column of objects (answer=, --answer)")
     named = [name for name in candidates("item", rows) if rows.columns[name].is_unique]
     if layout.item is None and layout.text is None and not named:
         index = rows.index if rows.index is not None and rows.index.is_unique else None
         item = {free_name("item", rows.columns): index or numbered(rows.n_rows)}
         rows = replace(rows, columns=item | rows.columns)
-    entries, note, changes = _ENTRIES[layout.cells](rows, layout)
-    if layout.cells == "counts":  # a column that is called so counts something else
+    if kind == "counts" and COUNT in rows.columns:  # it counts something else
         columns = rows.columns.items()
         rows = replace(rows, columns={f"{n}_" if n == COUNT else n: one for n, one in columns})
-    long_rows = _exploded(rows, in_cells, entries, note)
-    if layout.cells == "records":
-        changes = {"answer": _keys_of_answers(long_rows, layout, entries)}
-    layout = layout.with_changes(cells="values", **changes)
-    long_rows, notes = without_blank_columns(long_rows, layout)
-    return replace(long_rows, notes=(*long_rows.notes, *notes)), layout
-
-
-def _exploded(
-    rows: Rows, in_cells: Sequence[str], entries: Mapping[str, list[Any]], note: str
-) -> Rows:
-    """The table with a row for each entry of these columns, instead of the cells they were in."""
-    source = np.repeat(np.arange(rows.n_rows), _lengths(next(iter(entries.values()))))
+    entries, note, changes = _ENTRIES[kind](rows, layout, stated)
+    source = np.repeat(np.arange(rows.n_rows), [len(one) for one in next(iter(entries.values()))])
     if not len(source):
-        raise DataError(f"{rows.path}: every list of {[*in_cells, *entries][0]!r} is empty")
-    kept = rows.without({*in_cells, *entries}).columns
-    columns = {name: Column(one.values, one.codes[source]) for name, one in kept.items()}
-    sets, place = set(rows.sets) & kept.keys(), rows.place
+        raise DataError(f"{rows.path}: every list of {stated[0]!r} is empty")
+    others = rows.without({*stated, *entries}).columns
+    new = {name: Column(one.values, one.codes[source]) for name, one in others.items()}
+    sets, place = set(rows.sets) & new.keys(), rows.place
     for name, cells in entries.items():
-        every = [entry for cell in cells for entry in cell or ()]
-        as_sets = any(isinstance(entry, list) for entry in every)
-        write = set_text if as_sets else value_text
+        every = [entry for cell in cells for entry in cell]
+        sets |= {name} if any(isinstance(entry, list) for entry in every) else set()
+        write = set_text if name in sets else value_text
         texts = [None if entry is None else write(entry) for entry in every]
-        columns[name] = Column.of(pa.array(texts, pa.string()))
-        sets |= {name} if as_sets else set()
-    return replace(
+        new[name] = Column.of(pa.array(texts, pa.string()))
+    long_rows = replace(
         rows,
-        columns=columns,
+        columns=new,
         sets=frozenset(sets),
         place=lambda row: place(int(source[row])),
         index=None,
-        notes=(*rows.notes, note),
     )
-
-
-def _lengths(cells: list[Entries]) -> np.ndarray:
-    """How many entries each row has, (n_rows,)."""
-    return np.array([len(cell or ()) for cell in cells], dtype=np.int64)
+    if kind == "records":
+        changes = {"answer": _keys_of_answers(long_rows, layout, entries)}
+    layout = layout.with_changes(cells="values", **changes)
+    long_rows, notes = without_blank_columns(long_rows, layout)
+    return replace(long_rows, notes=(*rows.notes, note, *notes)), layout
 
 
 def _parsed(rows: Rows, name: str, kind: Any, what: str) -> list[Any]:
-    """The list or object of each row, None for a blank; anything else is refused."""
+    """The list or object of each row, an empty list for a blank; anything else is refused."""
     column = rows.columns[name]
     values = [parsed_cell(text) for text in column.values.to_pylist()]
     wrong = next((code for code, value in enumerate(values) if not isinstance(value, kind)), None)
     if wrong is not None:
         row = int((column.codes == wrong).argmax())
         raise DataError(f"{rows.at(row)}: {name!r} is no {what}, found {column[row][:40]!r}")
-    return [(*values, None)[code] for code in column.codes.tolist()]
+    return [(*values, [])[code] for code in column.codes.tolist()]
 
 
-def _lists(rows: Rows, layout: Layout) -> Exploded:
+def _lists(rows: Rows, layout: Layout, stated: list[str]) -> Exploded:
     """Lists with an entry for each annotator, and all other lists that are as long."""
-    stated = [*([layout.annotator] if layout.annotator else []), *(layout.answer or ())]
-    rows.check(stated)
-    columns = {name: _parsed(rows, name, list, "list") for name in stated}
-    sizes = _lengths(columns[stated[0]])
+    entries = {name: _parsed(rows, name, list, "list") for name in stated}
+    sizes = np.array([len(one) for one in entries[stated[0]]])
     for name, column in rows.columns.items():
-        cells = columns.get(name) or parsed_column(column)
-        if cells is None or not all(isinstance(one, list | None) for one in cells):
+        cells = entries.get(name) or parsed_column(column) or [{}]
+        if not all(isinstance(one, list | None) for one in cells):
             continue
-        different = _lengths(cells) != sizes
-        usual = is_named(name, "answer") and different.mean() < 0.5
-        if different.any() and (name in stated or usual):
+        different = np.array([len(one or ()) for one in cells]) != sizes
+        if not different.any():
+            entries[name] = [one or [] for one in cells]
+        elif name in stated or (is_named(name, "answer") and different.mean() < 0.5):
             row = int(different.argmax())
             raise DataError(
                 f"{rows.at(row)}: {sizes[row]} entries in {stated[0]!r}, but "
                 f"{len(cells[row] or ())} in {name!r}; write one for each annotator"
             )
-        if not different.any():
-            columns[name] = cells
-    columns = {name: columns[name] for name in rows.columns if name in columns}
-    note = f"{', '.join(columns)}: lists with an entry for each annotator, read as rows"
+    entries = {name: entries[name] for name in rows.columns if name in entries}
     if layout.annotator is None:
-        note = f"{next(iter(columns))}: lists of answers of unknown annotators"
-    return columns, note, {}
+        return entries, f"{next(iter(entries))}: lists of answers of unknown annotators", {}
+    return (
+        entries,
+        f"{', '.join(entries)}: lists with an entry for each annotator, read as rows",
+        {},
+    )
 
 
-def _digits(rows: Rows, layout: Layout) -> Exploded:
-    texts = {name: rows.columns[name].array().to_pylist() for name in layout.answer or ()}
+def _digits(rows: Rows, layout: Layout, stated: list[str]) -> Exploded:
+    texts = {name: rows.columns[name].array().to_pylist() for name in stated}
     digits = {n: [list((cell or "").strip()) for cell in cells] for n, cells in texts.items()}
     return digits, f"{', '.join(digits)}: each digit is an answer", {}
 
 
-def _objects(rows: Rows, layout: Layout) -> Exploded:
+def _objects(rows: Rows, layout: Layout, stated: list[str]) -> Exploded:
     """Objects with an answer for each annotator, or with a number of answers for each value."""
-    (name,) = layout.answer or ("",)
-    objects = _parsed(rows, name, dict, "object")
-    pairs = [[(k, v) for k, v in (one or {}).items() if v is not None] for one in objects]
-    keys, values = [[k for k, _ in one] for one in pairs], [[v for _, v in one] for one in pairs]
+    (name,) = stated
+    objects = [dict(one) for one in _parsed(rows, name, dict, "object")]
+    keys = [[key for key, value in one.items() if value is not None] for one in objects]
+    values = [[value for value in one.values() if value is not None] for one in objects]
     if layout.cells == "counts":
         note = f"{name}: objects with a number of answers for each value"
         return {name: keys, COUNT: values}, note, {"annotator": None, "format": "long"}
@@ -362,22 +348,21 @@ def _objects(rows: Rows, layout: Layout) -> Exploded:
     return {person: keys, name: values}, note, {"annotator": person}
 
 
-def _records(rows: Rows, layout: Layout) -> Exploded:
+def _records(rows: Rows, layout: Layout, stated: list[str]) -> Exploded:
     """A list of objects in each cell, whose keys are columns; `column.key` names an answer."""
-    name = (layout.answer or ("",))[0].partition(".")[0]
-    values = _parsed(rows, name, list | dict, "list of objects")
-    cells = [[] if value is None else as_records(value) for value in values]
-    every = [entry for cell in cells for entry in cell or ()]
-    if None in cells or not all(isinstance(entry, dict) for entry in every):
+    name = stated[0]
+    cells = [as_records(one) for one in _parsed(rows, name, list | dict, "list of objects")]
+    lists = [cell for cell in cells if cell is not None]
+    every = [entry for cell in lists for entry in cell]
+    if len(lists) < len(cells) or not all(isinstance(entry, dict) for entry in every):
         raise DataError(f"{rows.path}: {name!r} is no list of objects")
-    columns: dict[str, list[Entries]] = {}
-    for key in dict.fromkeys(str(key) for entry in every for key in entry):
-        column = f"{name}.{key}" if key in rows.columns and key != name else key
-        columns[column] = [[entry.get(key) for entry in cell or ()] for cell in cells]
-    return columns, f"{name}: lists with an entry for each annotator, read as rows", {}
+    keys = {str(key): key for entry in every for key in entry}
+    names = {key: f"{name}.{key}" if key in rows.columns and key != name else key for key in keys}
+    entries = {names[key]: [[one.get(key) for one in cell] for cell in lists] for key in keys}
+    return entries, f"{name}: lists with an entry for each annotator, read as rows", {}
 
 
-def _keys_of_answers(rows: Rows, layout: Layout, keys: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _keys_of_answers(rows: Rows, layout: Layout, keys: Entries) -> tuple[str, ...] | None:
     """The keys that are answers: those that are stated, or whose values are those of a scale; None
     if the annotator is known."""
     answers = [key for _, _, key in (one.partition(".") for one in layout.answer or ()) if key]
@@ -391,8 +376,7 @@ def _keys_of_answers(rows: Rows, layout: Layout, keys: Mapping[str, Any]) -> tup
     return tuple(answers) or None
 
 
-Exploded = tuple[dict[str, list[Any]], str, dict[str, Any]]  # entries of columns, note, changes
-_ENTRIES: Mapping[str, Callable[[Rows, Layout], Exploded]] = {
+_ENTRIES = {
     "lists": _lists,
     "digits": _digits,
     "keys": _objects,

@@ -30,7 +30,7 @@ from dissensus.readers.tables.proposals import Proposal
 from dissensus.readers.tables.rows import MISSING, Rows
 from dissensus.readers.tables.structure import BY_NAME
 
-LONGEST_NAME = 25  # letters of a column's name
+LONGEST_NAME = 40  # letters of a column's name
 MOST_NAMES = 8  # annotators that a note names
 MOST_LOOKED_AT = 20_000  # items or annotators that are compared
 FEWEST_ITEMS = 10  # with several answers each: fewer may all agree by chance
