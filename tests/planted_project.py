@@ -92,12 +92,13 @@ def _write_messy(path: Path, wide: Sequence[Sequence[str]]) -> None:
     """A spreadsheet with a title, an empty row, spelling variants, remarks and a note below."""
     draw = random.Random(2)
     sheet: list[list[str | None]] = [["Comments, second round (do not share)"], []]
-    sheet.append(["comment_id", "text", *ANNOTATORS, "notes"])
+    sheet.append(["comment_id", "text", *ANNOTATORS, "", "notes"])
     for row in wide:
         cells = [draw.choice([a, a.title(), a + " "]) if draw.random() < 0.1 else a
                  for a in row[2:]]  # fmt: skip
-        cells = ["" if draw.random() < 0.03 else cell for cell in cells]
-        sheet.append([*row[:2], *cells, "check this one" if draw.random() < 0.05 else None])
+        cells = [draw.choice(["", "N/A"]) if draw.random() < 0.03 else cell for cell in cells]
+        remark = "check this one" if draw.random() < 0.05 else None
+        sheet.append([*row[:2], *cells, None, remark])
     sheet.append([])
     sheet.append(["150 comments, checked by the team"])
     write_workbook(path, {"round 2": sheet})

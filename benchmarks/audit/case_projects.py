@@ -193,14 +193,15 @@ def project(
 
 
 def untrue(project: Project) -> Iterator[tuple[str, str]]:
-    """The kind and the text of what is said and not true."""
+    """The kind and the text of what is said and not true; of what may be so, "hint"."""
     for row in project.description.questions[0].suspicious:
         if not project.kinds.get(row.annotator):
             yield "people", f"describe: {row.annotator} is {row.suspicious}"
     for text in project.sentences:
         for kind, sentence, is_true in checked(text, project):
             if not is_true:
-                yield kind, sentence
+                hint = kind in ("groups", "level", "reliability") and " may " in sentence
+                yield "hint" if hint else kind, sentence
 
 
 def checked(text: str, project: Project) -> Iterator[tuple[str, str, bool]]:
@@ -348,9 +349,10 @@ def level(match: re.Match[str], project: Project) -> bool:
     """Women give a value more often, or rate higher, on the items on which groups divide."""
     if not project.divided.any():
         return False
-    if match[0].startswith(("f rates", "m rates")):
-        return match[0].startswith(("f rates higher", "m rates lower"))
-    who, value, often = re.findall(r"(\w) answers (\w+) (more|less) often", match[0])[0]
+    if rates := re.match(r"(?:gender: )?(\w) (?:rates|may rate) (\w+)", match[0]):
+        return rates.groups() in (("f", "higher"), ("m", "lower"))
+    found = re.search(r"(\w) (?:answers|may answer) (\w+) (more|less) often", match[0])
+    who, value, often = found.groups() if found else ("", "", "")
     women, men = {"binary": ("yes", "no"), "three": ("toxic", "ok"), "sets": ("anger", "joy")}[
         {2: "binary"}.get(len(project.corpus["q"].scale.values),  # type: ignore[attr-defined]
                           "sets" if project.kind == "multi-label" else "three")
@@ -359,7 +361,7 @@ def level(match: re.Match[str], project: Project) -> bool:
 
 
 def reliability(match: re.Match[str], project: Project) -> bool:
-    return bool(project.divided.any()) and "difference above may explain" in match[0]
+    return bool(project.divided.any())
 
 
 def no_groups(match: re.Match[str], project: Project) -> bool:
@@ -412,8 +414,8 @@ CHECKS: dict[str, Check] = {
     r"(-?[\d.]+)\) for q(?:, (-?[\d.]+) without ([^;]*))?; 1 would be full agreement, 0 what "
     r"chance gives\.": agreement,
     r"On (?:each|more than 99 %|(\d+) %) of the 300 items with two answers or more, annotators do "
-    r"not all give the same answer(?:; without (.*?) on (\d+) %, and the consensus of (\d+) is "
-    r"another one)?\.":
+    r"not all give the same answer(?:; without (.*?) on (?:more than )?(\d+) %, and the "
+    r"consensus of (\d+) is another one)?\.":
         dispute,
     r"Two ratings of q for the same item differ by ([\d.]+)(?:, ([\d.]+) without (.*),)? on "
     r"average, on a scale from 0 to 10 \(300 items with two ratings or more\)\.": distance,
@@ -424,13 +426,13 @@ CHECKS: dict[str, Check] = {
     r"Some annotators answer alike, more than a common view of the items explains: (.*?)\.": alike,
     r"(.*?) agree with one another, but not with the rest\. They may hold another view, or "
     r"understand the task differently: look at the items they dispute\.": views,
-    rf"(?:gender: )?f and m answer some items differently \(p = [\d.]+\)(?:, most of all ([^(]*?))?"
-    rf"(?: \(on (\d+) of 300 items (.*?){TERM}\))?: read them before you average over "
-    r"groups[.;]": groups,
-    r"(?:gender: )?[fm] (?:answers|rates) .*?\(by .*?, p = [\d.]+\): ask as many of each group "
-    r"about each item, or labels depend on who answered[.;]": level,
-    r"(?:gender: )?[fm] follows the consensus less closely than .*?(?:which the difference above "
-    r"may explain|when you aggregate)[.;]": reliability,
+    rf"(?:gender: )?f and m (?:may )?answer some items differently \(p = [\d.]+\)"
+    rf"(?:, most of all ([^(]*?))?(?: \(on (\d+) of 300 items (.*?){TERM}\))?: read them before "
+    r"you average over groups[.;]": groups,
+    r"(?:gender: )?[fm] (?:answers|rates|may answer|may rate) .*?\(by .*?, p = [\d.]+\): ask as "
+    r"many of each group about each item, or labels depend on who answered[.;]": level,
+    r"(?:gender: )?[fm] (?:follows|may follow) the consensus less closely than .*?(?:which the "
+    r"difference above may explain|look at their answers)[.;]": reliability,
     r"No difference between annotators by gender is shown(?:; .*?)?\.": no_groups,
     r"Talk to the annotators? (.*?), and look at what they answered(?:\. Until then report both: "
     r"([\w-]+) (-?[\d.]+), and (-?[\d.]+) without them \(--without suspicious\))?\.": talk,
@@ -472,11 +474,17 @@ def shares(generator: Generator, scale: str, setting: str) -> dict[str, Any]:
             "answer alike" in text or "agree with one another" in text
         )
     false = list(untrue(one))
-    values["projects with an untrue sentence"] = float(bool(false))
+    kinds_of = [kind for kind, _ in false]
+    values['projects with an unfounded "may"'] = float("hint" in kinds_of)
+    values["projects with an untrue sentence"] = float(bool(set(kinds_of) - {"hint"}))
     return values | {"_untrue": [f"{kind}: {text}" for kind, text in false]}
 
 
-BARS = {"honest ones accused": "0", "projects with an untrue sentence": "at most 0.05"}
+BARS = {
+    "honest ones accused": "0",
+    "projects with an untrue sentence": "at most 0.05",
+    'projects with an unfounded "may"': "at most 0.05",
+}
 
 CELLS = tuple(
     Cells(

@@ -34,6 +34,13 @@ def test_sentences_are_true(case: ModuleType, setting: str, scale: str) -> None:
     assert list(case.untrue(project)) == []
 
 
+def test_what_chance_gives_in_one_of_twenty_projects_may_be(case: ModuleType) -> None:
+    project = case.project(np.random.default_rng([20261118, 0, 3]), "two values")
+    ((kind, text),) = case.untrue(project)
+    assert kind == "hint" and text.startswith("gender: f and m may answer some items differently")
+    assert not any("Keep the views of groups apart" in text for text in project.sentences)
+
+
 def test_an_untrue_sentence_is_recognised(case: ModuleType) -> None:
     project = case.project(np.random.default_rng(0), "levels", ("random",))
     true = ["project has 2,700 answers by 9 annotators to 1 question (q) on 300 items."]

@@ -31,6 +31,7 @@ PER_RANGE = 5  # annotators, at least, if there are enough
 MOST_GROUPS = 50
 SMALL = 5  # a group with fewer annotators is called small
 FEW_ITEMS = 3  # that are no topic
+CLEAR, WIDE = 0.01, 0.4  # p, or how much groups divide on a topic, that need no "may"
 MOST_TEXTS, MOST_WORDS = 5000, 5  # that are counted, and typical words
 WEIGHTS = {"p_value": 0.6, "level_p": 0.2, "reliability_p": 0.2}  # of the tests, in the correction
 
@@ -253,8 +254,14 @@ class GroupComparison:
     least_p: float  # that so few annotators can reach, corrected for the other tests
     dividing: list[DividingItem]
     topic: str  # on how many items groups divide, and how
+    division: float  # mean of these items; 0 without a topic
     notes: list[str]
     conclusion: str  # in a sentence
+
+    @property
+    def clear(self) -> bool:
+        """Whether groups divide on some items: with p < 0.01, or p < 0.05 and by much."""
+        return self.corrected < (0.05 if self.division >= WIDE else CLEAR)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
@@ -366,6 +373,7 @@ def _compared(
                 "(--groups, --question), or ask more annotators"
             )
     codes = range(len(groups.names))
+    topic, division = _topic(corpus, annotations, groups, table)
     return GroupComparison(
         question=question,
         scale=annotations.scale.kind,
@@ -383,14 +391,19 @@ def _compared(
         permutations=tests.permutations,
         least_p=least,
         dividing=_dividing(corpus, annotations, groups, table, most),
-        topic=_topic(corpus, annotations, groups, table),
+        topic=topic,
+        division=division,
         notes=notes,
         conclusion="",
     )
 
 
 def _conclusion(result: GroupComparison) -> str:
-    """In what groups differ, for the corrected p-values, or that no difference is shown."""
+    """In what groups differ, for the corrected p-values, or that no difference is shown.
+
+    One comparison in twenty has p < 0.05 where nothing differs: unless p < 0.01, or groups divide
+    by much, they "may" differ.
+    """
     tests = (result.corrected, result.level_corrected, result.reliability_corrected)
     if all(math.isnan(p) for p in tests):
         return "not tested: no item was answered by annotators of two groups"
@@ -403,8 +416,8 @@ def _conclusion(result: GroupComparison) -> str:
         where = f", most of all {most}" if most else ""
         where += f" ({result.topic})" if result.topic else ""
         sentences.append(
-            f"{who} answer some items differently (p = {p_text(tests[0])}){where}: read them "
-            "before you average over groups"
+            f"{who} {'' if result.clear else 'may '}answer some items differently "
+            f"(p = {p_text(tests[0])}){where}: read them before you average over groups"
         )
     if level:
         sentences.append(
@@ -415,21 +428,25 @@ def _conclusion(result: GroupComparison) -> str:
         known = [group for group in result.groups if not math.isnan(group.reliability)]
         low, high = (end(known, key=lambda group: group.reliability) for end in (min, max))
         sentences.append(
-            f"{low.group} follows the consensus less closely than {high.group} (correlation "
-            f"{low.reliability:.2f} against {high.reliability:.2f}, p = {p_text(tests[2])}), "
+            f"{low.group} {_verb('follow', tests[2])} the consensus less closely than {high.group} "
+            f"(correlation {low.reliability:.2f} against {high.reliability:.2f}, "
+            f"p = {p_text(tests[2])}), "
         )
         if views or level:
             sentences[-1] += "which the difference above may explain"
         else:
-            also = any(abs(more) >= 0.05 for group in known for more in group.level.values())
-            why = f", and that may be why {_level_sentence(result)})" if also else ""
-            advice = "check their answers, and weight annotators when you aggregate"
-            sentences[-1] += f"as less careful annotators do{why}: {advice}"
+            sentences[-1] += (
+                "as less careful annotators do, or those with another view: look at their answers"
+            )
     return "; ".join(sentences) or "no difference is shown"
 
 
 def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _verb(verb: str, p_value: float) -> str:
+    return f"{verb}s" if p_value < CLEAR else f"may {verb}"
 
 
 def _level_sentence(result: GroupComparison) -> str:
@@ -441,10 +458,12 @@ def _level_sentence(result: GroupComparison) -> str:
     than = others[0] if len(others) == 1 else "the other groups"
     if result.scale in ("ordinal", "interval"):
         high = "higher" if more > 0 else "lower"
-        return f"{name} rates {high} than {than} (by {abs(more):.2g} on the same items"
+        verb = _verb("rate", result.level_corrected)
+        return f"{name} {verb} {high} than {than} (by {abs(more):.2g} on the same items"
     often = "more" if more > 0 else "less"
     points = f"by {100 * abs(more):.0f} points on the same items"
-    return f"{name} answers {value} {often} often than {than} ({points}"
+    verb = _verb("answer", result.level_corrected)
+    return f"{name} {verb} {value} {often} often than {than} ({points}"
 
 
 def p_text(value: float) -> str:
@@ -644,12 +663,15 @@ def _dividing(
     return items
 
 
-def _topic(corpus: Corpus, annotations: Annotations, groups: AnnotatorGroups, table: _Table) -> str:
-    """On how many items groups divide, by a quarter or more, what they answer, typical words."""
-    chosen = _division(annotations, table)[0] >= 0.25
+def _topic(
+    corpus: Corpus, annotations: Annotations, groups: AnnotatorGroups, table: _Table
+) -> tuple[str, float]:
+    """On how many items groups divide by a quarter or more, and how; the mean division of these."""
+    division = _division(annotations, table)[0]
+    chosen = division >= 0.25
     n, known = int(chosen.sum()), table.size.sum(axis=1) > 0
     if n < FEW_ITEMS or n > known.sum() / 2:
-        return ""
+        return "", 0.0
     means = table.total[chosen].sum(axis=0) / np.maximum(table.size[chosen].sum(axis=0), 1)[:, None]
     rare = table.total.sum(axis=(0, 1)) / annotations.n_rows
     value = int((np.round(np.ptp(means, axis=0), 9) - 1e-6 * rare).argmax())
@@ -662,7 +684,8 @@ def _topic(corpus: Corpus, annotations: Annotations, groups: AnnotatorGroups, ta
         order = np.argsort(means[:, 0], kind="stable")
         text += f"{groups.names[order[-1]]} rates higher than {groups.names[order[0]]}"
     words = _typical_words(corpus, np.flatnonzero(chosen), np.flatnonzero(known & ~chosen))
-    return text + (f"; typical words: {', '.join(words)}" if words else "")
+    text += f"; typical words: {', '.join(words)}" if words else ""
+    return text, float(division[chosen].mean())
 
 
 def _typical_words(corpus: Corpus, items: np.ndarray, others: np.ndarray) -> list[str]:

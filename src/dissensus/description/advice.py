@@ -56,7 +56,7 @@ def _people(question: QuestionDescription) -> str:
 
 
 def _groups(question: QuestionDescription) -> str:
-    dividing = [group for group in question.groups if group.corrected <= 0.05]
+    dividing = [group for group in question.groups if group.clear]
     if not dividing:
         return ""
     attribute = dividing[0].attribute
@@ -81,7 +81,7 @@ def _undecided(question: QuestionDescription) -> str:
 def _guidelines(question: QuestionDescription) -> str:
     measures = question.agreement_without or question.agreement
     value = measures.get("krippendorff-alpha", math.nan)
-    if not value < LOW or any(group.corrected <= 0.05 for group in question.groups):
+    if not value < LOW or any(group.clear for group in question.groups):
         return ""
     return (
         "if people should give the same answers, go through the most disputed items together "

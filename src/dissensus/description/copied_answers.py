@@ -17,6 +17,7 @@ DIFFERENT = 0.09  # share of their answers in which annotators with a common vie
 KAPPA = 0.8  # of such annotators at most
 DIFFERENT_COPIES, KAPPA_COPIES = 0.055, 0.89  # of those who are named, at most and at least
 TWO_OTHERS, TWO_OTHERS_COPIES = 0.05, 0.01  # likewise, if two others answered
+THIRD_COPIES = 0.02  # likewise, if a third annotator is as much like them
 PRIOR = 2.0  # answers that all answers together add to those of an item
 MOST_ROWS = 400  # of an annotator, to find who may have copied from whom
 MOST_PAIRS = 300_000_000  # of equal answers to look at
@@ -90,9 +91,10 @@ def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np
     Both hypotheses are approximations, and with many items anything is significant. So the
     difference must be large as well. In the first test, the evidence counts as that of 300 items
     at most, less what true values between two levels or ratings explain. Those who are named differ
-    in at most 5.5 % of their answers, with a kappa of 0.89, or in 1 % with two others. And they
-    differ anywhere. Who slips is contradicted by the other one and by most others. A copy differs
-    from the original no more often where most others contradict the original than elsewhere.
+    in at most 5.5 % of their answers, with a kappa of 0.89; in 2 % if a third annotator is as much
+    like them, as in a camp; in 1 % with two others. And they differ anywhere. Who slips is
+    contradicted by the other one and by most others. A copy differs from the original no more often
+    where most others contradict the original than elsewhere.
 
     Two others must have answered the items. With a single one, two annotators who copy cannot be
     told from two who are always right. Annotators who may have copied the same answers are none of
@@ -292,10 +294,11 @@ class _Answers:
         )  # fmt: skip
         if np.count_nonzero(answers.n_others() >= 2) < few:
             return None
+        most = THIRD_COPIES if answers.third else DIFFERENT_COPIES
         if answers.two_others():
-            least = min(least, TWO_OTHERS)
-            if n_different > n * TWO_OTHERS_COPIES:
-                return None
+            least, most = min(least, TWO_OTHERS), TWO_OTHERS_COPIES
+        if n_different > n * most:
+            return None
         by_view = float(bdtr(n_different, n, min(least, answers.usual_difference() / 2)))
         if not (by_view < LEVEL and answers.differ_anywhere()):
             return None
@@ -356,6 +359,7 @@ class AnnotatorPair:
     table: np.ndarray  # (n_items, n_columns) codes of values, -1 for none; the pair is last
     source: np.ndarray  # (n_columns,) columns of one annotator, or of several, have one number
     n_own: int  # columns of others with enough answers; they are the first ones
+    third: bool  # whether somebody who may have copied as well was left out
 
     @classmethod
     def of(
@@ -411,7 +415,7 @@ class AnnotatorPair:
         source = np.minimum(np.arange(table.shape[1]), n_own)
         source[-2:] = n_own + 1, n_own + 2
         filled = (table >= 0).any(axis=0)
-        return cls(table[:, filled], source[filled], n_own)
+        return cls(table[:, filled], source[filled], n_own, bool(alike.any()))
 
     def n_others(self) -> np.ndarray:
         return np.asarray((self.table[:, :-2] >= 0).sum(axis=1))
