@@ -276,7 +276,7 @@ def test_only_a_folder_with_attention_or_densities_has_its_format_number(tmp_pat
     without = replace(built, attention=())
     fronts = []
     for one, densities in ((built, []), (without, []), (without, [density("valence")])):
-        Predictions({"q": one}, "m", "c", densities).save(tmp_path / "p")
+        Predictions({"q": one}, "m", "c", densities).save(tmp_path / "p", overwrite=True)
         fronts.append(json.loads((tmp_path / "p" / "predictions.json").read_text()))
     assert [front["format"] for front in fronts] == [3, 1, 2]
     maps = [front["questions"][0]["attention"] for front in fronts]

@@ -65,7 +65,7 @@ def test_a_search_of_settings_in_a_pipeline(blank: Any) -> None:
 def test_texts_and_what_is_refused() -> None:
     texts, answers = ["good day", "bad day"] * 20, [["yes", None], ["no", "no"]] * 20
     classifier = AnnotatorClassifier("annotator-logistic").fit(texts, answers)
-    assert classifier.predict(["a good day", "a bad day"]).tolist() == ["yes", "no"]
+    assert classifier.predict(["bad day", "good day"]).tolist() == ["no", "yes"]
     with pytest.raises(DataError) as caught:
         AnnotatorClassifier().fit(texts, answers[:3])
     assert str(caught.value) == "X has 40 items, y 3: they must be equal"

@@ -44,9 +44,9 @@ def both(tiny: Callable[[], None], tmp_path: Path) -> Callable[..., tuple[Path, 
 
     def convert(path: Path, **options: Any) -> tuple[Path, Path]:
         whole, in_parts = tmp_path / "whole", tmp_path / "parts"
-        readers.read(path, **options).save(whole)
+        readers.read(path, **options).save(whole, overwrite=True)
         tiny()
-        readers.read(path, **options).save(in_parts)
+        readers.read(path, **options).save(in_parts, overwrite=True)
         return in_parts, whole
 
     return convert

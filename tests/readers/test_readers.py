@@ -44,7 +44,7 @@ def test_every_option_of_read_reaches_the_readers() -> None:
     internal = {"item_parts", "columns_only"}
     alone = {"delimiter", "quotes", "skip", "comment", "columns", "files", "ignore"}  # in a layout
     options = set(inspect.signature(Layout).parameters) - internal - alone - joined
-    assert parameters == options | {"max_unpacked"}
+    assert parameters == options | {"max_unpacked", "media_root"}
 
 
 def test_the_format_overrules(write: Write) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -393,7 +394,7 @@ def read(
     for key in ("source", "corpus", "max_unpacked", "media_root"):
         del options[key]
     roots = (media_root,) if isinstance(media_root, str | Path) else media_root
-    with unpacking_up_to(max_unpacked), media_within(*roots):
+    with unpacking_up_to(max_unpacked), media_within(*roots) if roots else nullcontext():
         return _read(source, corpus, options)
 
 

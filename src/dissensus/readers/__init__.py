@@ -19,7 +19,6 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean
 from dissensus.files.plain import check_plain
 from dissensus.readers.joins import (
-    is_file,
     with_annotator_attributes,
     with_feature_file,
     with_gold,
@@ -59,11 +58,11 @@ def read(
         2 answers by 2 annotators on 1 item
     """
     files = {"gold": gold, "features": features}
-    own = {part: value for part, value in files.items() if not is_file(value)}
+    own = {part: value for part, value in files.items() if not _is_file(value)}
     laid_out = _with_layout(source, Layout(**options, **own), layout)
-    if is_file(laid_out.gold):
+    if _is_file(laid_out.gold):
         gold, laid_out = laid_out.gold, laid_out.with_changes(gold=None)
-    if len(laid_out.features) == 1 and is_file(laid_out.features[0]):
+    if len(laid_out.features) == 1 and _is_file(laid_out.features[0]):
         features, laid_out = laid_out.features[0], laid_out.with_changes(features=())
     items = laid_out.items if items is None else items
     if annotator_attributes is None:
@@ -74,8 +73,8 @@ def read(
         if annotator_attributes is not None:
             columns = _columns(annotator_attributes)
             corpus = with_annotator_attributes(corpus, annotator_attributes, columns)
-        corpus = _joined(corpus, items, gold if is_file(gold) else None,
-                         features if is_file(features) else None, laid_out.item)  # fmt: skip
+        corpus = _joined(corpus, items, gold if _is_file(gold) else None,
+                         features if _is_file(features) else None, laid_out.item)  # fmt: skip
     for layout_taken in layouts:
         take(layout_taken.with_changes(corpus=laid_out.corpus))
     return corpus
@@ -108,6 +107,11 @@ def _read(source: Any, layout: Layout, file_format: str | None = None) -> Corpus
     if layout.files is not None and path.is_dir():
         file_format = file_format or "folder"
     return READERS[file_format or recognise(path)].corpus(path, layout)
+
+
+def _is_file(source: Any) -> bool:
+    """Whether an option names a file, not a column."""
+    return isinstance(source, str | os.PathLike) and os.path.isfile(source)
 
 
 def _columns(source: Any) -> dict[str, Any]:

@@ -26,11 +26,6 @@ from dissensus.readers.tables.shapes import UNNAMED
 Read = Callable[..., Corpus]
 
 
-def is_file(source: Any) -> bool:
-    """Whether an option names a file, not a column."""
-    return isinstance(source, str | os.PathLike) and os.path.isfile(source)
-
-
 def with_items(corpus: Corpus, source: Any, other: Corpus) -> Corpus:
     """The corpus with the items that were read from a table: contents, attributes, splits."""
     names = _about(source)

@@ -133,12 +133,6 @@ TABLES = [
         12, 9,
     ),
     Everyday(
-        "a name nobody knows, a column for each item",
-        "vp," + ",".join(f"item_{n}" for n in range(12)),
-        [(f"code{n}", *DRAW.integers(1, 6, 12)) for n in range(9)],
-        12, 9,
-    ),
-    Everyday(
         "comparisons",
         "a,b,winner,judge",
         [(*pair, DRAW.choice(pair), f"j{judge}") for pair in PAIRS for judge in range(6)],

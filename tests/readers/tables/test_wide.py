@@ -406,8 +406,7 @@ def test_columns_recognised_by_what_they_contain_are_listed() -> None:
     assert corpus.notes[1] == (
         "table: columns recognised by what they contain\n"
         "  item = key: another value in every row\n"
-        "  content = passage read: a text for each item\n"
-        "  annotator = anna, ben, carla: the same values, called like a person"
+        "  content = passage read: a text for each item"
     )
 
 

@@ -36,7 +36,7 @@ from dissensus.readers.tables.column_roles import (
     items_of,
     shown_columns,
 )
-from dissensus.readers.tables.proposals import columns_of_annotators
+from dissensus.readers.tables.proposals import COLUMN, columns_of_annotators
 from dissensus.readers.tables.rows import Column, Rows, cells_of, free_name, numbered
 from dissensus.readers.tables.structure import BY_NAME
 from dissensus.readers.tables.vote_columns import Votes, votes_of
@@ -45,7 +45,6 @@ Slot = tuple[str, ...]
 Parts = dict[str, str]  # what the name of a column contains: annotator, item, question, value, k
 LONG, WIDE, VOTES = "long table", "wide table", "vote table"
 COUNT = "count"  # a name for numbers of answers that every table recognises
-COLUMN = "{column}"  # an item, if each column of answers is one
 _PART = re.compile(r"\{(\w+)\}")
 
 

@@ -26,7 +26,6 @@ from dissensus.readers.tables.column_names import (
 )
 from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.forms import LONG, VOTES, WIDE, Form
-from dissensus.readers.tables.proposals import Proposal
 from dissensus.readers.tables.rows import MISSING, Rows
 from dissensus.readers.tables.structure import BY_NAME
 
@@ -44,13 +43,13 @@ def with_notes(corpus: Corpus, rows: Rows, notes: Iterable[str]) -> Corpus:
 # ---- how a table was read ----
 
 
-def table_notes(rows: Rows, form: Form, assembled: Assembled, proposal: Proposal) -> list[str]:
+def table_notes(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
     """How a table was read, as it was before it had a row for each answer."""
     roles, votes, is_long, is_wide = form.roles, form.votes, form.kind == LONG, form.kind == WIDE
     reasons = dict(roles.reasons) if is_long else {}
     if is_wide and form.layout.answer is None:
-        named = all(map(is_one_annotator, form.headers))
-        why = proposal.why or (BY_NAME if named else "has values of the other columns")
+        named = form.layout.annotators or all(map(is_one_annotator, form.headers))
+        why = BY_NAME if named else "has values of the other columns"
         reasons = roles.reasons | {name: ("annotator", why) for name in form.headers}
     further = {"seconds": roles.seconds, "count": roles.count if is_long else None}
     further |= {"response": roles.response, "split": roles.split}

@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,33 +59,20 @@ SHARE = 0.1  # of the filled cells: values of a scale
 MOST = 0.9  # of the cells of a column: with values that other columns have
 LARGEST_RATING = 100
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
-MOST_COMPARED = 200  # different sets of values that are compared with one another
 MOST_NAMED = 30  # columns or keys that a command in a message names
 FEWEST = 3  # annotators whose names say little
 CONTENTS = ("item", "text", *MEDIA)
 PLACES = {"start", "end", "startoffset", "endoffset"}  # keys of spans
-_QUESTION = re.compile(r"(?i)(q|question|item|task|trial|stimulus|image|text|t|v)?[\W_]*\d+")
-_ITEM = re.compile(
-    r"(?i)(item|task|doc|document|stimulus|stim|image|img|clip|trial|example|sample)[\W_]*\d+|"
-    r".+\.(jpe?g|png|gif|wav|mp3|mp4|txt|flac)"
-)
+COLUMN = "{column}"  # an item, if each column of answers is one
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """A layout, and why its columns are annotators if their names do not say it."""
-
-    layout: Layout
-    why: str = ""
-
-
-def propose(rows: Rows, stated: Layout) -> Proposal | None:
+def propose(rows: Rows, stated: Layout) -> Layout | None:
     """The layout of a table that names or lists of answers show; None if it is a long table."""
     if stated.cells != "values":
         return None
     is_open = stated.format is None and not stated.states_answers
     layouts = (one(rows, stated) for one in (PROPOSERS if is_open else PROPOSERS[:1]))
-    return next((Proposal(layout) for layout in layouts if layout is not None), None)
+    return next((layout for layout in layouts if layout is not None), None)
 
 
 # ---- columns and their values ----
@@ -325,68 +311,37 @@ def _grid(
     return {}
 
 
-# ---- columns with the same values, which may be annotators or questions ----
+# ---- columns with the same values, which may be annotators, questions or items ----
 
 
-def propose_alike(rows: Rows, stated: Layout) -> Proposal | None:
-    """A layout of columns with the same values, if each row is an annotator, so that they are
-    items, or if they are called like persons; else they may be annotators or questions: refused."""
-    free = [name for name in _without_role(rows, _free(rows, stated)) if rows.columns[name].words]
-    group = _largest_group(rows, free)
-    if len(group) < 2 or not _is_scale(rows, group):
+def propose_alike(rows: Rows, stated: Layout) -> Layout | None:
+    """A layout of columns of a scale that have values in common: annotators, if they are called
+    like persons; items, if each row is an annotator by name. Others are refused."""
+    free = [n for n in _without_role(rows, _free(rows, stated)) if rows.columns[n].is_like_a_scale]
+    alike = tuple(name for name in free if _shares(rows, name, free))
+    if len(alike) < 2:
         return None
-    if (person := _person_of_rows(rows, group)) is not None:
-        return Proposal(Layout(item="{column}", annotator=person, answer=tuple(group)))
-    own = [name for name in free if rows.columns[name].words <= _words(rows, group)]
-    if are_persons(group):  # also who gave some of the answers only
-        persons = [name for name in own if name in group or are_persons([*group, name])]
-        return Proposal(Layout(annotators=tuple(persons)), "the same values, called like a person")
-    group = own if len(group) > 2 else group  # also one who always gives the same answer
+    if are_persons(alike):
+        return Layout(annotators=alike)
+    person = first_named("annotator", rows, alike, lambda column: column.is_unique)
+    if person is not None and not any(candidates(role, rows, alike) for role in CONTENTS):
+        return Layout(item=COLUMN, annotator=person, answer=alike)
     ways = {"if each is an annotator": Layout(format="wide")}
-    if len(group) <= MOST_NAMED:
-        ways["if each is an annotator"] = Layout(annotators=tuple(group))
-        ways["if each is a question"] = Layout(answer=tuple(group))
-        scales = [name for name in _free(rows, stated) if rows.columns[name].is_like_a_scale]
-        grid = _grid(scales, _may_be_annotator, 2, FEWEST)
-        if parts := tuple(dict.fromkeys(name for columns in grid.values() for name in columns)):
-            ways["if names have a question and an annotator"] = Layout(annotators=parts)
+    if len(alike) <= MOST_NAMED:
+        ways["if each is an annotator"] = Layout(annotators=alike)
+        ways["if each is a question"] = Layout(answer=alike)
+    grid = _grid(free, lambda part, _: plain(part) not in NAMES["answer"], 2, FEWEST)
+    first = next(iter(rows.columns))
+    if parts := tuple(dict.fromkeys(part for of in grid.values() for part in of)):
+        ways["if names have a question and an annotator"] = Layout(annotators=parts)
+    elif first not in {*alike, *candidates("item", rows)} and rows.columns[first].is_unique:
+        items = Layout(item=COLUMN, annotator=first, answer=alike)
+        ways[f"if each is an item, and {first!r} names the annotator"] = items
     about = (
-        f"{rows.path}: no column of answers recognised: {listed(group)} have the same values, "
+        f"{rows.path}: no column of answers recognised: {listed(alike)} have the same values, "
         "but may be annotators or questions"
     )
     raise UnclearError.of(about, rows.path, ways)
-
-
-def _may_be_annotator(part: str, _: str) -> bool:
-    return plain(part) not in NAMES["answer"] and not _QUESTION.fullmatch(part)
-
-
-def _largest_group(rows: Rows, names: list[str]) -> list[str]:
-    """The largest group of columns that have most of their values in common with one of them."""
-    with_words: dict[frozenset[str], list[str]] = {}
-    for name in names:
-        with_words.setdefault(rows.columns[name].words, []).append(name)
-    usual = sorted(with_words, key=lambda words: -len(with_words[words]))[:MOST_COMPARED]
-    groups = [
-        [n for other in usual if 2 * len(own & other) > max(len(own), len(other))
-         for n in with_words[other]]
-        for own in usual
-    ]  # fmt: skip
-    group = max(groups, key=len, default=[])
-    patterns = {re.sub(r"\d+", "#", name) for name in group}  # img003.jpg: all that are called so
-    patterns = patterns if len(patterns) == 1 < len(group) else set()
-    return [name for name in names if name in group or re.sub(r"\d+", "#", name) in patterns]
-
-
-def _person_of_rows(rows: Rows, columns: list[str]) -> str | None:
-    """The column with an annotator in each row, if it is called so, or these columns, which have
-    values in common, are called like items."""
-    if any(candidates(role, rows, columns) for role in CONTENTS):
-        return None
-    named = first_named("annotator", rows, columns, lambda c: c.is_unique and len(c) > 1)
-    first = next(iter(rows.columns))
-    like_items = first not in columns and all(map(_ITEM.fullmatch, columns))
-    return named or (first if like_items and rows.columns[first].is_unique else None)
 
 
 # ---- lists and objects in cells ----

@@ -29,9 +29,8 @@ from dissensus.readers.tables.column_roles import with_joined
 from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.forms import LONG, Form, in_long_form
 from dissensus.readers.tables.notes import table_notes, with_notes
-from dissensus.readers.tables.proposals import Proposal, objects_of, propose, propose_alike
+from dissensus.readers.tables.proposals import objects_of, propose, propose_alike
 from dissensus.readers.tables.rows import Column, Rows, free_name
-from dissensus.readers.tables.structure import BY_NAME
 
 UNNAMED = "(index)"  # the first column, if it has no name
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
@@ -54,7 +53,7 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     rows, features = without_features(rows, options)
     if options.item_parts:
         rows = with_joined(rows, options.item_parts)
-    form, proposal = _form(rows, options)
+    form = _form(rows, options)
     left_out: list[LeftOut] = []
     is_long = form.kind == LONG
     if is_long:
@@ -64,28 +63,25 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     corpus = assembled.corpus  # where each annotator has a column, a blank is no answer
     no_answers = [one for one in corpus.left_out if is_long or one.reason != "no answer"]
     corpus = replace(corpus, left_out=(*no_answers, *left_out))
-    about = [*table_notes(rows, form, assembled, proposal), *form.rows.notes]
+    about = [*table_notes(rows, form, assembled), *form.rows.notes]
     corpus = with_features(with_notes(corpus, rows, [*about, *notes]), features, rows)
     take(_layout(form, options, corpus, columns))
     return with_left_out(corpus, left, rows.name)
 
 
-def _form(rows: Rows, stated: Layout) -> tuple[Form, Proposal]:
-    """The table with a row for each answer, and the layout that it is read with."""
-    proposal = propose(rows, stated)
-    if proposal is None:
+def _form(rows: Rows, stated: Layout) -> Form:
+    """The table with a row for each answer, read with the layout that is proposed or stated."""
+    proposed = propose(rows, stated)
+    if proposed is None:
         try:
-            by_name = Proposal(stated, BY_NAME if stated.annotators else "")
-            return in_long_form(rows, stated), by_name
-        except UnclearError:
-            raise
-        except NoAnswersError:
-            if stated.format is not None or stated.states_answers:
+            return in_long_form(rows, stated)
+        except NoAnswersError as error:
+            if isinstance(error, UnclearError) or stated.format or stated.states_answers:
                 raise
-            proposal = propose_alike(rows, stated)
-            if proposal is None:
+            proposed = propose_alike(rows, stated)
+            if proposed is None:
                 raise
-    return in_long_form(rows, proposal.layout.with_changes(**stated.stated())), proposal
+    return in_long_form(rows, proposed.with_changes(**stated.stated()))
 
 
 def _layout(form: Form, stated: Layout, corpus: Corpus, columns: Mapping[str, Column]) -> Layout:

@@ -1,9 +1,8 @@
 """Structure: which columns name the item and the annotator, and what every other column is.
 
 Hardly any annotator answers an item twice: pairs of both are unique, where pairs put together by
-chance would repeat. If names do not say which columns these are, exactly one pair of columns has
-to be such, and one of both has to have a text or to be spelled as names are; else nothing is read,
-and the likeliest pairs are proposed.
+chance would repeat. If a name says which column is one of both, the only column that goes with it
+so is the other; if none does, nothing is read, and pairs are proposed.
 
 A function of the item is its content, a label or an attribute; a function of the annotator is an
 attribute; what numbers or dates the rows belongs to the assignment; the rest are answers, or free
@@ -23,7 +22,7 @@ import numpy as np
 from dissensus.errors import counted, listed
 from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell
-from dissensus.readers.tables.column_names import ANNOTATOR_NAME, ITEM_NAME, is_about_answers
+from dissensus.readers.tables.column_names import is_about_answers
 from dissensus.readers.tables.dependence import (
     ENOUGH,
     FEW,
@@ -43,7 +42,6 @@ from dissensus.readers.tables.rows import (
     MISSING,
     Column,
     Rows,
-    cells_of,
     combined,
 )
 
@@ -61,7 +59,6 @@ FEWEST_PARTS = 3  # values of a column that may number sessions, not parts of th
 MOST_QUESTIONS = 12  # values of a column that may name questions
 MOST_COMBINED = 8  # columns that are tried as parts of an item
 MOST_PROPOSED = 3  # pairs of columns
-LEAST_KAPPA = 0.2  # between a label of the items and the answers
 
 # ---- explanations ----
 MOSTLY_BLANK = 0.95  # of the rows
@@ -76,7 +73,7 @@ MOST_SPLIT = 2000  # values of a column that are split into sets
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 
 Pair = tuple[str, str]  # columns that may be item and annotator
-NO_SIGN = "nothing says clearly which of both is the item"
+SEVERAL = "other columns may be, too"
 NUMBERING = "one of them may only number the rows of the other"
 ASSIGNMENT, EITHER = "about the assignment", "answer, or about the assignment"
 TEXT, UNCLEAR = "free text", "unclear"
@@ -125,46 +122,33 @@ def find_key(
         return _named_key(rows, item, annotator, taken, exact)
     if len(rows.columns) > MOST_COLUMNS:
         return None
-    free = {_best_name(rows, alike): alike for alike in _candidates(rows, taken)}
-    known = item or annotator
-    every = [(known, name) for name in free] if known else [*itertools.combinations(free, 2)]
-    pairs = _unique_pairs(rows, every, known)
-    clear = [pair for pair in pairs if not _is_numbering(rows, pair, known)]
-    if len(clear) > 1 and known is None:
-        clear = [pair for pair in clear if _have_attributes(rows, *pair)] or clear
-    if known is None and len(clear) == 1:
-        one, other = (_best_name(rows, free[a], b) for a, b in itertools.permutations(clear[0]))
-        items = _sign_of_items(rows, one, other), _sign_of_items(rows, other, one)
-        if bool(items[0]) == bool(items[1]):
-            return _unclear_key([(one, other), (other, one)], NO_SIGN)
-        item, annotator = (one, other) if items[0] else (other, one)
-        whys = [f"pairs with {name!r} are unique" for name in (annotator, item)]
-        return _explained(rows, [item], annotator, taken, f"{whys[0]}; {max(items)}", whys[1])
-    if known is not None and len(clear) == 1:
+    free, known = _candidates(rows, taken), item or annotator
+    if known is None:
+        free = sorted(free, key=lambda name: -len(rows.columns[name].values))
+        pairs = _unique_pairs(rows, [*itertools.combinations(free, 2)], EXPECTED)
+        return _unclear_key(pairs, "no name says which is which") if pairs else None
+    pairs = _unique_pairs(rows, [(name, known) for name in free], EXPECTED_OF_NAMED)
+    clear = [name for name, _ in pairs if not _is_numbering(rows, name, known)]
+    if len(clear) == 1:
         why = f"pairs with {known!r} are unique"
         if item is not None:
-            return _explained(rows, [item], clear[0][1], taken, why_annotator=why)
-        return _explained(rows, [clear[0][1]], known, taken, why)
-    if known is not None and not pairs and (parts := _parts(rows, (), known, list(free))):
+            return _explained(rows, [item], clear[0], taken, why_annotator=why)
+        return _explained(rows, clear, known, taken, why)
+    if not pairs and (parts := _parts(rows, (), known, free)):
         return _explained(rows, parts, known, taken, f"together with {known!r} they are unique")
     if item is not None or not pairs:
         return None
-    by_size = [sorted(one, key=lambda n: -len(rows.columns[n].values)) for one in clear or pairs]
-    names = ", ".join(map(repr, dict.fromkeys(itertools.chain(*by_size))))
-    if len(by_size) > 1:
-        several = f"several pairs of columns may be both: {names}"
-        return _unclear_key([(more, fewer) for more, fewer in by_size], several)
-    more, fewer = by_size[0]
-    return _unclear_key([(more, fewer), (fewer, more)], NUMBERING)
+    return _unclear_key(pairs, SEVERAL if clear else NUMBERING)
 
 
 def _unclear_key(pairs: list[Pair], why: str) -> Key:
     """No key, but what pairs of columns may be, of which a person chooses one."""
+    both = pairs if len(pairs) > 1 else [*pairs, pairs[0][::-1]]
     ways = {
         f"if {item!r} is the item and {annotator!r} the annotator": Layout(
             item=item, annotator=annotator
         )
-        for item, annotator in pairs[:MOST_PROPOSED]
+        for item, annotator in both[:MOST_PROPOSED]
     }
     return Key(pairs[0][:1], pairs[0][1], {}, why_unclear=why, ways=ways)
 
@@ -175,7 +159,7 @@ def _named_key(rows: Rows, item: str, annotator: str, taken: Iterable[str], exac
     n_pairs = n_distinct_pairs(rows.columns[item], rows.columns[annotator])
     parts: tuple[str, ...] = ()
     if not exact and n_pairs < (1 - 2 * TOLERATED) * rows.n_rows:
-        parts = _parts(rows, (item,), annotator, [one[0] for one in _candidates(rows, taken)])
+        parts = _parts(rows, (item,), annotator, _candidates(rows, taken))
     if not parts:
         return _explained(rows, [item], annotator, taken)
     why = f"pairs with {annotator!r} repeat, with {listed(parts)} they do not"
@@ -209,8 +193,9 @@ def _explained(
 # ---- columns that can name something ----
 
 
-def _candidates(rows: Rows, taken: Iterable[str]) -> list[list[str]]:
-    """Columns that can name items or annotators; those that divide the rows alike together."""
+def _candidates(rows: Rows, taken: Iterable[str]) -> list[str]:
+    """Columns that can name items or annotators; of those that divide the rows alike the first
+    that is no text and no fraction."""
     every: list[list[str]] = []
     for name, column in rows.columns.items():
         n_values = len(column.values)
@@ -224,7 +209,7 @@ def _candidates(rows: Rows, taken: Iterable[str]) -> list[list[str]]:
                 break
         else:
             every.append([name])
-    return every
+    return [min(alike, key=lambda name: _is_measured(rows.columns[name])) for alike in every]
 
 
 def _divide_alike(one: Column, other: Column) -> bool:
@@ -235,102 +220,44 @@ def _divide_alike(one: Column, other: Column) -> bool:
     return both or np.array_equal(one.codes, other.codes)
 
 
-def _best_name(rows: Rows, alike: list[str], partner: str | None = None) -> str:
-    """The column that serves best for names among those that divide the rows alike.
-
-    Names are words or whole numbers, not texts, not fractions; where columns differ in a few rows,
-    it is the one that contradicts the others least and repeats fewest pairs with its partner.
-    """
-    first = rows.columns[alike[0]]
-    others = [c for n, c in rows.columns.items() if n in alike or _is_attribute(c, first)]
-
-    def quality(name: str) -> tuple[bool, int, bool]:
-        column, numbers = rows.columns[name], rows.columns[name].numbers()
-        fractions = numbers is not None and bool((numbers % 1 != 0).any())
-        n_wrong = sum(exceptions(other, column)[0] for other in others)
-        if partner is not None:
-            n_wrong += n_repeated(column, rows.columns[partner])
-        return not (column.is_text or fractions), -n_wrong, numbers is None
-
-    return alike[0] if len(alike) == 1 else max(alike, key=quality)
-
-
-def _is_attribute(column: Column, names: Column) -> bool:
-    """Whether a column is a function of another one, surely not by chance."""
-    fewer = 1 < len(column.values) <= len(names.values) and not column.is_bytes
-    return fewer and column is not names and is_function(column, names, ENOUGH)
-
-
-def _is_spelled(column: Column, *patterns: re.Pattern[str]) -> bool:
-    """Whether nearly all values are spelled as names of items or annotators are."""
-    values = [value.strip() for value in column.values.slice(0, LOOKED_AT).to_pylist()]
-    return any(np.mean([bool(one.fullmatch(v)) for v in values]) > 0.8 for one in patterns)
+def _is_measured(column: Column) -> bool:
+    """Whether a column contains texts or fractions rather than names."""
+    numbers = column.numbers()
+    return column.is_text or (numbers is not None and bool((numbers % 1 != 0).any()))
 
 
 # ---- pairs that are unique ----
 
 
-def _unique_pairs(rows: Rows, every: list[Pair], known: str | None) -> list[Pair]:
-    """The pairs of columns that hardly ever repeat, without those in which a column is a function
-    of one that would do as well."""
+def _unique_pairs(rows: Rows, every: list[Pair], least: float) -> list[Pair]:
+    """The pairs of columns that hardly repeat, without those in which a column is a function of
+    one that would do as well: a text that two items share, an age."""
     n_values = {name: len(column.values) for name, column in rows.columns.items()}
     fewest = (1 - 2 * TOLERATED) * rows.n_rows
     every = [(a, b) for a, b in every if n_values[a] * n_values[b] >= fewest]
-    least = EXPECTED_OF_NAMED if known else EXPECTED
     pairs = [(a, b) for a, b in every if is_key(rows.columns[a], rows.columns[b], least)]
-    if not (known and pairs):
-        pairs += [pair for pair in every if pair not in pairs and _fit_by_attributes(rows, *pair)]
-    kept = {name: _without_relatives(rows, name, pairs) for pair in pairs for name in pair}
-    return [(one, other) for one, other in pairs if one in kept[other] and other in kept[one]]
+
+    def is_coarse(name: str, partner: str) -> bool:
+        column, of = rows.columns[name], rows.columns[partner]
+        for other in {one for pair in pairs if partner in pair for one in pair} - {name, partner}:
+            fine = rows.columns[other]
+            if n_values[other] > n_values[name] and is_function(column, fine):
+                more = n_repeated(of, column) > n_repeated(of, fine)
+                if more or n_values[other] < DIVIDED * n_values[name]:
+                    return True
+        return False  # a finer one may only number its rows, as sessions do
+
+    return [pair for pair in pairs if not (is_coarse(*pair) or is_coarse(*pair[::-1]))]
 
 
-def _fit_by_attributes(rows: Rows, one: str, other: str) -> bool:
-    """Whether no pair repeats, though few would by chance, and both columns have attributes."""
-    first, second = rows.columns[one], rows.columns[other]
-    related = is_function(first, second) or is_function(second, first)
-    return not n_repeated(first, second) and not related and _have_attributes(rows, one, other)
-
-
-def _have_attributes(rows: Rows, *pair: str) -> bool:
-    """Whether each is spelled as names are, or columns are functions of it, not of the other."""
-    names, partner = (rows.columns[name] for name in pair)
-    return all(
-        any(_is_attribute(c, a) and not _is_attribute(c, b) for c in rows.columns.values())
-        or _is_spelled(a, ITEM_NAME, ANNOTATOR_NAME)
-        for a, b in ((names, partner), (partner, names))
+def _is_numbering(rows: Rows, name: str, other: str) -> bool:
+    """Whether a column may only number the rows of each cell of another one: no further column
+    goes with it."""
+    column, groups = rows.columns[name], rows.columns[other]
+    further = (c for n, c in rows.columns.items() if n not in (name, other) and not c.is_bytes)
+    return _counts_within(column, groups) and not any(
+        is_function(c, column, ENOUGH) and not is_function(c, groups) for c in further
     )
-
-
-def _without_relatives(rows: Rows, partner: str, pairs: list[Pair]) -> list[str]:
-    """The columns in pairs with this one, but no functions of another one: a text that two items
-    share, an age.
-
-    If one has many fewer values and repeats no more pairs, it is not clear which is the name: the
-    other may divide it further, as sessions do, or it may be a group of them. Both stay.
-    """
-    names = [name for pair in pairs if partner in pair for name in pair if name != partner]
-    dropped = set()
-    for fine, coarse in itertools.permutations(names, 2):
-        one, other = rows.columns[fine], rows.columns[coarse]
-        if len(one.values) <= len(other.values) or not is_function(other, one):
-            continue
-        repeated = [n_repeated(rows.columns[partner], column) for column in (one, other)]
-        if len(one.values) < DIVIDED * len(other.values) or repeated[1] > repeated[0]:
-            dropped.add(coarse)
-    return [name for name in names if name not in dropped]
-
-
-def _is_numbering(rows: Rows, pair: Pair, known: str | None) -> bool:
-    """Whether a column, not the known one, may only number the rows of each cell of the other: no
-    further column goes with it."""
-    for name, other in (pair, pair[::-1]):
-        column, groups = rows.columns[name], rows.columns[other]
-        if name == known or not _counts_within(column, groups):
-            continue
-        further = (c for n, c in rows.columns.items() if n not in pair and not c.is_bytes)
-        if not any(is_function(c, column, ENOUGH) and not is_function(c, groups) for c in further):
-            return True
-    return False
 
 
 def _counts_within(column: Column, groups: Column) -> bool:
@@ -341,40 +268,6 @@ def _counts_within(column: Column, groups: Column) -> bool:
     largest = np.zeros(len(groups.values))
     np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
     return bool((largest <= np.bincount(groups.codes)).all())
-
-
-def _sign_of_items(rows: Rows, name: str, partner: str) -> str:
-    """Why a column is rather the item than the other one of a pair; empty if nothing says so."""
-    column, other = rows.columns[name], rows.columns[partner]
-    if column.is_text:
-        return f"{name!r} contains texts"
-    for further, cells in rows.columns.items():
-        one_each = not cells.is_bytes and 2 * len(cells.values) >= len(column.values)
-        if further not in (name, partner) and one_each and cells.is_text:
-            if is_function(cells, column) and not is_function(cells, other):
-                return f"{further!r} is a text for each {name!r}"
-        if any(_is_label(rows, further, answer, (column, other)) for answer in rows.columns):
-            return f"{further!r} has the values of the answers"
-    if _is_spelled(column, ITEM_NAME):
-        return f"{name!r} is spelled like items"
-    if _is_spelled(other, ANNOTATOR_NAME):
-        return f"{partner!r} is spelled like annotators"
-    return ""
-
-
-def _is_label(rows: Rows, name: str, answer: str, pair: tuple[Column, Column]) -> bool:
-    """Whether a function of the first, not of the second, agrees with a function of neither."""
-    labels, answers = rows.columns[name], rows.columns[answer]
-    if name == answer or not labels.words <= answers.words or len(answers.words) > FEW_VALUES:
-        return False
-    functions = [is_function(one, of) for one in (labels, answers) for of in pair]
-    if functions != [True, False, False, False]:
-        return False
-    cells = cells_of([labels, answers]).codes.reshape(-1, 2)
-    cells = cells[(cells >= 0).all(axis=1)]
-    shares = [np.bincount(one, minlength=cells.max() + 1) / len(cells) for one in cells.T]
-    agreement, by_chance = float((cells[:, 0] == cells[:, 1]).mean()), float(shares[0] @ shares[1])
-    return agreement - by_chance > LEAST_KAPPA * (1 - by_chance)
 
 
 # ---- items of several columns ----
