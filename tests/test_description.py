@@ -532,11 +532,11 @@ def test_marked_annotators_are_left_out_and_recorded() -> None:
     fewer = leave_out(corpus, "suspicious")
     assert list(fewer.annotators) == [f"w{n}" for n in range(7)]
     (left,) = fewer.left_out
-    assert left == ("q", fewer.notes[-1], 900)
-    assert left.reason.startswith("annotators left out: rand (at chance), same (constant), w0 copy")
+    assert (left.question, left.answers) == ("q", 900)
+    assert left.reason.startswith("answers of rand (at chance), same (constant), w0 copy")
     described = describe(corpus, without=["w1", "suspicious"])
     assert described.annotators == 6 and described.questions[0].left_out == {
-        "annotators left out: w1, " + left.reason.removeprefix("annotators left out: "): 1200
+        "answers of w1, " + left.reason.removeprefix("answers of "): 1200
     }
     assert leave_out(fewer, "suspicious").notes[-1] == "no suspicious annotators to leave out"
 

@@ -415,7 +415,7 @@ CHECKS: dict[str, Check] = {
     r"chance gives\.": agreement,
     r"On (?:each|more than 99 %|(\d+) %) of the 300 items with two answers or more, annotators do "
     r"not all give the same answer(?:; without (.*?) on (?:more than )?(\d+) %, and the "
-    r"consensus of (\d+) is another one)?\.":
+    r"consensus of (\d+) is another one, ties included)?\.":
         dispute,
     r"Two ratings of q for the same item differ by ([\d.]+)(?:, ([\d.]+) without (.*),)? on "
     r"average, on a scale from 0 to 10 \(300 items with two ratings or more\)\.": distance,

@@ -48,6 +48,14 @@ def convert(
     console.say(f"{out}: {corpus.n_items} items, {n_answers} answers to {questions}")
     for note in notes:
         console.say(f"{out}: {note}")
+    if to == "label-studio":
+        from dissensus.description.marks import marks_by_question, marks_text
+
+        for name, marks in marks_by_question(corpus).items():
+            console.say(
+                f"{out}: {name}: predictions are the consensus of all, {marks_text(marks)} too; "
+                "--without suspicious leaves them out"
+            )
 
 
 def datasets(

@@ -16,9 +16,9 @@ from dissensus.corpus.tables import item_columns, with_columns
 from dissensus.description.describe import MEASURES, disputed_by, disputed_order
 from dissensus.description.marks import marked, without_marked
 from dissensus.description.suspicious_annotators import some_names
-from dissensus.scales import Interval, answer_text
+from dissensus.scales import Interval, Nominal, answer_text
 
-MOST_NAMED = 12  # annotators of an item who are named in a report
+MOST_NAMED = 20  # annotators of an item who are named in a report
 MOST_LISTED = 200  # in a table
 
 
@@ -59,6 +59,21 @@ def disputed_table(corpus: Corpus, question: str, most: int = 0) -> pa.Table:
     return pa.table(with_columns(about, columns))
 
 
+def changed_consensus(
+    annotations: Annotations, rest: Annotations
+) -> tuple[np.ndarray, list[str], list[str]]:
+    """The items whose consensus (mode, median) is another one for some of the annotators; both."""
+    one, other = annotations.consensus(), rest.consensus()
+    at = np.searchsorted(one.item, other.item)  # both rise, and `rest` has no further items
+    changed = np.flatnonzero(one.answer[at] != other.answer)
+    items, nominal = other.item[changed], isinstance(annotations.scale, Nominal)
+    before, after = (
+        list(map(most_frequent, answers_of_items(of if nominal else consensus.take(rows), items)))
+        for of, consensus, rows in ((annotations, one, at[changed]), (rest, other, changed))
+    )
+    return items, before, after
+
+
 def _disputed(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """The disputed items in their order, and how disputed each item is."""
     measure = MEASURES[disputed_by(annotations.scale)]
@@ -96,6 +111,11 @@ def answers_of_items(annotations: Annotations, items: np.ndarray) -> Iterator[li
         yield [AnswerCount(text, counts[text], who[text]) for text in order]
 
 
+def most_frequent(counts: list[AnswerCount]) -> str:
+    """The answer that was given most often; several with = between them."""
+    return " = ".join(one.answer for one in counts if one.n == counts[0].n)
+
+
 def who_text(counts: list[AnswerCount], most: int = MOST_NAMED) -> str:
     """Each answer with its annotators.
 
@@ -123,9 +143,7 @@ def _answers(annotations: Annotations, items: np.ndarray) -> dict[str, Any]:
             ", ".join(one.answer for one in counts for _ in range(one.n)) for counts in each
         ]
     else:
-        columns["most frequent"] = [
-            " = ".join(one.answer for one in counts if one.n == counts[0].n) for counts in each
-        ]
+        columns["most frequent"] = list(map(most_frequent, each))
     if annotations.annotator is not None:
         columns["who"] = [who_text(counts, MOST_LISTED) for counts in each]
     return columns

@@ -98,7 +98,7 @@ def leave_out(corpus: Corpus, annotators: str | Iterable[str]) -> Corpus:
         >>> corpus = Corpus.build("mine", ["t1", "t2"], {"rude": Annotations.from_rows(rows)})
         >>> fewer = leave_out(corpus, "bob")
         >>> fewer["rude"].n_answers, fewer.left_out[0].reason
-        (2, 'annotators left out: bob')
+        (2, 'answers of bob')
     """
     names = [annotators] if isinstance(annotators, str) else list(annotators)
     chosen = {name: "" for name in names if name != SUSPICIOUS or name in corpus.annotators}
@@ -110,16 +110,15 @@ def leave_out(corpus: Corpus, annotators: str | Iterable[str]) -> Corpus:
     codes = corpus.annotators.codes(list(chosen), "annotator")
     if len(codes) == corpus.n_annotators:
         raise DataError(f"{corpus.name}: nobody is left without {some_names(list(chosen))}")
-    reason = "annotators left out: "
-    reason += some_names([f"{name} ({why})" if why else name for name, why in chosen.items()], 20)
+    who = some_names([f"{name} ({why})" if why else name for name, why in chosen.items()], 20)
     counts = {
         question: int(np.isin(annotations.annotator, codes).sum())
         for question, annotations in corpus.questions.items()
         if annotations.annotator is not None
     }
-    left_out = [LeftOut(question, reason, n) for question, n in counts.items() if n]
+    left_out = [LeftOut(question, f"answers of {who}", n) for question, n in counts.items() if n]
     fewer = corpus.without(annotators=list(chosen))
-    notes, left = (*fewer.notes, reason), (*fewer.left_out, *left_out)
+    notes, left = (*fewer.notes, f"annotators left out: {who}"), (*fewer.left_out, *left_out)
     return replace(fewer, notes=notes, left_out=left)
 
 

@@ -61,7 +61,7 @@ def _recognised(prediction: Prediction, question: str) -> str:
     certain = (
         pairs is None and members is None and bool(np.isin(prediction.distribution, (0, 1)).all())
     )
-    only = "; labels only: soft metrics take them as certain" if certain else ""
+    only = "; labels only, taken as certain" if certain else ""
     return f"{question}: {len(prediction.items)} items{of}{draws}{only}"
 
 

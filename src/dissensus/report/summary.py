@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import numpy as np
-
 from dissensus.agreement import mean_difference
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
 from dissensus.description.answer_times import LATER
 from dissensus.description.describe import differing_items
+from dissensus.description.disputed_table import changed_consensus
 from dissensus.description.marks import without_marked
 from dissensus.description.suspicious_annotators import FEW, some_names
 from dissensus.errors import counted
@@ -120,8 +119,11 @@ def _dispute(corpus: Corpus, description: Description) -> str:
     what = "annotators do not all give the same" if share else "all annotators give the same"
     other = ""
     if marks and not math.isnan(of_rest):
-        changed = _n_changed(answers, rest)
-        other = f"; {who} on {_percent(of_rest)}, and the consensus of {changed:,} is another one"
+        changed = len(changed_consensus(answers, rest)[0])
+        other = (
+            f"; {who} on {_percent(of_rest)}, and the consensus of {changed:,} is another one, "
+            "ties included"
+        )
     return f"On {part} with two answers or more, {what} answer{where}{other}."
 
 
@@ -135,13 +137,6 @@ def _percent(share: float) -> str:
     if 0 < share < 0.01 or 0.99 < share < 1:
         return "less than 1 %" if share < 0.5 else "more than 99 %"
     return f"{100 * share:.0f} %"
-
-
-def _n_changed(answers: Annotations, rest: Annotations) -> int:
-    """The items whose consensus (mode, median) is another one without some annotators."""
-    one, other = answers.consensus(), rest.consensus()
-    at = np.searchsorted(one.item, other.item)  # both rise, and `rest` has no further items
-    return int((one.answer[at] != other.answer).sum())
 
 
 def _people(description: Description) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
 from dissensus.description.describe import most_disputed
-from dissensus.description.disputed_table import answers_of_items, who_text
+from dissensus.description.disputed_table import answers_of_items, changed_consensus, who_text
 from dissensus.description.marks import without_marked
 from dissensus.description.suspicious_annotators import some_names
 from dissensus.drawing import draw_items
@@ -24,6 +24,7 @@ from dissensus.scales import Interval
 MOST_VALUES = 12  # in a bar
 MOST_PICTURED = 5  # questions whose items are shown as pictures
 MOST_DISCUSSED = 8  # items on the first page
+MOST_CHANGED = 20  # items with another consensus
 
 
 def disputed(
@@ -33,6 +34,7 @@ def disputed(
     for number, question in enumerate(description.questions):
         if question.disputed:
             blocks.append(_table(corpus, question, predictions, number < MOST_PICTURED))
+            blocks += _changed(corpus, question)
         elif question.loaded:
             blocks.append(Text(f"{question.name}: no item has two answers that differ."))
     return Section("disputed", "Disputed items", blocks) if blocks else None
@@ -65,7 +67,7 @@ def _table(
     shares = rest.distribution() if barred else None
     with_text = any(contents.kind == "text" for contents in corpus.contents.values())
     codes = corpus.items.codes([entry.item for entry in listed])
-    by_item = answers_of_items(every, codes)
+    by_item = answers_of_items(rest, codes)
     rows = []
     for entry, code, answers in zip(listed, codes, by_item, strict=True):
         counts = zip(brief_names(entry.answers), entry.answers.values(), strict=True)
@@ -84,8 +86,27 @@ def _table(
     columns = ["item", "picture", "text", "ratings" if is_ratings else "votes"]
     columns += ["who answered what", question.disputed_by]
     columns += ["predicted"] if predicted is not None and barred else []
-    without = f", without {some_names(list(question.marked))}" if rest is not every else ""
+    without = f", {_without(question)}" if rest is not every else ""
     return Table(f"Most disputed, {question.name}{without}", columns, rows)
+
+
+def _without(question: QuestionDescription) -> str:
+    return f"without {some_names(list(question.marked))}"
+
+
+def _changed(corpus: Corpus, question: QuestionDescription) -> list[Table]:
+    """The items with another consensus without marked annotators; means of ratings all change."""
+    every = corpus[question.name]
+    if not question.marked or isinstance(every.scale, Interval):
+        return []
+    codes, *answers = changed_consensus(every, without_marked(every, question.marked))
+    rows = [
+        [corpus.items[code], corpus.text_of(code), *both]
+        for code, *both in list(zip(codes.tolist(), *answers, strict=True))[:MOST_CHANGED]
+    ]
+    title = f"Another consensus {_without(question)}, {question.name}"
+    columns = ("item", "text", "of all", _without(question))
+    return [Table(title, columns, rows, total=len(codes))] if rows else []
 
 
 MOST_ITEMS = 3  # of each question

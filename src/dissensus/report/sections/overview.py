@@ -130,36 +130,41 @@ def comparison(results: Results, marked: Sequence[str] = ()) -> Section:
 
 
 def scores_figure(table: ComparisonTable) -> Figure:
-    """The mean score of each method, with its interval."""
+    """The mean score of each method, with its interval; as data with the p-values, too."""
     title = f"Scores, {table.question}"
     alt = f"The mean score of each method on {table.question} with its 95 % interval."
     rows = [
-        [row.name, metric, cell.mean, cell.low, cell.high]
+        [row.name, metric, cell.mean, cell.low, cell.high,
+         *((cell.against.effect, cell.against.adjusted) if cell.against else (None, None))]
         for row in table.rows
         for metric, cell in row.cells.items()
-    ]
+    ]  # fmt: skip
     svg = re.sub(r'<rect width="\d+" height="\d+" fill="#ffffff"/>', "", intervals(table, PANELS))
     for plain, of_page in PAGE_COLOURS.items():
         svg = svg.replace(plain, of_page)
-    columns = ("method", "metric", "mean", "95 % from", "to")
+    from_reference = f"difference from {table.reference or 'the reference'}"
+    columns = ("method", "metric", "mean", "95 % from", "to", from_reference, "p (Holm)")
     return Figure(title, alt, labelled(svg, alt), columns, rows)
 
 
 def _table(table: ComparisonTable) -> Table:
-    tested = bool(table.n_comparisons)
+    """A row for each method, with the metrics in which it is best or differs significantly."""
     rows: list[list[Any]] = []
     for row in table.rows:
-        for metric, cell in row.cells.items():
-            against = cell.against
-            difference = None if against is None else against.effect
-            p = [None if against is None else against.adjusted] if tested else []
-            kind = "best" if cell.best else ""
-            if row.floor:
-                kind = "floor" if cell.n_fits else "bound"
-            rows.append([row.name, metric, cell.mean, cell.low, cell.high, difference, *p, kind])
-    difference_from = f"difference from {table.reference or 'the reference'}"
-    names = ("mean", "95 % from", "to", difference_from, *(["p (Holm)"] if tested else []))
-    return Table(f"All scores, {table.question}", ("method", "metric", *names, ""), rows)
+        best, differs = (
+            ", ".join(metric for metric, cell in row.cells.items() if getattr(cell, what))
+            for what in ("best", "differs")
+        )
+        fitted = any(cell.n_fits for cell in row.cells.values())
+        kind = "" if not row.floor else "floor" if fitted else "bound"
+        means = [
+            row.cells[metric].mean if metric in row.cells else None for metric in table.metrics
+        ]
+        rows.append([row.name, *means, best, differs, kind])
+    differs = f"differs from {table.reference or 'the reference'} (p < 0.05)"
+    return Table(
+        f"Mean scores, {table.question}", ("method", *table.metrics, "best", differs, ""), rows
+    )
 
 
 PACKAGES = ("dissensus", "numpy", "pyarrow", "scipy", "torch", "transformers")
