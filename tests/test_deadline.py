@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from dissensus import simulate
-from dissensus.deadline import TimeIsUp, check_deadline, current_deadline, deadline
 from dissensus.encoders import encodings
 from dissensus.methods import Single
 from dissensus.methods.framework.stacked_fits import Job, fit_many
 from dissensus.training import Training
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking.stack import Stack
+from dissensus.within import TimeIsUp, check_deadline, current_deadline, deadline
 from tests.crowds import feature_crowd
 from tests.tiny import tiny_bert
 
@@ -37,7 +37,7 @@ def test_a_training_passes_its_deadline_by_one_epoch_at_most(
 ) -> None:
     """The second epoch takes until after the deadline; it is the last one."""
     now, epochs = [0.0], [0]
-    monkeypatch.setattr("dissensus.deadline.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("dissensus.within.time.monotonic", lambda: now[0])
     kind = Stack if n_fits > 1 else Trainer
     train_epoch = kind.train_epoch
 

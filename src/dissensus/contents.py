@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dissensus.block_cache import set_within
 from dissensus.errors import DataError, listed
 from dissensus.files.plain import plain_bytes
 from dissensus.names import same, string_array
+from dissensus.within import set_within
 
 Kind = Literal["text", "image", "audio", "video", "features"]
 _media_roots: ContextVar[tuple[str, ...]] = ContextVar("media_roots", default=())

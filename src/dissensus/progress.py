@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from dissensus.block_cache import set_within
+from dissensus.within import set_within
 
 BAR = 30  # characters of a bar in a notebook
 REDRAW = 0.2  # seconds between two states of it

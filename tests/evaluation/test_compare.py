@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from dissensus import Annotations, Corpus, Ordinal
-from dissensus.deadline import deadline
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, k_fold, table, tables, to_text
 from dissensus.evaluation.execution.folder import locked_folder
@@ -29,6 +28,7 @@ from dissensus.methods.prior import Prior
 from dissensus.methods.single import Single
 from dissensus.methods.soft_label import SoftLabel
 from dissensus.training import Training
+from dissensus.within import deadline
 from tests.crowds import anonymous, feature_crowd
 from tests.error_texts import error_text
 from tests.evaluation.faulty import Blended, Broken, Dying, Endless, Faulting, Nowhere
@@ -197,7 +197,7 @@ def test_a_budget_stops_and_the_same_again_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr("dissensus.evaluation.comparison.time", clock)
         patch.setattr("dissensus.evaluation.execution.schedule.time", clock)
-        patch.setattr("dissensus.deadline.time", clock)
+        patch.setattr("dissensus.within.time", clock)
         with pytest.raises(Unfinished) as caught:
             run(crowd, tmp_path / "out", budget=5.5 * 60)
     assert str(caught.value) == (

@@ -10,10 +10,10 @@ import pytest
 
 from dissensus import Corpus, simulate
 from dissensus.contents import Contents
-from dissensus.deadline import check_deadline
 from dissensus.encoders import encodings
 from dissensus.encoders.framework.base import NeuralEncoder
 from dissensus.encoders.framework.cache import is_cached
+from dissensus.within import check_deadline
 from dissensus.workflow import budget as module
 from dissensus.workflow.budget import Budget, encoded_items, part_within
 from dissensus.workflow.items import part_of

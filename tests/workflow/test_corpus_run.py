@@ -11,8 +11,8 @@ import pytest
 
 import dissensus as ds
 from dissensus import Corpus, simulate
-from dissensus.deadline import TimeIsUp
 from dissensus.methods import Single
+from dissensus.within import TimeIsUp
 from dissensus.workflow.budget import Budget
 from dissensus.workflow.models import to_save
 from tests.evaluation.comparisons import comparison

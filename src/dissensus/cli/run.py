@@ -1,5 +1,4 @@
-"""dissensus run: from FILE to a report, a model and predictions, in one command; demo: on simulated
-annotators."""
+"""dissensus run: from FILE to a report, a model and predictions, in one command."""
 
 from __future__ import annotations
 
@@ -11,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 from dissensus.cli import console
 from dissensus.cli.console import check_folder, reserve
 from dissensus.cli.options import Input, reads_corpus, seconds, typed_command
-from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
     from dissensus.corpus import Corpus
-
-SIZES = {"text": 500, "image": 150, "sequence": 300, "ratings": 300}  # items of a demo
 
 
 @reads_corpus
@@ -74,40 +70,3 @@ def run_and_print(corpus: Corpus, output: Path, **options: Any) -> None:
     for sentence in result.summary:
         print(console.visible(sentence))
     console.say(f"{result.report}: the report; report.json has the same as JSON")
-
-
-def demo(
-    out: Path = Path("demo"),
-    modality: str = "text",
-    items: int | None = None,
-    seed: int = 0,
-) -> None:
-    """Simulate annotators, compare methods, predict, and write a report.
-
-    It takes about two minutes on two cores. Run it again to resume.
-
-    Args:
-        out (OUT): Folder for the report and all results.
-        modality: What the simulated annotators see: text, image, sequence, ratings.
-        items (min=30): Number of items.
-        seed: Random seed.
-
-    Examples:
-        dissensus demo
-        dissensus demo demo-image --modality image
-    """
-    from dissensus.simulate import PRESETS
-
-    check_folder(out, "demo")
-    if modality not in SIZES:
-        raise DataError(f"no modality {modality!r}; choose from {listed(SIZES)}")
-    n_items = items or SIZES[modality]
-    corpus = PRESETS[modality](n_items=n_items, seed=seed)
-    command = f"dissensus demo {out} --modality {modality} --items {n_items} --seed {seed}"
-    run_and_print(corpus, out, seeds=2, command=command)
-    console.say(
-        f"\nOpen {out / 'report.html'} in a browser. With a file of your own:\n"
-        "  dissensus describe labels.csv               counts, agreement, annotators to look at\n"
-        "  dissensus run labels.csv -o report/         all of this, with a report\n"
-        "  dissensus predict report/model new.csv -o answers.csv"
-    )

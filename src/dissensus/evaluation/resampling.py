@@ -8,7 +8,6 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from dissensus.block_cache import cached_within
 from dissensus.metrics.statistics import Sums as Sums
 from dissensus.metrics.statistics import concordance as concordance
 from dissensus.metrics.statistics import correlation as correlation
@@ -16,6 +15,7 @@ from dissensus.metrics.statistics import macro_f1 as macro_f1
 from dissensus.metrics.statistics import mean as mean
 from dissensus.metrics.statistics import nothing as nothing
 from dissensus.metrics.statistics import ratio as ratio
+from dissensus.within import cached_within
 
 BLOCK = 1 << 22  # weights at a time
 _Arguments = tuple[int, int, int, int | None, int]  # of `draws`

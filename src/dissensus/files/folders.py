@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dissensus.block_cache import set_within
 from dissensus.errors import DataError, DissensusError, cut, listed
 from dissensus.files.arrow import check_parquet, parquet_table
 from dissensus.files.checked_json import check_types, parse_json
 from dissensus.files.plain import open_plain, plain_bytes
+from dissensus.within import set_within
 
 LOCK = "lock"
 NEW = "files"  # the folder in a staging folder that has what is being written

@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib import format as npy
 
-from dissensus.block_cache import set_within
 from dissensus.errors import DataError, cut
+from dissensus.within import set_within
 
 MOST_UNPACKED = 2 * 10**9  # bytes that a compressed file may unpack to, if nothing else is said
 MOST_RATIO = 200  # and how many times its size that may be

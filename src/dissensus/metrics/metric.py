@@ -17,12 +17,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from dissensus.annotations import Annotations
-from dissensus.block_cache import cached_within
 from dissensus.errors import DataError
 from dissensus.metrics.statistics import Sums, divided, jackknifed
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+from dissensus.within import cached_within
 
 Result = TypeVar("Result")
 _CACHE: ContextVar[dict[tuple[Any, ...], tuple[Any, ...]] | None] = ContextVar("kept", default=None)

@@ -15,7 +15,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from dissensus.block_cache import set_within
+from dissensus.within import set_within
 
 _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)  # of splitmix64, as signed 64-bit numbers
 _MIXING = 0xBF58476D1CE4E5B9 - (1 << 64)

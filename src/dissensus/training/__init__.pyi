@@ -4,13 +4,13 @@ from .batch import Network as Network
 from .batch import Outputs as Outputs
 from .batch import Rows as Rows
 from .batch import Sizes as Sizes
-from .callbacks import TrainingEvent as TrainingEvent
-from .callbacks import callbacks as callbacks
 from .examples import Examples as Examples
 from .examples import batch_indices as batch_indices
 from .loop import Trainer as Trainer
 from .loop import fit as fit
 from .settings import Training as Training
+from .settings import TrainingEvent as TrainingEvent
+from .settings import callbacks as callbacks
 from .stacking.groups import stackable as stackable
 from .stacking.groups import train_all as train_all
 from .validation import Validation as Validation

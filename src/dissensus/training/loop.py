@@ -26,19 +26,18 @@ import torch
 import torch.utils.deterministic
 from torch import Tensor, nn
 
-from dissensus.deadline import check_deadline
 from dissensus.errors import CheckpointError, ModelError, cut
 from dissensus.networks.noise import draw_by_key, noise_key
 from dissensus.progress import Advance, progress
 from dissensus.training import sparse_tables
 from dissensus.training.batch import Batch, Loss, Network
-from dissensus.training.callbacks import TrainingEvent, current_callbacks
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import BatchIndex, Examples, batch_indices, plan_epoch
 from dissensus.training.processes import Processes, current_processes
-from dissensus.training.settings import Schedule, Training
+from dissensus.training.settings import Schedule, Training, TrainingEvent, current_callbacks
 from dissensus.training.sparse_tables import SparseTables
 from dissensus.training.validation import Log, Validation
+from dissensus.within import check_deadline
 
 # what a damaged checkpoint may raise where it is used
 DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError)

@@ -22,11 +22,11 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.rendezvous import rendezvous
 
-from dissensus.block_cache import set_within
 from dissensus.errors import ModelError, ProcessLost
 from dissensus.progress import hidden
 from dissensus.training.batch import Batch, Loss, Outputs
 from dissensus.training.examples import BatchIndex, Examples
+from dissensus.within import set_within
 
 SET_BY_TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 TIMEOUT = timedelta(days=7)  # the first process may encode for long; a dead one is noticed at once

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.deadline import TimeIsUp, check_deadline, deadline
 from dissensus.encoders import encodings
 from dissensus.encoders.framework.cache import is_cached
 from dissensus.errors import DataError
@@ -22,6 +21,7 @@ from dissensus.evaluation.execution.schedule import duration, seconds_of_fit
 from dissensus.files.folders import read_json, staged, write_json
 from dissensus.methods import build
 from dissensus.progress import progress
+from dissensus.within import TimeIsUp, check_deadline, deadline
 from dissensus.workflow.items import drawn_items, without_unreadable_contents
 from dissensus.workflow.plan import FASTEST, FEWEST_ITEMS, n_folds, n_seeds
 

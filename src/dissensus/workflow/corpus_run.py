@@ -14,7 +14,6 @@ from dissensus import aggregation, evaluation
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
 from dissensus.datasets import read
-from dissensus.deadline import TimeIsUp, deadline
 from dissensus.description import leave_out, marks_text, usual_aggregators
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import Results
@@ -22,6 +21,7 @@ from dissensus.evaluation.best_method import Best, best_method
 from dissensus.files.folders import check_free, is_own, staged, write_json
 from dissensus.prediction.answer_files import consensus_table, write_answers
 from dissensus.report import make_report
+from dissensus.within import TimeIsUp, deadline
 from dissensus.workflow.budget import Budget, part_within
 from dissensus.workflow.items import part_of, with_answers, without_unreadable_contents
 from dissensus.workflow.models import Models, Steps, files_line, seeded_method, train_best

@@ -14,7 +14,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from dissensus.corpus import Corpus
-from dissensus.deadline import TimeIsUp, check_deadline, deadline
 from dissensus.errors import counted
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import (
@@ -35,6 +34,7 @@ from dissensus.methods.framework.settings import common_settings
 from dissensus.prediction import Predictions
 from dissensus.prediction.answer_files import answers_table, write_answers
 from dissensus.report.sections.predictions import is_rating
+from dissensus.within import TimeIsUp, check_deadline, deadline
 from dissensus.workflow.budget import Budget
 from dissensus.workflow.items import to_predict, with_answers
 from dissensus.workflow.plan import needs_encoder

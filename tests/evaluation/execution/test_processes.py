@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from dissensus.deadline import check_deadline, deadline
 from dissensus.evaluation.execution.processes import fits_in_this_process
 from dissensus.evaluation.fit import Job, Key
+from dissensus.within import check_deadline, deadline
 
 
 class Told:

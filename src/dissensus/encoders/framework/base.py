@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.deadline import check_deadline
 from dissensus.encoders.framework.store import Inputs, Prepared, Store, Unreadable
 from dissensus.errors import ModelError
 from dissensus.progress import progress
+from dissensus.within import check_deadline
 
 ON_GPU = 4  # times as many units in a batch
 AT_ONCE = 1 << 28  # bytes that stay in memory: 5,000 pictures, 2 hours of speech, any texts

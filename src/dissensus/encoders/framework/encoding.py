@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dissensus.block_cache import cached_within
 from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus
 from dissensus.encoders.framework.cache import cached_store, content_keys, is_cached
@@ -19,6 +18,7 @@ from dissensus.encoders.framework.catalogue import AND, encoder, kinds_of
 from dissensus.encoders.framework.store import NOUNS, Store, Unreadable
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.progress import progress
+from dissensus.within import cached_within
 
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder

@@ -22,11 +22,11 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from dissensus.deadline import TimeIsUp, current_deadline, deadline
 from dissensus.encoders import pooling_once
 from dissensus.errors import ModelError, cut
 from dissensus.evaluation.fit import Job, Key
 from dissensus.progress import hidden
+from dissensus.within import TimeIsUp, current_deadline, deadline
 
 READY, DONE = "ready", "done"
 LOST_GPU = 75  # exit code of a worker that can no longer use its GPU

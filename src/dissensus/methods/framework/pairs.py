@@ -10,12 +10,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dissensus.block_cache import cached_within
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.methods.framework.learned import Answers, Learned
 from dissensus.names import Names
 from dissensus.scales import Interval, Nominal, Ordinal
+from dissensus.within import cached_within
 
 Unknown = Literal["error", "mean", "drop", "nearest", "aggregate", "attributes"]
 Selection = Any  # "own", "all", a list of names, or (item, annotator) pairs of names

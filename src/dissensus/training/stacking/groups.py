@@ -9,8 +9,8 @@ from traceback import clear_frames
 from typing import Any
 
 from dissensus.errors import ModelError
-from dissensus.training.callbacks import current_callbacks
 from dissensus.training.loop import Trainer
+from dissensus.training.settings import current_callbacks
 from dissensus.training.stacking.cuda_graph import release_memory
 from dissensus.training.stacking.gradients import LayerError
 from dissensus.training.stacking.stack import Stack

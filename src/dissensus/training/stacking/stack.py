@@ -16,7 +16,6 @@ from torch import Tensor
 from torch.func import functional_call, vmap
 from torch.utils import _pytree
 
-from dissensus.deadline import check_deadline
 from dissensus.encoders import Inputs
 from dissensus.encoders import Sequence as Vectors
 from dissensus.errors import ModelError
@@ -35,6 +34,7 @@ from dissensus.training.stacking.gradients import (
 )
 from dissensus.training.stacking.stacked_examples import StackedExamples, StackedIndices, at_step
 from dissensus.training.stacking.weights import StackedWeights
+from dissensus.within import check_deadline
 
 PYTREES = (Batch, Rows, Inputs, Vectors)
 
