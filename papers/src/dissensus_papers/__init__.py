@@ -7,6 +7,7 @@ What papers share is in `framework`. A paper whose tables are methods x corpora 
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 from dissensus.errors import DataError, listed
@@ -24,8 +25,6 @@ PAPERS = {  # the name that users type -> the module
 
 def paper(name: str) -> Paper:
     """The paper of this name; its module is imported on first use."""
-    import importlib
-
     if name not in PAPERS:
         raise DataError(f"no paper {name!r}; there are {listed(PAPERS)}")
     chosen: Paper = importlib.import_module(PAPERS[name]).PAPER

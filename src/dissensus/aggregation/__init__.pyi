@@ -11,7 +11,7 @@ from .ranking import ranking_table as ranking_table
 from .registry import AGGREGATORS as AGGREGATORS
 from .registry import aggregate as aggregate
 from .registry import annotator_table as annotator_table
-from .registry import check_method as check_method
+from .registry import check_aggregator as check_aggregator
 from .registry import check_shares as check_shares
 from .registry import gold_accuracy as gold_accuracy
 from .registry import usual_method as usual_method

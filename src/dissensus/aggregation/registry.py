@@ -162,7 +162,7 @@ def aggregate(
     """
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
-    check_method(method)
+    check_aggregator(method)
     if method in RANKERS:
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     if method in TEXT_METHODS:
@@ -200,7 +200,7 @@ def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:
         )
 
 
-def check_method(method: str) -> None:
+def check_aggregator(method: str) -> None:
     """Refuse a name that is no aggregator."""
     known = [*AGGREGATORS, *RANKERS, *TEXT_METHODS]
     if method not in known:

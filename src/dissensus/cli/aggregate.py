@@ -235,7 +235,7 @@ def aggregate(
     if whole:
         options.check_none(str(method))
     if method is not None and method != "all":
-        aggregation.check_method(method)
+        aggregation.check_aggregator(method)
     console.check_tables(output)
     console.check_table(annotator_table)
     console.reserve(output)
