@@ -61,9 +61,11 @@ def votes_in(path: Path) -> Votes:
         votes.setdefault(row["text"], {})[row["annotator"]] = row["verdict"]
     if path.suffix == ".xlsx":
         _, _, header, *rows = sheet_of(path)
-        for row in rows[:150]:
-            of = dict(zip(header[2:15], (cell.strip().lower() for cell in row[2:15]), strict=True))
-            votes[row[1]] = {name: cell for name, cell in of.items() if cell in VERDICTS}
+        for cells in rows[:150]:
+            of = dict(
+                zip(header[2:15], (cell.strip().lower() for cell in cells[2:15]), strict=True)
+            )
+            votes[cells[1]] = {name: cell for name, cell in of.items() if cell in VERDICTS}
     return votes
 
 

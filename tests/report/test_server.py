@@ -10,11 +10,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dissensus import simulate
+from dissensus.cli import main
 from dissensus.methods import AnnotatorQueries
 from dissensus.report import make_report
 from dissensus.report.server import answers_to, reads_one_text, web_app
@@ -24,6 +26,24 @@ from tests.tiny import tiny_bert
 
 uvicorn = pytest.importorskip("uvicorn", reason="the extra 'serve' is not installed")
 TOKEN = "a-secret"
+
+
+def test_it_says_what_it_is_doing_before_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    simulate.text(n_items=30, n_annotators=4, labels_per_item=3).save(tmp_path / "corpus")
+    monkeypatch.setattr("sys.argv", ["dissensus", "serve", str(tmp_path / "corpus")])
+    monkeypatch.setattr("dissensus.web.listen", lambda *_: None)
+    words: list[str] = []
+
+    def write(*of: Any) -> Any:
+        words.append(capsys.readouterr().err)
+        return make_report(*of)
+
+    monkeypatch.setattr("dissensus.report.make_report", write)
+    with pytest.raises(SystemExit):
+        main()
+    assert words[0].endswith("corpus: writing the report\n")
 
 
 @pytest.fixture(scope="module")

@@ -106,6 +106,7 @@ def serve(
             return
     kept = [folder / name for name in ("annotator-model", "model") if of_run]
     path = Path(model) if model else next((path for path in kept if path.exists()), None)
+    console.say(f"{folder}: writing the report")
     fitted = None if path is None else load(path)
     if path is not None:
         say_encoders(path, fitted)

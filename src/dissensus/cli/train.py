@@ -36,7 +36,6 @@ def train(
     hold_out: float | None = None,
     validation: str | None = None,
     seed: int = 0,
-    resume: bool = False,
     overwrite: bool = False,
     skip_bad: bool = False,
     set_: list[str] | None = None,
@@ -57,7 +56,6 @@ def train(
         hold_out: Share of the items to hold out for evaluation; equal contents stay together.
         validation: Part of the official split to choose the best epoch on.
         seed: Random seed.
-        resume: Resume a training that was stopped.
         set_: Setting of the method, name=value; repeatable.
 
     Examples:
@@ -92,11 +90,12 @@ def train(
         if skip_bad:
             part = readable(fitted, part)
             validation_part = validation_part and readable(fitted, validation_part)
-        _check_unfinished(unfinished, resume)
+        if unfinished.exists():
+            console.say(f"{unfinished}: resuming the training that was stopped")
         try:
             fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
         except KeyboardInterrupt:
-            message = f"checkpoint saved in {unfinished}; resume with --resume"
+            message = f"checkpoint saved in {unfinished}; run the same command again to resume"
             raise KeyboardInterrupt(*[message] if unfinished.exists() else []) from None
         for message in [*few_answers(fitted), *fitted.notes_]:
             console.say(message)
@@ -107,17 +106,6 @@ def train(
             fitted.forget_checkpoint()
         questions = ", ".join(fitted.learned_.questions)
         console.say(f"{output}: {method} for {questions}")
-
-
-def _check_unfinished(folder: Path, resume: bool) -> None:
-    """Refuse to overwrite the checkpoint of a training that was stopped."""
-    if folder.exists() and not resume:
-        raise DataError(
-            f"{folder}: contains a training that was stopped; resume it with --resume, or delete "
-            "the folder to start again"
-        )
-    if resume and not folder.exists():
-        console.say("no checkpoint to resume; starting a new training")
 
 
 def few_answers(fitted: Method) -> list[str]:
