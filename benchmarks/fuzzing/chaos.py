@@ -1,21 +1,25 @@
-"""Disturb every command that writes, at random moments, and run it again: the outcome is the same.
+"""Disturb every command that writes, and run it again: the outcome is the same.
 
-    make chaos                                          60 disturbances
+    make chaos                                          every fault point, and 60 by chance
     python benchmarks/fuzzing/chaos.py --count 500 --seed 1 --keep
     python benchmarks/fuzzing/chaos.py --seconds 60 --processes 2
-    python benchmarks/fuzzing/chaos.py --count 12 --commands demo
-    python benchmarks/fuzzing/chaos.py --only 17        one disturbance again, in ./chaos-output
+    python benchmarks/fuzzing/chaos.py --count 0 --commands train
+    python benchmarks/fuzzing/chaos.py --only 27        one number again, in ./chaos-output
     python benchmarks/fuzzing/chaos.py --show           what was kept last
 
-A command is killed (SIGKILL), terminated (SIGTERM), interrupted (SIGINT), runs into a full disk (a
-small disk in memory, where a user may mount one) or a limit on the size of files, or two processes
-run it at once. The moment is a time, or a step: the opening, moving or deleting of a file. Half of
-the time, the output exists already.
+First, every fault point of every command in turn, with and without an output that exists: before
+and after each rename, exchange and fsync, and before each opening for writing, creation and
+deletion, it is killed, or the disk is full from there on. Each file that it opens to read is cut,
+replaced, made longer or deleted, before the opening and after.
+
+Then disturbances by chance: a command is killed (SIGKILL), terminated (SIGTERM), interrupted
+(SIGINT), runs into a full disk (a small disk in memory, where a user may mount one) or a limit on
+the size of files, or two processes run it at once. The moment is a time, or a step as above.
 
 Afterwards the output must be as it was, or complete (each file or folder, if there are several),
-and the same command must end with the same bytes as without a disturbance, except for times, and
-leave nothing else behind. A command that fails must say so in one line. Everything else is a
-finding. Each process has a folder of its own.
+no file of a user next to it may have changed, and the same command must end with the same bytes as
+without a disturbance, except for times, and leave nothing else behind. A command that fails must
+say so in one line. Everything else is a finding. Each process has a folder of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,12 +48,13 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from commands import COMMANDS, SLOW  # noqa: E402
 from disturbances import (  # noqa: E402
-    KINDS,
     NAMESPACE,
     Place,
     Undisturbed,
+    at_random,
     can_mount,
     disturb,
+    in_turn,
     undisturbed,
 )
 
@@ -73,6 +79,7 @@ class Tally:
         self.commands[name] += 1
         self.ends[end] += 1
         for finding in findings:
+            print(f"--only {number}: {finding}", file=sys.stderr, flush=True)
             self.findings.setdefault(finding, []).append(number)
 
 
@@ -91,17 +98,29 @@ def work(seed: int, names: Sequence[str], folder: Path, own_disk: bool, numbers:
     usual: dict[str, Undisturbed] = {}
     for line in numbers:
         number = int(line)
-        random = Random(f"{seed}-{number}")
-        name, kind = names[number % len(names)], random.choice(KINDS)
+        name = names[number % len(names)]
+        kind = "start"
         try:
             if name not in usual:
-                usual[name] = undisturbed(place, COMMANDS[name])
-            end, findings = disturb(place, name, usual[name], kind, random)
+                usual[name] = undisturbed(place, name)
+            random = Random(f"{seed}-{number}")
+            for one in (
+                in_turn(place, name, usual[name])
+                if number < len(names)
+                else [at_random(place, name, usual[name], random)]
+            ):
+                kind = one[0]
+                end, findings = disturb(place, name, usual[name], one)
+                print(
+                    json.dumps([number, name, re.sub(r" \(.*", "", kind), end, findings]),
+                    file=output,
+                )
         except Exception as error:
             traceback.print_exc()
             message = f"{type(error).__name__}: {error}".strip().splitlines()[-1][:300]
-            end, findings = "not disturbed", [f"{name}, {kind}: {message}"]
-        print(json.dumps([number, name, kind, end, findings]), file=output)
+            finding = f"{name}, {kind}: {message}"
+            print(json.dumps([number, name, kind, "not disturbed", [finding]]), file=output)
+        print("", file=output)
 
 
 # ---- all processes ----
@@ -150,14 +169,13 @@ class Campaign:
             try:
                 process.stdin.write(f"{number}\n".encode())
                 process.stdin.flush()
-                line = process.stdout.readline()
+                while line := process.stdout.readline().strip():
+                    self.tally.add(*json.loads(line))
+                    if sys.stderr.isatty():
+                        print(f"\r{self.tally.count} disturbances", end="", file=sys.stderr)
             except BrokenPipeError:
-                line = b""
-            if line:
-                self.tally.add(*json.loads(line))
-                if sys.stderr.isatty():
-                    print(f"\r{self.tally.count} disturbances", end="", file=sys.stderr)
-            elif time.time() < self.until:
+                pass
+            if process.poll() is not None and time.time() < self.until:
                 failed = f"a process ended with exit code {process.wait()}"
                 self.tally.findings.setdefault(failed, []).append(number)
                 return
@@ -189,7 +207,7 @@ def kept_form(tally: Tally, seed: int, seconds: float, own_disk: bool) -> dict[s
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=60, help="disturbances")
+    parser.add_argument("--count", type=int, default=60, help="disturbances by chance")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     usual = [name for name in COMMANDS if name not in SLOW]
@@ -218,7 +236,8 @@ def main() -> None:
         print("\n".join(lines(kept("chaos"))))
         return
     begin, own_disk = time.time(), can_mount()
-    numbers, processes = range(options.count), min(options.processes, options.count)
+    numbers = range(len(options.commands) + options.count)
+    processes = min(options.processes, len(numbers))
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     if options.only is not None:
         numbers, processes = range(options.only, options.only + 1), 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import itertools
 import json
 import os
 import re
@@ -24,6 +26,9 @@ from commands import COMMANDS, INCREMENTAL, MODELS, NEVER_REPLACED, UNFINISHED, 
 KINDS = ("kill", "kill", "terminate", "interrupt", "full disk", "file limit", "two processes")
 SIGNALS = {"kill": signal.SIGKILL, "terminate": signal.SIGTERM, "interrupt": signal.SIGINT}
 STEPS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree")
+NEED_SPACE = ("before open", "before os.rename", "before os.mkdir", "before fsync",
+              "before exchanged")  # fmt: skip
+FOREIGN = ("out.old", "out.new", ".out.new.txt", ".out", "notes/.out.new/lock", "out.csv.bak")
 LONGEST = 120  # seconds after which a command is stuck
 DISK = 64 << 20  # bytes of the disk that commands write to
 PAGE = 4096
@@ -73,6 +78,7 @@ class Place:
                 raise RuntimeError(f"{command}: exit code {end.code}, {end.error}")
         names = sorted(path.name for path in self.work.iterdir())
         (self.folder / "inputs.json").write_text(json.dumps(names))
+        shutil.copytree(self.work, self.folder / "kept")
 
     def limit_disk(self, size: int) -> None:
         options = f"remount,size={size}"
@@ -83,12 +89,35 @@ class Place:
         return (disk.f_blocks - disk.f_bfree) * disk.f_frsize
 
     def clear(self) -> None:
-        """Delete what commands wrote."""
+        """Delete what commands wrote, and restore what they read and files of a user."""
         inputs = self.inputs
         for path in self.work.iterdir():
             if path.name not in inputs:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         shutil.rmtree(self.cache, ignore_errors=True)
+        for name in FOREIGN:
+            (self.work / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.work / name).write_text(f"a user's {name}")
+
+    def restore(self) -> None:
+        """Copy what commands read again."""
+        for name in self.inputs:
+            path, kept = self.work / name, self.folder / "kept" / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            shutil.copytree(kept, path) if kept.is_dir() else shutil.copy(kept, path)
+
+    def lost(self) -> list[str]:
+        """Files of a user that are no longer what they were."""
+        kept = self.folder / "kept"
+        expected = {self.work / name: f"a user's {name}".encode() for name in FOREIGN}
+        for file in kept.rglob("*"):
+            if file.is_file():
+                expected[self.work / file.relative_to(kept)] = file.read_bytes()
+        return [
+            str(path.relative_to(self.work))
+            for path, content in expected.items()
+            if not path.is_file() or path.read_bytes() != content
+        ]
 
     def output(self) -> dict[str, bytes]:
         """The files that a command wrote, without times."""
@@ -96,7 +125,9 @@ class Place:
         files = {
             str(path.relative_to(self.work)): path
             for path in self.work.rglob("*")
-            if path.is_file() and path.relative_to(self.work).parts[0] not in inputs
+            if path.is_file()
+            and path.relative_to(self.work).parts[0] not in inputs
+            and str(path.relative_to(self.work)) not in FOREIGN
         }
         return {
             name: timeless(name, path.read_bytes())
@@ -207,18 +238,41 @@ def import_modules(names: Sequence[str]) -> None:
                 importlib.import_module(name)
 
 
-def count_steps(then: Callable[[int], object]) -> None:
-    """Call `then` with the number of each file that is opened for writing, moved or deleted."""
-    steps = 0
+def count_steps(then: Callable[[str], object], reading: Callable[[str], object]) -> None:
+    """Call `then` before and after each step that changes a file of the place, and `reading` when
+    one is opened to be read; both with what happens."""
+    from dissensus.files import folders
+
+    top = str(Path.cwd().parent)
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        nonlocal steps
-        if event not in STEPS or (event == "open" and not _to_write(arguments)):
+        path = os.fsdecode(arguments[0]) if arguments and _is_path(arguments[0]) else None
+        if event not in STEPS or path is None or not os.path.abspath(path).startswith(top):
             return
-        steps += 1
-        then(steps)
+        if event != "open" or _to_write(arguments):
+            then(f"before {event}")
+        else:
+            reading(path)
+
+    def around(module: Any, name: str) -> None:
+        function = getattr(module, name)
+
+        def run(*arguments: Any, **options: Any) -> Any:
+            if name in ("fsync", "exchanged"):  # no events
+                then(f"before {name}")
+            result = function(*arguments, **options)
+            then(f"after {name}")
+            return result
+
+        setattr(module, name, run)
 
     sys.addaudithook(hook)
+    for module, name in ((os, "replace"), (os, "rename"), (os, "fsync"), (folders, "exchanged")):
+        around(module, name)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | bytes | os.PathLike)
 
 
 def _to_write(arguments: tuple[Any, ...]) -> bool:
@@ -226,22 +280,81 @@ def _to_write(arguments: tuple[Any, ...]) -> bool:
     return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR))
 
 
+def nothing(what: str) -> None:
+    pass
+
+
 def writing_steps(path: Path) -> Callable[[], None]:
-    """Keep the number of steps in a file."""
+    """Keep the steps, and then what is read, in a file."""
 
     def prepare() -> None:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT)
-        count_steps(lambda steps: os.pwrite(handle, str(steps).encode(), 0))
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+
+        def write(word: str) -> Callable[[str], object]:
+            return lambda what: os.write(handle, f"{word}\t{what}\n".encode())
+
+        count_steps(write("write"), write("read"))
 
     return prepare
 
 
-def signal_at(step: int, number: int) -> Callable[[], None]:
-    def then(steps: int) -> None:
-        if steps == step:
-            os.kill(os.getpid(), number)
+def at(number: int, action: Callable[[], None]) -> Callable[[str], None]:
+    """Call the action the n-th time that this is called."""
+    calls = itertools.count(1)
+    return lambda what: action() if next(calls) == number else None
 
-    return lambda: count_steps(then)
+
+def signal_at(step: int, number: int) -> Callable[[], None]:
+    return lambda: count_steps(at(step, lambda: os.kill(os.getpid(), number)), nothing)
+
+
+def full_at(step: int) -> Callable[[], None]:
+    """From this step on the disk is full."""
+    steps = itertools.count(1)
+
+    def then(what: str) -> None:
+        if next(steps) >= step and what in NEED_SPACE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    return lambda: count_steps(then, nothing)
+
+
+def change_at(read: int, later: bool, how: str) -> Callable[[], None]:
+    """Change a file when it is opened the n-th time, or just after that."""
+    reads, waiting = itertools.count(1), list[str]()
+
+    def reading(path: str) -> None:
+        if next(reads) == read:
+            waiting.append(path)
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if waiting and not (later and event == "open" and arguments[0] == waiting[0]):
+            change(Path(waiting.pop()), how)
+
+    def prepare() -> None:
+        count_steps(nothing, reading)
+        sys.addaudithook(hook)
+
+    return prepare
+
+
+CHANGES = ("cut", "other", "longer", "missing", "a folder")
+
+
+def change(path: Path, how: str) -> None:
+    """Change a file under the hands of a command."""
+    with suppress(OSError):
+        data = path.read_bytes()
+        if how == "cut":
+            os.truncate(path, len(data) // 2)
+        elif how == "longer":
+            path.write_bytes(data * 2)
+        elif how == "other":
+            path.write_bytes(bytes(reversed(data)))
+        else:
+            path.unlink()
+            if how == "a folder":
+                path.mkdir()
 
 
 def limit_files(size: int) -> Callable[[], None]:
@@ -292,7 +405,8 @@ class Undisturbed:
 
     files: dict[str, bytes]
     seconds: float
-    steps: int
+    steps: dict[bool, list[str]]  # that write, by whether the output exists already
+    reads: int
 
     @property
     def largest(self) -> int:
@@ -304,52 +418,96 @@ class Undisturbed:
         return sum(len(content) // PAGE + 2 for content in self.files.values())
 
 
-def undisturbed(place: Place, command: Sequence[str]) -> Undisturbed:
-    """Run a command twice; its output must be the same."""
-    results = []
-    for prepare in (None, writing_steps(place.folder / "steps")):
-        place.clear()
-        end = start(place, command, prepare).wait()
+def undisturbed(place: Place, name: str) -> Undisturbed:
+    """Run a command twice, and where it replaces its output, once more; all must be the same."""
+    results: list[dict[str, bytes]] = []
+    steps, reads, seconds = dict[bool, list[str]](), 0, 0.0
+    for prepare in (
+        None,
+        *[writing_steps(place.folder / "steps")] * (2 - (name in NEVER_REPLACED)),
+    ):
+        replaced = len(results) > 1
+        if not replaced:
+            place.clear()
+        end = start(place, COMMANDS[name], prepare).wait()
         if end.code:
-            raise RuntimeError(f"{command}: exit code {end.code}, {end.error}")
+            raise RuntimeError(f"{name}: exit code {end.code}, {end.error}")
         import_modules((place.folder / "modules").read_text().splitlines())
         results.append(place.output())
-    differing = [name for name in results[0] if results[0][name] != results[1].get(name)]
-    if differing:
-        raise RuntimeError(f"{command}: {differing} differ between two runs")
-    steps = int((place.folder / "steps").read_text())
-    (place.folder / "steps").unlink()
-    return Undisturbed(results[0], end.seconds, steps)
+        if prepare is not None:
+            seconds = seconds or end.seconds
+            lines = (place.folder / "steps").read_text().splitlines()
+            steps[replaced] = [line[6:] for line in lines if line.startswith("write\t")]
+            reads = reads or sum(line.startswith("read\t") for line in lines)
+    for result in results[1:]:
+        differing = {file for file, _ in results[0].items() ^ result.items()}
+        if differing:
+            raise RuntimeError(f"{name}: {sorted(differing)} differ between two runs")
+    return Undisturbed(results[0], seconds, steps, reads)
+
+
+Disturbance = tuple[str, bool, Callable[[], Iterator[Ended]]]  # kind, whether replaced, action
+
+
+def at_random(place: Place, name: str, usual: Undisturbed, random: Random) -> Disturbance:
+    """A disturbance at a moment, or a step, that is chosen by chance."""
+    kind = random.choice(KINDS)
+    replaced = bool(random.randrange(2)) and name not in NEVER_REPLACED
+    return kind, replaced, lambda: _disturbed(place, COMMANDS[name], usual, kind, random)
+
+
+def in_turn(place: Place, name: str, usual: Undisturbed) -> Iterator[Disturbance]:
+    """Every fault point of a command: killed there, or a disk that is full from there on; and
+    every opening of a file, which changes just before or after."""
+
+    def one(prepare: Callable[[], None]) -> Callable[[], Iterator[Ended]]:
+        return lambda: iter([start(place, COMMANDS[name], prepare).wait()])
+
+    for replaced, steps in usual.steps.items():
+        for step, what in enumerate(steps, 1):
+            yield f"kill {what} ({step})", replaced, one(signal_at(step, signal.SIGKILL))
+            if what in NEED_SPACE:
+                yield f"no space {what} ({step})", replaced, one(full_at(step))
+    for number in range(2 * usual.reads):
+        how = CHANGES[number % len(CHANGES)]
+        prepare = change_at(number // 2 + 1, bool(number % 2), how)
+        yield f"change to {how} ({number})", False, one(prepare)
 
 
 def disturb(
-    place: Place, name: str, usual: Undisturbed, kind: str, random: Random
+    place: Place, name: str, usual: Undisturbed, disturbance: Disturbance
 ) -> tuple[str, list[str]]:
     """Disturb a command, and run it again; how it ended, and findings."""
+    kind, replaced, action = disturbance
     command = COMMANDS[name]
     place.clear()
-    replaced = bool(random.randrange(2)) and name not in NEVER_REPLACED
     if replaced:
         start(place, command).wait()
-    ends = list(_disturbed(place, command, usual, kind, random))
+    ends = list(action())
     findings = [line for end in ends for line in _wrong_end(end, kind)]
     if kind == "two processes" and all(end.code for end in ends):
         findings.append("neither of two processes succeeded")
+    changed = kind.startswith("change")
+    if changed:
+        place.restore()
+    if lost := place.lost():
+        findings.append(f"files of a user are lost: {lost[:3]}")
+        place.restore()
     left = {file: content for file, content in place.output().items() if file[0] != "."}
     if name not in INCREMENTAL and not any(file.startswith(UNFINISHED) for file in left):
-        if not _whole(left, usual.files, replaced):
+        if not changed and not _whole(left, usual.files, replaced):
             findings.append("the output was neither as before nor complete")
-    if name in NEVER_REPLACED and left == usual.files:
+    if (name in NEVER_REPLACED and left == usual.files) or (changed and left != usual.files):
         place.clear()
     again = start(place, command).wait()
     if again.code:
         findings.append(f"the same command failed afterwards: {again.error[-200:]}")
     elif (files := place.output()) != usual.files:
-        names = {*files} ^ {*usual.files}
-        names |= {file for file in {*files} & {*usual.files} if files[file] != usual.files[file]}
+        names = {file for file, _ in files.items() ^ usual.files.items()}
         findings.append(f"other files afterwards: {sorted(names)[:3]}")
     end = "completed" if ends[0].code == 0 else "ended early"
-    return end, [f"{name}, {kind}: {line}" for line in findings]
+    word = f"{kind}{', replacing' * replaced}"
+    return end, [f"{name}, {word}: {line}" for line in findings]
 
 
 def _whole(left: dict[str, bytes], usual: dict[str, bytes], replaced: bool) -> bool:
@@ -363,7 +521,10 @@ def _whole(left: dict[str, bytes], usual: dict[str, bytes], replaced: bool) -> b
 def _disturbed(
     place: Place, command: Sequence[str], usual: Undisturbed, kind: str, random: Random
 ) -> Iterator[Ended]:
-    moment, step = random.uniform(0, 1.02 * usual.seconds), random.randint(1, usual.steps)
+    moment, step = (
+        random.uniform(0, 1.02 * usual.seconds),
+        random.randint(1, len(usual.steps[False])),
+    )
     if kind == "full disk" and place.own_disk:
         free = PAGE * random.randint(0, usual.pages)
         place.limit_disk(place.used() + free)
@@ -387,15 +548,18 @@ def _disturbed(
 
 
 def _wrong_end(end: Ended, kind: str) -> Iterator[str]:
+    killed = -signal.SIGKILL if kind.startswith("kill ") else 0
     if end.seconds > LONGEST:
         yield "stuck"
     elif "Traceback" in end.error:
         yield f"traceback: {end.error.strip().splitlines()[-1][:200]}"
-    elif end.code not in (0, -SIGNALS[kind] if kind in SIGNALS else 0, 1, 130):
+    elif end.code not in (0, killed, -SIGNALS[kind] if kind in SIGNALS else 0, 1, 130):
         yield f"exit code {end.code}"
     elif end.code == 1:
         last = end.error.strip().splitlines()[-1:]
         if not last or not last[0].startswith("Error: "):
             yield f"no message: {end.error[-200:]!r}"
-        elif kind in ("full disk", "file limit") and not re.search(PATHS, last[0]):
+        elif kind.startswith(("full disk", "file limit", "no space")) and not re.search(
+            PATHS, last[0]
+        ):
             yield f"a message without a path: {last[0]}"

@@ -1,14 +1,18 @@
-"""Read mutated files and folders: each must be read, or refused in one line.
+"""Give dissensus mutated input of every kind: each must be used, or refused in one line.
 
     make fuzz                                         20,000 inputs
     python benchmarks/fuzzing/fuzz.py --count 200000 --seed 1 --keep
-    python benchmarks/fuzzing/fuzz.py --seconds 60 --processes 2
+    python benchmarks/fuzzing/fuzz.py --seconds 60 --processes 2 --kinds options requests
     python benchmarks/fuzzing/fuzz.py --only 1234     one input again, with its traceback
     python benchmarks/fuzzing/fuzz.py --show          what was kept last
 
-An input is determined by the seed and its number. A finding is a traceback, a message of several
-lines or of more than 2,000 letters, a warning, more than 10 s of processor time, more than 2 GB of
-memory, a crash, or a model or cached features that are read but are not what was written.
+Kinds: the bytes of files; their structure (types of JSON, Arrow and columns, cells of workbooks);
+saved folders with other content and right checksums; folders of encoders; options of commands;
+requests to `serve`. An input is determined by the seed and its number.
+
+A finding is a traceback, a message of several lines or of more than 2,000 letters, a warning, more
+than 10 s of processor time, more than 2 GB of memory, a crash, or a model or cached features that
+are read but are not what was written.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -37,12 +41,17 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
 from mutations import mutated  # noqa: E402
 from samples import Sample, SilentChange, write_samples  # noqa: E402
+from surfaces import write_surfaces  # noqa: E402
+
+KINDS = {  # shares of the inputs
+    "bytes": 20, "structure": 40, "saved": 12, "encoder": 2, "options": 10, "requests": 16,
+}  # fmt: skip
 
 SECONDS = 10  # of processor time for an input
 MEMORY = 2 << 30  # bytes for an input
 LONGEST = 2000  # letters of a message
 MEMORY_DISK = "/dev/shm" if os.path.isdir("/dev/shm") else None
-STUCK = 120  # seconds after which a process that does nothing more is killed
+STUCK = 60  # seconds after which a process that does nothing more is killed
 
 
 class TooLong(BaseException):
@@ -53,7 +62,7 @@ class TooLong(BaseException):
 class Tally:
     """What became of the inputs."""
 
-    read: Counter[str] = field(default_factory=Counter)  # by name of the sample
+    read: Counter[str] = field(default_factory=Counter)  # by kind and name of the sample
     refused: Counter[str] = field(default_factory=Counter)
     findings: dict[str, list[int]] = field(default_factory=dict)  # numbers of inputs, by finding
 
@@ -65,16 +74,41 @@ class Tally:
     def n_findings(self) -> int:
         return sum(map(len, self.findings.values()))
 
+    def of_kind(self, kind: str) -> tuple[int, int, int]:
+        """Inputs that were read, refused, and findings."""
+        read, refused = (
+            sum(n for name, n in counts.items() if name.startswith(f"{kind}:"))
+            for counts in (self.read, self.refused)
+        )
+        findings = (len(n) for name, n in self.findings.items() if name.startswith(f"{kind}:"))
+        return read, refused, sum(findings)
+
     def add(self, name: str, number: int, outcome: str) -> None:
         if outcome == "read":
             self.read[name] += 1
         elif outcome == "refused":
             self.refused[name] += 1
         else:
-            self.findings.setdefault(f"{name}: {outcome}", []).append(number)
+            finding = self.findings.setdefault(f"{name}: {outcome}", [])
+            finding.append(number)
+            if len(finding) == 1:
+                print(f"--only {number}: {name}: {outcome}", file=sys.stderr, flush=True)
 
 
 # ---- one input ----
+
+
+def all_samples(folder: Path) -> dict[str, list[Sample]]:
+    """Every sample, by kind."""
+    samples = write_samples(folder)
+    samples += list(write_surfaces(folder, samples))
+    return {kind: [one for one in samples if one.kind == kind] for kind in KINDS}
+
+
+def chosen(samples: dict[str, list[Sample]], kinds: Sequence[str], random: Random) -> Sample:
+    """The sample of an input."""
+    (kind,) = random.choices(kinds, [KINDS[kind] for kind in kinds])
+    return random.choice(samples[kind])
 
 
 def write_input(sample: Sample, random: Random, folder: Path) -> Path:
@@ -83,9 +117,15 @@ def write_input(sample: Sample, random: Random, folder: Path) -> Path:
     folder.mkdir()
     path = folder / sample.path.name
     if sample.path.is_file():
-        path.write_bytes(mutated(sample.path.read_bytes(), random))
+        shutil.copy(sample.path, path)
+    else:
+        shutil.copytree(sample.path, path, symlinks=True)
+    if sample.change is not None:
+        sample.change(path, random)
         return path
-    shutil.copytree(sample.path, path)
+    if path.is_file():
+        path.write_bytes(mutated(path.read_bytes(), random))
+        return path
     files = sorted(file for file in path.rglob("*") if file.is_file())
     for file in random.sample(files, min(len(files), random.choice((1, 1, 2)))):
         if random.random() < 0.05:
@@ -112,8 +152,15 @@ def outcome_of(sample: Sample, path: Path) -> str:
     except SilentChange as error:
         return f"silent change: {error}"
     except Exception as error:
-        return f"traceback: {type(error).__name__} in {_place(error)}"
+        outcome = f"traceback: {type(error).__name__} in {_place(error)}"
+        if outcome not in _shown:
+            traceback.print_exc(limit=-5)
+        _shown.add(outcome)
+        return outcome
     return "read"
+
+
+_shown: set[str] = set()  # tracebacks of this process
 
 
 def _wrong_message(message: str) -> str:
@@ -137,15 +184,17 @@ def stop(number: int, frame: FrameType | None) -> None:
 # ---- one process: a part of the inputs ----
 
 
-def work(seed: int, first: int, last: int, step: int, until: float) -> None:
+def work(seed: int, first: int, last: int, step: int, until: float, kinds: Sequence[str]) -> None:
     """Read inputs and print a line for each: its number before, the outcome after."""
     output = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     signal.signal(signal.SIGPROF, stop)
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir=MEMORY_DISK) as folder:
         (Path(folder) / "samples").mkdir()
-        samples = write_samples(Path(folder) / "samples")
-        for sample in samples:  # so that everything is imported before memory is limited
+        samples = all_samples(Path(folder) / "samples")
+        for sample in (
+            one for kind in kinds for one in samples[kind]
+        ):  # so that everything is imported before memory is limited
             outcome = outcome_of(sample, sample.path)
             assert outcome == "read", f"{sample.name}: {outcome}"
         limit = _virtual_memory() + MEMORY
@@ -154,14 +203,16 @@ def work(seed: int, first: int, last: int, step: int, until: float) -> None:
             if time.time() > until:
                 break
             random = Random(f"{seed}-{number}")
-            sample = samples[number % len(samples)]
-            print(f"{number}\t{sample.name}", file=output)
-            path = write_input(sample, random, Path(folder) / "input")
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            sample = chosen(samples, kinds, random)
+            print(f"{number}\t{sample.kind}: {sample.name}", file=output)
             try:
+                path = write_input(sample, random, Path(folder) / "input")
+                signal.setitimer(signal.ITIMER_PROF, SECONDS)
                 outcome = outcome_of(sample, path)
             except TooLong:
                 outcome = f"more than {SECONDS} s"
+            except Exception as error:
+                outcome = f"not mutated: {error!r}"[:200]
             signal.setitimer(signal.ITIMER_PROF, 0)
             print(outcome, file=output)
 
@@ -183,6 +234,7 @@ class Worker:
     last: int
     step: int
     until: float
+    kinds: Sequence[str]
     process: subprocess.Popen[bytes] | None = None
     waiting: bytes = b""
     current: tuple[int, str] | None = None
@@ -191,7 +243,8 @@ class Worker:
     def start(self) -> None:
         numbers = (self.seed, self.first, self.last, self.step, self.until)
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--work", *map(str, numbers)], stdout=subprocess.PIPE
+            [sys.executable, __file__, "--kinds", *self.kinds, "--work", *map(str, numbers)],
+            stdout=subprocess.PIPE,
         )
         assert self.process.stdout is not None
         os.set_blocking(self.process.stdout.fileno(), False)
@@ -230,10 +283,10 @@ class Worker:
             self.current = None
 
 
-def run(seed: int, count: int, seconds: float, processes: int) -> Tally:
+def run(seed: int, count: int, seconds: float, processes: int, kinds: Sequence[str]) -> Tally:
     """Read inputs in several processes."""
     tally, until = Tally(), time.time() + seconds
-    workers = [Worker(seed, n, count, processes, until) for n in range(processes)]
+    workers = [Worker(seed, n, count, processes, until, kinds) for n in range(processes)]
     try:
         while workers:
             workers = [worker for worker in workers if worker.look(tally)]
@@ -249,19 +302,21 @@ def run(seed: int, count: int, seconds: float, processes: int) -> Tally:
     return tally
 
 
-def again(seed: int, number: int) -> None:
+def again(seed: int, number: int, kinds: Sequence[str]) -> None:
     """Read one input and show its traceback; it stays in ./fuzz-input."""
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir=MEMORY_DISK) as folder:
-        samples = write_samples(Path(folder))
-        sample = samples[number % len(samples)]
-        path = write_input(sample, Random(f"{seed}-{number}"), Path("fuzz-input"))
-        print(f"{path}: {sample.name}")
+        random, samples = Random(f"{seed}-{number}"), all_samples(Path(folder))
+        sample = chosen(samples, kinds, random)
+        path = write_input(sample, random, Path("fuzz-input").resolve())
+        print(f"{path}: {sample.kind}, {sample.name}")
         print(sample.read(path))
 
 
 def lines(content: dict[str, Any]) -> Iterator[str]:
     """What was kept, as a text."""
     yield f"{content['count']:,} inputs, seed {content['seed']}, {content['minutes']:.0f} minutes"
+    for kind, (read, refused, findings) in content.get("by kind", {}).items():
+        yield f"  {kind}: {read:,} read, {refused:,} refused, {findings} findings"
     yield f"read {content['read']:,}, refused in one line {content['refused']:,}"
     yield f"findings: {sum(count for count, _ in content['findings'].values())}"
     for finding, (count, first) in content["findings"].items():
@@ -276,10 +331,7 @@ def kept_form(tally: Tally, seed: int, seconds: float) -> dict[str, Any]:
         "minutes": seconds / 60,
         "read": sum(tally.read.values()),
         "refused": sum(tally.refused.values()),
-        "by sample": {
-            name: [tally.read[name], tally.refused[name]]
-            for name in sorted({*tally.read, *tally.refused})
-        },
+        "by kind": {kind: tally.of_kind(kind) for kind in KINDS},
         "findings": {name: (len(n), n[0]) for name, n in sorted(tally.findings.items())},
     }
 
@@ -290,7 +342,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20_000, help="inputs")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", type=int, help="number of one input")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--only", type=int, help="number of one input, with the same --kinds")
     parser.add_argument(
         "--keep",
         nargs="?",
@@ -304,10 +357,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.work:
         seed, first, last, step = map(int, options.work[:4])
-        work(seed, first, last, step, float(options.work[4]))
+        work(seed, first, last, step, float(options.work[4]), options.kinds)
         return
     if options.only is not None:
-        again(options.seed, options.only)
+        again(options.seed, options.only, options.kinds)
         return
     from keeping import keep, kept
 
@@ -315,7 +368,7 @@ def main() -> None:
         print("\n".join(lines(kept("fuzz"))))
         return
     begin = time.time()
-    tally = run(options.seed, options.count, options.seconds, options.processes)
+    tally = run(options.seed, options.count, options.seconds, options.processes, options.kinds)
     content = kept_form(tally, options.seed, time.time() - begin)
     print("\n".join(lines(content)))
     if options.keep is not None:

@@ -18,6 +18,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,16 @@ class SilentChange(Exception):
 
 @dataclass(frozen=True)
 class Sample:
-    """A file or folder, and the function that reads it; what it returns is thrown away."""
+    """A file or folder, and the function that reads it; what it returns is thrown away.
+
+    `change` changes a copy of it; the bytes of its files, if left out.
+    """
 
     name: str
     path: Path
     read: Callable[[Path], Any]
+    kind: str = "bytes"
+    change: Callable[[Path, Random], None] | None = None
 
 
 def write_samples(folder: Path) -> list[Sample]:

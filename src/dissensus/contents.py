@@ -95,6 +95,18 @@ class Contents:
         offsets = pa.array(np.arange(len(first) + 1, dtype=np.int32) * rows.shape[1])
         return cls("features", pa.ListArray.from_arrays(offsets, flat)), codes
 
+    def check(self, role: str) -> None:
+        """Refuse values that contents of this kind cannot have."""
+        of = self.values.type
+        while self.kind == "features" and (pa.types.is_list(of) or pa.types.is_fixed_size_list(of)):
+            of = of.value_type
+        plain = pa.types.is_string(of) or pa.types.is_large_string(of)
+        fits = of == pa.float32() if self.kind == "features" else plain
+        if self.kind not in ("text", "features"):
+            fits |= pa.types.is_binary(of) or pa.types.is_large_binary(of)
+        if not fits or self.values.null_count:
+            raise DataError(f"contents {role!r}: {self.kind} cannot be {of}, or missing")
+
     def take(self, codes: np.ndarray) -> Contents:
         """The contents at these codes."""
         return Contents(self.kind, self.values.take(pa.array(codes)), self.roots)

@@ -17,13 +17,13 @@ FUZZING = Path(__file__).parents[2] / "benchmarks" / "fuzzing"
     ("script", "options", "first"),
     [
         ("fuzz.py", ("--count", "2000"), "2,000 inputs"),
-        ("chaos.py", ("--count", "24"), "24 disturbances of 22 commands"),
+        ("chaos.py", ("--count", "4", "--commands", "describe"), " disturbances of 1 commands"),
     ],
 )
 def test_a_small_run_has_no_findings(script: str, options: tuple[str, ...], first: str) -> None:
     command = [sys.executable, str(FUZZING / script), *options]
     result = subprocess.run(command, capture_output=True, text=True)
-    assert result.stdout.startswith(first), result.stderr
+    assert first in result.stdout.splitlines()[0], result.stderr
     assert result.stdout.endswith("findings: 0\n") and result.returncode == 0, result.stdout
 
 

@@ -138,6 +138,8 @@ class CorpusFields(OfNames):
             _check_rationales(self.name, self.rationales)
 
     def _check_lengths(self) -> None:
+        for role, contents in self.contents.items():
+            contents.check(role)
         lengths = {
             "item attribute": (self.n_items, self.item_attributes),
             "split": (self.n_items, self.splits),
@@ -149,10 +151,28 @@ class CorpusFields(OfNames):
                     raise DataError(
                         f"{self.name}: {what} {key!r} has {len(values)} entries, not {n}"
                     )
+                plain_column(values, f"{self.name}: {what} {key!r}")
 
     def equals(self, other: CorpusFields) -> bool:
         """Whether both have the same content, including names, order and notes."""
         return same(self, other)
+
+
+def plain_column(values: Any, what: str) -> Any:
+    """A column of attributes as texts, numbers, booleans or lists of them; dates become texts."""
+    if _is_plain(values.type):
+        return values
+    try:
+        return values.cast(pa.float32() if values.type == pa.float16() else pa.string())
+    except (pa.ArrowException, OverflowError):
+        raise DataError(f"{what} is of type {values.type}; write texts, numbers or dates") from None
+
+
+def _is_plain(kind: Any) -> bool:
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _is_plain(kind.value_type)
+    numbers = (pa.null(), pa.bool_(), pa.float32(), pa.float64(), pa.string(), pa.large_string())
+    return kind in numbers or pa.types.is_integer(kind)
 
 
 def _check_rationales(name: str, spans: Rationales) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import COLUMNS
 from dissensus.contents import Contents, media_roots
-from dissensus.corpus.fields import CorpusFields, Focus, LeftOut, Rationales
+from dissensus.corpus.fields import CorpusFields, Focus, LeftOut, Rationales, plain_column
 from dissensus.files.folders import (
     column_names,
     read_integers,
@@ -179,8 +179,8 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         questions=_read_questions(folder, "question", front["questions"], items, annotators),
         contents=contents,
         content={role: table[f"content.{role}"].to_numpy() for role in contents},
-        item_attributes=_stripped(table, "attribute."),
-        annotator_attributes=_stripped(annotator_table, "attribute."),
+        item_attributes=_attributes(table),
+        annotator_attributes=_attributes(annotator_table),
         gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
         focus=None if role is None else Focus(role, *_ends(table, "focus.")),
         rationales=rationales,
@@ -218,6 +218,7 @@ def _read_answers(
         column = read_table(path, [name])[name].combine_chunks()
         if name.startswith("extra."):
             columns[name] = column
+            column.take(pa.array([], pa.int64()))  # not possible for every type
         else:
             arrays[name] = column.to_numpy(zero_copy_only=False)
             if pa.types.is_binary(column.type):  # sets of many values
@@ -235,6 +236,12 @@ def _columns(path: Path) -> dict[str, Any]:
     del table
     pa.default_memory_pool().release_unused()
     return columns
+
+
+def _attributes(columns: dict[str, Any]) -> dict[str, Any]:
+    return {
+        k: plain_column(v, f"attribute {k!r}") for k, v in _stripped(columns, "attribute.").items()
+    }
 
 
 def _stripped(columns: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class Fit:
         content = read_json(folder, "fit", FitFields)
         with reading(Path(folder)):
             fit = cls.from_dict(content)
-            return replace(fit, items=read_table(Path(folder) / "items.parquet"))
+            return replace(fit, items=read_items(read_table(Path(folder) / "items.parquet")))
 
     def to_dict(self) -> dict[str, Any]:
         """The fit as JSON, without the scores on items and the time it took."""
@@ -206,6 +206,14 @@ def item_table(scores: Mapping[str, Mapping[str, tuple[Names, np.ndarray]]]) -> 
         for chunks, kind in zip(parts, ITEM_TYPES.values(), strict=True)
     ]
     return pa.table(columns, names=list(ITEM_TYPES)).combine_chunks()
+
+
+def read_items(table: Any) -> Any:
+    """Scores on single items of a saved table; columns of other types are refused."""
+    items = table.select(list(ITEM_TYPES)).cast(pa.schema(ITEM_TYPES)).combine_chunks()
+    if any(column.null_count for column in items.columns):
+        raise DataError("scores of items are missing")
+    return items
 
 
 def plain(value: Any) -> Any:

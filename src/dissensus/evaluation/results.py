@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from dissensus.agreement.estimates import or_none
 from dissensus.errors import DataError, counted
-from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, plain
+from dissensus.evaluation.fit import Fit, FitFields, fits_in, in_order, number, plain, read_items
 from dissensus.evaluation.protocols import Fold
 from dissensus.evaluation.runs import Runs
 from dissensus.files.folders import (
@@ -398,11 +398,11 @@ def _so_far(folder: Path) -> Results:
 def _with_items(contents: list[dict[str, Any]], seconds: list[float], table: Any) -> list[Fit]:
     """The fits with their rows of the table, which are in the order of the fits."""
     fits, begin = [], 0
-    of_fit = [name for name in table.column_names if name not in ("method", "seed", "fold")]
+    table = read_items(table)
     if sum(content["item_scores"] for content in contents) != table.num_rows:
         raise DataError(f"{table.num_rows} scores of items do not match the fits")
     for content, took in zip(contents, seconds, strict=True):
-        rows = table.slice(begin, content["item_scores"]).select(of_fit).combine_chunks()
+        rows = table.slice(begin, content["item_scores"]).combine_chunks()
         fits.append(replace(Fit.from_dict(content), seconds=took, items=rows))
         begin += content["item_scores"]
     return fits

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.contents import Contents, Kind
-from dissensus.encoders.framework.store import Inputs, Prepared, Store, Unreadable
+from dissensus.encoders.framework.store import Inputs, Prepared, Store, Unreadable, usable
 from dissensus.errors import ModelError
 from dissensus.progress import progress
 from dissensus.within import check_deadline
@@ -222,6 +222,7 @@ def prepared(
 
 def _part(encoder: NeuralEncoder, contents: Contents, codes: np.ndarray) -> Prepared:
     try:
-        return encoder.prepare(contents.take(codes))
+        with usable(encoder):
+            return encoder.prepare(contents.take(codes))
     except Unreadable as error:
         raise error.among(contents, codes) from None

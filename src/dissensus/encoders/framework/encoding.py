@@ -15,7 +15,7 @@ from dissensus.contents import Contents, Kind
 from dissensus.corpus import Corpus
 from dissensus.encoders.framework.cache import cached_store, content_keys, is_cached
 from dissensus.encoders.framework.catalogue import AND, encoder, kinds_of
-from dissensus.encoders.framework.store import NOUNS, Store, Unreadable
+from dissensus.encoders.framework.store import NOUNS, Store, Unreadable, usable
 from dissensus.errors import DataError, ModelError, listed
 from dissensus.progress import progress
 from dissensus.within import cached_within
@@ -43,7 +43,8 @@ def encode(frozen: Encoder, contents: Contents) -> Store:
     """The vectors of contents, from the feature cache if they were encoded before."""
     if not len(contents):
         raise ModelError("all contents are blank; there is nothing to encode")
-    return cached_store(frozen, contents) if frozen.cached else frozen.encode(contents)
+    with usable(frozen):
+        return cached_store(frozen, contents) if frozen.cached else frozen.encode(contents)
 
 
 def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encoding]:

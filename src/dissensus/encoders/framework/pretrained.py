@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dissensus.contents import Kind
 from dissensus.encoders.framework.cache import cache_folder
+from dissensus.encoders.framework.store import reason_of
 from dissensus.errors import DataError, InstallError, ModelError, cut, listed
 from dissensus.files.folders import staged
 
@@ -191,9 +192,8 @@ def load_pretrained(loader: Any, source: str, name: str | None = None, **options
                 f"encoder {name!r} needs Python code of its own (`auto_map` in its configuration), "
                 "which is never run here; choose a model whose architecture is part of transformers"
             ) from None
-        reason = (str(error).strip().splitlines() or [""])[0] or type(error).__name__
         raise InstallError(
-            f"encoder {name!r} cannot be loaded ({cut(reason)}); choose an installed one (see "
+            f"encoder {name!r} cannot be loaded ({reason_of(error)}); choose an installed one (see "
             "docs/encoders.md), a folder with a transformers model, or a model on a hub that can "
             "be reached"
         ) from None
@@ -284,10 +284,9 @@ def _n_weights(config: Any, name: str) -> float:
         with torch.device("meta"):
             model = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [""])[0] or type(error).__name__
         raise ModelError(
-            f"encoder {name!r}: no model can be made of its configuration ({cut(reason)}); choose "
-            "an undamaged copy"
+            f"encoder {name!r}: no model can be made of its configuration ({reason_of(error)}); "
+            "choose an undamaged copy"
         ) from None
     return sum(weights.numel() for weights in model.parameters())
 

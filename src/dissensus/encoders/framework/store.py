@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Parts
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dissensus.contents import Contents, Kind
-from dissensus.errors import DataError
+from dissensus.errors import DataError, DissensusError, ModelError, cut
 
 if TYPE_CHECKING:
     import torch
@@ -223,3 +225,23 @@ def _padded(values: np.ndarray, offsets: np.ndarray, codes: np.ndarray) -> tuple
     for row, (first, last) in enumerate(zip(starts, ends, strict=True)):
         padded[row, : last - first] = values[first:last]
     return torch.from_numpy(padded), torch.from_numpy(lengths)
+
+
+@contextmanager
+def usable(encoder: Any) -> Iterator[None]:
+    """Within the block, any error of a model in a folder is one line: its files can cause any."""
+    try:
+        yield
+    except Exception as error:
+        name = getattr(encoder, "name", None)
+        if isinstance(error, DissensusError) or not (isinstance(name, str) and Path(name).is_dir()):
+            raise
+        raise ModelError(
+            f"encoder {name!r}: its files cannot be used ({reason_of(error)}); choose an undamaged "
+            "copy"
+        ) from None
+
+
+def reason_of(error: Exception) -> str:
+    """What an error says, in its first line."""
+    return cut((str(error).strip().splitlines() or [""])[0] or type(error).__name__)

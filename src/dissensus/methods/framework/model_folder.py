@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
+import pyarrow as pa
 from safetensors.numpy import load_file, save
 
 from dissensus.contents import Kind
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.files.folders import read_json, read_table, write_json, write_table
+from dissensus.files.folders import read_json, read_table, reading, write_json, write_table
 from dissensus.scales import ScaleFields
 
 WEIGHTS = "model.safetensors"
@@ -92,7 +93,9 @@ def trained_items(folder: Path, corpus: Corpus) -> np.ndarray | None:
     """Which items the model in the folder learned from; None if an earlier version wrote it."""
     if not (folder / TRAINED).exists():
         return None
-    return np.isin(_item_hashes(corpus), read_table(folder / TRAINED)["item"].to_numpy())
+    with reading(folder):
+        learned = read_table(folder / TRAINED)["item"].cast(pa.string()).to_numpy()
+    return np.isin(_item_hashes(corpus), learned)
 
 
 def _item_hashes(corpus: Corpus) -> np.ndarray:

@@ -1,0 +1,96 @@
+"""Saved folders whose content was altered, with checksums that are right: refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dissensus import Corpus, compare, simulate
+from dissensus.encoders import encode, encoder
+from dissensus.errors import DissensusError
+from dissensus.evaluation import Results
+from dissensus.files.folders import CHECKSUMS, write_json
+from dissensus.methods import AnnotatorMajority
+from dissensus.methods.framework.model_folder import trained_items
+from tests.tiny import tiny_vit
+
+N = 12
+
+
+def alter(file: Path, column: str, values: Any) -> None:
+    """Put other values into a table of a saved folder, and write the checksums again."""
+    table = pq.read_table(file)
+    table = table.set_column(table.column_names.index(column), column, values)
+    pq.write_table(table, file)
+    for front in file.parent.glob("*.json"):
+        content = json.loads(front.read_bytes())
+        if content.pop(CHECKSUMS, None):
+            write_json(file.parent, front.stem, content, content["format"])
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    crowd = simulate.text(n_items=N, n_annotators=3, labels_per_item=2, seed=0)
+    parts = {"item_attributes": {"a": range(N)}, "splits": {"s": ["train"] * N}}
+    texts = {"text": [f"text {number}" for number in range(N)]}
+    return Corpus.build("mine", crowd.items, crowd.questions, contents=texts, **parts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("file", "column", "kind", "message"),
+    [
+        ("content-0", "value", pa.int64(), "contents 'text': text cannot be int64, or missing"),
+        ("content-0", "value", pa.string(), "contents 'text': text cannot be string, or missing"),
+        ("items", "attribute.a", pa.struct({"b": pa.int8()}), "attribute 'a' is of type struct<"),
+        ("items", "split.s", pa.map_(pa.int8(), pa.int8()), "split 's' is of type map<"),
+    ],
+)
+def test_a_corpus(
+    corpus: Corpus, tmp_path: Path, file: str, column: str, kind: Any, message: str
+) -> None:
+    corpus.save(tmp_path / "out")
+    alter(tmp_path / "out" / f"{file}.parquet", column, pa.nulls(N, kind))
+    with pytest.raises(DissensusError) as refused:
+        Corpus.load(tmp_path / "out")
+    assert message in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_dates_of_items_become_texts(corpus: Corpus, tmp_path: Path) -> None:
+    corpus.save(tmp_path / "out")
+    alter(tmp_path / "out" / "items.parquet", "attribute.a", pa.array([3] * N, pa.date32()))
+    dates = Corpus.load(tmp_path / "out").item_attributes["a"]
+    assert dates.to_pylist() == ["1970-01-04"] * N
+
+
+def test_the_items_of_a_model(corpus: Corpus, tmp_path: Path) -> None:
+    AnnotatorMajority().fit(corpus).save(tmp_path / "out")
+    pq.write_table(pa.table({"other": [1]}), tmp_path / "out" / "trained_items.parquet")
+    with pytest.raises(DissensusError, match=r"out: damaged \(KeyError"):
+        trained_items(tmp_path / "out", corpus)
+
+
+def test_scores_of_items(corpus: Corpus, tmp_path: Path) -> None:
+    results = compare(corpus, ["prior"], out=tmp_path / "all", seeds=1, processes=1)
+    n_scores = sum(fit.items.num_rows for fit in results.fits)
+    alter(tmp_path / "all" / "items.parquet", "score", pa.nulls(n_scores, pa.float64()))
+    with pytest.raises(DissensusError, match=r"damaged \(scores of items are missing\)"):
+        Results.load(tmp_path / "all")
+
+
+def test_the_preprocessing_of_an_encoder(tmp_path: Path) -> None:
+    from PIL import Image
+
+    from dissensus.contents import Contents
+
+    tiny_vit(tmp_path / "vit")
+    config = tmp_path / "vit" / "preprocessor_config.json"
+    config.write_text(json.dumps(json.loads(config.read_bytes()) | {"image_mean": 7}))
+    Image.new("RGB", (16, 16)).save(tmp_path / "a.png")
+    contents = Contents.distinct("image", [str(tmp_path / "a.png")])[0]
+    with pytest.raises(DissensusError, match=r"its files cannot be used \('int' object"):
+        encode(encoder(str(tmp_path / "vit"), "image"), contents)
