@@ -223,7 +223,7 @@ def aggregate(
     from dissensus import aggregation
     from dissensus.description import marks_text, usual_aggregators
     from dissensus.files.folders import check_free
-    from dissensus.prediction.answer_files import consensus_table
+    from dissensus.prediction.answer_files import consensus_table, median_note
 
     options = ModelOptions(skills, warm_start, save_model, history)
     if save_model is not None:
@@ -288,6 +288,8 @@ def aggregate(
         elif gold is not None and aggregator.gives == "probability":
             accuracy += f", mean confidence {gold[1]:.4f}"
         console.say(f"{name}: {methods[name][0]} of {aggregator.consensus_.n_rows} items{accuracy}")
+        for note in median_note(name, aggregator.prediction_):
+            console.say(note)
         _say_uneven(corpus, name, aggregator)
 
 

@@ -67,7 +67,7 @@ def predict(
     """
     from dissensus.methods import load
     from dissensus.names import split_names
-    from dissensus.prediction.answer_files import answers_table
+    from dissensus.prediction.answer_files import answers_table, median_note
     from dissensus.readers import read
 
     folder, tables = _outputs(output, table, overwrite)
@@ -106,6 +106,8 @@ def predict(
         written += [(f"{file}: ", question) for question, file in files]
     for place, questions in written or [("", every_question)]:
         console.say(f"{place}{fitted.name} for {questions} on {counted(part.n_items, 'item')}")
+    for note in [note for each in predictions.items() for note in median_note(*each)]:
+        console.say(note)
     for predicted in predictions.densities.values():
         cells = " x ".join(map(str, predicted.shape))
         console.say(f"with the density of {predicted.name}, {cells} cells")

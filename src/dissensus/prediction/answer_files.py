@@ -49,6 +49,22 @@ def answers_table(
     return pa.table(with_columns(about, {**first, **counts, **columns}))
 
 
+def other_than_largest(prediction: Prediction) -> np.ndarray:
+    """Items whose consensus is the median, but another level has a larger share, (n_items,)."""
+    if not isinstance(prediction.scale, Ordinal):
+        return np.zeros(len(prediction.consensus), dtype=bool)
+    shares = prediction.distribution
+    own = np.take_along_axis(shares, prediction.consensus[:, None].astype(int), axis=1)[:, 0]
+    return np.asarray(own < shares.max(axis=1) * (1 - 1e-9))
+
+
+def median_note(question: str, prediction: Prediction) -> list[str]:
+    """A line if medians are not the levels with the largest share; else nothing."""
+    n = int(other_than_largest(prediction).sum())
+    one = "answer is the median" if n == 1 else "answers are medians"
+    return [f"{question}: {n:,} {one}, where another level has a larger share"] if n else []
+
+
 def consensus_table(corpus: Corpus, question: str, prediction: Prediction) -> pa.Table:
     """The items of a question with their consensus, its confidence, the number of answers, and the
     values that tie: with one, the answer is the first of them on the scale."""

@@ -10,6 +10,7 @@ from dissensus import web
 from dissensus.errors import DataError
 from dissensus.methods.framework.base import Method
 from dissensus.prediction import Prediction
+from dissensus.prediction.answer_files import other_than_largest
 from dissensus.report.report import Report
 from dissensus.scales import Interval
 
@@ -60,7 +61,7 @@ def _answers(prediction: Prediction, individual: bool) -> dict[str, Any]:
                 known | {"probability": most, "attention": _attention(prediction, at)}
             )
     return {
-        "consensus": _words(consensus),
+        "consensus": _words(consensus) + " (median)" * int(other_than_largest(prediction)[0]),
         "shares": dict(zip(values, shares, strict=True)),
         "annotators": annotators,
     }
