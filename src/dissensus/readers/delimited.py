@@ -291,17 +291,23 @@ def _n_filled(row: list[str]) -> int:
 def _begins_with_data(text: _Text) -> bool:
     """Whether the first line is a row: each cell occurs again below, or is a number, as there.
 
-    A line of which all cells are numbers may be names of annotators.
+    A line of numbers may be names of annotators, if none occurs twice and they count from 0 or 1,
+    or do not all occur again.
     """
     first, *below = _first_records(text.start, text.delimiter, LOOKED_AT) or [[]]
-    if len(first) < 2 or len(below) < 4 or n_recognised(first) or len(set(first)) < len(first):
+    if len(first) < 2 or len(below) < 4 or n_recognised(first):
         return False
-    words = []  # whether each that is no number occurs again
+    again, words = [], []  # whether each cell occurs again, and those that are no numbers
     for at, cell in enumerate(first):
         column = [row[at] for row in below if len(row) > at]
+        again.append(bool(cell.strip()) and cell in column)
         if as_numbers([cell, *(one for one in column if one.strip())]) is None:
-            words.append(cell.strip() and cell in column)
-    return bool(words) and all(words)
+            words.append(at)
+    twice = {cell for cell in first if first.count(cell) > 1}
+    if words:
+        return all(again[at] for at in words) and as_numbers(twice) is not None
+    counts = [[str(n + start) for n in range(len(first))] for start in (0, 1)]
+    return bool(twice) or (all(again) and first not in counts)
 
 
 def of_two_rows(first: list[str], second: list[str]) -> list[str]:
@@ -336,7 +342,8 @@ def _filled_up(data: bytes, delimiter: str) -> bytes:
 
 
 def find_delimiter(data: bytes) -> str:
-    """The delimiter that gives the most known column names, then the most even rows.
+    """The delimiter that gives the most known column names, then the most even rows; a space only
+    if there is no other and it gives an item, an annotator and an answer in every row.
 
     Example:
         >>> find_delimiter(b"text;worker;label\\nwell, no;ann;1\\n")
@@ -351,7 +358,9 @@ def find_delimiter(data: bytes) -> str:
         even = sum(len(record) == len(names) for record in records) / len(records)
         return n_recognised(names), even, len(names)
 
-    return max(DELIMITERS, key=fit)
+    delimiter = max(DELIMITERS, key=fit)
+    words, lines = fit(" "), data.count(b"\n", 0, 1 << 12)
+    return " " if fit(delimiter)[2] < 2 < words[2] and words[1] == 1 and lines > 4 else delimiter
 
 
 def _records(data: bytes, delimiter: str, quotes: bool = True) -> Any:

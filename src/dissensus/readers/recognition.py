@@ -187,7 +187,17 @@ def _is_matrix(head: Head) -> bool:
         return False
     header = len(set(fields[0])) == len(fields[0]) and b"-1" not in fields[0]
     whole = all(_WHOLE.fullmatch(field) for line in fields for field in line)
-    return whole and not (b"\t" in lines[0] and header)
+    return whole and not (b"\t" in lines[0] and header) and not _are_triples(fields)
+
+
+def _are_triples(lines: list[list[bytes]]) -> bool:
+    """Whether each line is an answer rather than an item: no pair of an item and an annotator, the
+    first two numbers, repeats, where several would by chance."""
+    if not all(len(line) == 3 for line in lines):
+        return False
+    one, other, _ = (len(set(column)) for column in zip(*lines, strict=True))
+    by_chance = len(lines) ** 2 / 2 / (one * other)
+    return by_chance > 3 and len({tuple(line[:2]) for line in lines}) == len(lines)
 
 
 # ---- exports of tools ----

@@ -249,7 +249,14 @@ def sorted_items(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted((value, n) for value, n in counts.items() if n)
 
 
-def test_a_first_row_in_which_a_number_occurs_twice_is_no_survey(write: Write) -> None:
-    lines = [f"{n // 3}\t{n % 3}\t{'joy' if n % 2 else 'anger'}" for n in range(60)]
-    with pytest.raises(DissensusError, match="columns share the name '0'"):
-        read(write("\n".join(lines), "table.txt"))
+@pytest.mark.parametrize("between", ["\t", " ", ","])
+@pytest.mark.parametrize("values", [("joy", "anger"), ("0", "1")])
+def test_lines_of_an_item_an_annotator_and_an_answer_without_names(
+    write: Write, between: str, values: tuple[str, str]
+) -> None:
+    lines = [between.join([str(n // 3), str(n % 3), values[n % 7 % 2]]) for n in range(60)]
+    path = write("\n".join(lines), "table.txt")
+    with pytest.raises(UnclearError, match="'column 1' and 'column 2' look like items") as refusal:
+        read(path)
+    corpus = read(path, layout=next(iter(refusal.value.ways.values())))
+    assert (corpus.n_items, corpus.n_annotators) == (20, 3)

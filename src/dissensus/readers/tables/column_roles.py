@@ -8,7 +8,7 @@ depends on neither alone (`structure`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -41,6 +41,7 @@ from dissensus.readers.tables.structure import (
     MOST_PROPOSED,
     TEXT,
     UNCLEAR,
+    Explanation,
     Key,
     find_key,
 )
@@ -206,8 +207,7 @@ def _structured(
             raise _refusal(rows, key)
         if not named.answer:
             _check_others(rows, key, answer)
-        rare = [name for name in key.of_kind(UNCLEAR) if ticks_of(rows.columns[name]) is not None]
-        for question, names in _boxes(rows, (*answer, *rare)).items():
+        for question, names in _boxes(rows, answer, key.explained).items():
             rows = _with_boxes(rows, question, names)
             answer = (*(name for name in answer if name not in names), question)
             boxes = counted(len(names), "column")
@@ -232,20 +232,28 @@ def _structured(
 # ---- columns that are ticked or not ----
 
 
-def _boxes(rows: Rows, answers: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _boxes(
+    rows: Rows, answers: tuple[str, ...], explained: Mapping[str, Explanation]
+) -> dict[str, tuple[str, ...]]:
     """Question -> columns of boxes: those that share a part of their names (`mood_joy`,
-    `mood_fear`), or all, if exactly one is ticked in each row or blanks stand for the others."""
-    ticks = {name: one for name in answers if (one := ticks_of(rows.columns[name])) is not None}
+    `mood_fear`), or all, if exactly one is ticked in each row or blanks stand for the others; also
+    a rare one that looks like an attribute."""
+    rare = {name for name, one in explained.items() if one.kind == UNCLEAR}
+    every = {n: one for n in rows.columns if n in {*answers, *explained}
+             if (one := ticks_of(rows.columns[n])) is not None}  # fmt: skip
+    ticks = {name: one for name, one in every.items() if name in {*answers, *rare}}
     if len(ticks) < FEWEST_BOXES:
         return {}
-    for way in families(ticks)[:4]:
-        groups = {p: tuple(of.values()) for p, of in way.items() if len(of) >= FEWEST_BOXES}
+    for way, more in zip(families(ticks)[:4], families(every), strict=False):
+        groups = {pattern: of for pattern, of in way.items() if len(of) >= FEWEST_BOXES}
         if sum(map(len, groups.values())) == len(ticks):
-            names = {part_name(pattern): of for pattern, of in groups.items()}
+            names = {part_name(pattern): tuple(more[pattern].values()) for pattern in groups}
             return {free_name(name or "answer", rows.columns): of for name, of in names.items()}
-    one_each_row = (np.sum(list(ticks.values()), axis=0) == 1).all()
     marks = all(len(rows.columns[name].values) == 1 for name in ticks)
-    return {free_name("answer", rows.columns): tuple(ticks)} if one_each_row or marks else {}
+    for boxes in (ticks, every):
+        if marks or (np.sum(list(boxes.values()), axis=0) == 1).all():
+            return {free_name("answer", rows.columns): tuple(boxes)}
+    return {}
 
 
 def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> Rows:
