@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
-from dissensus import Annotations, Corpus, aggregate, describe, read
+from dissensus import Annotations, Corpus, aggregate, compare, describe, read
 from dissensus.description import actions, disputed_table
+from dissensus.evaluation import k_fold
+from dissensus.methods import method
+from dissensus.report import make_report
 
 N_ITEMS = 300
 HONEST = [f"honest{number}" for number in range(4)]
@@ -35,7 +40,7 @@ def test_who_is_marked_comes_first_with_both_figures() -> None:
     assert first.startswith("Talk to the annotator random (at chance)")
     both = (question.agreement["krippendorff-alpha"],
             question.agreement_without["krippendorff-alpha"])  # fmt: skip
-    assert "krippendorff-alpha {:.2f}, and {:.2f} without them".format(*both) in first
+    assert "alpha {:.2f}, and {:.2f} without them".format(*both) in first
     assert f"{question.undecided} items on which no value has more than half" in second
     rest = project().without(annotators=["random"])["rude"].counts()
     assert question.undecided == int((2 * rest.max(axis=1) <= rest.sum(axis=1)).sum())
@@ -62,10 +67,10 @@ def test_items_that_only_the_marked_dispute_come_last() -> None:
 
 
 def test_ratings_and_anonymous_votes_are_listed_too() -> None:
-    rows = [("t1", "a", 1.5), ("t1", "b", 4.5), ("t2", "a", 2.0), ("t2", "b", 2.0)]
+    rows = [("t1", "a", 10.5), ("t1", "b", 4.5), ("t2", "a", 2.0), ("t2", "b", 2.0)]
     ratings = Annotations.from_rows(rows)
     listed = disputed_table(Corpus.build("c", ratings.items, {"q": ratings}), "q").to_pylist()
-    assert [row["answers"] for row in listed] == ["1.5, 4.5"]
+    assert [row["answers"] for row in listed] == ["4.5, 10.5"]
     counts = {"item": ["t1", "t2"], "no": [3, 2], "yes": [1, 0]}
     votes = read(counts, format="votes", answer=["no", "yes"])
     listed = disputed_table(votes, next(iter(votes.questions))).to_pylist()
@@ -92,3 +97,31 @@ def test_who_agrees_less_later_on_is_named_and_harder_items_at_the_end_accuse_no
         built = replace(built, extra={"created": pa.array(1.7e9 + 60.0 * built.item)})
         question = describe(Corpus.build("c", built.items, {"q": built})).questions[0]
         assert [row.annotator for row in question.tendencies] == expected
+
+
+def test_methods_are_scored_with_and_without_who_is_marked(tmp_path: Path) -> None:
+    corpus, methods = project(), ["prior", "annotator-majority"]
+    folds = k_fold(corpus, 2)
+    results = compare(corpus, methods, out=tmp_path / "c", folds=folds, seeds=1, processes=1)
+    name = "rude without random"
+    for fold in folds:
+        train, test, _ = fold.parts(corpus)
+        pairs = method("annotator-majority")().fit(train).predict(test)["rude"].by_annotator
+        assert pairs is not None
+        rows = test["rude"].to_table().to_pylist()
+        given = {(row["item"], row["annotator"]): row["answer"] for row in rows}
+        shares: dict[str, list[bool]] = {}
+        for item, who, value in zip(pairs.item, pairs.annotator, pairs.value, strict=True):
+            name_of = pairs.annotators[int(who)]
+            answer = given[test.items[int(item)], name_of]
+            shares.setdefault(name_of, []).append(answer == ("no", "yes")[int(value)])
+        (fit,) = (f for f in results.of("annotator-majority") if f.fold == fold.name)
+        means = {who: np.mean(right) for who, right in shares.items()}
+        assert fit.score("rude", "annotator accuracy") == pytest.approx(np.mean([*means.values()]))
+        del means["random"]
+        assert fit.score(name, "annotator accuracy") == pytest.approx(np.mean([*means.values()]))
+    assert results.about.questions == ("rude",)  # tests of the question are corrected alone
+    every = make_report(corpus, results).to_dict()["sections"]
+    (section,) = (one for one in every if one["section"] == "Methods compared")
+    titles = [block["table"] for block in section["blocks"] if "table" in block]
+    assert titles == ["Mean scores, rude", f"Mean scores, {name}"]

@@ -380,7 +380,7 @@ def talk(match: re.Match[str], project: Project) -> bool:
             return False
     if not measure:
         return True
-    function = _apart if measure == "mean-difference" else partial(_alpha, kind=project.kind)
+    function = partial(_alpha, kind=project.kind)
     rest = project.without(", ".join(project.description.questions[0].marked))
     return all(abs(float(text) - function(table)) < 0.006
                for text, table in ((value, project.table), (other, rest)))  # fmt: skip

@@ -43,14 +43,16 @@ def _people(question: QuestionDescription) -> str:
     marks = question.marked
     if not marks:
         return ""
-    name = list(question.agreement)[-1]
-    value, without = question.agreement[name], question.agreement_without[name]
+    value, without = (
+        of.get("krippendorff-alpha", math.nan)
+        for of in (question.agreement, question.agreement_without)
+    )
     who = "the annotator" if len(marks) == 1 else "the annotators"
     text = f"talk to {who} {marks_text(marks)}, and look at what they answered"
     if math.isnan(value) or math.isnan(without):
         return text + "; --without suspicious leaves them out"
     return (
-        f"{text}. Until then report both: {name} {value:.2f}, and {without:.2f} without them "
+        f"{text}. Until then report both: alpha {value:.2f}, and {without:.2f} without them "
         "(--without suspicious)"
     )
 

@@ -90,7 +90,7 @@ class AnswerCount:
 
 
 def answers_of_items(annotations: Annotations, items: np.ndarray) -> Iterator[list[AnswerCount]]:
-    """The different answers to each of these items, the most frequent first."""
+    """The different answers to each of these items, the most frequent first; ratings ascend."""
     place = np.full(annotations.n_items, -1)
     place[items] = np.arange(len(items))
     rows = np.flatnonzero(place[annotations.item] >= 0)
@@ -98,6 +98,7 @@ def answers_of_items(annotations: Annotations, items: np.ndarray) -> Iterator[li
     few = annotations.take(rows)
     edges = np.searchsorted(place[few.item], np.arange(len(items) + 1))
     texts = [answer_text(value) for value in few.answers()]
+    ratings = isinstance(annotations.scale, Interval)
     known = few.annotator is not None
     names = few.annotators.array.take(pa.array(few.annotator)).to_pylist() if known else []
     weight = few.weight.astype(int).tolist()
@@ -107,8 +108,8 @@ def answers_of_items(annotations: Annotations, items: np.ndarray) -> Iterator[li
         for row in range(begin, stop):
             counts[texts[row]] = counts.get(texts[row], 0) + weight[row]
             who.setdefault(texts[row], []).extend(names[row : row + 1])
-        order = sorted(counts, key=lambda text: (-counts[text], text))
-        yield [AnswerCount(text, counts[text], who[text]) for text in order]
+        each = [AnswerCount(text, n, who[text]) for text, n in counts.items()]
+        yield sorted(each, key=lambda one: float(one.answer) if ratings else (-one.n, one.answer))
 
 
 def most_frequent(counts: list[AnswerCount]) -> str:

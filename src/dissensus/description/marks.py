@@ -77,6 +77,16 @@ def without_marked(annotations: Annotations, marks: Iterable[str]) -> Annotation
     return annotations.take(~np.isin(annotations.annotator_codes("marks"), codes))
 
 
+def name_without(question: str, marks: Iterable[str]) -> str:
+    """What is about the answers of everybody else.
+
+    Example:
+        >>> name_without("rude", ["a3", "a8"])
+        'rude without a3, a8'
+    """
+    return f"{question} without {some_names(list(marks))}"
+
+
 def marks_text(marks: Mapping[str, str], most: int = 5) -> str:
     """Who is marked, and why.
 

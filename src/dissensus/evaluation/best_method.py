@@ -35,11 +35,13 @@ class Best:
         return f"{self.method} ({which} {self.metric} on {self.question}: {self.score:.3f})"
 
 
-@functools.lru_cache(maxsize=1)  # several parts of a report need them
-def comparison_tables(results: Results) -> list[ComparisonTable]:
+@functools.lru_cache(maxsize=4)  # several parts of a report need them
+def comparison_tables(
+    results: Results, questions: tuple[str, ...] | None = None
+) -> list[ComparisonTable]:
     """The tables of a comparison, with the default reference."""
     fitted = [m for m in results.about.methods if results.counts(m)["ok"]]
-    return tables(results, reference=default_reference(fitted))
+    return tables(results, questions, reference=default_reference(fitted))
 
 
 def best_method(results: Results, among: Collection[str] | None = None) -> Best | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
+from dissensus.description.marks import marks_by_question, name_without
 from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
@@ -34,7 +35,7 @@ from dissensus.evaluation.protocols import (
     answers_and_gold,
     choose_protocol,
 )
-from dissensus.evaluation.results import FRONT, TRUTHS, About, Results, code_commit
+from dissensus.evaluation.results import FRONT, TRUTHS, WITHOUT, About, Results, code_commit
 from dissensus.methods import METHODS, ON_REQUEST, build
 from dissensus.methods.choice import has_truth
 from dissensus.methods.framework.base import Method
@@ -161,6 +162,7 @@ def compare(
             density_readings(densities, corpus, tuple(corpus.questions)),
             scoring,
             consensus,
+            marks_by_question(corpus),
         )
         _check_trials(task)
         rows = outside_rows(predictions, corpus, tuple(requested))
@@ -420,7 +422,9 @@ def _groups(corpus: Corpus, folds: Sequence[Fold], by: str | None) -> dict[str, 
 def _searches_and_truths(corpus: Corpus, task: Task) -> dict[str, Any]:
     truths = [question for question in task.questions if has_truth(corpus, question)]
     search = {"trials": task.trials, "inner folds": task.inner_folds} if task.trials else {}
-    return search | ({TRUTHS: truths} if truths else {})
+    without = [name_without(*each) for each in task.marks.items()]
+    facts = {TRUTHS: truths, WITHOUT: without}
+    return search | {name: value for name, value in facts.items() if value}
 
 
 def _part_notes(corpus: Corpus, folds: Sequence[Fold], scoring: str | None) -> list[str]:

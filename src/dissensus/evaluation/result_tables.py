@@ -20,7 +20,7 @@ from dissensus.evaluation.comparison_table import (
     higher_is_better,
 )
 from dissensus.evaluation.resampling import drawing_once
-from dissensus.evaluation.results import Results
+from dissensus.evaluation.results import WITHOUT, Results
 from dissensus.evaluation.significance.difference import NAN, Difference, corrected
 from dissensus.evaluation.significance.method_difference import compared
 from dissensus.evaluation.significance.paired_tests import least_p
@@ -78,7 +78,7 @@ def tables(
     """
     about = results.about
     chosen = list(about.questions if questions is None else questions)
-    _check("question", chosen, about.questions)
+    _check("question", chosen, [*about.questions, *about.protocol.get(WITHOUT, ())])
     _check("metric", metrics or [], about.metrics)
     _check("method", [] if reference is None else [reference], about.methods)
     shown = {q: tuple(metrics) if metrics else _scored(results, q) for q in chosen}

@@ -35,6 +35,7 @@ from dissensus.files.folders import (
 from dissensus.tables import html_table, to_frame
 
 FRONT = "results"  # the name of the JSON file
+WITHOUT = "scored without marked annotators"  # likewise: names of tables, as of questions
 TRUTHS = "truths"  # in `About.protocol`: the questions that have one, as gold labels show
 
 

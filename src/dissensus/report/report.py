@@ -154,8 +154,7 @@ def make_report(
             annotators(corpus, description),
         ]
     if results is not None:
-        who = {name for one in description.questions for name in one.marked} if description else ()
-        sections.append(comparison(results, sorted(who)))
+        sections.append(comparison(results))
     if tested is not None and predictions is not None:
         sections.append(predicted(tested, predictions, method))
     sections.append(provenance(facts or {}, results))

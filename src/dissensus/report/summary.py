@@ -19,6 +19,7 @@ from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import best_method, comparison_tables
 from dissensus.evaluation.comparison_table import higher_is_better
 from dissensus.evaluation.result_tables import comparable_methods
+from dissensus.evaluation.results import WITHOUT
 from dissensus.report.sections.agreement import alpha_of, named
 from dissensus.scales import Interval
 
@@ -236,6 +237,12 @@ def _methods(results: Results | None, note: str) -> str:
         f"{subject} {_short(table.question)} {how}{metric} {cell.mean:.3f}{ends}, where "
         f"{better} is better"
     )
+    for name in results.about.protocol.get(WITHOUT, ()):
+        if name.startswith(who := f"{table.question} without "):
+            (fewer,) = comparison_tables(results, (name,))
+            if metric in fewer[best.method].cells:
+                score = fewer[best.method].cells[metric].mean
+                sentence += f"; {score:.3f} without {name.removeprefix(who)}"
     floors = [r for r in table.rows if r.floor and metric in r.cells and r.cells[metric].n_fits]
     if floors:
         sign = 1 if higher_is_better(metric) else -1

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from dissensus.annotations import Annotations
 from dissensus.contents import media_within
 from dissensus.corpus import Corpus
 from dissensus.densities import rating_densities
+from dissensus.description.marks import Marks, name_without, without_marked
 from dissensus.errors import CheckpointError, DissensusError, ModelError
 from dissensus.evaluation.density_readings import DensityReading
 from dissensus.evaluation.execution.processes import check_gpu
@@ -67,6 +68,7 @@ class Task:
     densities: tuple[DensityReading, ...] = ()  # how densities are predicted and scored
     scoring: str | None = None  # the metric that settings are chosen by; the main one if None
     consensus: Literal["own", "all"] | None = None  # as in `Method.predict`; None: "all" for gold
+    marks: Mapping[str, Marks] = field(default_factory=dict)  # suspicious annotators, by question
     media: tuple[str, ...] = ()  # folders that other processes may open media in
 
     def keys(self) -> list[Key]:
@@ -175,6 +177,7 @@ def _tested(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
         if task.consensus is None and _differs_for_gold(method, test, task.questions):
             against_gold = method.predict(test, consensus="all")
         fit = replace(with_scores(fit, task, predictions, against_gold, test), notes=notes)
+        fit = _without_marked(fit, task, method, test)
         return _with_densities(fit, task, method, test) if task.densities else fit
 
 
@@ -228,6 +231,21 @@ def with_scores(
             of_questions[question] |= gold_scores(prediction, gold, task.metrics)
             items[question] |= gold_item_scores(prediction, gold, task.metrics)
     return replace(fit, scores=of_questions, items=item_table(items))
+
+
+def _without_marked(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:
+    """Add the scores of predictions for all but marked annotators, and against these, under a name
+    like that of a question."""
+    of_questions, items = dict(fit.scores), [fit.items]
+    for question, marks in task.marks.items():
+        answers = without_marked(test[question], marks)
+        rest = replace(test, questions={**test.questions, question: answers})
+        prediction = method.predict(rest, consensus=task.consensus or "own").get(question)
+        if prediction is not None and answers.n_rows:
+            name = name_without(question, marks)
+            of_questions[name] = scores(prediction, answers, metrics=task.metrics)
+            items.append(item_table({name: item_scores(prediction, answers, task.metrics)}))
+    return replace(fit, scores=of_questions, items=pa.concat_tables(items).combine_chunks())
 
 
 def _with_densities(fit: Fit, task: Task, method: Method, test: Corpus) -> Fit:

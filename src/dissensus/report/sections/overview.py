@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from typing import Any
@@ -16,10 +16,10 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription, one_line
 from dissensus.description.describe import shares_of
-from dissensus.description.suspicious_annotators import some_names
 from dissensus.drawing.svg import QUIET, SOFT
 from dissensus.evaluation import ComparisonTable, Results, code_commit, intervals
 from dissensus.evaluation.best_method import comparison_tables
+from dissensus.evaluation.results import WITHOUT
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
 from dissensus.report.figures import bars, columns, labelled
 from dissensus.scales import Interval, MultiLabel, Ordinal
@@ -85,7 +85,8 @@ def answers_given(annotations: Annotations, question: str) -> list[Figure]:
 
 
 def _ratings(annotations: Annotations, name: str, scale: Interval) -> Figure:
-    edges = np.linspace(scale.low, scale.high, 13)
+    choices = (np.linspace(scale.low, scale.high, n + 1) for n in (10, 12, 8))
+    edges = min(choices, key=lambda edges: sum(len(f"{edge:.4g}") for edge in edges) / len(edges))
     counts, _ = np.histogram(annotations.answer, edges, weights=annotations.weight)
     names = [f"{low:.3g}" for low in edges[:-1]]
     alt = f"How often ratings of {name} fall between {scale.low:g} and {scale.high:g}."
@@ -104,12 +105,7 @@ PAGE_COLOURS = {  # of a picture on white -> of one on a light or dark page
 }
 
 
-def comparison(results: Results, marked: Sequence[str] = ()) -> Section:
-    """The section.
-
-    Args:
-        marked: suspicious annotators, whose answers were learned from and scored, too.
-    """
+def comparison(results: Results) -> Section:
     blocks: list[Block] = [
         Text(
             "Each method was fitted on training items and scored on others. Lines are 95 % "
@@ -117,13 +113,15 @@ def comparison(results: Results, marked: Sequence[str] = ()) -> Section:
             "the reference that is significant after Holm's correction."
         )
     ]
-    if marked:
-        who = some_names(list(marked))
+    without = results.about.protocol.get(WITHOUT, [])
+    if without:
         blocks.append(Text(
-            f"These are all answers, those of {who} included: methods learned from them, and are "
-            "scored against them. `dissensus run FILE --without suspicious` compares without."
+            "Methods learned from the answers of suspicious annotators, too. The tables without "
+            "them have scores of predictions for the others, against their answers; "
+            "`dissensus run FILE --without suspicious` also learns without them."
         ))  # fmt: skip
-    for table in comparison_tables(results):
+    fewer = comparison_tables(results, tuple(without)) if without else []
+    for table in [*comparison_tables(results), *fewer]:
         blocks += [scores_figure(table), _table(table)]
         blocks += [Text(note) for note in table.notes[:12]]
     return Section("methods", "Methods compared", blocks)
