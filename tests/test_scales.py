@@ -20,12 +20,14 @@ from dissensus.scales import (
     Ordinal,
     Scale,
     as_numbers,
+    by_value,
     has_value,
     infer_scale,
     most_probable,
     parse_scale,
     scale_from_dict,
     set_sizes,
+    shared_sizes,
     split_set,
 )
 
@@ -313,3 +315,13 @@ def test_numbers_and_what_only_looks_like_one() -> None:
 def test_sets_are_split_at_commas() -> None:
     assert split_set(" a, b ,,c") == ["a", "b", "c"]
     assert split_set(("a, b", 1)) == ["a, b", "1"]
+
+
+@pytest.mark.parametrize("n_values", [5, 62, 63, 130])
+def test_sets_of_many_values_are_counted_as_sets(n_values: int) -> None:
+    generator, scale = np.random.default_rng(0), MultiLabel(tuple(map(str, range(n_values))))
+    chosen = generator.random((30, n_values)) < generator.random((30, 1))
+    masks, sets = scale.pack(chosen), [set(np.flatnonzero(row)) for row in chosen]
+    assert (np.stack([*by_value(masks, n_values)], axis=1) == chosen).all()
+    shared = shared_sizes(masks[:, None], masks[None, :9])
+    assert shared.tolist() == [[len(a & b) for b in sets[:9]] for a in sets]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NotRequired, TypedDict
 
@@ -409,10 +409,7 @@ class MultiLabel(_Values):
     def one_hot(self, answers: np.ndarray) -> np.ndarray:
         answers = np.asarray(answers)
         if self.dtype is np.object_:
-            packed = np.frombuffer(b"".join(mask_bytes(answers, self)), np.uint8)
-            packed = packed.reshape(len(answers), (len(self.values) + 7) // 8)
-            bits = np.unpackbits(packed, axis=1, count=len(self.values), bitorder="little")
-            return bits.astype(float)
+            return _bits(answers, len(self.values)).astype(float)
         return ((answers[:, None] >> np.arange(len(self.values))) & 1).astype(float)
 
     def pack(self, chosen: np.ndarray) -> np.ndarray:
@@ -450,6 +447,36 @@ def set_sizes(answers: np.ndarray) -> np.ndarray:
     if answers.dtype == object:
         return np.asarray(np.frompyfunc(int.bit_count, 1, 1)(answers)).astype(np.int64)
     return np.asarray(np.bitwise_count(answers))
+
+
+def by_value(answers: np.ndarray, n_values: int) -> Iterator[np.ndarray]:
+    """`has_value` of each value in turn."""
+    if answers.dtype != object:
+        yield from (has_value(answers, code) for code in range(n_values))
+    else:
+        packed = np.ascontiguousarray(_packed(answers, n_values).T)
+        for code in range(n_values):
+            yield (packed[code // 8] >> code % 8 & 1).astype(np.int64)
+
+
+def shared_sizes(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """How many values two masks have in common; of (n, 1) and (1, m) masks, each two."""
+    if a.dtype != object or a.shape[1:] != (1,) or b.shape[:-1] != (1,):
+        return set_sizes(a & b)
+    n_values = max(int(masks.max(initial=0)).bit_length() for masks in (a, b))
+    first, second = (_bits(masks.ravel(), n_values).astype(np.float32) for masks in (a, b))
+    return np.asarray(first @ second.T).astype(np.int64)
+
+
+def _bits(masks: np.ndarray, n_values: int) -> np.ndarray:
+    """Masks of any size, (n_masks, n_values) of 0 and 1."""
+    return np.unpackbits(_packed(masks, n_values), axis=1, count=n_values, bitorder="little")
+
+
+def _packed(masks: np.ndarray, n_values: int) -> np.ndarray:
+    width = (n_values + 7) // 8
+    each = (int(mask).to_bytes(width, "little") for mask in masks)
+    return np.frombuffer(b"".join(each), np.uint8).reshape(len(masks), width)
 
 
 def mask_bytes(answers: np.ndarray, scale: MultiLabel) -> list[bytes]:

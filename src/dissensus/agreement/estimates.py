@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, wraps
 from typing import Any, Literal, ParamSpec, Protocol, cast
 
@@ -16,7 +16,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import Repeated, slices
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, set_sizes
+from dissensus.scales import MultiLabel, Nominal, Ordinal, Scale, set_sizes, shared_sizes
 
 NamedWeights = Literal["identity", "linear", "quadratic", "ordinal"]
 Weights = NamedWeights | np.ndarray | None
@@ -112,12 +112,11 @@ def masi_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     Reference: Passonneau (2006), Measuring agreement on set-valued items (MASI) for semantic and
     pragmatic annotation.
     """
-    a, b = np.broadcast_arrays(a, b)
-    shared, either = a & b, a | b
-    jaccard = set_sizes(shared) / np.maximum(set_sizes(either), 1)
-    holds = (shared == a) | (shared == b)
+    shared, sizes = shared_sizes(a, b), (set_sizes(a), set_sizes(b))
+    jaccard = shared / np.maximum(sizes[0] + sizes[1] - shared, 1)
+    holds = shared == np.minimum(*sizes)
     monotone = np.where(holds, 2 / 3, 1 / 3)  # where nothing is shared, Jaccard is 0
-    return np.where(a == b, 0.0, 1.0 - jaccard * monotone)
+    return np.where(shared == np.maximum(*sizes), 0.0, 1.0 - jaccard * monotone)
 
 
 BLOCK = 1 << 20  # numbers at a time
@@ -243,11 +242,13 @@ def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def or_none(value: Any) -> Any:
-    """None in the place of nan, which JSON does not have; also within lists and dictionaries."""
+    """A value as JSON has it: None in the place of nan, dictionaries of dataclasses, lists."""
     if isinstance(value, dict):
         return {name: or_none(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [or_none(part) for part in value]
+    if is_dataclass(value):
+        return {field.name: or_none(getattr(value, field.name)) for field in fields(value)}
     return None if isinstance(value, float) and math.isnan(value) else value
 
 

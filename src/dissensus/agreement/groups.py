@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -265,7 +265,7 @@ class GroupComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
-        return dict(or_none(asdict(self)))
+        return dict(or_none(self))
 
     def to_columns(self) -> dict[str, list[Any]]:
         """A row for each group and pair of groups, and for all, as the columns of a table."""

@@ -20,7 +20,7 @@ from dissensus.agreement.pair_measures import check_size
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import slices, tally
 from dissensus.errors import DataError
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, has_value
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, by_value, has_value
 
 # ---- items ----
 
@@ -354,7 +354,7 @@ def answers_per_value(annotations: Annotations) -> np.ndarray:
     if not isinstance(scale, MultiLabel):
         return tally(annotations.answer, scale.n_columns, annotations.count)
     weight = annotations.weight
-    return np.array([weight @ has_value(annotations.answer, v) for v in range(len(scale))])
+    return np.array([weight @ on for on in by_value(annotations.answer, len(scale))])
 
 
 def _counts(annotations: Annotations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

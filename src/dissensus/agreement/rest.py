@@ -9,7 +9,7 @@ import numpy as np
 
 from dissensus.agreement.estimates import numbers, ratio
 from dissensus.annotations import Annotations
-from dissensus.scales import MultiLabel, Nominal, has_value, set_sizes
+from dissensus.scales import MultiLabel, Nominal, by_value, has_value, set_sizes
 
 ENTRIES = 1 << 17  # of a block of annotators; bounds the memory
 MOST_ENTRIES = 2_000_000  # numbers to find who goes together; of larger tables a sample of items
@@ -72,7 +72,7 @@ class Vectors:
             return rows, self.answer
         if self.kind == "number":
             return rows, np.zeros(len(rows), dtype=np.int64)
-        chosen = [np.flatnonzero(has_value(self.answer, value)) for value in range(self.width)]
+        chosen = [np.flatnonzero(on) for on in by_value(self.answer, self.width)]
         sizes = [len(rows) for rows in chosen]
         return np.concatenate(chosen), np.repeat(np.arange(self.width), sizes)
 

@@ -20,7 +20,7 @@ from dissensus.scales import (
     Ordinal,
     Scale,
     as_numbers,
-    has_value,
+    by_value,
     infer_scale,
 )
 from dissensus.tables import MOST_ROWS, html_rows, to_frame
@@ -578,9 +578,8 @@ class Annotations(OfNames):
             raise DataError(f"marginals() are for multi-label answers; {self.scale.kind}: counts()")
         self._check_counts()
         chosen, votes = np.empty((self.n_items, len(self.scale))), self.votes
-        for value in range(len(self.scale)):
-            on = votes * has_value(self.answer, value)
-            chosen[:, value] = np.bincount(self.item, on, minlength=self.n_items)
+        for value, on in enumerate(by_value(self.answer, len(self.scale))):
+            chosen[:, value] = np.bincount(self.item, votes * on, minlength=self.n_items)
         return chosen
 
     def distribution(self) -> np.ndarray:

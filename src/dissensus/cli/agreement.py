@@ -115,7 +115,7 @@ def agreement(
         if fewer:
             comparisons = [one.to_dict() for one in fewer]
             content["without"] = {"annotators": everybody, "comparisons": comparisons}
-        emit(content, lambda: [one.to_columns() for one in compared], show_groups, output, json)
+        emit(lambda: content, lambda: [c.to_columns() for c in compared], show_groups, output, json)
         return
     most = 20 if most is None else most
     if by is not None:
@@ -158,7 +158,7 @@ def agreement(
             console.say(f"{benchmark}: the words of {words}; a convention, not a test")
 
     everything = {"corpus": corpus.name, "questions": results}
-    emit(everything, lambda: list(_tables(results, by)), show_tables, output, json)
+    emit(lambda: everything, lambda: list(_tables(results, by)), show_tables, output, json)
 
 
 # ---- results ----

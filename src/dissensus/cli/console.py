@@ -282,7 +282,7 @@ def check_result(output: Path | None) -> None:
 
 
 def emit(
-    content: Any,
+    content: Callable[[], Any],
     tables: Callable[[], Sequence[Any]],
     show: Callable[[], None],
     output: Path | None,
@@ -291,7 +291,7 @@ def emit(
     """Write a result to a file, if one is named, and print it.
 
     Args:
-        content: the result as JSON.
+        content: returns the result as JSON.
         tables: returns it as tables, as in `write_tables`, for a file that ends like one.
         show: prints it for people, unless JSON is wanted.
     """
@@ -301,12 +301,12 @@ def emit(
         from dissensus.files.folders import staged
 
         with staged(output) as path, path.open("w", encoding="utf-8") as file:
-            dump(content, file, ensure_ascii=False, indent=1)
+            dump(content(), file, ensure_ascii=False, indent=1)
             file.write("\n")
     if output is not None:
         say(f"{output}: written")
     if json:
-        print_json(content)
+        print_json(content())
     else:
         show()
 

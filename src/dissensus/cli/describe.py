@@ -68,9 +68,11 @@ def describe(
         for note in notes:
             console.say(note)
         raise
-    contents, most = [one.to_dict() for one in described], MOST_ANNOTATORS if most is None else most
-    content = contents if len(contents) > 1 else contents[0]
-    table = described[0].annotator_table
+    most, table = MOST_ANNOTATORS if most is None else most, described[0].annotator_table
+
+    def content() -> Any:
+        return [one.to_dict() for one in described] if described[1:] else described[0].to_dict()
+
     emit(content, lambda: [table()], lambda: _show(described, most, notes), output, json)
 
 

@@ -70,7 +70,7 @@ def evaluate(
             loaded, corpus, console.attribute_names(groups), question, wanted
         )
         content, tables = by_group.to_dict(), [by_group.to_table()]
-        emit(content, lambda: tables, lambda: show_group_scores(by_group), output, json)
+        emit(lambda: content, lambda: tables, lambda: show_group_scores(by_group), output, json)
         return
     own = console.consensus(consensus)
     result = evaluation.evaluate(
@@ -78,7 +78,7 @@ def evaluate(
     )
     for note in result.notes:
         console.say(note)
-    emit(result.to_dict(), lambda: [result.to_table()], lambda: _show(result), output, json)
+    emit(result.to_dict, lambda: [result.to_table()], lambda: _show(result), output, json)
 
 
 def _show(result: Evaluation) -> None:
@@ -128,7 +128,7 @@ def attention(
         own, source.read(), others=others, questions=question, seed=seed
     )
     content, tables = result.to_dict(), [result.to_table()]
-    emit(content, lambda: tables, lambda: _show_attention(result), output, json)
+    emit(lambda: content, lambda: tables, lambda: _show_attention(result), output, json)
 
 
 def _show_attention(result: AttentionEvaluation) -> None:

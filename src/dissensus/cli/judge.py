@@ -66,7 +66,7 @@ def judge(
             about = f"{name} without {marks_text(marks)}"
             results.append(evaluation.judge(answers, rest, margin, about))
     content, tables = [one.to_dict() for one in results], [one.to_table() for one in results]
-    emit(content, lambda: tables, lambda: _show(corpus.name, results), output, json)
+    emit(lambda: content, lambda: tables, lambda: _show(corpus.name, results), output, json)
 
 
 def _one_of_them(

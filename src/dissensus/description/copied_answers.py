@@ -218,9 +218,9 @@ class _Answers:
         probability = (self.times - 2 + PRIOR * self.share) / (self.size - 2 + PRIOR)
         many = np.diff(self.begin)[self.annotator] >= few
         kept = np.flatnonzero(many & (self.times >= 2) & (probability <= 0.5))
+        kept = self._sampled(kept) if kept.size else kept
         if not kept.size:
             return np.zeros((2, 0), dtype=np.int64)
-        kept = self._sampled(kept)
         annotator, surprise = self.annotator[kept], np.sqrt(-np.log(probability[kept]))
         group = np.unique(self.group[kept], return_inverse=True)[1].reshape(-1)
         matrix = csr_array((surprise, (annotator, group)), (len(self.begin) - 1, group.max() + 1))
@@ -229,12 +229,18 @@ class _Answers:
         edges = np.searchsorted(np.cumsum(work), np.arange(0, work.sum(), 1 << 23))
         pairs = []
         for begin, stop in itertools.pairwise(np.unique([*edges, matrix.shape[0]]).tolist()):
-            product = (matrix[begin:stop] @ other).tocoo()
-            first, second = product.coords[0] + begin, product.coords[1]
-            order = np.lexsort((second, -product.data, first == second, first))
-            best = order[np.flatnonzero(np.diff(first[order], prepend=-1))]
-            best = best[first[best] != second[best]]
-            pairs.append(np.sort([first[best], second[best]], axis=0))
+            product = matrix[begin:stop] @ other
+            sizes, second = np.diff(product.indptr), product.indices
+            starts, places = (
+                product.indptr[:-1][sizes > 0],
+                np.repeat(np.arange(begin, stop), sizes),
+            )
+            shared = np.where(places == second, 0.0, product.data)  # with others
+            most = np.maximum.reduceat(shared, starts)
+            best = shared == np.repeat(most, sizes[sizes > 0])
+            other_one = np.minimum.reduceat(np.where(best, second, len(self.begin)), starts)
+            both = np.stack([places[starts], other_one])[:, most > 0]
+            pairs.append(np.sort(both, axis=0))
         return np.asarray(np.unique(np.hstack(pairs), axis=1))
 
     def candidates(self, few: int) -> np.ndarray:
@@ -264,9 +270,11 @@ class _Answers:
         most = MOST_ROWS
         while True:
             chosen = kept[rank < most]
-            _, sizes = np.unique(self.group[chosen], return_counts=True)
-            if most < 20 or (sizes.astype(float) ** 2).sum() <= MOST_PAIRS:
-                return chosen
+            _, group, sizes = np.unique(self.group[chosen], return_inverse=True, return_counts=True)
+            order, rare = np.argsort(sizes, kind="stable"), np.zeros(len(sizes), dtype=bool)
+            rare[order[np.cumsum(sizes[order].astype(float) ** 2) <= MOST_PAIRS]] = True
+            if most < 20 or rare.all():
+                return chosen[rare[group.reshape(-1)]]  # what very many answered says least
             most //= 2
 
     def compared(self, first: int, second: int, few: int) -> _Pair | None:

@@ -161,7 +161,7 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON; undefined numbers are null."""
-        return dict(or_none(dataclasses.asdict(self)))
+        return dict(or_none(self))
 
     def to_pandas(self) -> Any:
         """All annotators as a pandas DataFrame, with the rows and columns of `annotator_table`."""

@@ -445,25 +445,20 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     tendencies = _tendencies(annotations, compared, statistics)
     kinds = _kinds(annotations, compared, constant, fast, copies)
     frequent, share = by_annotator.most_frequent()
-    described = {field.name for field in fields(AnnotatorDescription)}
+    names = annotations.annotators.array.take(codes).to_pylist()
+    described = [field.name for field in fields(AnnotatorDescription)]
     columns = {
+        "annotator": names,
         "answers": by_annotator.sizes.tolist(),
         **{name: statistics[name][codes].tolist() for name in statistics if name in described},
         "most_frequent": frequent,
         "share": share.tolist(),
         "seconds": by_annotator.seconds()[0].tolist(),
+        "suspicious": [tuple(kinds.get(name, ())) for name in names],
+        "evidence": [()] * len(names),
         "tendencies": [tendencies.get(code, ()) for code in codes.tolist()],
     }
-    names = annotations.annotators.array.take(codes).to_pylist()
-    rows = [
-        AnnotatorDescription(
-            annotator=name,
-            suspicious=tuple(kinds.get(name, {})),
-            evidence=(),
-            **dict(zip(columns, cells, strict=True)),
-        )
-        for name, *cells in zip(names, *columns.values(), strict=True)
-    ]
+    rows = [*map(AnnotatorDescription, *(columns[name] for name in described))]
     rows = _with_evidence(annotations, rows, kinds)
     rows.sort(key=_order)
     checked = int((by_annotator.sizes >= FEW).sum())
@@ -651,7 +646,9 @@ class _ByAnnotator:
         return str(self.annotations.annotators[self.codes[place]])
 
     def _value_texts(self, codes: np.ndarray) -> list[str]:
-        return [answer_text(value) for value in self.annotations.scale.decode(self.values[codes])]
+        known, codes = np.unique(codes, return_inverse=True)
+        values = self.annotations.scale.decode(self.values[known])
+        return [*map([answer_text(value) for value in values].__getitem__, codes.tolist())]
 
     def most_frequent(self) -> tuple[list[str], np.ndarray]:
         """The most frequent answer of each annotator, and its share."""

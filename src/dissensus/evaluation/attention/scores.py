@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ class AttentionEvaluation:
 
     def to_table(self) -> Any:
         """An Arrow table with a row for each score; undefined is null."""
-        rows = [or_none(asdict(score)) for score in self.scores]
+        rows = [or_none(score) for score in self.scores]
         texts = [(name, pa.string()) for name in ("question", "role", "score")]
         numbers = [("value", pa.float64()), ("baseline", pa.float64()), ("against", pa.string())]
         rest = [("n", pa.int64()), ("unit", pa.string()), ("p", pa.float64())]
@@ -80,7 +80,7 @@ class AttentionEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON; undefined is null."""
-        scores = [or_none(asdict(score)) for score in self.scores]
+        scores = [or_none(score) for score in self.scores]
         return {"corpus": self.corpus, "method": self.method, "scores": scores}
 
 
