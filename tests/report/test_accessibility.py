@@ -1,4 +1,4 @@
-"""What can be read: the contrast of colours (WCAG 2 AA), texts of pictures, and sparklines."""
+"""What can be read: contrast of colours (WCAG 2 AA), texts of pictures, bars of annotators."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_figures_have_no_fixed_grey_text() -> None:
     assert inks <= {"currentColor", "#ffffff", "#000000"}  # the last two are on cells
 
 
-# ---- sparklines ----
+# ---- answers of annotators ----
 
 
 def of_annotators(report: Report) -> dict[str, list[Any]]:
@@ -79,18 +79,18 @@ def of_annotators(report: Report) -> dict[str, list[Any]]:
     return {name: [row[at] for row in table["rows"]] for at, name in enumerate(table["columns"])}
 
 
-def test_ratings_and_sets_have_a_small_histogram() -> None:
+def test_ratings_and_sets_have_a_bar() -> None:
     ratings = Annotations.from_rows(
         [(f"t{i}", who, value) for i in range(4) for who, value in (("a", 0.0), ("b", 1.0))],
         Interval(0, 1),
     )
     columns = of_annotators(make_report(Corpus.build("c", ratings.items, {"q": ratings})))
     given = dict(zip(columns["annotator"], columns["answers given"], strict=True))
-    assert list(given["a"].values()) == [1] + [0] * 11
-    assert list(given["b"].values()) == [0] * 11 + [1]
+    assert list(given["a"].values()) == [1] + [0] * 4
+    assert list(given["b"].values()) == [0] * 4 + [1]
     sets = Annotations.from_rows(
         [("t1", "a", ("x", "y")), ("t2", "a", ("y",)), ("t1", "b", ())], MultiLabel(("x", "y"))
     )
     columns = of_annotators(make_report(Corpus.build("c", sets.items, {"q": sets})))
     given = dict(zip(columns["annotator"], columns["answers given"], strict=True))
-    assert given == {"a": {"x": 0.5, "y": 1.0}, "b": {"x": 0.0, "y": 0.0}}
+    assert given == {"a": {"x": 0.333333, "y": 0.666667}, "b": {"x": 0.0, "y": 0.0}}

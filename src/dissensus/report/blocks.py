@@ -44,7 +44,7 @@ class Table:
     """A table that can be sorted and filtered.
 
     Args:
-        rows: texts, numbers, `Bars`, `Sparkline` or `Thumbnail`; None and nan are empty cells.
+        rows: texts, numbers, `Bars` or `Thumbnail`; None and nan are empty cells.
         annotators: the column with names of annotators, who can be picked by a click.
         total: the number of rows of the whole table, if `rows` are only the first ones.
     """
@@ -96,24 +96,6 @@ class Bars:
         values = getattr(scale, "values", ())
         cells = dict(zip(values, (shares / total).tolist(), strict=True))
         return cls(cells, sort, isinstance(scale, Ordinal))
-
-
-@dataclass(frozen=True)
-class Sparkline:
-    """A cell with a few numbers, drawn as small columns; `sort` as of `Bars`.
-
-    Args:
-        points: numbers by name; nan where there is none.
-        highest: the number at the top; 0 is at the bottom.
-        words: what the numbers are.
-        colours: whether each column has the colour of its value.
-    """
-
-    points: dict[str, float]
-    highest: float
-    words: str
-    colours: bool = False
-    sort: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -241,9 +223,8 @@ def plain(value: Any) -> Any:
     """A cell as JSON; undefined numbers are null."""
     if isinstance(value, Thumbnail):
         return value.words
-    if isinstance(value, Bars | Sparkline):
-        numbers = value.shares if isinstance(value, Bars) else value.points
-        return {name: plain(number) for name, number in numbers.items()}
+    if isinstance(value, Bars):
+        return {name: plain(number) for name, number in value.shares.items()}
     if isinstance(value, float):
         return None if not math.isfinite(value) else round(value, 6)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

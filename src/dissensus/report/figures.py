@@ -18,7 +18,7 @@ from dissensus.corpus import Corpus
 from dissensus.drawing import svg
 from dissensus.drawing.svg import QUIET, colour, letters, short, text
 from dissensus.errors import DissensusError
-from dissensus.report.blocks import MOST_CELL, MOST_NAME, Sparkline, Thumbnail, brief_names
+from dissensus.report.blocks import MOST_CELL, MOST_NAME, Thumbnail, brief_names
 
 SIDE = 72  # pixels at most
 QUALITY = 80  # of a JPEG
@@ -206,35 +206,6 @@ def diagonal(
     label = text(0, 0, up, "middle", quiet=True)
     shapes.append(svg.moved(14, top + side / 2, [label], turned=-90))
     return svg.picture(left + side + 20, top + side + 46, shapes, alt)
-
-
-# ---- small pictures in tables ----
-
-SPARK_WIDTH, SPARK_HEIGHT = 96.0, 18.0
-
-
-def sparkline(cell: Sparkline) -> str:
-    """Numbers as small columns, in the colours of the page or of values."""
-    step, top = SPARK_WIDTH / max(len(cell.points), 1), cell.highest or 1.0
-    heights = {
-        at: SPARK_HEIGHT * min(max(number / top, 0.0), 1.0)
-        for at, number in enumerate(cell.points.values())
-        if not math.isnan(number)
-    }
-    boxes = {
-        at: f"M{svg.rounded(at * step)} {SPARK_HEIGHT:g}v-{svg.rounded(height)}"
-        f"h{svg.rounded(step - 1)}v{svg.rounded(height)}z"
-        for at, height in heights.items()
-        if height > 0
-    }
-    if cell.colours:
-        path = "".join(svg.element("path", fill=colour(at), d=box) for at, box in boxes.items())
-    else:
-        path = svg.element("path", d="".join(boxes.values()))
-    return (
-        f'<svg class="spark" role="img" aria-label="{svg.escaped(cell.words)}" viewBox="0 0 '
-        f'{SPARK_WIDTH:g} {SPARK_HEIGHT:g}">{path}</svg>'
-    )
 
 
 def rows_of(names: Sequence[str], values: np.ndarray) -> list[Any]:

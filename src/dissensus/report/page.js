@@ -46,7 +46,7 @@ const showPicked = () => {
 
 // The numbers of a small picture appear when the pointer is over it.
 document.addEventListener("pointerover", (event) => {
-  const picture = event.target.closest(".bar, .spark");
+  const picture = event.target.closest(".bar");
   if (picture) picture.closest("td").title = picture.getAttribute("aria-label");
 });
 

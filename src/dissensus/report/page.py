@@ -19,7 +19,6 @@ from dissensus.report.blocks import (
     Block,
     Figure,
     Section,
-    Sparkline,
     Table,
     Text,
     Thumbnail,
@@ -27,7 +26,6 @@ from dissensus.report.blocks import (
     cells_of,
     json_cell,
 )
-from dissensus.report.figures import sparkline
 
 FILTERED = 8  # rows from which a table has a filter
 SHORT, LONG = 18, 40  # letters: texts of a column that stay in one line, and that need room
@@ -178,7 +176,7 @@ def _kind(cells: Sequence[Any]) -> str:
     if lengths:
         longest = max(lengths)
         return f' class="words{" short" * (longest <= SHORT)}{" long" * (longest > LONG)}"'
-    drawn = any(isinstance(cell, Bars | Sparkline | Thumbnail) for cell in cells)
+    drawn = any(isinstance(cell, Bars | Thumbnail) for cell in cells)
     return ' class="words"' if drawn else ""
 
 
@@ -186,9 +184,7 @@ def _key(table: Table) -> str:
     """The colours of values, if the table has bars or columns of them."""
     cells = [cell for row in table.rows for cell in row]
     bars = [cell for cell in cells if isinstance(cell, Bars)]
-    coloured = [cell.shares for cell in bars]
-    coloured += [cell.points for cell in cells if isinstance(cell, Sparkline) and cell.colours]
-    names = dict.fromkeys(name for shares in coloured for name in shares)
+    names = dict.fromkeys(name for cell in bars for name in cell.shares)
     ordered = any(cell.ordered for cell in bars)
     colours = "".join(
         f'<i style="background:{_fill(at, len(names), ordered)}"></i>{escape(name)}'
@@ -205,8 +201,6 @@ def _cell(value: Any, kind: str, pickable: bool) -> str:
     if isinstance(value, Thumbnail):
         picture = f'<img src="{value.address}" alt="{escape(value.words)}">'
         return f'<td class="words short">{picture}</td>'
-    if isinstance(value, Sparkline):
-        return f'<td class="words" data-sort="{value.sort:.6g}">{sparkline(value)}</td>'
     if isinstance(value, Bars):
         words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in json_cell(value).items())
         n = len(value.shares)

@@ -209,20 +209,15 @@ def _clusters(
 
 
 def no_clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
-    """Why no clusters are named."""
-    if clusters.p <= 0.05:
-        why = (
-            "Some annotators deviate alike from a common view of the items "
-            f"(p = {clusters.p:.3f}), but there are no two camps of three or more whose members "
-            "their answers tell apart."
-        )
-    else:
-        why = (
-            "A common view of the items, with differences in strictness, in reliability and in the "
-            f"use of values, is enough to explain who agrees with whom (p = {clusters.p:.2f}, "
-            f"{clusters.n_simulated} simulated crowds)."
-        )
-    return f"{question}: no clusters of annotators who answer alike. {why}{_left_out(clusters)}"
+    """That no clusters are named, and the evidence."""
+    why = "no two camps of three or more can be told apart" if clusters.p <= 0.05 else (
+        "a common view of the items, strictness, reliability and use of values explain who agrees "
+        "with whom"
+    )  # fmt: skip
+    return (
+        f"{question}: no clusters of annotators who answer alike: {why} (p = {clusters.p:.2f}, "
+        f"{clusters.n_simulated} simulated crowds).{_left_out(clusters)}"
+    )
 
 
 def clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:

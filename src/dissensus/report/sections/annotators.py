@@ -11,23 +11,14 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
 from dissensus.description.suspicious_annotators import FEW, LEVEL, some_names
-from dissensus.report.blocks import (
-    Bars,
-    Block,
-    Section,
-    Sparkline,
-    Table,
-    Text,
-    brief_names,
-)
+from dissensus.report.blocks import Bars, Block, Section, Table, Text
 from dissensus.scales import Interval, MultiLabel, has_value
 
 MOST_ROWS = 300  # annotators in a table
 ALL_ROWS = 900  # in the tables of all questions
 FEWEST_ROWS = 20  # in a table, however many questions there are
 MOST_VALUES = 12  # in a bar
-MOST_COLUMNS = 60  # of a sparkline
-BINS = 12  # of ratings
+RANGES = 5  # of ratings
 
 
 def annotators(corpus: Corpus, description: Description) -> Section | None:
@@ -60,13 +51,8 @@ def _suspicious(question: QuestionDescription) -> Table | Text:
         return Table(f"To look at, {question.name}", columns, rows, annotators=0)
     if not question.checked:
         return Text(f"{question.name}: no annotator gave {FEW} answers or more, as a check needs.")
-    kinds = "constant, fast or duplicated"
-    if question.comparable:
-        kinds = "at chance, contrary, constant, fast, duplicated or different from the rest"
-    return Text(
-        f"{question.name}: none of the {question.checked:,} annotators with {FEW} answers or more "
-        f"is {kinds}."
-    )
+    checked = f"{question.checked:,} with {FEW} answers or more checked"
+    return Text(f"{question.name}: {question.nobody_named} ({checked}).")
 
 
 def _groups(question: QuestionDescription) -> list[Block]:
@@ -111,21 +97,23 @@ def _table(annotations: Annotations, question: QuestionDescription, most: int) -
 # ---- which answers they give ----
 
 
-def _answers_given(annotations: Annotations, names: Sequence[str]) -> dict[str, Bars | Sparkline]:
-    """The share of each value among an annotator's answers, or a histogram of ratings.
+def _answers_given(annotations: Annotations, names: Sequence[str]) -> dict[str, Bars]:
+    """The share of each value, or of ranges of ratings, among the answers of each annotator.
 
     Empty if there are too many values to draw.
     """
     scale = annotations.scale
-    values = tuple(getattr(scale, "values", ()))
     if isinstance(scale, Interval):
-        edges = np.linspace(scale.low, scale.high, BINS + 1)
-        bins = np.clip(np.searchsorted(edges, annotations.answer, "right") - 1, 0, BINS - 1)
-        shares = _shares(annotations, names, (bins == number for number in range(BINS)))
+        edges = np.linspace(scale.low, scale.high, RANGES + 1)
+        place = np.clip(np.searchsorted(edges, annotations.answer, "right") - 1, 0, RANGES - 1)
+        shares = _shares(annotations, names, (place == number for number in range(RANGES)))
         labels = [f"{low:.3g} to {high:.3g}" for low, high in itertools.pairwise(edges)]
-        means = shares @ ((edges[1:] + edges[:-1]) / 2)
-        return _histograms(names, labels, shares, means)
-    if len(values) > MOST_COLUMNS:
+        return {
+            name: Bars(dict(zip(labels, row.tolist(), strict=True)), float(row @ edges[1:]), True)
+            for name, row in zip(names, shares, strict=True)
+        }
+    values = tuple(getattr(scale, "values", ()))
+    if len(values) > MOST_VALUES:
         return {}
     several = isinstance(scale, MultiLabel)
     chosen = (
@@ -133,8 +121,6 @@ def _answers_given(annotations: Annotations, names: Sequence[str]) -> dict[str, 
         for code in range(len(values))
     )
     shares = _shares(annotations, names, chosen)
-    if several or len(values) > MOST_VALUES:
-        return _histograms(names, values, shares, shares[:, 0], len(values) <= MOST_VALUES)
     return {
         name: Bars.of(scale, row, float(row[0])) for name, row in zip(names, shares, strict=True)
     }
@@ -156,20 +142,3 @@ def _shares(
     size = np.bincount(codes, weight, annotations.n_annotators)
     at = annotations.annotators.codes(list(names))
     return np.asarray((total / np.maximum(size, 1)).T[at])
-
-
-def _histograms(
-    names: Sequence[str],
-    labels: Sequence[str],
-    shares: np.ndarray,
-    sort: np.ndarray,
-    coloured: bool = False,
-) -> dict[str, Bars | Sparkline]:
-    """A sparkline of shares for each annotator; all have the same height of a share."""
-    highest, labels = float(shares.max(initial=0.0)), brief_names(labels)
-    histograms: dict[str, Bars | Sparkline] = {}
-    for name, row, number in zip(names, shares.tolist(), sort.tolist(), strict=True):
-        points = dict(zip(labels, row, strict=True))
-        words = ", ".join(f"{label}: {100 * n:.0f} %" for label, n in points.items() if n > 0)
-        histograms[name] = Sparkline(points, highest, words, colours=coloured, sort=number)
-    return histograms

@@ -25,7 +25,6 @@ from dissensus.report.figures import bars, columns, labelled
 from dissensus.scales import Interval, MultiLabel, Ordinal
 
 MOST_VALUES = 30  # bars of values
-MOST_COLUMNS = 20  # of a histogram
 MOST_NOTES = 8  # about how the corpus was read
 
 
@@ -53,15 +52,6 @@ def _question(annotations: Annotations, question: QuestionDescription) -> list[B
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in question.left_out.items())
         blocks.append(Text(f"{question.name}: answers left out: {reasons}."))
     blocks += answers_given(annotations, question.name)
-    per_item = annotations.per_item()
-    sizes, items = np.unique(per_item[per_item > 0], return_counts=True)
-    if 1 < len(sizes) <= MOST_COLUMNS:
-        alt = f"How many items have how many answers to {question.name}."
-        edges = [str(size) for size in sizes]
-        svg = columns(edges, items.tolist(), alt, "answers of an item")
-        rows = list(zip(sizes.tolist(), items.tolist(), strict=True))
-        title = f"Answers per item, {question.name}"
-        blocks.append(Figure(title, alt, svg, ("answers", "items"), rows))
     return blocks
 
 
