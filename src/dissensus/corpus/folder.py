@@ -22,7 +22,7 @@ from dissensus.files.folders import (
     write_json,
     write_table,
 )
-from dissensus.names import Names, code_type
+from dissensus.names import Names, code_type, string_array
 from dissensus.scales import (
     MultiLabel,
     Nominal,
@@ -156,7 +156,9 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         for kind in ("items", "annotators")
     )
     items, annotators = (  # distinct as they were written
-        Names.compressed(columns["name"]) if "name" in columns else Names.range(front[f"n_{kind}"])
+        Names.compressed(string_array(columns["name"]))
+        if "name" in columns
+        else Names.range(front[f"n_{kind}"])
         for kind, columns in (("items", table), ("annotators", annotator_table))
     )
     role, rationales, contents = front["focus"], None, {}

@@ -22,7 +22,8 @@ from dissensus.annotations import Repeats
 from dissensus.contents import media_within
 from dissensus.corpus import Corpus
 from dissensus.datasets.files import Folder
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError, DissensusError, cut, listed
+from dissensus.files.folders import DAMAGE
 from dissensus.files.plain import unpacking_up_to
 from dissensus.readers.layout import Cells, Layout
 from dissensus.scales import Scale
@@ -97,7 +98,13 @@ class Dataset:
         if wanted not in self.corpora:
             raise DataError(f"{folder}: no corpus {corpus!r}; choose from {listed(self.corpora)}")
         module = importlib.import_module(f"dissensus.datasets.{self.module}")
-        loaded: Corpus = getattr(module, f"load_{self.name}")(Folder(folder), wanted)
+        try:
+            loaded: Corpus = getattr(module, f"load_{self.name}")(Folder(folder), wanted)
+        except DissensusError:
+            raise
+        except DAMAGE as error:  # columns of other types
+            reason = f"{type(error).__name__}: {error}"
+            raise DataError(f"{folder}: damaged ({cut(reason)}); download it again") from None
         return loaded
 
 

@@ -148,7 +148,7 @@ class LabelMethod(TrainedMethod):
         return super().config() | {"temperature": self.temperature_}
 
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
-        self.temperature_ = config["temperature"]
+        self.temperature_ = {q: float(number) for q, number in config["temperature"].items()}
         super().restore(weights, config)
 
 
