@@ -47,7 +47,7 @@ def corpus() -> Corpus:
         ("content-0", "value", pa.int64(), "contents 'text': text cannot be int64, or missing"),
         ("content-0", "value", pa.string(), "contents 'text': text cannot be string, or missing"),
         ("items", "attribute.a", pa.struct({"b": pa.int8()}), "attribute 'a' is of type struct<"),
-        ("items", "split.s", pa.map_(pa.int8(), pa.int8()), "split 's' is of type map<"),
+        ("items", "split.s", pa.map_(pa.int8(), pa.int8()), "attribute 's' is of type map<"),
     ],
 )
 def test_a_corpus(

@@ -171,7 +171,7 @@ class Campaign:
                 process.stdin.flush()
                 while line := process.stdout.readline().strip():
                     self.tally.add(*json.loads(line))
-                    if sys.stderr.isatty():
+                    if sys.stderr.isatty() or self.tally.count % 100 == 0:
                         print(f"\r{self.tally.count} disturbances", end="", file=sys.stderr)
             except BrokenPipeError:
                 pass

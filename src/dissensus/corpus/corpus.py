@@ -89,7 +89,9 @@ class Corpus(CorpusFields):
                 arrays = [names.array.cast(pa.string()) for names in lists]
                 annotators = Names(pa.concat_arrays(arrays).unique())
         coded = {role: _coded(role, given, len(items)) for role, given in (contents or {}).items()}
-        splits = {name: _arrow(values, name) for name, values in facts.pop("splits", {}).items()}
+        splits = {
+            name: plain_column(values, name) for name, values in facts.pop("splits", {}).items()
+        }
         left_out = tuple(row for row in facts.pop("left_out", ()) if row.answers)
         corpus = cls(
             name,
@@ -98,8 +100,11 @@ class Corpus(CorpusFields):
             {key: answers.on(items, annotators) for key, answers in questions.items()},
             {role: of_role for role, (of_role, _) in coded.items()},
             {role: np.asarray(codes, np.int32) for role, (_, codes) in coded.items()},
-            {key: _arrow(values, key) for key, values in (item_attributes or {}).items()},
-            {key: _arrow(values, key) for key, values in (annotator_attributes or {}).items()},
+            {key: plain_column(values, key) for key, values in (item_attributes or {}).items()},
+            {
+                key: plain_column(values, key)
+                for key, values in (annotator_attributes or {}).items()
+            },
             {key: label.on(items, Names.range(0)) for key, label in (gold or {}).items()},
             splits=splits,
             left_out=left_out,
@@ -424,15 +429,6 @@ def _coded(role: str, content: Any, n_items: int) -> tuple[Contents, np.ndarray]
     if len(texts) != n_items:
         raise DataError(f"contents {role!r}: {len(texts)} texts for {counted(n_items, 'item')}")
     return Contents.distinct("text", texts)
-
-
-def _arrow(values: Any, name: str) -> Any:
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    if not isinstance(values, pa.Array):
-        values = pa.array(values, from_pandas=True)  # nan is a missing attribute
-    plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-    return plain_column(plain, f"attribute {name!r}")
 
 
 def _codes(chosen: Any, names: Names, what: str) -> np.ndarray:

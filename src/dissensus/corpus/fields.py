@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import arrow
 from dissensus.contents import Contents
 from dissensus.errors import DataError, did_you_mean, listed
 from dissensus.names import Names, OfNames, same
@@ -151,7 +152,7 @@ class CorpusFields(OfNames):
                     raise DataError(
                         f"{self.name}: {what} {key!r} has {len(values)} entries, not {n}"
                     )
-                plain_column(values, f"{self.name}: {what} {key!r}")
+                plain_column(values, key)
 
     def equals(self, other: CorpusFields) -> bool:
         """Whether both have the same content, including names, order and notes."""
@@ -160,12 +161,16 @@ class CorpusFields(OfNames):
 
 def plain_column(values: Any, what: str) -> Any:
     """A column of attributes as texts, numbers, booleans or lists of them; dates become texts."""
+    values = arrow(values)
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
     if _is_plain(values.type):
         return values
     try:
         return values.cast(pa.float32() if values.type == pa.float16() else pa.string())
     except (pa.ArrowException, OverflowError):
-        raise DataError(f"{what} is of type {values.type}; write texts, numbers or dates") from None
+        kind = f"{what!r} is of type {values.type}"
+        raise DataError(f"attribute {kind}; write texts, numbers or dates") from None
 
 
 def _is_plain(kind: Any) -> bool:

@@ -241,9 +241,7 @@ def _columns(path: Path) -> dict[str, Any]:
 
 
 def _attributes(columns: dict[str, Any]) -> dict[str, Any]:
-    return {
-        k: plain_column(v, f"attribute {k!r}") for k, v in _stripped(columns, "attribute.").items()
-    }
+    return {k: plain_column(v, k) for k, v in _stripped(columns, "attribute.").items()}
 
 
 def _stripped(columns: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -81,9 +81,9 @@ def load(path: str | Path, method_class: type[Method] | None = None) -> Method:
         method_class: the class of the model, if it is not a method of dissensus.
     """
     from dissensus.methods.framework.base import load_model
-    from dissensus.methods.framework.model_folder import read_config
+    from dissensus.methods.framework.model_folder import read_model
 
-    config = read_config(path)
+    config, weights = read_model(path)
     name = str(config.get("method"))
     if method_class is None:
         if name not in METHODS:
@@ -97,4 +97,4 @@ def load(path: str | Path, method_class: type[Method] | None = None) -> Method:
             f"{path}: a model of {name!r}, but {method_class.__name__} is {method_class.name!r}; "
             "pass the class that the model was fitted with"
         )
-    return load_model(path, method_class, config)
+    return load_model(path, method_class, config, weights)

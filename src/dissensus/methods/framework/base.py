@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from safetensors import SafetensorError
+from safetensors.numpy import load as tensors_of
 
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
@@ -20,7 +21,7 @@ from dissensus.files.checked_json import check_types
 from dissensus.files.folders import DAMAGE, writing
 from dissensus.methods.framework.attributes import no_attributes
 from dissensus.methods.framework.learned import Answers, Learned, training_notes
-from dissensus.methods.framework.model_folder import plain, read_weights, write_model
+from dissensus.methods.framework.model_folder import plain, write_model
 from dissensus.methods.framework.nearest import nearest_annotators
 from dissensus.methods.framework.pairs import (
     PairPredictor,
@@ -484,8 +485,10 @@ class Method(ABC):
 _DAMAGE: tuple[type[Exception], ...] = (*DAMAGE, RuntimeError, SafetensorError)
 
 
-def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> Method:
-    """The model in a folder whose config was read; no code in the folder is ever run."""
+def load_model(
+    path: str | Path, cls: type[Method], config: dict[str, Any], weights: bytes
+) -> Method:
+    """The model in a folder that was read; no code in the folder is ever run."""
     saved = config["settings"]
     for name, default in cls.retired.items():
         if saved.get(name, plain(default)) != plain(default):
@@ -498,7 +501,7 @@ def load_model(path: str | Path, cls: type[Method], config: dict[str, Any]) -> M
         check_types(config["settings"], cls, Path(path) / "config.json", "settings")
         method = cls(**cls._settings(config["settings"]))
         method.learned_ = Learned.from_config(config)
-        method.restore(read_weights(Path(path)), config)
+        method.restore(tensors_of(weights), config)
         return method
     except DissensusError as error:
         if str(path) in str(error):

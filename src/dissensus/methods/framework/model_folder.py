@@ -11,7 +11,7 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import pyarrow as pa
-from safetensors.numpy import load_file, save
+from safetensors.numpy import save
 
 from dissensus.contents import Kind
 from dissensus.corpus import Corpus
@@ -45,8 +45,8 @@ def write_model(folder: Path, weights: dict[str, np.ndarray], config: dict[str, 
     write_json(folder, "config", config | {"checksum": checksum(config, content)})
 
 
-def read_config(path: str | Path) -> dict[str, Any]:
-    """The config of a model folder, after its checksum was verified."""
+def read_model(path: str | Path) -> tuple[dict[str, Any], bytes]:
+    """The config of a model folder and its weights as bytes, after their checksum was verified."""
     folder = Path(path)
     config = read_json(folder, "config", _Config)
     try:
@@ -58,12 +58,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
             f"{folder}: config.json and model.safetensors do not belong together, or were altered "
             "or cut off; train again, or take an undamaged copy"
         )
-    return config
-
-
-def read_weights(folder: Path) -> dict[str, np.ndarray]:
-    """The weights of a model folder, by name."""
-    return load_file(folder / WEIGHTS)
+    return config, weights
 
 
 def plain(value: Any) -> Any:
