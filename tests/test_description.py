@@ -306,11 +306,6 @@ def test_annotators_with_a_common_view_do_not_copy() -> None:
         views = generator.integers(0, 3, (2, 300))
         answer = [right_with(generator, view, [0.9, 0.9, 0.9], 3) for view in views]
         assert copies(np.vstack(answer), 3) == []
-        camp = views[1].copy()
-        camp[100:] = views[0, 100:]  # three who hardly slip see a third of the items otherwise
-        answer = [right_with(generator, views[0], np.linspace(0.85, 0.93, 6).tolist(), 3)]
-        answer += [right_with(generator, camp, [0.97, 0.975, 0.98], 3)]
-        assert copies(np.vstack(answer), 3) == []
 
 
 def test_with_many_items_honest_annotators_are_not_named_for_a_model_that_is_nearly_true() -> None:

@@ -34,6 +34,22 @@ def test_sentences_are_true(case: ModuleType, setting: str, scale: str) -> None:
     assert list(case.untrue(project)) == []
 
 
+UNTRUE_ONCE = {
+    "a camp of three copies": ("minority of 3 of 9", 15, 5),
+    "who agrees .70 is less careful than with .71": ("minority of 3 of 9", 16, 50),
+    "alpha 0.667 is below 0.667": ("honest", 2, 47),
+    "who is at random is less careful later": ("groups divide on a fifth", 12, 45),
+}
+
+
+@pytest.mark.parametrize("untrue", UNTRUE_ONCE)
+def test_what_was_untrue_once(case: ModuleType, untrue: str) -> None:
+    setting, cell, crowd = UNTRUE_ONCE[untrue]
+    draw = np.random.default_rng([20261118, cell, crowd])
+    project = case.project(draw, SCALES[cell % 5], **case.SETTINGS[setting])
+    assert {kind for kind, _ in case.untrue(project)} <= {"hint"}
+
+
 def test_what_chance_gives_in_one_of_twenty_projects_may_be(case: ModuleType) -> None:
     project = case.project(np.random.default_rng([20261118, 0, 3]), "two values")
     ((kind, text),) = case.untrue(project)

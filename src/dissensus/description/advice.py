@@ -83,7 +83,7 @@ def _undecided(question: QuestionDescription) -> str:
 def _guidelines(question: QuestionDescription) -> str:
     measures = question.agreement_without or question.agreement
     value = measures.get("krippendorff-alpha", math.nan)
-    if not value < LOW or any(group.clear for group in question.groups):
+    if not round(value, 3) < LOW or any(group.clear for group in question.groups):
         return ""
     return (
         "if people should give the same answers, go through the most disputed items together "

@@ -17,6 +17,7 @@ START = re.compile(r"(start|begin|began|opened|assigned|accept)", re.I)
 END = re.compile(r"(end|finish|complet|submit|creat|answered|updated|timestamp|datetime)", re.I)
 BREAK = 600.0  # seconds after which an annotator did something else
 DRIFTING = 0.01  # level of the test whether somebody agrees less as time goes on
+LEAST_FALL = 0.05  # of the agreement, or of the distance, that is worth a word
 LATER = "in the later half of the answers"
 EPOCH = 1e8  # seconds since 1970: a smaller number is a duration
 
@@ -121,7 +122,7 @@ def drifts(annotations: Annotations, few: int) -> dict[int, str]:
     for (code, both), chance in zip(own.items(), chances, strict=True):
         if chance < DRIFTING:
             early, late = (abs(share[half].mean()) for half in both)
-            if f"{early:.2f}" != f"{late:.2f}":
+            if abs(early - late) > LEAST_FALL * max(early, late):
                 texts[code] = f"{verb} {late:.2f} {whom} {LATER}, {early:.2f} in the earlier one"
     return texts
 

@@ -174,8 +174,9 @@ def _people(description: Description) -> str:
 
 
 def _tired(description: Description) -> str:
-    """Annotators who agree less as time goes on."""
-    rows = [row for question in description.questions for row in question.tendencies]
+    """Annotators who agree less as time goes on, apart from those who are marked anyway."""
+    rows = [row for question in description.questions for row in question.tendencies
+            if row.annotator not in question.marked]  # fmt: skip
     tired = {row.annotator: text for row in rows for text in row.tendencies if LATER in text}
     if not tired:
         return ""
