@@ -86,9 +86,12 @@ def has_word_of_answers(name: str) -> bool:
 
 
 def ends_in_annotator(name: str) -> bool:
-    """Whether a longer name ends in an annotator: "anonymized annotator id", "rating by worker"
-    does not."""
-    words = [word for word in re.split(r"[\W_]+", name.casefold()) if word]
+    """Whether a longer name ends in an annotator: "anonymized annotator id", nameListener,
+    rater_code; "rating by worker" does not."""
+    parts = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)
+    words = [part.casefold() for part in parts if part]
+    if {*words[:-1]} & {*NAMES["annotator"]} and words[-1] in WORDS["name"]:
+        return True
     ends = {"".join(words[at:]) for at in range(1, len(words))}
     return not ends.isdisjoint(NAMES["annotator"]) and {*words}.isdisjoint(NAMES["answer"])
 

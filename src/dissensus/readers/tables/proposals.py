@@ -59,6 +59,7 @@ SHARE = 0.1  # of the filled cells: values of a scale
 MOST = 0.9  # of the cells of a column: with values that other columns have
 LARGEST_RATING = 100
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
+MOST_COMPARED = 200  # different sets of values that are compared with one another
 MOST_NAMED = 30  # columns or keys that a command in a message names
 FEWEST = 3  # annotators whose names say little
 CONTENTS = ("item", "text", *MEDIA)
@@ -318,13 +319,23 @@ def propose_alike(rows: Rows, stated: Layout) -> Layout | None:
     """A layout of columns of a scale that have values in common: annotators, if they are called
     like persons; items, if each row is an annotator by name. Others are refused."""
     free = [n for n in _without_role(rows, _free(rows, stated)) if rows.columns[n].is_like_a_scale]
-    alike = tuple(name for name in free if _shares(rows, name, free))
-    if len(alike) < 2:
+    words = {name: rows.columns[name].words for name in free}
+    groups = (
+        [n for n in free if 2 * len(words[n] & own) > max(len(words[n]), len(own))]
+        for own in list(dict.fromkeys(words.values()))[:MOST_COMPARED]
+    )
+    group = max(groups, key=len, default=[])
+    if len(group) < 2:
         return None
+    patterns = {re.sub(r"\d+", "#", name) for name in group}  # img003.jpg: all that are called so
+    others = patterns if len(patterns) == 1 else ()
+    seen = _words(rows, group)
+    alike = tuple(n for n in free if words[n] <= seen or re.sub(r"\d+", "#", n) in others)
     if are_persons(alike):
         return Layout(annotators=alike)
     person = first_named("annotator", rows, alike, lambda column: column.is_unique)
-    if person is not None and not any(candidates(role, rows, alike) for role in CONTENTS):
+    of_items = any(len(of) == len(alike) for way in families(alike) for of in way.values())
+    if person and of_items and not any(candidates(role, rows, alike) for role in CONTENTS):
         return Layout(item=COLUMN, annotator=person, answer=alike)
     ways = {"if each is an annotator": Layout(format="wide")}
     if len(alike) <= MOST_NAMED:
