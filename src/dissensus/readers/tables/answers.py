@@ -94,10 +94,12 @@ def answers_of(
     groups = [] if is_set else variants(values, counts)
     merged = options.merge_variants or (declared is None and not is_set)
     spelling: dict[str | float, str] = {}
-    if merged:  # as the scale lists it, or as it is spelled most often
-        spelling = {spelling_key(values[group[0]]): values[group[0]] for group in groups}
-        spelling |= {spelling_key(value): value for value in listed_values(declared)}
     spelled = {code: values[code] for code in used}
+    if declared is None and not is_set:
+        spelled = {code: value.strip() for code, value in spelled.items()}
+    if merged:  # as the scale lists it, or as it is spelled most often
+        spelling = {spelling_key(values[group[0]]): spelled[group[0]] for group in groups}
+        spelling |= {spelling_key(value): value for value in listed_values(declared)}
     if spelling:
         spelled = {code: spelling.get(spelling_key(v), v) for code, v in spelled.items()}
     texts = list(dict.fromkeys(spelled.values()))

@@ -44,9 +44,11 @@ from dissensus.readers.tables.structure import (
     Explanation,
     Key,
     find_key,
+    is_measured,
 )
 
 MOST_QUESTIONS = 100
+MORE_NAMES = 1.5  # for each content of an item, on average
 FEWEST_BOXES = 3  # columns that are ticked or not, and have their values as names
 
 
@@ -180,6 +182,7 @@ def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
         names = [n for n, one in cells.items() if all(o.conflict(one) is None for o in of_all)]
         several = options.text is not None and len(whole) > 1
         item = min([] if several else names, key=lambda n: cells[n].is_text, default=None)
+        item = item and (_name_of(rows, item, {*answer, *shown.values(), annotator}) or item)
     if any(cannot_name(name) for name in (item, annotator) if name is not None):
         return None
     blank_texts = bool(shown) and not whole and item is None
@@ -190,8 +193,20 @@ def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
     roles = ("seconds", "response", "split", "gold", "count")
     others = {name for role in roles for name in candidates(role, rows)}
     taken = {*answer, *shown.values(), *others, *options.named} - {item, annotator}
-    exact = options.item is not None or options.repeats != "error"
-    return find_key(rows, item, annotator, taken, exact)
+    return find_key(rows, item, annotator, taken, exact=options.item is not None)
+
+
+def _name_of(rows: Rows, content: str, taken: set[str | None]) -> str | None:
+    """The column that names items of which a few have the same content; None if there is none."""
+    contents = rows.columns[content]
+    least, most = len(contents.values), MORE_NAMES * len(contents.values)
+    for name, column in rows.columns.items():
+        if name in taken or is_measured(column) or not column.is_filled:
+            continue
+        if least < len(column.values) <= min(most, rows.n_rows / 2):
+            if contents.conflict(column) is None:
+                return name
+    return None
 
 
 def _structured(

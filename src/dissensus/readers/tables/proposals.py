@@ -282,7 +282,7 @@ def _of_persons(grid: Grid) -> bool:
 def _is_annotator(part: str, pattern: str) -> bool:
     """Whether a part is an annotator by its name: rater1, r1; of `label_1`, but not of `q_1`."""
     is_number = re.fullmatch(r"\d+|[A-Z]", part) and plain(pattern) in NAMES["answer"]
-    initial = re.fullmatch(r"(?i)[arju]\d+", part)
+    initial = re.fullmatch(r"(?i)[acrju]\d+", part)
     return bool(is_number or initial) or is_annotator_part(part)
 
 

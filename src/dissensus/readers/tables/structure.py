@@ -209,7 +209,7 @@ def _candidates(rows: Rows, taken: Iterable[str]) -> list[str]:
                 break
         else:
             every.append([name])
-    return [min(alike, key=lambda name: _is_measured(rows.columns[name])) for alike in every]
+    return [min(alike, key=lambda name: is_measured(rows.columns[name])) for alike in every]
 
 
 def _divide_alike(one: Column, other: Column) -> bool:
@@ -220,10 +220,11 @@ def _divide_alike(one: Column, other: Column) -> bool:
     return both or np.array_equal(one.codes, other.codes)
 
 
-def _is_measured(column: Column) -> bool:
-    """Whether a column contains texts or fractions rather than names."""
+def is_measured(column: Column) -> bool:
+    """Whether a column contains texts, bytes or fractions rather than names."""
     numbers = column.numbers()
-    return column.is_text or (numbers is not None and bool((numbers % 1 != 0).any()))
+    fractions = numbers is not None and bool((numbers % 1 != 0).any())
+    return column.is_bytes or column.is_text or fractions
 
 
 # ---- pairs that are unique ----
@@ -279,7 +280,7 @@ def _parts(
     """The fewest columns that name an item together, with those that are known, so that hardly any
     annotator has one repeatedly; none if others do as well."""
     free = [name for name in free if not is_about_answers(name)][:MOST_COMBINED]
-    for n_parts in range(2 - len(known), 4 - len(known)):
+    for n_parts in range(2 - len(known), 5 - len(known)):
         fitting = []
         for names in itertools.combinations(free, n_parts):
             columns = [rows.columns[name] for name in (*known, *names)]

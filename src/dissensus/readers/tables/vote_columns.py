@@ -200,6 +200,7 @@ def _refuse_shares(rows: Rows, numbers: Numbers) -> None:
     one = 1 if sums[0] < 2 else 100
     majority, named = _majority(rows, numbers, names)[0], answer_named(rows, names)
     fits = (majority or not named) if whole else (majority and majority == named)
+    fits = fits and not (whole and one == 1)  # boxes, one of which is ticked
     if not fits or (np.abs(sums - one) > (0 if whole else 2 * ROUNDED * one)).any():
         return
     which = otherwise = ""
