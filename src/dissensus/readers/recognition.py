@@ -187,7 +187,18 @@ def _is_matrix(head: Head) -> bool:
         return False
     header = len(set(fields[0])) == len(fields[0]) and b"-1" not in fields[0]
     whole = all(_WHOLE.fullmatch(field) for line in fields for field in line)
-    return whole and not (b"\t" in lines[0] and header) and not _are_triples(fields)
+    return (
+        whole
+        and not (b"\t" in lines[0] and header)
+        and not (_have_ids(fields) or _are_triples(fields))
+    )
+
+
+def _have_ids(lines: list[list[bytes]]) -> bool:
+    """Whether one of the first two numbers never occurs twice, as those of items do."""
+    return len(lines) >= 20 and any(
+        len({line[at] for line in lines}) == len(lines) for at in (0, 1) if len(lines[-1]) > at
+    )
 
 
 def _are_triples(lines: list[list[bytes]]) -> bool:

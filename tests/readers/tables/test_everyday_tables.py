@@ -288,6 +288,33 @@ TABLES = [
         [(a.item, f"r{a.annotator}", ";".join(sorted({a.value, a.truth}))) for a in long()],
         40, 8, "emotions",
     ),
+    Everyday(
+        "two texts that are the same, next to their numbers",
+        "Nr,text,rater,label",
+        [(a.item, TEXTS[a.item % 38], f"r{a.annotator}", a.value) for a in long(n_annotators=5)],
+        40, 5, "label",
+    ),
+    Everyday(
+        "instructions without an item",
+        "participant,stimulus,response",
+        [row for a in long() for row in [(f"p{a.annotator}", f"s{a.item}", a.value),
+                                         *([(f"p{a.annotator}", "", "")] if a.item < 9 else [])]],
+        40, 8, "response",
+    ),
+    Everyday(
+        "questions of two coders",
+        "ID,V1_Topic_C1,V1_Topic_C2,V2_Conflict_C1,V2_Conflict_C2",
+        [(f"ART_{n}", *a, *b) for n, (a, b) in enumerate(
+            zip(wide(LEVELS, n_annotators=2), wide(n_annotators=2), strict=True))],
+        40, 2, "V1_Topic V2_Conflict",
+    ),
+    Everyday(
+        "boxes of readers",
+        "record_id,reader_initials,lesion___1,lesion___2,lesion___3,complete",
+        [(a.item, "ABCDEFGH"[a.annotator], *(int(a.value == mood) for mood in MOODS), 2)
+         for a in long()],
+        40, 8, "lesion",
+    ),
 ]  # fmt: skip
 
 
@@ -328,6 +355,25 @@ AMBIGUOUS = [
         [(f"c{a.item}", f"w{a.annotator}", f"{TEXTS[n]} {n}") for n, a in enumerate(long())],
         40, 8,
     ),
+    Everyday(
+        "sentences of an item in several conditions",
+        "participant,item,condition,sentence,rating",
+        [(f"p{p}", n, "abcd"[(n + p) % 4], TEXTS[4 * n + (n + p) % 4], DRAW.integers(1, 6))
+         for p in range(12) for n in range(12)],
+        48, 12,
+    ),
+    Everyday(
+        "agreement of pairs of annotators",
+        "annotator1,annotator2,kappa",
+        [(f"A{a}", f"A{b}", 0.3) for a in range(6) for b in range(a)],
+        0, 0,
+    ),
+    Everyday(
+        "a survey with a row for each person",
+        "CASE,LASTPAGE," + ",".join(f"RA01_{n:02d}" for n in range(1, 9)),
+        [(200 + n, 4, *DRAW.integers(1, 6, 8)) for n in range(20)],
+        8, 20,
+    ),
 ]  # fmt: skip
 
 
@@ -335,5 +381,11 @@ AMBIGUOUS = [
 def test_what_is_ambiguous_is_refused(tmp_path: Path, table: Everyday) -> None:
     with pytest.raises(
         NoAnswersError, match=r"table\.csv: .*(--annotator-columns|--format|--answer)"
-    ):
+    ) as refusal:
         read(written(tmp_path, table))
+    readings = [read(tmp_path / "table.csv", layout=way)
+                for way in getattr(refusal.value, "ways", {}).values()]  # fmt: skip
+    if table.name.startswith(("sentences", "a survey")):
+        assert (table.n_items, table.n_annotators) in [
+            (c.n_items, c.n_annotators) for c in readings
+        ]

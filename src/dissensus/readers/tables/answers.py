@@ -44,6 +44,7 @@ _COMMA = re.compile(r"[+-]?\d+,\d+")  # 1,5 for 1.5, as in much of Europe
 NOT_AVAILABLE = frozenset("na n/a n.a. #n/a #ref!".split())
 DASHES = frozenset("- -- – —".split())
 AMONG_NUMBERS = NOT_AVAILABLE | DASHES | {"none", "?", "??", ".", "/"}
+NO_ANSWER = (-999, -99, -88, -77, -9, -8, 99, 999)  # among others that are not so
 SUSPECTED = frozenset("missing unanswered skipped skip".split())
 
 
@@ -187,6 +188,11 @@ def _suspects(values: list[str], counts: np.ndarray) -> list[str]:
     """A note about answers that may stand for a missing one."""
     used = np.flatnonzero(counts).tolist()
     words = {code: word for code in used if _is_suspect(word := values[code].strip())}
+    numbers = as_numbers(values[code] for code in used)
+    if numbers is not None and (odd := {*NO_ANSWER} & {*numbers}):
+        most, least = (end({*numbers} - odd, default=0) for end in (max, min))
+        odd = {one for one in odd if (one < 0 <= least) or (one > 0 and most <= FEW_VALUES)}
+        words |= {c: values[c].strip() for c, one in zip(used, numbers, strict=True) if one in odd}
     if not words or len(words) == len(used):
         return []
     option = " ".join(f"--missing {shlex.quote(word)}" for word in words.values())

@@ -203,5 +203,9 @@ def first_named(
 def answer_named(rows: Rows, taken: Iterable[str | None]) -> str | None:
     """The likeliest column of answers; `response` may be one, but what ends in `id` never is."""
     ids = [name for name in rows.columns if plain(name).endswith("id")]
-    answer = first_named("answer", rows, taken)
-    return answer or first_named("response", rows, {*taken, *ids})
+    answer = first_named("answer", rows, taken, _has_values)
+    return answer or first_named("response", rows, {*taken, *ids}, _has_values)
+
+
+def _has_values(column: Column) -> bool:
+    return len(column.values) > 0

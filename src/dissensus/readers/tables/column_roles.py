@@ -33,7 +33,7 @@ from dissensus.readers.tables.column_names import (
     plain,
 )
 from dissensus.readers.tables.dependence import ENOUGH, FEW, is_function
-from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered
+from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered, take_rows
 from dissensus.readers.tables.structure import (
     ASSIGNMENT,
     BY_NAME,
@@ -48,6 +48,8 @@ from dissensus.readers.tables.structure import (
 )
 
 MOST_QUESTIONS = 100
+MOST_LOST = 0.1  # of the answers, or rows if answers are not known: in rows without an item
+FEWEST_TEXTS = 2  # of each item, on average
 MORE_NAMES = 1.5  # for each content of an item, on average
 FEWEST_BOXES = 3  # columns that are ticked or not, and have their values as names
 
@@ -98,7 +100,11 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
         annotator = first_named(
             "annotator", rows, {*taken, item}, lambda one: not is_function(one, items, FEW)
         )
+    if item is not None:
+        rows = _with_items(rows, item, answer)
     shown = shown_columns(rows, options, item, {*taken, annotator, item})
+    if options.item is None and item is not None:
+        _check_finer_texts(rows, item, {*taken, annotator, *shown.values()}, answer)
     if options.item is None and item is not None and plain(item) in WEAK and shown:
         n_contents = len(_joined(rows, list(shown.values())).values)
         if rows.columns[item].is_unique and n_contents < rows.n_rows:
@@ -131,6 +137,47 @@ def _each_row_an_item(rows: Rows, options: Layout) -> tuple[Rows, Layout]:
         item = free_name("row", rows.columns)
         rows = replace(rows, columns={item: numbered(rows.n_rows, first=1), **rows.columns})
     return rows, replace(options, item=item)
+
+
+def _with_items(rows: Rows, item: str, answer: tuple[str, ...]) -> Rows:
+    """The rows that have an item: those without one may be instructions, if few have an answer."""
+    blank = rows.columns[item].codes < 0
+    answered = np.any([rows.columns[name].codes >= 0 for name in answer or [item]], axis=0)
+    n_lost, n_rows = int((blank & answered).sum()), int(blank.sum())
+    if (
+        not n_rows
+        or n_lost > MOST_LOST * answered.sum()
+        or not answer
+        and n_rows > MOST_LOST * rows.n_rows
+    ):
+        return rows
+    with_answer = f"; {n_lost} of them have an answer" if n_lost else ""
+    first = rows.place(int(blank.argmax()))
+    note = f"{counted(n_rows, 'row')} without {item!r} left out, the first in {first}{with_answer}"
+    return replace(take_rows(rows, ~blank), notes=(*rows.notes, note))
+
+
+def _check_finer_texts(
+    rows: Rows, item: str, taken: set[str | None], answer: tuple[str, ...]
+) -> None:
+    """Refuse items of which each has several texts, one for each condition of an experiment."""
+    items = rows.columns[item]
+    for name in candidates("text", rows, taken):
+        texts = rows.columns[name]
+        several = len(items.values) * FEWEST_TEXTS <= len(texts.values) <= rows.n_rows / 2
+        if not (several and texts.is_text and items.conflict(texts) is None):
+            continue
+        stated = {"answer": answer} if answer else {}
+        ways = {f"if each {name!r} is an item": Layout(item=name, **stated)}
+        for other, column in rows.columns.items():
+            both = combined([items, column])
+            if other not in (item, name) and len(both.values) == len(texts.values):
+                if texts.conflict(both) is None:
+                    way = Layout(item=(item, other), **stated)
+                    ways = {f"if {other!r} names the item, too": way, **ways}
+                    break
+        about = f"{rows.path}: each {item!r} has several texts in {name!r}"
+        raise UnclearError.of(about, rows.path, ways)
 
 
 def _item_named(rows: Rows, taken: Iterable[str | None]) -> str | None:

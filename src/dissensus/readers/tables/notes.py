@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -70,7 +70,7 @@ def table_notes(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
     return [
         "; ".join([*line, amounts(assembled.corpus)]),
         *_reasons(reasons),
-        *(_of_long_table(form.rows, roles, assembled) if is_long else ()),
+        *(_of_long_table(form.rows, roles, assembled, rows.columns) if is_long else ()),
         *remarks(assembled),
         *_of_other_columns(rows, is_wide, assembled),
     ]
@@ -128,9 +128,11 @@ def _reasons(reasons: Mapping[str, tuple[str, str]]) -> list[str]:
     return ["\n".join(["columns recognised by what they contain", *lines])] if lines else []
 
 
-def _of_long_table(rows: Rows, roles: ColumnRoles, assembled: Assembled) -> Iterator[str]:
+def _of_long_table(
+    rows: Rows, roles: ColumnRoles, assembled: Assembled, in_file: Collection[str]
+) -> Iterator[str]:
     """Answers that are to be chosen or not read, counts that are not used, rows without answers."""
-    if roles.choose:
+    if roles.choose and all(name in in_file for name in roles.answer):
         n_answers = counted(len(roles.answer), "column")
         yield f"{n_answers} look like answers, each is a question; to choose: {roles.choose}"
     name = first_named("count", rows, roles.used)

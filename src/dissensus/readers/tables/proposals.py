@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
 from dissensus.readers.json_text import value_text
@@ -61,6 +62,8 @@ LARGEST_RATING = 100
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 MOST_COMPARED = 200  # different sets of values that are compared with one another
 MOST_NAMED = 30  # columns or keys that a command in a message names
+FEWEST_ROWS = 10  # in which two annotators agree once
+FEWEST_OF_STEM = 4  # columns that are numbered under one name
 FEWEST = 3  # annotators whose names say little
 CONTENTS = ("item", "text", *MEDIA)
 PLACES = {"start", "end", "startoffset", "endoffset"}  # keys of spans
@@ -192,6 +195,7 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
         return None
     answer = answer_named(rows, sure)
     if len(sure) > 1:
+        _check_pair(rows, sure)
         if answer and not rows.columns[answer].is_text and not _shares(rows, answer, sure):
             raise DataError(
                 f"{rows.path}: {listed(sure)} look like annotators and {answer!r} like answers; "
@@ -209,6 +213,19 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
         return None  # "0,1,2" may be the header of a long table without column names
     fits = _is_scale(rows, likely) or _are_sliders(rows, likely)
     return Layout(annotators=tuple(likely)) if fits else None
+
+
+def _check_pair(rows: Rows, names: Sequence[str]) -> None:
+    """Refuse two columns that are called like annotators and may name them: of pairs."""
+    cells = [rows.columns[name].array() for name in names]
+    if len(names) == 2 and rows.n_rows >= FEWEST_ROWS and _shares(rows, names[0], names):
+        if not pc.any(pc.equal(*cells)).as_py() and all(rows.columns[n].is_filled for n in names):
+            raise UnclearError.of(
+                f"{rows.path}: {listed(names)} never have the same value in a row: they look like "
+                "names of two annotators, not like their answers",
+                rows.path,
+                {"if they are answers": Layout(annotators=tuple(names))},
+            )
 
 
 def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
@@ -342,11 +359,25 @@ def propose_alike(rows: Rows, stated: Layout) -> Layout | None:
         ways["if each is an annotator"] = Layout(annotators=alike)
         ways["if each is a question"] = Layout(answer=alike)
     grid = _grid(free, lambda part, _: plain(part) not in NAMES["answer"], 2, FEWEST)
-    first = next(iter(rows.columns))
+    unique = (name for name in rows.columns if rows.columns[name].is_unique and name not in alike)
+    first = person or next(unique, None)
     if parts := tuple(dict.fromkeys(part for of in grid.values() for part in of)):
         ways["if names have a question and an annotator"] = Layout(annotators=parts)
-    elif first not in {*alike, *candidates("item", rows)} and rows.columns[first].is_unique:
+    elif first is not None and first not in candidates("item", rows):
+        stems = families(alike)[-1]
+        for name in alike:  # Fluency[SQ001], and the text of the item in brackets
+            if "[" in name:
+                stems.setdefault(name.partition("[")[0] + "[{}", {})[name] = name
+        stem = max(stems, key=lambda pattern: len(stems[pattern]), default="")
         items = Layout(item=COLUMN, annotator=first, answer=alike)
+        if len(stems.get(stem, ())) >= FEWEST_OF_STEM:  # RA01_01, RA01_02, ..., not age
+            pattern = stem.replace("{}", "{item}")
+            items, alike = Layout(annotator=first, answer=(pattern,)), tuple(stems[stem].values())
+            ways = {
+                "if each is an annotator": items.with_changes(
+                    annotator=None, answer=(stem.replace("{}", "{annotator}"),)
+                )
+            }
         ways[f"if each is an item, and {first!r} names the annotator"] = items
     about = (
         f"{rows.path}: no column of answers recognised: {listed(alike)} have the same values, "

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from dissensus.corpus import Corpus, LeftOut
-from dissensus.errors import NoAnswersError
+from dissensus.errors import DataError, NoAnswersError
 from dissensus.names import Names
 from dissensus.readers.layout import Layout, UnclearError, take
 from dissensus.readers.tables.answer_cells import parsed_column
@@ -70,6 +70,28 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
 
 
 def _form(rows: Rows, stated: Layout) -> Form:
+    """The table with a row for each answer; if it is unclear, only ways that work are proposed."""
+    try:
+        return _form_of(rows, stated)
+    except UnclearError as error:
+        ways = {when: way for when, way in error.ways.items() if _works(rows, way, stated)}
+        if ways.keys() == error.ways.keys():
+            raise
+        advice = "" if ways else "; name the columns of items and of answers (item=, answer=)"
+        raise UnclearError.of(error.about + advice, rows.path, ways) from None
+
+
+def _works(rows: Rows, way: Layout, stated: Layout) -> bool:
+    try:
+        in_long_form(_with_keys_named(rows, way), way.with_changes(**stated.stated()))
+    except UnclearError:
+        return True  # asks for more
+    except DataError:
+        return False
+    return True
+
+
+def _form_of(rows: Rows, stated: Layout) -> Form:
     """The table with a row for each answer, read with the layout that is proposed or stated."""
     proposed = propose(rows, stated)
     if proposed is None:
