@@ -15,8 +15,9 @@ from dissensus.encoders import encode, encoder
 from dissensus.errors import DissensusError
 from dissensus.evaluation import Results
 from dissensus.files.folders import CHECKSUMS, write_json
-from dissensus.methods import AnnotatorMajority
-from dissensus.methods.framework.model_folder import trained_items
+from dissensus.methods import AnnotatorMajority, load
+from dissensus.methods.framework import model_folder
+from dissensus.methods.framework.model_folder import checksum, trained_items
 from tests.tiny import tiny_vit
 
 N = 12
@@ -72,6 +73,20 @@ def test_the_items_of_a_model(corpus: Corpus, tmp_path: Path) -> None:
     pq.write_table(pa.table({"other": [1]}), tmp_path / "out" / "trained_items.parquet")
     with pytest.raises(DissensusError, match=r"out: damaged \(KeyError"):
         trained_items(tmp_path / "out", corpus)
+
+
+def test_weights_are_those_whose_checksum_was_verified(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def verified(config: dict[str, Any], weights: bytes) -> str:
+        (tmp_path / "out" / "model.safetensors").unlink()  # another process does, just then
+        return checksum(config, weights)
+
+    saved = AnnotatorMajority().fit(corpus)
+    saved.save(tmp_path / "out")
+    monkeypatch.setattr(model_folder, "checksum", verified)
+    weights = load(tmp_path / "out").weights()
+    assert all((weights[name] == values).all() for name, values in saved.weights().items())
 
 
 def test_scores_of_items(corpus: Corpus, tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "predict a table": ("predict", "model", "crowd", "-o", "out.csv"),
     "evaluate": ("evaluate", "predictions", "crowd", "-o", "out.json"),
     "attention": ("attention", "predictions", "crowd", "-o", "out.csv"),
+    "disputed": ("disputed", "labels.csv", "-o", "out.csv"),
+    "judge": ("judge", "predictions", "crowd", "-o", "out.json"),
     "draw": ("draw", "crowd", "--predictions", "predictions", "-o", "out.svg"),
     "report": ("report", "labels.csv", "-o", "out.html"),
     "compare": ("compare", "crowd", "-o", "out", *FLOORS, "--folds", "3", "--processes", "1"),
