@@ -435,7 +435,7 @@ CHECKS: dict[str, Check] = {
     r"difference above may explain|look at their answers)[.;]": reliability,
     r"No difference between annotators by gender is shown(?:; .*?)?\.": no_groups,
     r"Talk to the annotators? (.*?), and look at what they answered(?:\. Until then report both: "
-    r"([\w-]+) (-?[\d.]+), and (-?[\d.]+) without them \(--without suspicious\))?\.": talk,
+    r"([\w-]+) (-?[\d.]+), and (-?[\d.]+) without them \(`--without suspicious`\))?\.": talk,
     r"Keep the views of groups apart: gender divides annotators about some items, .* predicts each "
     r"annotator\.": apart,
     r"Discuss or ask again: (\d+) items? on which no value has more than half of the answers"

@@ -205,9 +205,10 @@ def test_the_llm_next_to_people(run: Run, file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("rest", [False, True])
 def test_export(run: Run, file: Path, tmp_path: Path, rest: bool) -> None:
     chosen = ["--without", "suspicious"] if rest else []
-    ended = run("convert", file, tmp_path / "tasks.json", "--to", "label-studio", *chosen)
+    ended = run("convert", file, "-o", tmp_path / "tasks.json", "--to", "label-studio", *chosen)
     assert ended.code == 0
     assert ("are the consensus of all, felix" in ended.err) == (not rest)
+    assert "name what to write: dissensus convert FILE OUT" in run("convert", file).err
     votes = without(votes_in(file)) if rest else votes_in(file)
     tasks = json.loads((tmp_path / "tasks.json").read_text())
     assert len(tasks) == 150

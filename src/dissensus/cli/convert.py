@@ -9,14 +9,16 @@ from typing import Any
 from dissensus.cli import console
 from dissensus.cli.console import columns, number, show
 from dissensus.cli.options import Input, reads_corpus
+from dissensus.errors import DataError
 
 
 @reads_corpus
 def convert(
     source: Input,
-    out: Path,
+    out: Path | None = None,
     question: list[str] | None = None,
     to: str | None = None,
+    output: Path | None = None,
     overwrite: bool = False,
 ) -> None:
     """Convert FILE to a corpus folder, which loads faster, or to a table or another format.
@@ -25,6 +27,7 @@ def convert(
 
     Args:
         out (OUT): Corpus folder to write, or a table (.csv, .tsv, .parquet, .jsonl, .json, .xlsx).
+        output (-o): The same as OUT.
         to: Format to write: corpus, long, wide, crowd-kit, datasets or label-studio
             (default: by the ending of OUT).
 
@@ -35,6 +38,9 @@ def convert(
     from dissensus.files.folders import check_free
     from dissensus.writers import format_of, write
 
+    out = out or output
+    if out is None:
+        raise DataError("name what to write: dissensus convert FILE OUT")
     to = format_of(out, to)
     console.reserve(out)
     if to == "corpus":

@@ -50,10 +50,10 @@ def _people(question: QuestionDescription) -> str:
     who = "the annotator" if len(marks) == 1 else "the annotators"
     text = f"talk to {who} {marks_text(marks)}, and look at what they answered"
     if math.isnan(value) or math.isnan(without):
-        return text + "; --without suspicious leaves them out"
+        return text + "; `--without suspicious` leaves them out"
     return (
         f"{text}. Until then report both: alpha {value:.2f}, and {without:.2f} without them "
-        "(--without suspicious)"
+        "(`--without suspicious`)"
     )
 
 
