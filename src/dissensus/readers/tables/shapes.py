@@ -82,8 +82,10 @@ def _form(rows: Rows, stated: Layout) -> Form:
 
 
 def _works(rows: Rows, way: Layout, stated: Layout) -> bool:
+    layout = way.with_changes(**stated.stated())
+    rows = _with_keys_named(rows, layout)
     try:
-        in_long_form(_with_keys_named(rows, way), way.with_changes(**stated.stated()))
+        in_long_form(with_joined(rows, layout.item_parts) if layout.item_parts else rows, layout)
     except UnclearError:
         return True  # asks for more
     except DataError:
