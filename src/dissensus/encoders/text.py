@@ -22,7 +22,7 @@ from dissensus.encoders.framework.pretrained import (
     revision,
 )
 from dissensus.encoders.framework.store import Prepared
-from dissensus.errors import ModelError
+from dissensus.errors import ModelError, cut
 
 SHORTEST = 8  # tokens: the model's special tokens need room
 
@@ -142,7 +142,13 @@ class TextEncoder(NeuralEncoder):
         n_positions = getattr(config, "max_position_embeddings", None) or self.max_length
         first = getattr(getattr(model, "embeddings", None), "padding_idx", None)
         unused = 0 if first is None else first + 1  # RoBERTa numbers positions after its padding
-        return int(min(self.max_length, n_positions - unused, self._tokenizer.model_max_length))
+        most = self._tokenizer.model_max_length
+        if not isinstance(most, int | float) or not most >= SHORTEST:
+            raise ModelError(
+                f"encoder {self.name!r}: its tokenizer reads at most {cut(most)!r} tokens, fewer "
+                f"than {SHORTEST}; choose an undamaged copy"
+            )
+        return int(min(self.max_length, n_positions - unused, most))
 
 
 def _in_parts(parts: list[str], encoding: Any, places: np.ndarray, separator: int) -> np.ndarray:

@@ -20,6 +20,7 @@ import pyarrow.csv
 
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.files import (
+    MOST_COLUMNS,
     LargeText,
     NotUtf8Error,
     check_width,
@@ -295,6 +296,7 @@ def _begins_with_data(text: _Text) -> bool:
     or do not all occur again.
     """
     first, *below = _first_records(text.start, text.delimiter, LOOKED_AT) or [[]]
+    check_width(len(first), text.path)
     if len(first) < 2 or len(below) < 4 or n_recognised(first):
         return False
     again, words = [], []  # whether each cell occurs again, and those that are no numbers
@@ -303,7 +305,7 @@ def _begins_with_data(text: _Text) -> bool:
         again.append(bool(cell.strip()) and cell in column)
         if as_numbers([cell, *(one for one in column if one.strip())]) is None:
             words.append(at)
-    twice = {cell for cell in first if first.count(cell) > 1}
+    twice = {cell for cell, times in Counter(first).items() if times > 1}
     if words:
         return all(again[at] for at in words) and as_numbers(twice) is not None
     counts = [[str(n + start) for n in range(len(first))] for start in (0, 1)]
@@ -356,7 +358,7 @@ def find_delimiter(data: bytes) -> str:
         if names is None:
             return 0, 0.0, 0
         even = sum(len(record) == len(names) for record in records) / len(records)
-        return n_recognised(names), even, len(names)
+        return n_recognised(names[:MOST_COLUMNS]), even, len(names)
 
     delimiter = max(DELIMITERS, key=fit)
     words, lines = fit(" "), data.count(b"\n", 0, 1 << 12)

@@ -153,7 +153,7 @@ def check_options(
 # ---- surveys, matrices and other tables ----
 
 TIMESTAMPS = ("timestamp", "zeitstempel", "horodateur", "marcatemporal", "carimbodedatahora")
-GRID_COLUMN = re.compile(r"(?P<question>.*\S)\s*\[(?P<item>[^\]]+)\]\s*")  # Question [item]
+GRID_COLUMN = re.compile(r"(?P<question>.*\S)\s*\[(?P<item>[^\[\]]+)\]\s*")  # Question [item]
 _QUALTRICS = frozenset(("responseid", "startdate", "recordeddate"))
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from dissensus.contents import Contents, Kind
 from dissensus.encoders import encoder
 from dissensus.encoders.framework.catalogue import known_encoder
 from dissensus.encoders.framework.pretrained import kinds_of_model
-from dissensus.errors import InstallError, ModelError
+from dissensus.errors import DissensusError, InstallError, ModelError
 from tests.media import picture, recording
 from tests.tiny import tiny_bert
 
@@ -160,6 +162,53 @@ def test_heads_and_poolers_may_be_missing_or_left_over(
     _change_weights(bert_with_code, with_head)
     np.testing.assert_array_equal(_vectors(bert_with_code), before)
     assert "LOAD REPORT" not in capfd.readouterr().err
+
+
+DAMAGE: list[tuple[str, bytes | dict[str, Any], str]] = [
+    ("model.safetensors", b"\xff" * 100, "header too large"),
+    ("config.json", b"[1, 2]", "cannot be loaded"),
+    ("config.json", b"[" * 100_000, "recursion depth"),
+    ("config.json", {"hidden_act": "nope"}, "no model can be made of its configuration"),
+    ("config.json", {"hidden_act": [1]}, "Validation error"),
+    ("config.json", {"quantization_config": {"quant_method": "gptq"}}, "quantized"),
+    ("config.json", {"quantization_config": [1]}, "cannot be loaded"),
+    ("config.json", {"attn_implementation": "a/kernel"}, "the attention 'a/kernel'"),
+    ("config.json", {"num_hidden_layers": 10**9}, "1,000,000,000 layers, more than 1,000"),
+    ("config.json", {"hidden_size": 10**9}, "weights, but its files have"),
+    ("config.json", {"num_labels": 10**9}, '"num_labels": 1000000000'),
+    ("config.json", {"hidden_dropout_prob": math.nan}, "NaN"),
+    ("config.json", {"model_type": ["bert"]}, "unhashable type"),
+    ("tokenizer_config.json", {"model_max_length": "x"}, "at most 'x' tokens"),
+    ("tokenizer_config.json", {"model_max_length": -3}, "at most '-3' tokens"),
+    ("tokenizer.json", b"[]", "cannot be loaded"),
+    ("model.safetensors.index.json", b"{}", "weight_map"),
+    ("model.safetensors.index.json", b'{"metadata": {}, "weight_map": {"a": 3}}', "not 'int'"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words"), DAMAGE)
+def test_a_damaged_folder_is_refused_in_one_line(
+    tmp_path: Path, name: str, content: bytes | dict[str, Any], words: str
+) -> None:
+    folder = tmp_path / "bert"
+    folder.mkdir()
+    tiny_bert(folder)
+    if isinstance(content, dict):
+        content = json.dumps(json.loads((folder / name).read_text()) | content).encode()
+    if name.endswith("index.json"):
+        (folder / "model.safetensors").unlink()
+    (folder / name).write_bytes(content)
+    with pytest.raises(DissensusError, match=re.escape(words)) as refusal:
+        _vectors(folder)
+    assert "\n" not in str(refusal.value)
+
+
+def test_settings_of_outputs_are_those_of_dissensus(tmp_path: Path) -> None:
+    tiny_bert(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"return_dict": False, "chunk_size_feed_forward": 7, "output_attentions": True}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert _vectors(tmp_path).shape[1] == 8
 
 
 def test_nothing_is_loaded_without_refusing_code() -> None:

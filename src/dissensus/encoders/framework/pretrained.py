@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -183,6 +184,7 @@ def load_pretrained(loader: Any, source: str, name: str | None = None, **options
     from transformers.utils import logging
 
     name = source if name is None else name
+    _check_numbers(Path(source, "config.json"), name)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # dissensus has its own
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
@@ -197,6 +199,15 @@ def load_pretrained(loader: Any, source: str, name: str | None = None, **options
             "docs/encoders.md), a folder with a transformers model, or a model on a hub that can "
             "be reached"
         ) from None
+
+
+def _check_numbers(config: Path, name: str) -> None:
+    """Refuse a configuration with a nan, or with labels that would take all memory to name."""
+    text = config.read_text("utf-8", "replace") if config.is_file() else ""
+    if odd := re.search(r'"num_labels"\s*:\s*\d{6,}|:\s*NaN\s*[,}]', text):
+        raise ModelError(
+            f"encoder {name!r}: its config.json has {cut(odd[0])}; choose an undamaged copy"
+        )
 
 
 def pretrained_network(
@@ -217,6 +228,7 @@ def pretrained_network(
     named = source if name is None else name
     config = options.setdefault("config", load_pretrained(AutoConfig, source, name))
     _check_config(config, Path(source), named)
+    config.return_dict, config.chunk_size_feed_forward = True, 0
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of its own report on weights
     try:
