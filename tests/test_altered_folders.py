@@ -18,6 +18,7 @@ from dissensus.files.folders import CHECKSUMS, write_json
 from dissensus.methods import AnnotatorMajority, load
 from dissensus.methods.framework import model_folder
 from dissensus.methods.framework.model_folder import checksum, trained_items
+from dissensus.prediction import Predictions
 from tests.tiny import tiny_vit
 
 N = 12
@@ -109,3 +110,21 @@ def test_the_preprocessing_of_an_encoder(tmp_path: Path) -> None:
     contents = Contents.distinct("image", [str(tmp_path / "a.png")])[0]
     with pytest.raises(DissensusError, match=r"its files cannot be used \('int' object"):
         encode(encoder(str(tmp_path / "vit"), "image"), contents)
+
+
+@pytest.mark.parametrize(
+    ("file", "column", "values", "message"),
+    [
+        ("items", "consensus", [0.5] * N, "nominal answers are integer codes, found float64"),
+        ("pairs", "value", [6] * 36, "nominal answers are codes 0 to 5, found 6 to 6"),
+        ("pairs", "item", [N] * 36, f"items of pairs must be codes from 0 to {N - 1}"),
+    ],
+)
+def test_predictions(
+    corpus: Corpus, tmp_path: Path, file: str, column: str, values: list[Any], message: str
+) -> None:
+    AnnotatorMajority().fit(corpus).predict(corpus, annotators="all").save(tmp_path / "out")
+    alter(tmp_path / "out" / f"question-0.{file}.parquet", column, pa.array(values))
+    with pytest.raises(DissensusError) as refused:
+        Predictions.load(tmp_path / "out")
+    assert message in str(refused.value) and "\n" not in str(refused.value)

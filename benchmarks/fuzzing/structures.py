@@ -212,7 +212,7 @@ def arrow_types(data: bytes, random: Random) -> bytes:
             with pa.ipc.new_file(out, table.schema) as writer:
                 for batch in table.to_batches(size):
                     writer.write_batch(batch)
-    except (pa.ArrowException, ValueError):  # a type that this format cannot have
+    except (pa.ArrowException, ValueError, OSError):  # a type that this format cannot have
         return data
     return out.getvalue()
 

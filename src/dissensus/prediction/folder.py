@@ -10,11 +10,13 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 import pyarrow as pa
 
+from dissensus.errors import DataError
 from dissensus.files.folders import read_table, write_table
 from dissensus.names import Names
 from dissensus.prediction.attention import Attention
 from dissensus.prediction.prediction import ByAnnotator, Prediction
 from dissensus.scales import (
+    Interval,
     MultiLabel,
     Scale,
     ScaleFields,
@@ -99,13 +101,14 @@ def write_prediction(
 def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Prediction:
     """Read what `write_prediction` wrote; `front` is its entry in the JSON file."""
     tables = _Tables(folder, number)
-    items = tables.read("items")
-    pairs = _read_pairs(tables) if front["pairs"] else None
+    items, scale = tables.read("items"), scale_from_dict(front["scale"])
+    names = Names(items["item"])
+    pairs = _read_pairs(tables, scale, len(names)) if front["pairs"] else None
     return Prediction(
-        scale_from_dict(front["scale"]),
-        Names(items["item"]),
+        scale,
+        names,
         _array(items["distribution"]),
-        _read_column(items["consensus"]),
+        _read_column(items["consensus"], scale),
         pairs,
         tuple(_read_attention(tables, *pair) for pair in enumerate(front["attention"] or ())),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
@@ -135,11 +138,14 @@ def _answers(answers: np.ndarray, scale: Scale) -> Any:
     return answers
 
 
-def _read_column(column: Any) -> np.ndarray:
+def _read_column(column: Any, scale: Scale) -> np.ndarray:
     """Read back what `_answers` wrote."""
-    if pa.types.is_binary(column.type):
-        return masks_of_bytes(column.to_pylist())
-    return np.asarray(column.to_numpy())
+    large = pa.types.is_binary(column.type)
+    values = masks_of_bytes(column.to_pylist()) if large else np.asarray(column.to_numpy())
+    if isinstance(scale, Interval):  # whose ends a mean may miss by a rounding error
+        return values.astype(float, casting="same_kind", copy=False)
+    scale.check(values)
+    return values
 
 
 def _write_pairs(tables: _Tables, pairs: ByAnnotator, scale: Scale) -> None:
@@ -155,14 +161,17 @@ def _write_pairs(tables: _Tables, pairs: ByAnnotator, scale: Scale) -> None:
     tables.write("annotators", {"name": names})
 
 
-def _read_pairs(tables: _Tables) -> ByAnnotator:
+def _read_pairs(tables: _Tables, scale: Scale, n_items: int) -> ByAnnotator:
     rows = tables.read("pairs")
     names, annotator = Names(tables.read("annotators")["name"]), rows["annotator"]
+    item = rows["item"].to_numpy()
+    if item.dtype.kind not in "iu" or (item.size and not 0 <= item.min() <= item.max() < n_items):
+        raise DataError(f"items of pairs must be codes from 0 to {n_items - 1}")
     return ByAnnotator(
-        rows["item"].to_numpy(),
+        item,
         names.codes(annotator.dictionary)[annotator.indices.to_numpy()],  # Parquet may reorder it
         names,
-        _read_column(rows["value"]),
+        _read_column(rows["value"], scale),
         _array(rows["distribution"]) if "distribution" in rows else None,
     )
 
