@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -462,31 +461,6 @@ def test_every_truncated_or_missing_file_is_refused(tmp_path: Path) -> None:
         assert str(folder) in error_text(Corpus.load, folder), path.name
         path.write_bytes(content)
     assert Corpus.load(folder).equals(whole())
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("questions", [{"name": "offensive"}]),
-        ("questions", "offensive"),
-        ("contents", None),
-        ("focus", "smell"),
-        ("gold", [{"name": "x", "scale": {"kind": "likert"}, "repeats": False}]),
-        ("group", "speaker"),
-        ("left_out", [["x"]]),
-        ("n_items", None),
-    ],
-)
-def test_a_front_page_that_was_tampered_with_is_refused(
-    tmp_path: Path, key: str, value: Any
-) -> None:
-    folder = tmp_path / "corpus"
-    (bare() if key == "n_items" else whole()).save(folder)
-    path = folder / "corpus.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
-    result = error_text(Corpus.load, folder)
-    assert re.match(rf"{re.escape(str(folder))}(/corpus\.json)?: damaged \(", result)
-    assert result.endswith("; make the folder again")
 
 
 def test_labels_are_dropped_from_some_items_only() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -236,25 +235,6 @@ def test_an_unknown_format_number_is_refused(tmp_path: Path) -> None:
         f"{path}: format number 7, this version reads 1 to 3; "
         "read it with the version of dissensus that wrote it"
     )
-
-
-@pytest.mark.parametrize(
-    "questions",
-    [
-        None,
-        ["nominal"],
-        [{"name": "nominal"}],
-        [{"name": "q", "scale": {"kind": "x"}, "pairs": False, "attention": None, "members": 0}],
-    ],
-)
-def test_a_front_page_that_was_tampered_with_is_refused(tmp_path: Path, questions: Any) -> None:
-    folder = tmp_path / "answers"
-    saved(folder)
-    path = folder / "predictions.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"questions": questions}))
-    result = error_text(Predictions.load, folder)
-    assert re.match(rf"{re.escape(str(folder))}(/predictions\.json)?: damaged \(", result)
-    assert result.endswith("; make the folder again")
 
 
 def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
