@@ -134,6 +134,8 @@ def western_word(data: bytes) -> str | None:
     Example:
         >>> western_word("un café noir".encode("cp1252")), western_word("привет".encode("cp1251"))
         ('café', None)
+        >>> western_word("they don’t agree".encode("cp1252"))
+        'don’t'
     """
     try:
         text = data.decode(WESTERN)
@@ -144,9 +146,11 @@ def western_word(data: bytes) -> str | None:
     utf8 = any(not line.isascii() and _is_utf8(line) for line in data.split(b"\n"))
     if utf8 or not set(signs) <= _WESTERN_SIGNS | _WESTERN_LETTERS:
         return None
+    if not accents:  # quotes of a word processor: don’t
+        return next(iter(re.findall(r"[a-zA-Z]+’[a-z]+", text)), None)
     inside = re.findall(r"(?<=[a-zA-Z])[^\x00-\x7f\W]|[^\x00-\x7f\W](?=[a-zA-Z])", text)
     n_letters = sum(map(str.isalpha, text))
-    if not accents or len(inside) < 0.8 * len(accents) or len(accents) > 0.15 * n_letters:
+    if len(inside) < 0.8 * len(accents) or len(accents) > 0.15 * n_letters:
         return None
     return next(word for word in re.findall(r"\w+", text) if not word.isascii())
 
@@ -349,7 +353,7 @@ def _advice(data: bytes) -> str:
     fine = next((number for number, is_utf8 in known.items() if is_utf8), None)
     if fine is None:
         return (
-            '; name the encoding it was written in, such as encoding="latin-1" (--encoding latin-1)'
+            '; name the encoding it was written in, such as encoding="cp1252" (--encoding cp1252)'
         )
     n_strange = len(known) - sum(known.values())
     many = f" ({n_strange} such lines)" if n_strange > 1 else ""

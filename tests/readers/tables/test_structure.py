@@ -321,6 +321,15 @@ def test_what_is_about_an_answer_is_no_question(name: str) -> None:
     assert list(corpus.questions) == ["mood"]
 
 
+def test_numbers_of_something_are_asked_about_and_a_single_remark_is_no_question() -> None:
+    cells = table(rating="n_replays", most="")
+    with pytest.raises(UnclearError, match="a number of something, by its name"):
+        read(pa.table(cells))
+    del cells["n_replays"]
+    cells["zz"] = ["not sure" if n % 3 else "" for n in range(len(cells["mood"]))]
+    assert list(read(pa.table(cells)).questions) == ["mood"]
+
+
 def test_a_long_name_ends_in_annotator() -> None:
     corpus = read(pa.table(table(annotator="hash that identifies the participant.", rating="")))
     assert corpus.columns["annotator"] == "hash that identifies the participant."

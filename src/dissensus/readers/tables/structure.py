@@ -21,8 +21,8 @@ import numpy as np
 
 from dissensus.errors import counted, listed
 from dissensus.readers.layout import Layout
-from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell
-from dissensus.readers.tables.column_names import is_about_answers
+from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell, ticks_of
+from dissensus.readers.tables.column_names import is_about_answers, words_of
 from dissensus.readers.tables.dependence import (
     ENOUGH,
     FEW,
@@ -70,6 +70,7 @@ SCALE_ENDS = (1, 5, 7, 9, 10, 100)
 LARGEST_RATING = 100
 EPOCH = 1e8  # larger numbers are dates or ids
 MOST_SPLIT = 2000  # values of a column that are split into sets
+COUNTED = {"n", "num", "nb", "number", "count"}  # begin the names of numbers that are no answers
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 
 Pair = tuple[str, str]  # columns that may be item and annotator
@@ -327,6 +328,12 @@ def _explanation(rows: Rows, name: str, items: Column, annotators: Column) -> Ex
     explanation = _of_neither(rows, name, {"item": items, "annotator": annotators}, n_filled)
     if explanation.kind in ("answer", EITHER) and is_about_answers(name):
         return Explanation(ASSIGNMENT, "about the answers, by its name")
+    if (
+        explanation.kind == "answer"
+        and {*words_of(name)[:1]} & COUNTED
+        and column.numbers() is not None
+    ):
+        return Explanation(EITHER, "a number of something, by its name")
     return explanation
 
 
@@ -336,6 +343,8 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
     n_values, numbers = len(column.values), column.numbers()
     if name in rows.sets:
         return _answer(n_values, "different set")
+    if n_values == 1 and ticks_of(column) is None:
+        return Explanation(TEXT, "a single value, in some rows")
     values = column.values.slice(0, LOOKED_AT).to_pylist()
     if np.mean([bool(_DATE.match(v)) for v in values if v.casefold() not in MISSING]) > MOST:
         return Explanation(ASSIGNMENT, "dates or times")
