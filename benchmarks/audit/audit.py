@@ -16,6 +16,7 @@ kept seed.
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib
 import json
 import math
@@ -85,7 +86,12 @@ def means(case: str, cell: Cell | Cells, crowds: list[dict[str, Any]]) -> Iterat
     for quantity, bar in bars_of(cell).items():
         values = np.array([crowd[quantity] for crowd in crowds], dtype=float)
         known = values[~np.isnan(values)]
-        row = {"case": case, "setting": cell.setting, "quantity": quantity, "bar": bar}
+        row: dict[str, Any] = {
+            "case": case,
+            "setting": cell.setting,
+            "quantity": quantity,
+            "bar": bar,
+        }
         row["mean"] = round(float(known.mean()), 4) if known.size else None
         print(*(row[name] for name in ("case", "setting", "quantity", "mean")), sep="; ")
         yield row | {"crowds": int(known.size)}
@@ -97,19 +103,21 @@ def key(row: dict[str, Any]) -> tuple[str, str, str]:
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]], version: str) -> list[Any]:
     """Kept rows with new figures in the column `version`; cells that are gone are dropped."""
+    old = [row for row in old if row["case"] in case_names()]
     rows = {key(row): row for row in old}
     cases = {row["case"] for row in new}
     fresh = {}
     for row in new:
         about = {name: row[name] for name in ("case", "setting", "quantity", "bar", "crowds")}
         figures = {name: rows.get(key(row), {}).get(name) for name in ("before", "after")}
-        fresh[key(row)] = about | figures | {version: row["mean"]}
+        today = {"date": str(datetime.date.today())}
+        fresh[key(row)] = about | figures | {version: row["mean"]} | today
     return [row for row in old if row["case"] not in cases] + list(fresh.values())
 
 
 def table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """The table as Markdown."""
-    names = ("case", "setting", "quantity", "bar", "before", "after", "crowds")
+    names = ("case", "setting", "quantity", "bar", "before", "after", "crowds", "date")
     yield f"| {' | '.join(names)} |"
     yield "|" + "---|" * len(names)
     for row in sorted(rows, key=lambda row: row["case"]):
@@ -133,7 +141,7 @@ def main() -> None:
     parser.add_argument("--before", action="store_true", help="the figures of an older version")
     parser.add_argument("--dry", action="store_true", help="keep nothing")
     options = parser.parse_args()
-    old = kept(NAME)["rows"]
+    old = [{"date": kept(NAME)["date"][:10]} | row for row in kept(NAME)["rows"]]
     if options.action == "run":
         cases = options.cases.split(",")
         new = run(cases, options.crowds, options.seed, options.processes, options.journal)

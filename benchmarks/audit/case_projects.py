@@ -223,7 +223,7 @@ def size(match: re.Match[str], project: Project) -> bool:
     ]  # fmt: skip
 
 
-def _alpha(table: np.ndarray, kind: str) -> float:
+def _alpha(table: np.ndarray, kind: Any) -> float:
     """Krippendorff's alpha by another package; of sets by pairs of answers (MASI distances)."""
     if kind != "multi-label":
         return float(krippendorff.alpha(table.T, level_of_measurement=kind))

@@ -148,9 +148,9 @@ def truth(
     if found := re.search(r"On (?:(\d+) % of|each of) the .*? items", text):
         true = abs(float(found[1] or 100) - differing(table)) <= 0.5
         if other := re.search(r"on (\d+) %, and the consensus of ([\d,]+) is", text):
-            counts = votes(table), votes(rest)
-            there = counts[1].sum(axis=1) > 0
-            changed = (counts[0].argmax(axis=1) != counts[1].argmax(axis=1))[there].sum()
+            every, fewer = votes(table), votes(rest)
+            there = fewer.sum(axis=1) > 0
+            changed = (every.argmax(axis=1) != fewer.argmax(axis=1))[there].sum()
             true &= abs(float(other[1]) - differing(rest)) <= 0.5
             true &= int(other[2].replace(",", "")) == changed
         return true

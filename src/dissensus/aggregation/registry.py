@@ -146,12 +146,7 @@ def aggregate(
 ) -> dict[str, Aggregator]:
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
-    Args:
-        method: a name of `AGGREGATORS`; `dissensus.aggregate` chooses one that fits.
-        questions: which ones; all if left out.
-        use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
-        skills: the weight of each annotator's votes, by name (weighted-vote).
-        warm_start: the same model, fitted on earlier answers; its counts are added.
+    `dissensus.aggregate` takes the same, and chooses a method that fits if none is named.
 
     Example:
         >>> from dissensus import Annotations
