@@ -149,3 +149,12 @@ def test_a_dictionary_with_nothing_in_it(tmp_path: Path) -> None:
 def test_a_name_that_polars_cannot_take() -> None:
     with pytest.raises(DataError, match="contains a NUL character; rename it"):
         read(pl.DataFrame({"item": [1], "la\0bel": ["x"]}))
+
+
+def test_columns_of_arrow_that_python_cannot_hold() -> None:
+    twice = pa.struct([pa.field("a", pa.string()), pa.field("a", pa.string())])
+    cells = pa.Array.from_buffers(twice, 1, [None], children=[pa.array(["x"]), pa.array(["y"])])
+    no_zone = pa.array([0]).cast(pa.timestamp("s", "Mars/Base"))
+    for column in (cells, no_zone):
+        with pytest.raises(DataError, match="^table: column 'label' of type .* cannot be read: "):
+            read(pa.table({"item": ["t1"], "annotator": ["ann"], "label": column}))

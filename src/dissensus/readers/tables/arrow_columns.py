@@ -50,12 +50,18 @@ def arrow_rows(names: list[Any], arrays: list[Any], path: str, **facts: Any) -> 
     texts = []
     for name, array in zip(names, arrays, strict=True):
         if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks() if array.num_chunks else pa.array([], array.type)
+            array = array.combine_chunks() if array.num_chunks else pa.nulls(0, pa.string())
         if _is_list(array.type):
             sets.add(str(name).strip())
         if (order := order_of(array)) is not None:
             orders[str(name).strip()] = order
-        texts.append(as_texts(array))
+        try:
+            texts.append(as_texts(array))
+        except (pa.ArrowException, ValueError, OverflowError) as error:
+            reason = str(error).splitlines()[0]
+            raise DataError(
+                f"{path}: column {str(name)!r} of type {array.type} cannot be read: {reason}"
+            ) from None
     return make_rows(names, texts, path, sets=frozenset(sets), orders=orders, **facts)
 
 

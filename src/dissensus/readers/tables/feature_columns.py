@@ -22,6 +22,7 @@ from dissensus.readers.tables.rows import FEATURES, Column, Rows, numbered
 from dissensus.scales import as_numbers
 
 FEWEST = 16  # columns numbered under one name, or numbers in a list, that are features
+LONGEST = 200  # letters of a name that are looked at
 _NUMBERED = re.compile(r"(.*?)[\W_]*(\d+)")
 Features = tuple[Contents, list[str]]  # distinct vectors, and columns
 
@@ -84,7 +85,7 @@ def _recognised(rows: Rows) -> list[str]:
     a gap and with fractions among them."""
     groups: dict[str, list[str]] = {}
     for name in rows.columns:
-        if match := _NUMBERED.fullmatch(name):
+        if match := _NUMBERED.fullmatch(name[-LONGEST:]):
             groups.setdefault(match[1], []).append(name)
     for names in groups.values():
         if len(names) < FEWEST or all(is_one_annotator(name, likely=False) for name in names):
