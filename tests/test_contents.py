@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dissensus import Corpus, read
 from dissensus.contents import KINDS, Contents
+from dissensus.errors import DataError
+from dissensus.report import make_report
+from tests.media import picture
 
 EXAMPLES: dict[str, list[Any]] = {  # two distinct values of every kind
     "text": ["so good!", "ça va 😀"],
@@ -106,3 +111,28 @@ def test_bytes_come_from_memory_or_from_a_path(tmp_path: Path) -> None:
     path.write_bytes(b"RIFF")
     assert Contents.distinct("audio", [b"RIFF"])[0].bytes_of(0) == b"RIFF"
     assert Contents.distinct("audio", [str(path)])[0].bytes_of(0) == b"RIFF"
+
+
+@pytest.mark.parametrize("path", ["{}/secret.png", "../secret.png", "link.png", "link/secret.png"])
+def test_media_outside_the_folder_of_a_table_are_not_opened(tmp_path: Path, path: str) -> None:
+    inside, secret = tmp_path / "data", tmp_path / "secret.png"
+    inside.mkdir()
+    secret.write_bytes(picture(0))
+    (inside / "own.png").write_bytes(picture(1))
+    (inside / "link.png").symlink_to(secret)
+    (inside / "link").symlink_to(tmp_path)
+    shown = {"0": "own.png", "1": path.format(tmp_path)}
+    rows = [f"{item},{who},{who},{shown[item]}" for item in shown for who in "ab"]
+    (inside / "labels.csv").write_text("\n".join(["item,annotator,answer,image", *rows]))
+    corpus = read(inside / "labels.csv")
+    corpus.save(inside / "saved")
+    for each in (corpus, Corpus.load(inside / "saved")):
+        opened = []
+        for code in range(2):
+            with suppress(DataError):
+                opened.append(each.contents["image"].bytes_of(code))
+        assert opened in ([], [picture(1)])  # a saved corpus is in a folder of its own
+    allowed = read(inside / "labels.csv", media_root=tmp_path)
+    assert allowed.contents["image"].bytes_of(1) == picture(0)
+    thumbnails = [make_report(one).to_html().count("data:image/") for one in (corpus, allowed)]
+    assert 2 * thumbnails[0] == thumbnails[1] > 0  # that of `own.png`

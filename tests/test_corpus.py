@@ -20,6 +20,7 @@ from dissensus.aggregation import DawidSkene, OneCoin
 from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut, Rationales
+from dissensus.errors import DataError
 from dissensus.files import folders
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
@@ -498,6 +499,19 @@ def test_a_folder_whose_answers_an_earlier_version_wrote_in_blocks(tmp_path: Pat
     without_checksums(tmp_path / "crowd" / "corpus.json")
     loaded = Corpus.load(tmp_path / "crowd")
     assert loaded.equals(corpus) and loaded["emotion"].item.dtype == np.int32
+
+
+@pytest.mark.parametrize("key", ["n_items", "n_annotators"])
+def test_a_number_of_names_that_would_take_all_memory_is_refused(tmp_path: Path, key: str) -> None:
+    answers = Annotations.from_arrays(
+        *np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0]]), Nominal(("n", "y"))
+    )
+    Corpus.build("mine", answers.items, {"q": answers}).save(tmp_path / "crowd")
+    front = tmp_path / "crowd" / "corpus.json"
+    without_checksums(front)
+    front.write_text(json.dumps(json.loads(front.read_text()) | {key: 10**9}))
+    with pytest.raises(DataError, match=f"1,000,000,000 {key[2:]}, of which nearly none has"):
+        Corpus.load(tmp_path / "crowd")
 
 
 @pytest.mark.parametrize("n_values", [4, 60, 200])

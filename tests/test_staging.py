@@ -151,3 +151,16 @@ def test_a_file_does_not_take_the_place_of_a_folder(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message), staged(folder) as path:
         path.write_text("new")
     assert (folder / "mine.txt").read_text() == "mine"
+
+
+def test_a_folder_of_others_with_an_empty_lock_is_not_emptied(tmp_path: Path) -> None:
+    theirs = tmp_path / ".out.csv.new" / "files"
+    theirs.mkdir(parents=True)
+    (theirs / "thesis.txt").write_text("mine")
+    (theirs.parent / "lock").touch()
+    with (
+        pytest.raises(DataError, match="was not written by dissensus"),
+        staged(tmp_path / "out.csv"),
+    ):
+        pass
+    assert (theirs / "thesis.txt").read_text() == "mine"

@@ -13,6 +13,7 @@ from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import COLUMNS
 from dissensus.contents import Contents, media_roots
 from dissensus.corpus.fields import CorpusFields, Focus, LeftOut, Rationales, plain_column
+from dissensus.errors import DataError
 from dissensus.files.folders import (
     column_names,
     read_integers,
@@ -33,6 +34,7 @@ from dissensus.scales import (
     scale_from_dict,
 )
 
+MOST_UNUSED = 10**7  # items or annotators without a name, of few answers
 AnyCorpus = TypeVar("AnyCorpus", bound=CorpusFields)
 
 
@@ -147,6 +149,10 @@ def read_corpus(folder: Path, make: type[AnyCorpus]) -> AnyCorpus:
     with reading(folder):
         corpus = _assembled(folder, front, make)
         corpus.check()
+        most = MOST_UNUSED + 100 * sum(one.n_rows for one in corpus.questions.values())
+        for kind in {"items", "annotators"} - {*front["tables"]}:  # only their number is stored
+            if front[f"n_{kind}"] > most:
+                raise DataError(f"{front[f'n_{kind}']:,} {kind}, of which nearly none has answers")
     return corpus
 
 

@@ -125,8 +125,7 @@ def lock(path: Path) -> int:
         owner = os.pread(handle, 100, 0).decode().removeprefix(_OWNER).strip() or "unknown"
         os.close(handle)
         raise BlockingIOError(owner) from None
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{_OWNER}{os.getpid()}\n".encode(), 0)
+    os.ftruncate(handle, os.pwrite(handle, f"{_OWNER}{os.getpid()}\n".encode(), 0))  # never empty
     return handle
 
 
@@ -169,7 +168,8 @@ def _is_staging(folder: Path) -> bool:
     if folder.is_symlink() or not stat.S_ISDIR(folder.lstat().st_mode):
         return False
     names = {path.name for path in folder.iterdir()}
-    return not names or (LOCK in names and names <= {LOCK, NEW, REPLACED})
+    written = names == {LOCK} or (LOCK in names and (folder / LOCK).lstat().st_size > 0)
+    return not names or (written and names <= {LOCK, NEW, REPLACED})
 
 
 def _flock(handle: int) -> None:
