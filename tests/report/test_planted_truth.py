@@ -38,6 +38,7 @@ UNTRUE_ONCE = {
     "a camp of three copies": ("minority of 3 of 9", 15, 5),
     "who agrees .70 is less careful than with .71": ("minority of 3 of 9", 16, 50),
     "alpha 0.667 is below 0.667": ("honest", 2, 47),
+    "groups divide with 34 % against 58 %": ("minority of 3 of 9", 15, 1),
     "who is at random is less careful later": ("groups divide on a fifth", 12, 45),
 }
 

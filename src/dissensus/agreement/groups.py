@@ -31,7 +31,7 @@ PER_RANGE = 5  # annotators, at least, if there are enough
 MOST_GROUPS = 50
 SMALL = 5  # a group with fewer annotators is called small
 FEW_ITEMS = 3  # that are no topic
-CLEAR, WIDE = 0.01, 0.4  # p, or how much groups divide on a topic, that need no "may"
+CLEAR, WIDE = 0.01, 0.4  # p, or the gap between groups on a topic, that need no "may"
 MOST_TEXTS, MOST_WORDS = 5000, 5  # that are counted, and typical words
 WEIGHTS = {"p_value": 0.6, "level_p": 0.2, "reliability_p": 0.2}  # of the tests, in the correction
 
@@ -254,14 +254,14 @@ class GroupComparison:
     least_p: float  # that so few annotators can reach, corrected for the other tests
     dividing: list[DividingItem]
     topic: str  # on how many items groups divide, and how
-    division: float  # mean of these items; 0 without a topic
+    gap: float  # between shares of a value, or mean ratings, on these items; 1 is the largest
     notes: list[str]
     conclusion: str  # in a sentence
 
     @property
     def clear(self) -> bool:
-        """Whether groups divide on some items: with p < 0.01, or p < 0.05 and by much."""
-        return self.corrected < (0.05 if self.division >= WIDE else CLEAR)
+        """Whether groups divide on some items: with p < 0.01, or p < 0.05 and a wide gap."""
+        return self.corrected < (0.05 if self.gap >= WIDE else CLEAR)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
@@ -373,7 +373,7 @@ def _compared(
                 "(--groups, --question), or ask more annotators"
             )
     codes = range(len(groups.names))
-    topic, division = _topic(corpus, annotations, groups, table)
+    topic, gap = _topic(corpus, annotations, groups, table)
     return GroupComparison(
         question=question,
         scale=annotations.scale.kind,
@@ -392,7 +392,7 @@ def _compared(
         least_p=least,
         dividing=_dividing(corpus, annotations, groups, table, most),
         topic=topic,
-        division=division,
+        gap=gap,
         notes=notes,
         conclusion="",
     )
@@ -401,8 +401,8 @@ def _compared(
 def _conclusion(result: GroupComparison) -> str:
     """In what groups differ, for the corrected p-values, or that no difference is shown.
 
-    One comparison in twenty has p < 0.05 where nothing differs: unless p < 0.01, or groups divide
-    by much, they "may" differ.
+    One comparison in twenty has p < 0.05 where nothing differs: unless p < 0.01, or the gap on
+    a topic is wide, they "may" differ.
     """
     tests = (result.corrected, result.level_corrected, result.reliability_corrected)
     if all(math.isnan(p) for p in tests):
@@ -666,9 +666,8 @@ def _dividing(
 def _topic(
     corpus: Corpus, annotations: Annotations, groups: AnnotatorGroups, table: _Table
 ) -> tuple[str, float]:
-    """On how many items groups divide by a quarter or more, and how; the mean division of these."""
-    division = _division(annotations, table)[0]
-    chosen = division >= 0.25
+    """On how many items groups divide by a quarter or more, and how; and the gap between them."""
+    chosen = _division(annotations, table)[0] >= 0.25
     n, known = int(chosen.sum()), table.size.sum(axis=1) > 0
     if n < FEW_ITEMS or n > known.sum() / 2:
         return "", 0.0
@@ -676,16 +675,17 @@ def _topic(
     rare = table.total.sum(axis=(0, 1)) / annotations.n_rows
     value = int((np.round(np.ptp(means, axis=0), 9) - 1e-6 * rare).argmax())
     kind, of_groups = annotations.scale.kind, zip(groups.names, means[:, value], strict=True)
-    text = f"on {n:,} of {known.sum():,} items "
+    text, largest = f"on {n:,} of {known.sum():,} items ", 1.0
     if kind in ("nominal", "multi-label"):
         shares = _listed([f"{100 * share:.0f} % of {name}" for name, share in of_groups])
         text += f"{_value_names(annotations)[value]} is the answer of {shares}"
     else:
         order = np.argsort(means[:, 0], kind="stable")
+        largest = _largest_disagreement(annotations) ** 0.5
         text += f"{groups.names[order[-1]]} rates higher than {groups.names[order[0]]}"
     words = _typical_words(corpus, np.flatnonzero(chosen), np.flatnonzero(known & ~chosen))
     text += f"; typical words: {', '.join(words)}" if words else ""
-    return text, float(division[chosen].mean())
+    return text, float(np.ptp(means[:, value])) / largest
 
 
 def _typical_words(corpus: Corpus, items: np.ndarray, others: np.ndarray) -> list[str]:
