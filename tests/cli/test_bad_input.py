@@ -69,7 +69,7 @@ def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -
         path.write_bytes(broken + bytes([number]) if number in (4, 7, 10) else built(number))
         files.append(str(path))
     crowd({"shown": (kind, files)}).save(tmp_path / "crowd")
-    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *FEW)
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--media-root", tmp_path, *FEW)
     refused = run(*train)
     assert (refused.code, said(refused)[-1]) == (
         1,
@@ -83,6 +83,7 @@ def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -
         f"{tmp_path / 'model'}: single for q",
     ]
     predict = ("predict", tmp_path / "model", tmp_path / "crowd", "-o", tmp_path / "said")
+    predict = (*predict, "--media-root", tmp_path)
     assert said(run(*predict))[-1] == (
         f"Error: {files[10]} cannot be read: {reason}; leave it out with --skip-bad"
     )
@@ -103,6 +104,7 @@ def test_a_line_for_each_kind_and_a_file_that_is_gone(run: Run, tmp_path: Path) 
     shown: dict[str, tuple[Kind, list[Any]]] = {"see": ("image", images), "hear": ("audio", sounds)}
     crowd(shown).save(tmp_path / "crowd")
     train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
+    train = (*train, "--media-root", tmp_path)
     names = "see=features,hear=whisper-tiny:seconds=2"
     refused = run(*train, "--encoder", names)
     assert said(refused)[-1] == (

@@ -50,7 +50,7 @@ def test_the_chosen_way_is_read_and_remembered(table: Path) -> None:
 
 def test_nothing_is_read_without_an_answer(table: Path) -> None:
     code, printed = describe(table, "\n")
-    assert code == 1 and "may be annotators or questions; use dissensus describe" in printed
+    assert code == 1 and "not read; type the command above that is right" in printed
     assert [path.name for path in table.parent.iterdir()] == ["labels.csv"]
 
 
@@ -59,3 +59,5 @@ def test_a_script_is_never_asked(table: Path) -> None:
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     assert result.returncode == 1
     assert b"Read it as" not in result.stdout + result.stderr
+    assert b"   3 items, 2 annotators" in result.stderr
+    assert b"   dissensus describe " in result.stderr and b"--answer toxic" in result.stderr

@@ -445,12 +445,13 @@ def _load_pyarrow() -> None:
 
 
 def _chosen(path: Path, error: NoAnswersError, options: dict[str, Any]) -> dict[str, Any]:
-    """Ask the person at the terminal which way to read an unclear table; without one, refuse it."""
+    """Show the ways to read an unclear table, what each reads, and the command that takes it; a
+    person at a terminal is asked for one, else nothing is read."""
     from dissensus import datasets
     from dissensus.cli.layout_page import in_words
     from dissensus.readers.layout import UnclearError
 
-    if not (isinstance(error, UnclearError) and error.ways and sys.stdin.isatty()):
+    if not (isinstance(error, UnclearError) and error.ways):
         raise error
     say(error.about)
     ways = []
@@ -458,18 +459,21 @@ def _chosen(path: Path, error: NoAnswersError, options: dict[str, Any]) -> dict[
         stated = options | way.stated()
         try:
             words = in_words(datasets.read(path, **stated))
-        except DataError:
-            continue
-        ways.append(stated)
-        for line in (f"{len(ways)}: {when}", *(f"   {word}" for word in words)):
-            say(line)
-    numbers = [str(number) for number in range(1, len(ways) + 1)]
-    typed = (
-        typer.prompt(f"Read it as {', '.join(numbers)}; else Enter", "", err=True) if ways else ""
-    )
-    if typed not in numbers:
+        except DataError as refused:
+            words = [getattr(refused, "about", "")] if isinstance(refused, UnclearError) else []
+        if words:
+            ways.append(stated)
+            command = way.command(str(path))
+            for line in (f"{len(ways)}: {when}", *(f"   {one}" for one in (*words, command))):
+                say(line)
+    if not ways:
         raise error
-    return ways[int(typed) - 1]
+    numbers = [str(number) for number in range(1, len(ways) + 1)]
+    if sys.stdin.isatty():
+        typed = typer.prompt(f"Read it as {', '.join(numbers)}; else Enter", "", err=True)
+        if typed in numbers:
+            return ways[int(typed) - 1]
+    raise DataError(f"{path}: not read; type the command above that is right")
 
 
 def scales_of(texts: list[str]) -> str | dict[str, str] | None:
