@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa
@@ -276,6 +277,8 @@ def tables() -> dict[str, dict[str, str | bytes]]:
         "matrix-numpy": {"matrix.npy": array.getvalue()},
         "doccano": {"export.zip": zipped.getvalue()},
         "spreadsheet": {"long.xlsx": workbook()},
+        "spreadsheet-excel": {"long.xlsx": excel()},
+        "spreadsheet-ods": {"long.ods": open_document()},
     }
 
 
@@ -290,6 +293,73 @@ def workbook() -> bytes:
         Path(folder, "long.csv").write_text(delimited([HEADER, *ROWS]), encoding="utf-8")
         write(read(Path(folder, "long.csv")), Path(folder, "long.xlsx"))
         return Path(folder, "long.xlsx").read_bytes()
+
+
+def excel() -> bytes:
+    """The long table as Excel writes it: references, shared texts, a date and a merged cell."""
+    table = [HEADER, *ROWS]
+    texts = list(dict.fromkeys(str(cell) for row in table for cell in row))
+    rows = ""
+    for number, row in enumerate(table, 1):
+        cells = [
+            f'<c r="{column}{number}" s="1"><v>{40000 + cell}</v></c>' if isinstance(cell, int)
+            else f'<c r="{column}{number}" t="s"><v>{texts.index(cell)}</v></c>'
+            for column, cell in zip("ABCDE", row, strict=True)
+        ]  # fmt: skip
+        rows += f'<row r="{number}" spans="1:5">{"".join(cells)}</row>'
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    shared = "".join(f"<si><r><t>{escape(text)}</t></r></si>" for text in texts)
+    with zipfile.ZipFile(io.BytesIO(workbook())) as packed:
+        files = {name: packed.read(name).decode() for name in packed.namelist()}
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    relations = "".join(
+        f'<Relationship Id="r{name}" Type="{kind}/{name}" Target="{name}.xml"/>'
+        for name in ("styles", "sharedStrings")
+    )
+    place = "xl/_rels/workbook.xml.rels"
+    files[place] = files[place].replace("</Relationships>", f"{relations}</Relationships>")
+    files |= {
+        "xl/worksheets/sheet1.xml": f'<worksheet {main}><dimension ref="A1:E{len(table)}"/>'
+        f'<sheetData>{rows}</sheetData><mergeCells count="1"><mergeCell ref="A2:A3"/></mergeCells>'
+        "</worksheet>",
+        "xl/sharedStrings.xml": f'<sst {main} count="{len(texts)}">{shared}</sst>',
+        "xl/styles.xml": f'<styleSheet {main}><cellXfs count="2"><xf numFmtId="0"/>'
+        '<xf numFmtId="14"/></cellXfs></styleSheet>',
+    }
+    return _zipped(files)
+
+
+def open_document() -> bytes:
+    """The long table as LibreOffice writes it, with blank rows and cells written once."""
+    rows = ""
+    for row in [HEADER, *ROWS]:
+        cells = "".join(
+            f'<table:table-cell office:value-type="float" office:value="{cell}"/>'
+            if isinstance(cell, int)
+            else '<table:table-cell office:value-type="string" table:number-columns-repeated="1">'
+            f"<text:p>{escape(cell)}</text:p></table:table-cell>"
+            for cell in row
+        )
+        blank = '<table:table-cell table:number-columns-repeated="1000"/>'
+        rows += f'<table:table-row table:number-rows-repeated="1">{cells}{blank}</table:table-row>'
+    names = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    body = f'<table:table table:name="labels">{rows}</table:table>'
+    for part in ("spreadsheet", "body"):
+        body = f"<office:{part}>{body}</office:{part}>"
+    content = f"<office:document-content {names}>{body}</office:document-content>"
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    return _zipped({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": "<a/>"})
+
+
+def _zipped(files: Mapping[str, str]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    return out.getvalue()
 
 
 def folders() -> dict[str, dict[str, str | bytes]]:
