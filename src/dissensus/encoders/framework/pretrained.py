@@ -186,6 +186,8 @@ def load_pretrained(loader: Any, source: str, name: str | None = None, **options
     name = source if name is None else name
     _check_numbers(Path(source, "config.json"), name)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # dissensus has its own
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity(50)  # critical: what is wrong is an error here
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
     except Exception as error:  # a damaged folder can cause any: KeyError, RecursionError ...
@@ -199,6 +201,8 @@ def load_pretrained(loader: Any, source: str, name: str | None = None, **options
             "docs/encoders.md), a folder with a transformers model, or a model on a hub that can "
             "be reached"
         ) from None
+    finally:
+        logging.set_verbosity(verbosity)
 
 
 def _check_numbers(config: Path, name: str) -> None:
@@ -223,19 +227,13 @@ def pretrained_network(
         part: selects the part of the model that is used; all of it if left out.
     """
     from transformers import AutoConfig, AutoModel
-    from transformers.utils import logging
 
     named = source if name is None else name
     config = options.setdefault("config", load_pretrained(AutoConfig, source, name))
     _check_config(config, Path(source), named)
     config.return_dict, config.chunk_size_feed_forward = True, 0
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of its own report on weights
-    try:
-        options |= {"ignore_mismatched_sizes": True, "output_loading_info": True}
-        model, report = load_pretrained(AutoModel, source, name, use_safetensors=True, **options)
-    finally:
-        logging.set_verbosity(verbosity)
+    options |= {"ignore_mismatched_sizes": True, "output_loading_info": True}
+    model, report = load_pretrained(AutoModel, source, name, use_safetensors=True, **options)
     weights = dict(model.named_parameters()) | dict(model.named_buffers())
     network = without_pooler(model if part is None else part(model))
     used = {id(values) for values in (*network.parameters(), *network.buffers())}
