@@ -69,7 +69,8 @@ def agreement(source: Any, question: str | None = None) -> Figure:
     """
     corpus, question = _question(source, question)
     return _first(
-        who_agrees(corpus[question], question), "answers of two known annotators or more are needed"
+        who_agrees(corpus[question], question),
+        "answers of two known annotators or more to the same items are needed",
     )
 
 

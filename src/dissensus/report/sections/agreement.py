@@ -120,7 +120,7 @@ def _measures(annotations: Annotations, question: str, marked: Sequence[str]) ->
 def who_agrees(annotations: Annotations, question: str, most: int = MOST_ANNOTATORS) -> list[Block]:
     """The agreement of each two annotators as a matrix, of those who share items with most others.
 
-    A text instead, if hardly any two of them share enough items.
+    Nothing, if hardly any two of them share enough items.
     """
     if annotations.annotator is None:
         return []
@@ -136,15 +136,7 @@ def who_agrees(annotations: Annotations, question: str, most: int = MOST_ANNOTAT
     n_pairs, n_shown = few.n_annotators * (few.n_annotators - 1) // 2, few.n_annotators
     n_known = int(np.isfinite(values).sum()) // 2
     if n_known < FEWEST_PAIRS * n_pairs or not n_known:
-        who = f"the {n_shown} annotators who share items with most others"
-        who = who if n_annotators > n_shown else f"the {n_shown} annotators"
-        return [
-            Text(
-                f"{question}: of the {n_pairs:,} pairs of {who}, {n_known:,} share {FEWEST} items "
-                "or more and can be compared; that is too few for a picture of who agrees with "
-                "whom."
-            )
-        ]
+        return []
     order = similar_order(values)
     names = [few.annotators[int(code)] for code in order]
     values = values[np.ix_(order, order)]
