@@ -369,6 +369,12 @@ AMBIGUOUS = [
         0, 0,
     ),
     Everyday(
+        "grades of five annotators as digits",
+        "id,headline,grades",
+        [(n, TEXTS[n], "".join(sorted(DRAW.choice(list("0000123"), 5)))) for n in range(40)],
+        40, 0,
+    ),
+    Everyday(
         "a survey with a row for each person",
         "CASE,LASTPAGE," + ",".join(f"RA01_{n:02d}" for n in range(1, 9)),
         [(200 + n, 4, *DRAW.integers(1, 6, 8)) for n in range(20)],

@@ -20,7 +20,7 @@ def test_many_columns_that_say_nothing_are_refused_in_a_short_message() -> None:
     with pytest.raises(NoAnswersError, match="and 592 more have the same values") as refusal:
         read(wide(600, "n"))
     assert len(str(refusal.value)) < 500
-    assert "use read(table, format='wide') if each is an annotator" in str(refusal.value)
+    assert "use read(table, answer=['n{annotator}x']) if each is an annotator" in str(refusal.value)
     assert read(wide(600, "n"), format="wide").n_annotators == 600
 
 

@@ -118,7 +118,8 @@ def test_columns_that_may_be_questions_are_not_read_as_annotators(
         f"{','.join(names)} if each is an annotator"
     )
     if names != header.split(","):  # a question needs items
-        message += f", {file} {answers} if each is a question"
+        message += f", {file} {answers} if each is a question, {file} --item '{{column}}' "
+        message += f"--annotator id {answers} if each is an item, and 'id' names the annotator"
     with pytest.raises(DataError, match=refused(message)):
         read(path)
 
@@ -381,7 +382,9 @@ def test_a_table_in_memory_is_refused_with_a_call_that_reads_it() -> None:
     message = (
         "table: no column of answers recognised: 'toxic', 'rude' have the same values, but may be "
         "annotators or questions; use read(table, annotators=['toxic', 'rude']) if each is an "
-        "annotator, read(table, answer=['toxic', 'rude']) if each is a question"
+        "annotator, read(table, answer=['toxic', 'rude']) if each is a question, read(table, "
+        "item='{column}', annotator='id', answer=['toxic', 'rude']) if each is an item, and 'id' "
+        "names the annotator"
     )
     with pytest.raises(DataError, match=refused(message)):
         read(table)

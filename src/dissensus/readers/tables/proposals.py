@@ -363,7 +363,7 @@ def propose_alike(rows: Rows, stated: Layout) -> Layout | None:
     first = person or next(unique, None)
     if parts := tuple(dict.fromkeys(part for of in grid.values() for part in of)):
         ways["if names have a question and an annotator"] = Layout(annotators=parts)
-    elif first is not None and first not in candidates("item", rows):
+    elif first is not None:
         stems = families(alike)[-1]
         for name in alike:  # Fluency[SQ001], and the text of the item in brackets
             if "[" in name:
@@ -419,11 +419,27 @@ def _propose_cells(rows: Rows, layout: Layout) -> Layout | None:
         if not has_annotator
     ]
     answers = [name for name in repeating if name in (layout.answer or has_answer)]
+    if not answers and not layout.states_answers and not has_annotator:
+        for name in has_answer:
+            _check_digits(rows, name)
     if not answers and not layout.answer:
         if (objects := _propose_objects(rows, layout, cells)) is not None:
             return objects
         answers = [name for name in repeating if has_word_of_answers(name)]
     return Layout(answer=tuple(answers[:1]), cells="lists") if answers else None
+
+
+def _check_digits(rows: Rows, name: str) -> None:
+    """Refuse numbers of as many digits each, which may be an answer each: 00132."""
+    values = [str(value).strip() for value in rows.columns[name].words]
+    sizes = {len(value) for value in values if value.isdecimal()}
+    if len(sizes) == 1 and sizes < {*range(3, 20)} and all(map(str.isdecimal, values)):
+        if any(value.startswith("00") for value in values):
+            digits = Layout(answer=(name,), cells="digits")
+            ways = {"if each digit is an answer": digits, "if not": Layout(answer=(name,))}
+            raise UnclearError.of(
+                f"{rows.path}: numbers of {name!r} have {max(sizes)} digits each", rows.path, ways
+            )
 
 
 def _keys_of(entries: list[Any]) -> list[str]:
