@@ -10,6 +10,7 @@ order of `READERS` is the order in which formats are tried.
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import re
 import zipfile
@@ -195,10 +196,9 @@ def _is_matrix(head: Head) -> bool:
 
 
 def _have_ids(lines: list[list[bytes]]) -> bool:
-    """Whether one of the first two numbers never occurs twice, as those of items do."""
-    return len(lines) >= 20 and any(
-        len({line[at] for line in lines}) == len(lines) for at in (0, 1) if len(lines[-1]) > at
-    )
+    """Whether the first number of each line is larger than that of the line before."""
+    first = [int(line[0]) if line[0].isdigit() else -1 for line in lines]
+    return len(lines) >= 10 and all(one < other for one, other in itertools.pairwise(first))
 
 
 def _are_triples(lines: list[list[bytes]]) -> bool:

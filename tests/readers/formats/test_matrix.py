@@ -84,3 +84,9 @@ def test_a_truncated_array(write: Write, kept: int) -> None:
     assert re.fullmatch(
         re.escape(f"{path}: damaged (") + r".+\); is the file cut off\?", str(caught.value)
     )
+
+
+def test_lines_that_begin_with_a_number_of_their_own_are_no_matrix(write: Write) -> None:
+    lines = [f"{n} {7000 - n} {n % 3} {n * n % 5} 0" for n in range(1, 30)]  # ids, counts
+    with pytest.raises(DataError, match="no column of answers recognised"):
+        read(write("\n".join(lines), "AVA.txt"))
