@@ -16,7 +16,7 @@ FUZZING = Path(__file__).parents[2] / "benchmarks" / "fuzzing"
 @pytest.mark.parametrize(
     ("script", "options", "first"),
     [
-        ("fuzz.py", ("--count", "2000"), "2,000 inputs"),
+        ("fuzz.py", ("--count", "400"), "400 inputs"),
         ("chaos.py", ("--count", "4", "--commands", "describe"), " disturbances of 1 commands"),
     ],
 )
