@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dissensus import Corpus, compare, simulate
+from dissensus.datasets import read
 from dissensus.encoders import encode, encoder
 from dissensus.errors import DissensusError
 from dissensus.evaluation import Results
@@ -19,6 +20,7 @@ from dissensus.methods import AnnotatorMajority, load
 from dissensus.methods.framework import model_folder
 from dissensus.methods.framework.model_folder import checksum, trained_items
 from dissensus.prediction import Predictions
+from tests.datasets.folders import sample
 from tests.tiny import tiny_vit
 
 N = 12
@@ -59,6 +61,25 @@ def test_a_corpus(
     alter(tmp_path / "out" / f"{file}.parquet", column, pa.nulls(N, kind))
     with pytest.raises(DissensusError) as refused:
         Corpus.load(tmp_path / "out")
+    assert message in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (pa.array([[1]] * 2), "damaged (ValueError: setting an array element with a sequence"),
+        (pa.array([float("nan")] * 2), "damaged (FloatingPointError: invalid value"),
+        (pa.array([b"\xff"] * 2), "damaged (ValueError: invalid literal for int()"),
+    ],
+)
+def test_a_public_corpus(tmp_path: Path, label: Any, message: str) -> None:
+    folder = sample("cifar10h", tmp_path / "cifar10h")
+    file = folder / "cifar10_test_jpg.parquet"
+    table = pq.read_table(file)
+    table = table.set_column(table.column_names.index("label"), "label", label)
+    pq.write_table(table, file)
+    with pytest.raises(DissensusError) as refused:
+        read(folder)
     assert message in str(refused.value) and "\n" not in str(refused.value)
 
 

@@ -28,6 +28,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -189,6 +190,7 @@ def lines(content: dict[str, Any]) -> Iterator[str]:
     yield f"findings: {sum(count for count, _ in content['findings'].values())}"
     for finding, (count, first) in content["findings"].items():
         yield f"  {finding} ({count}; --only {first})"
+    yield from content.get("notes", [])
 
 
 def kept_form(tally: Tally, seed: int, seconds: float, own_disk: bool) -> dict[str, Any]:
@@ -255,6 +257,7 @@ def main() -> None:
     print("\n".join(lines(content)))
     if options.keep is not None:
         given = f"--count {options.count} --seed {options.seed} --processes {processes}"
+        given += " --commands " + shlex.join(options.commands) if options.commands != usual else ""
         keep("chaos", f"fuzzing/chaos.py {given}", content, options.keep, options.commit)
     sys.exit(bool(campaign.tally.findings))
 

@@ -373,6 +373,7 @@ def main() -> None:
     print("\n".join(lines(content)))
     if options.keep is not None:
         given = f"--count {options.count} --seed {options.seed} --processes {options.processes}"
+        given += f" --kinds {' '.join(options.kinds)}" if len(options.kinds) < len(KINDS) else ""
         keep("fuzz", f"fuzzing/fuzz.py {given}", content, options.keep, options.commit)
     sys.exit(bool(tally.findings))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -295,10 +296,10 @@ def string_array(values: Any) -> Any:
         whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
         if pc.all(whole).as_py():  # ids that a table library turned into floats because of a gap
             values = values.cast(pa.int64())
-    try:
-        return values.cast(pa.string())
-    except pa.ArrowInvalid:  # more than 2 GiB of text
-        return values.cast(pa.large_string())
+    for kind in (pa.string(), pa.large_string()):  # the second for more than 2 GiB of text
+        with suppress(pa.ArrowException):
+            return values.cast(kind)
+    raise DataError(f"names must be texts or numbers, found {values.type}")
 
 
 def order_of(array: Any) -> tuple[str, ...] | None:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from dissensus import readers
 from dissensus.annotations import Repeats
 from dissensus.contents import media_within
@@ -99,7 +101,8 @@ class Dataset:
             raise DataError(f"{folder}: no corpus {corpus!r}; choose from {listed(self.corpora)}")
         module = importlib.import_module(f"dissensus.datasets.{self.module}")
         try:
-            loaded: Corpus = getattr(module, f"load_{self.name}")(Folder(folder), wanted)
+            with np.errstate(invalid="raise"):
+                loaded: Corpus = getattr(module, f"load_{self.name}")(Folder(folder), wanted)
         except DissensusError:
             raise
         except DAMAGE as error:  # columns of other types
