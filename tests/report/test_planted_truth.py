@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -56,6 +57,24 @@ def test_what_chance_gives_in_one_of_twenty_projects_may_be(case: ModuleType) ->
     ((kind, text),) = case.untrue(project)
     assert kind == "hint" and text.startswith("gender: f and m may answer some items differently")
     assert not any("Keep the views of groups apart" in text for text in project.sentences)
+
+
+def test_the_documentation_says_what_was_measured() -> None:
+    path = AUDIT.parent / "results" / "audit.json"
+    means: dict[str, list[float]] = {}
+    for row in json.loads(path.read_text())["rows"]:
+        if row["case"] == "projects":
+            means.setdefault(row["quantity"].removeprefix("found: "), []).append(100 * row["after"])
+    text = " ".join((AUDIT.parents[1] / "docs" / "commands.md").read_text().split())
+    mean = {name: sum(values) / len(values) for name, values in means.items()}
+    assert {mean[name] for name in ("constant", "contrary", "tired", "groups")} == {100}
+    copier = f"{mean['copier']:.1f} % of copiers are named ({min(means['copier']):.1f} %"
+    for words in (
+        f"{mean['random']:.1f} % of annotators at random", copier,
+        f"{mean['honest ones accused']:.2f} % of honest annotators are named wrongly",
+        f"{mean['projects with an untrue sentence']:.1f} % of projects have a sentence",
+    ):  # fmt: skip
+        assert words in text
 
 
 def test_an_untrue_sentence_is_recognised(case: ModuleType) -> None:
