@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "anonymous",
     "confused_crowd",
     "feature_crowd",
+    "few_answers",
     "others_slow",
     "thinned",
 ]
@@ -51,8 +53,7 @@ def anonymous(corpus: Corpus, *, counted: bool = False) -> Corpus:
 def thinned(corpus: Corpus, share: float = 0.5, seed: int = 0) -> Corpus:
     """Some of the answers: items have from none to all of them."""
     kept = np.random.default_rng(seed).random(corpus["q"].n_rows) < share
-    contents = {role: (stored, corpus.content[role]) for role, stored in corpus.contents.items()}
-    return Corpus.build(corpus.name, corpus.items, {"q": corpus["q"].take(kept)}, contents=contents)
+    return replace(corpus, questions={"q": corpus["q"].take(kept)})
 
 
 def confused_crowd(n_items: int = 500, seed: int = 0) -> tuple[Corpus, np.ndarray]:
@@ -78,6 +79,14 @@ def confused_crowd(n_items: int = 500, seed: int = 0) -> tuple[Corpus, np.ndarra
     contents = {"x": Contents.distinct("features", features)}
     corpus = Corpus.build("confused", items, {"q": rows}, contents=contents, gold={"q": labels})
     return corpus, confusion
+
+
+def few_answers() -> Corpus:
+    """A crowd in which the tenth annotator, who guesses, gave three answers."""
+    corpus, _ = confused_crowd(200)
+    kept = np.ones(corpus["q"].n_rows, bool)
+    kept[np.flatnonzero(corpus["q"].annotator_codes("test") == 9)[3:]] = False
+    return replace(corpus, questions={"q": corpus["q"].take(kept)})
 
 
 # ---- which tests of methods are slow ----

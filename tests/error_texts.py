@@ -12,7 +12,15 @@ from dissensus.errors import DataError
 
 def error_text(call: Callable[..., object], *arguments: Any, **options: Any) -> str:
     """What is said, in one line, of a call that is refused."""
-    with pytest.raises(DataError) as caught:
+    message = refusal(DataError, call, *arguments, **options)
+    assert "\n" not in message
+    return message
+
+
+def refusal(
+    error: type[Exception], call: Callable[..., object], *arguments: Any, **options: Any
+) -> str:
+    """What is said of a call that ends in an error of this type."""
+    with pytest.raises(error) as caught:
         call(*arguments, **options)
-    assert "\n" not in str(caught.value)
     return str(caught.value)

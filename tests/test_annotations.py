@@ -143,9 +143,6 @@ def test_tables_with_numbers_categories_and_sets(library: Any) -> None:
     assert Annotations.from_table(texts, annotator=None, scale=scale).answer.tolist() == [3, 0]
 
 
-# ---- errors of building ----
-
-
 # ---- repeats ----
 
 REPEATED = [

@@ -46,13 +46,27 @@ def words(drawing: str) -> list[str]:
     return ["".join(result.itertext()) for result in parsed(drawing).iter(f"{SVG}text")]
 
 
+def shapes(drawing: str, kind: str) -> list[dict[str, str]]:
+    """The attributes of all shapes of a kind."""
+    return [one.attrib for one in parsed(drawing).iter(f"{SVG}{kind}")]
+
+
 def lines(drawing: str, **wanted: str) -> list[tuple[float, ...]]:
     """Where lines with these attributes run."""
     return [
-        tuple(float(line.attrib[end]) for end in ("x1", "y1", "x2", "y2"))
-        for line in parsed(drawing).iter(f"{SVG}line")
-        if wanted.items() <= line.attrib.items()
+        tuple(float(line[end]) for end in ("x1", "y1", "x2", "y2"))
+        for line in shapes(drawing, "line")
+        if wanted.items() <= line.items()
     ]
+
+
+def fills(drawing: str) -> list[str]:
+    return [box["fill"] for box in shapes(drawing, "rect")]
+
+
+def spans_of(corpus: Corpus, item: int) -> Rationales:
+    assert corpus.rationales is not None
+    return corpus.rationales.take(corpus.rationales.item == item)
 
 
 def small(
@@ -148,13 +162,8 @@ def test_a_long_text_is_broken_between_words_and_keeps_its_marks() -> None:
 def test_the_focus_of_an_item_has_a_ground_of_its_own() -> None:
     focus = Focus("text", np.array([[3.0], [np.nan]]), np.array([[7.0], [np.nan]]))
     corpus = small([("t1", "ann", "yes"), ("t2", "ann", "no")], focus=focus)
-    grounds = [
-        rect.attrib["x"]
-        for item in ("t1", "t2")
-        for rect in parsed(draw(corpus, item)).iter(f"{SVG}rect")
-        if rect.attrib["fill"] == "#FFF3B0"
-    ]
-    assert grounds == ["25.2"]
+    boxes = [box for item in ("t1", "t2") for box in shapes(draw(corpus, item), "rect")]
+    assert [box["x"] for box in boxes if box["fill"] == "#FFF3B0"] == ["25.2"]
 
 
 # ---- pictures ----
@@ -162,14 +171,12 @@ def test_the_focus_of_an_item_has_a_ground_of_its_own() -> None:
 
 def test_a_picture_is_embedded_and_looked_at_boxes_are_framed() -> None:
     corpus = image(n_items=3, n_annotators=9, labels_per_item=9)
-    root, known = parsed(draw(corpus, 1)), truth(corpus)
-    (picture,) = root.iter(f"{SVG}image")
-    data = picture.attrib["href"].removeprefix("data:image/png;base64,")
+    drawing, known = draw(corpus, 1), truth(corpus)
+    (picture,) = shapes(drawing, "image")
+    data = picture["href"].removeprefix("data:image/png;base64,")
     assert base64.b64decode(data) == corpus.contents["image"][1]
-    scale, corner = 336 / 48, float(picture.attrib["x"])
-    spans = corpus.rationales
-    assert spans is not None
-    spans = spans.take(spans.item == 1)
+    scale, corner = 336 / 48, float(picture["x"])
+    spans = spans_of(corpus, 1)
     ranks: dict[tuple[int, ...], int] = {}
     for row in range(len(spans)):
         colour, dash = PALETTE[row % 7], ("", "7 3")[row // 7]
@@ -177,10 +184,9 @@ def test_a_picture_is_embedded_and_looked_at_boxes_are_framed() -> None:
         out = 2 + 4 * ranks.get((top, left), 0)  # who shares a box stands outside of it
         ranks[top, left] = ranks.get((top, left), 0) + 1
         (frame,) = (
-            rect.attrib
-            for rect in root.iter(f"{SVG}rect")
-            if rect.attrib.get("stroke") == colour
-            and rect.attrib.get("stroke-dasharray", "") == dash
+            box
+            for box in shapes(drawing, "rect")
+            if box.get("stroke") == colour and box.get("stroke-dasharray", "") == dash
         )
         assert float(frame["x"]) == pytest.approx(left * scale + corner - out, abs=0.1)
         assert float(frame["y"]) == pytest.approx(top * scale + corner - out, abs=0.1)
@@ -189,8 +195,6 @@ def test_a_picture_is_embedded_and_looked_at_boxes_are_framed() -> None:
 
 
 def picture_file(width: int, height: int, kind: str = "JPEG") -> bytes:
-    from PIL import Image
-
     file = io.BytesIO()
     Image.new("RGB", (width, height), (200, 10, 10)).save(file, kind)
     return file.getvalue()
@@ -204,9 +208,9 @@ def picture_file(width: int, height: int, kind: str = "JPEG") -> bytes:
     ],
 )
 def test_other_kinds_of_pictures(file: bytes, kind: str, size: tuple[str, str]) -> None:
-    (picture,) = parsed(draw(pictured(file), "t1")).iter(f"{SVG}image")
-    assert picture.attrib["href"].startswith(f"data:image/{kind};base64,")
-    assert (picture.attrib["width"], picture.attrib["height"]) == size
+    (picture,) = shapes(draw(pictured(file), "t1"), "image")
+    assert picture["href"].startswith(f"data:image/{kind};base64,")
+    assert (picture["width"], picture["height"]) == size
 
 
 def pictured(file: bytes, **facts: Any) -> Corpus:
@@ -225,8 +229,8 @@ def test_a_picture_that_cannot_be_drawn_is_said_so(file: bytes) -> None:
 
 def test_the_focus_in_a_picture_is_framed() -> None:
     focus = Focus("image", np.array([[10.0, 20.0]]), np.array([[30.0, 60.0]]))
-    root = parsed(draw(pictured(picture_file(100, 50), focus=focus), "t1"))
-    (frame,) = (r.attrib for r in root.iter(f"{SVG}rect") if r.attrib.get("stroke") == "#000000")
+    boxes = shapes(draw(pictured(picture_file(100, 50), focus=focus), "t1"), "rect")
+    (frame,) = (box for box in boxes if box.get("stroke") == "#000000")
     assert frame["stroke-dasharray"] == "4 4"
     assert float(frame["width"]) == pytest.approx(40 * 3.36 + 4, abs=0.1)
 
@@ -236,9 +240,7 @@ def test_the_focus_in_a_picture_is_framed() -> None:
 
 def test_frames_have_bars_and_answers_beside_them() -> None:
     corpus = sequence(n_items=3, n_annotators=6, labels_per_item=6)
-    drawing, spans = draw(corpus, 2), corpus.rationales
-    assert spans is not None
-    spans = spans.take(spans.item == 2)
+    drawing, spans = draw(corpus, 2), spans_of(corpus, 2)
     n_frames = len(corpus.contents["clip"][2])
     across = WIDTH - 40
     for row in range(6):
@@ -256,15 +258,14 @@ def test_odd_features_are_drawn(values: list[Any]) -> None:
     answers = Annotations.from_rows([("t1", "ann", "yes")])
     contents = {"features": Contents.distinct("features", [np.array(values)])}
     corpus = Corpus.build("mine", ["t1"], {"q": answers}, contents=contents)
-    assert len(list(parsed(draw(corpus, "t1")).iter(f"{SVG}image"))) == 1
+    assert len(shapes(draw(corpus, "t1"), "image")) == 1
 
 
 # ---- ratings ----
 
 
 def circles(drawing: str) -> list[tuple[float, float]]:
-    result = parsed(drawing).iter(f"{SVG}circle")
-    return [(float(one.attrib["cx"]), float(one.attrib["cy"])) for one in result]
+    return [(float(one["cx"]), float(one["cy"])) for one in shapes(drawing, "circle")]
 
 
 def test_ratings_of_two_questions_lie_in_a_square() -> None:
@@ -291,9 +292,9 @@ def test_very_many_ratings_are_bars() -> None:
     corpus = ratings(n_items=1, n_annotators=200, labels_per_item=200)
     drawing = draw(corpus, 0, "valence")
     assert circles(drawing) == []
-    bars = [r for r in parsed(drawing).iter(f"{SVG}rect") if r.attrib["fill"] == "#999999"]
+    bars = [box for box in shapes(drawing, "rect") if box["fill"] == "#999999"]
     counts = np.bincount(Interval(-1, 1).bins(corpus["valence"].answer), minlength=20)
-    heights = [float(bar.attrib["height"]) for bar in bars]
+    heights = [float(bar["height"]) for bar in bars]
     np.testing.assert_allclose(heights, 100 * counts / counts.max(), atol=0.1)
 
 
@@ -363,9 +364,6 @@ def test_who_marked_without_answering_and_marks_of_nobody() -> None:
     assert len(lines(drawing, stroke="#777777", **{"stroke-width": "3"})) == 1
 
 
-# ---- what cannot be drawn ----
-
-
 def test_several_items_stand_below_one_another() -> None:
     corpus = small([("t1", "ann", "yes"), ("t2", "ann", "no")])
     both = draw_items(corpus, ["t2", "t1"])
@@ -402,24 +400,22 @@ def test_words_are_the_darker_the_more_attention_they_have() -> None:
     texts = words(drawing)
     assert "ann: no, predicted yes (0.67)" in texts and "bob: yes, predicted yes (0.67)" in texts
     assert "attention to text, queries" in texts and "0.67" in texts and "0.50" in texts
-    fills = [box.attrib["fill"] for box in parsed(drawing).iter(f"{SVG}rect")]
-    ann, bob = PALETTE[:2]
-    assert fills.count(blended(ann, 0.75)) == 1 == fills.count(blended(bob, 0.75))
-    assert fills.count(blended(ann, 0.75 * 0.25)) == 1  # .1 where the most is .4; not the mark
+    inside, (ann, bob) = fills(drawing), PALETTE[:2]
+    assert inside.count(blended(ann, 0.75)) == 1 == inside.count(blended(bob, 0.75))
+    assert inside.count(blended(ann, 0.75 * 0.25)) == 1  # .1 where the most is .4; not the mark
 
 
 def test_annotators_keep_the_colour_of_the_legend_and_are_chosen_by_name() -> None:
     corpus = small([("t1", "ann", "no"), ("t2", "eve", "yes"), ("t1", "bob", "yes")])
     answers = looked(corpus, "text", np.array([[[0, 2]], [[3, 7]]]), [[1, 0]] * 3, n=3)
-    headings = [
-        text for text in words(draw(corpus, 0, predictions=answers)) if "predicted " in text
-    ]
-    names = [heading.split(":")[0] for heading in headings]
+
+    def headings(drawing: str) -> list[str]:
+        return [text for text in words(drawing) if "predicted " in text]
+
+    names = [heading.split(":")[0] for heading in headings(draw(corpus, 0, predictions=answers))]
     assert names == ["ann", "bob", "eve"]  # who answered comes first
     drawing = draw(corpus, 0, predictions=answers, annotators=["bob"])
-    assert [text for text in words(drawing) if "predicted " in text] == [
-        "bob: yes, predicted yes (0.67)"
-    ]
+    assert headings(drawing) == ["bob: yes, predicted yes (0.67)"]
     assert blended(PALETTE[1], 0.75) in drawing
 
 
@@ -438,7 +434,7 @@ def test_heat_maps_cover_pictures_and_are_hottest_where_attention_is() -> None:
     drawing = draw(
         corpus, 0, predictions=looked(corpus, "image", np.array(cells), [weight, weight])
     )
-    pictures = [result.attrib["href"] for result in parsed(drawing).iter(f"{SVG}image")]
+    pictures = [picture["href"] for picture in shapes(drawing, "image")]
     assert len(pictures) == 5  # the picture, and twice the picture under a map
     over = base64.b64decode(pictures[-1].split(",")[1])
     pixels = np.array(Image.open(io.BytesIO(over)))
@@ -453,9 +449,9 @@ def test_curves_of_attention_over_frames() -> None:
     weight = np.full((2, n_frames), 0.5 / (n_frames - 1))
     weight[:, 3] = 0.5
     drawing = draw(corpus, 0, predictions=looked(corpus, "clip", places, weight))
-    curves = list(parsed(drawing).iter(f"{SVG}path"))
-    assert len(curves) == 2 and curves[0].attrib["stroke"] != curves[1].attrib["stroke"]
-    heights = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", curves[0].attrib["d"])]
+    curves = shapes(drawing, "path")
+    assert len(curves) == 2 and curves[0]["stroke"] != curves[1]["stroke"]
+    heights = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", curves[0]["d"])]
     assert max(heights) - min(heights) == 40  # the most attention has the whole height
     assert f"{n_frames} frames" in words(drawing)
 
@@ -464,9 +460,8 @@ def test_predicted_ratings_are_drawn_behind_those_that_were_given() -> None:
     corpus = ratings(n_items=2, n_annotators=6)
     places = np.array([[[0, 2]], [[3, 7]]])
     drawing = draw(corpus, 0, "valence", looked(corpus, "text", places, [[1, 0], [0, 1]]))
-    fills = [box.attrib["fill"] for box in parsed(drawing).iter(f"{SVG}rect")]
     n_bins = corpus["valence"].scale.n_columns
-    assert fills.count("#9ecae1") == n_bins + 1 == fills.count("#444444")
+    assert fills(drawing).count("#9ecae1") == n_bins + 1 == fills(drawing).count("#444444")
 
 
 def test_the_command_draws_what_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dissensus import Corpus, Predictions, simulate
+from dissensus import Corpus, Predictions
 from dissensus.errors import DataError
 from dissensus.files.folders import (
     FORMAT,
@@ -24,9 +24,10 @@ from dissensus.files.folders import (
     write_table,
     writing,
 )
-from dissensus.methods import AnnotatorMajority
 from tests.error_texts import error_text
 from tests.saved_folders import without_checksums
+from tests.test_corpus import whole
+from tests.test_prediction import saved
 
 
 def written(path: Path, text: str = "old") -> Path:
@@ -196,26 +197,19 @@ def test_what_does_not_fit_together_is_one_line_with_the_folder(tmp_path: Path) 
 # ---- checksums ----
 
 
-def _corpus_folder(path: Path) -> Path:
-    simulate.text(n_items=30).save(path)
-    return path
-
-
-def _predictions_folder(path: Path) -> Path:
-    corpus = simulate.text(n_items=30)
-    AnnotatorMajority().fit(corpus).predict(corpus).save(path)
-    return path
-
-
 @pytest.mark.parametrize(
-    ("make", "load"), [(_corpus_folder, Corpus.load), (_predictions_folder, Predictions.load)]
+    ("save", "load", "fewest"),
+    [(lambda path: whole().save(path), Corpus.load, 11), (saved, Predictions.load, 9)],
 )
-def test_a_flipped_bit_anywhere_in_a_folder_is_noticed(
-    make: Callable[[Path], Path], load: Callable[[Path], Any], tmp_path: Path
+def test_a_flipped_bit_and_a_file_that_is_cut_or_missing_are_noticed(
+    save: Callable[[Path], Any], load: Callable[[Path], Any], fewest: int, tmp_path: Path
 ) -> None:
-    folder = make(tmp_path / "saved")
+    folder = tmp_path / "saved"
+    save(folder)
     random = Random(0)
-    for path in sorted(folder.iterdir()):
+    files = sorted(folder.iterdir())
+    assert len(files) >= fewest
+    for path in files:
         content = path.read_bytes()
         end = content.find(b'"checksums"')  # without them it is a folder of an earlier version
         for _ in range(12):
@@ -224,15 +218,18 @@ def test_a_flipped_bit_anywhere_in_a_folder_is_noticed(
             changed[at] ^= 1 << random.randrange(8)
             path.write_bytes(changed)
             if not bytes([content[at], changed[at]]).isspace():  # else it is the same JSON
-                with pytest.raises(DataError, match="saved"):
-                    load(folder)
+                assert str(folder) in error_text(load, folder)
+        path.write_bytes(content[: len(content) // 2])
+        assert str(folder) in error_text(load, folder)
+        path.unlink()
+        assert str(folder) in error_text(load, folder), path.name
         path.write_bytes(content)
     load(folder)
 
 
 def test_folders_of_earlier_versions_have_no_checksums(tmp_path: Path) -> None:
-    folder = _corpus_folder(tmp_path / "saved")
-    before = Corpus.load(folder)
+    folder, before = tmp_path / "saved", whole()
+    before.save(folder)
     content = json.loads((folder / "corpus.json").read_text())
     content["checksums"] |= {"": "0", "x" * 300: "0", "a/b": "0"}  # names that no file can have
     (folder / "corpus.json").write_text(json.dumps(content))

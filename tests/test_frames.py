@@ -15,6 +15,7 @@ import pytest
 import dissensus as ds
 from dissensus.errors import DataError, InstallError
 from dissensus.progress import progress
+from tests.error_texts import refusal
 
 LONG = pd.DataFrame(
     {
@@ -130,9 +131,7 @@ def test_html_is_escaped_and_short() -> None:
 def test_without_pandas_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = ds.read(LONG)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InstallError) as error:
-        corpus.to_pandas()
-    assert str(error.value) == (
+    assert refusal(InstallError, corpus.to_pandas) == (
         "to_pandas() needs pandas, which is not installed: pip install pandas; or use to_table(), "
         "which returns an Arrow table"
     )

@@ -19,6 +19,7 @@ from dissensus.methods import AnnotatorMajority, Single
 from dissensus.methods.framework.model_folder import checksum
 from dissensus.training import Training
 from tests.crowds import feature_crowd
+from tests.error_texts import error_text, refusal
 
 WRONG: tuple[Any, ...] = (
     None,
@@ -121,10 +122,9 @@ def test_wrong_types_anywhere_in_a_saved_folder(kind: str, tmp_path: Path) -> No
 def test_json_that_cannot_be_parsed(text: str | bytes, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(DataError) as caught:
-        Corpus.load(tmp_path)
-    assert str(caught.value).startswith(str(path)) and reason in str(caught.value)
-    assert str(caught.value).endswith("; make the folder again")
+    message = error_text(Corpus.load, tmp_path)
+    assert message.startswith(str(path)) and reason in message
+    assert message.endswith("; make the folder again")
 
 
 def test_a_setting_of_another_type(tmp_path: Path) -> None:
@@ -134,9 +134,7 @@ def test_a_setting_of_another_type(tmp_path: Path) -> None:
     config["settings"]["smoothing"] = [1.0]
     config["checksum"] = checksum(config, (tmp_path / "model.safetensors").read_bytes())
     path.write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(DataError) as caught:
-        ds.load(tmp_path)
-    assert str(caught.value) == (
+    assert error_text(ds.load, tmp_path) == (
         f"{path}: damaged ('settings.smoothing' must be a number, found a list)"
     )
 
@@ -156,8 +154,6 @@ def test_a_network_that_is_larger_than_its_weights_is_not_built(tmp_path: Path) 
     config["widths"] = dict.fromkeys(config["widths"], 10**10)
     config["checksum"] = checksum(config, (tmp_path / "m" / "model.safetensors").read_bytes())
     path.write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(ModelError) as caught:
-        ds.load(tmp_path / "m")
-    assert str(caught.value) == (
+    assert refusal(ModelError, ds.load, tmp_path / "m") == (
         f"{tmp_path / 'm'}: damaged (its network would be larger than its weights); train again"
     )

@@ -19,6 +19,7 @@ from dissensus_papers.soft_labels import PAPER
 from dissensus_papers.soft_labels.outcomes import Items, Outcome
 from dissensus_papers.soft_labels.protocol import CELLS, CONDITIONS, MODELS, folds, with_automatic
 from papers.tests.tiny import stems, tweets, vectors
+from tests.error_texts import error_text
 from tests.saved_folders import without_checksums
 
 SHARE = {"stl": 0.70, "kl": 0.75, "inverse-kl": 0.95, "ce": 0.70}  # of right answers
@@ -173,9 +174,8 @@ def test_losses_are_compared_over_seeds(folder: Path, whole_report: dict[str, An
 def test_a_folder_without_outcomes(tmp_path: Path) -> None:
     with locked_folder(tmp_path) as place:
         place.begin({"paper": "soft-labels"}, "the command", "abc")
-    with pytest.raises(DataError) as caught:
-        PAPER.report(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: nothing is trained yet; resume with: the command"
+    expected = f"{tmp_path}: nothing is trained yet; resume with: the command"
+    assert error_text(PAPER.report, tmp_path) == expected
 
 
 def test_only_runs_that_every_model_has_are_counted(folder: Path, tmp_path: Path) -> None:
@@ -237,17 +237,14 @@ def _texts(corpus: Corpus) -> list[str]:
 def test_a_file_that_is_no_report(content: str, tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     path.write_text(content)
-    with pytest.raises(DataError) as caught:
-        PAPER.report(path)
-    assert str(caught.value) == f"{path}: not a report on soft-labels written by dissensus"
+    expected = f"{path}: not a report on soft-labels written by dissensus"
+    assert error_text(PAPER.report, path) == expected
 
 
 def test_the_folder_of_a_comparison(tmp_path: Path) -> None:
     with locked_folder(tmp_path) as place:
         place.begin({"methods": ["single"]}, "the command", "abc")
-    with pytest.raises(DataError) as caught:
-        PAPER.report(tmp_path)
-    assert str(caught.value) == (
+    assert error_text(PAPER.report, tmp_path) == (
         f"{tmp_path}: holds a comparison, not outcomes of soft-labels; show it with: dissensus "
         f"compare --show {tmp_path}"
     )
@@ -261,9 +258,7 @@ def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -
         predicted = arrays["predicted"]
     np.savez(fit / "answers.npz", predicted=predicted[:200])
     without_checksums(fit / "fit.json")
-    with pytest.raises(DataError) as caught:
-        PAPER.report(some)
-    assert str(caught.value) == (
+    assert error_text(PAPER.report, some) == (
         "pos-cv, kl, seed 1000: 200 answers to 250 items; take its folder away and run the paper "
         "again"
     )
@@ -273,6 +268,5 @@ def test_damaged_folders_are_refused_in_one_line(folder: Path, tmp_path: Path) -
         PAPER.report(some)
     content = (fit / "fit.json").read_text()
     (fit / "fit.json").write_text(content.replace('"model": "kl"', '"model": "bert"'))
-    with pytest.raises(DataError) as caught:
-        PAPER.report(some)
-    assert str(caught.value) == f"{some / 'fits'}: bert@1000@pos-cv is not of this paper"
+    expected = f"{some / 'fits'}: bert@1000@pos-cv is not of this paper"
+    assert error_text(PAPER.report, some) == expected

@@ -32,6 +32,7 @@ from dissensus_papers.soft_labels.protocol import (
     with_automatic,
 )
 from papers.tests.tiny import QUICK, stems, tweets, vectors
+from tests.error_texts import error_text
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,18 @@ def trained(name: str, model: str, quick: list[tuple[str, str]], corpora: Any) -
     (outcome,) = task.done(Opened(ready), (Key(model, 1000, name),))
     assert isinstance(outcome, Outcome) and outcome.reason == ""
     return outcome
+
+
+def untrained(
+    name: str, model: str, quick: list[tuple[str, str]], corpus: Corpus
+) -> tuple[Corpus, Corpus, Any]:
+    """The parts for training and validation, and the method with the settings of the first run."""
+    (fold,) = folds(corpus, CONDITIONS[name])
+    train, _, validation = fold.parts(corpus)
+    assert validation is not None
+    method = methods(CONDITIONS[name], None, quick)[model]
+    method.init_seed, method.training = 1000, replace(method.training, seed=1000)
+    return train, validation, method
 
 
 # ---- settings ----
@@ -86,9 +99,7 @@ def test_the_kept_outcomes_can_be_gone_on_with() -> None:
 
 
 def test_tags_need_word_vectors() -> None:
-    with pytest.raises(DataError) as caught:
-        methods(CONDITIONS["pos-test"], None)
-    assert str(caught.value) == (
+    assert error_text(methods, CONDITIONS["pos-test"], None) == (
         "pos-test reads words: name a file of vectors with --glove (make glove)"
     )
 
@@ -101,11 +112,7 @@ def test_development_f1_is_scikit_learns_and_of_the_labels_chosen_by(
 ) -> None:
     one = trained("pos-test-silver", "kl", quick, corpora)
     corpus = with_automatic(corpora["pos_tweets"])
-    (fold,) = folds(corpus, CONDITIONS["pos-test-silver"])
-    train, _, validation = fold.parts(corpus)
-    assert validation is not None
-    method = methods(CONDITIONS["pos-test-silver"], None, quick)["kl"]
-    method.init_seed, method.training = 1000, replace(method.training, seed=1000)
+    train, validation, method = untrained("pos-test-silver", "kl", quick, corpus)
     output = method.fit(train, "tag").predict(validation)["tag"].consensus
     expected = f1_score(labels(validation, "tag", "gold"), output, average="macro")
     assert one.f1[0][-1] == pytest.approx(expected, abs=1e-5)
@@ -146,11 +153,7 @@ def test_losses_of_the_main_task_alone(
 ) -> None:
     one = trained("pos-test", "ce", quick, corpora)
     corpus = with_automatic(corpora["pos_tweets"])
-    (fold,) = folds(corpus, CONDITIONS["pos-test"])
-    train, _, validation = fold.parts(corpus)
-    assert validation is not None
-    method = methods(CONDITIONS["pos-test"], None, quick)["ce"]
-    method.init_seed, method.training = 1000, replace(method.training, seed=1000)
+    train, validation, method = untrained("pos-test", "ce", quick, corpus)
     method.fit(train, "tag")
     for part, loss in zip((train, validation), one.last[0], strict=True):
         q = method.predict(part)["tag"].distribution
@@ -219,16 +222,9 @@ def test_processes_end_the_same(
     quick: list[tuple[str, str]], corpora: dict[str, Corpus], tmp_path: Path
 ) -> None:
     arguments = [CONDITIONS["pos-test"]]
+    settings: dict[str, Any] = {"runs": 1, "settings": quick, "command": "this"}
     for n in (1, 2):
-        PAPER.run(
-            corpora,
-            arguments,
-            tmp_path / str(n),
-            runs=1,
-            processes=n,
-            settings=quick,
-            command="this",
-        )
+        PAPER.run(corpora, arguments, tmp_path / str(n), processes=n, **settings)
     assert files(tmp_path / "1") == files(tmp_path / "2")
 
 
@@ -256,12 +252,11 @@ def test_what_fails_is_said_and_the_rest_is_kept(
 
 def test_wrong_numbers_are_refused(corpora: dict[str, Corpus], tmp_path: Path) -> None:
     arguments = [CONDITIONS["stemming"]]
-    with pytest.raises(DataError) as caught:
-        PAPER.run(corpora, arguments, tmp_path, runs=11)
-    assert str(caught.value) == "the paper has 10 runs; ask for 1 to 10, not 11"
-    with pytest.raises(DataError) as caught:
-        PAPER.run(corpora, arguments, tmp_path, processes=0)
-    assert str(caught.value) == "at least one process is needed, found 0"
+    for numbers, expected in (
+        ({"runs": 11}, "the paper has 10 runs; ask for 1 to 10, not 11"),
+        ({"processes": 0}, "at least one process is needed, found 0"),
+    ):
+        assert error_text(PAPER.run, corpora, arguments, tmp_path, **numbers) == expected
 
 
 def test_a_missing_file_of_vectors_is_said_before_anything_is_begun(

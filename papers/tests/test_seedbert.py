@@ -28,6 +28,7 @@ from dissensus_papers.seedbert.protocol import (
     trials,
 )
 from papers.tests.tiny_seedbert import corpus, write
+from tests.error_texts import refusal
 from tests.tiny import tiny_bert
 
 ON_FIRST = CONDITIONS[FIRST].models
@@ -298,11 +299,9 @@ def test_out_of_time_it_ends_though_others_wait_for_what_is_left_out(tmp_path: P
         "time_limit": 0.0,
         "settings": [("encoder", "none")],
     }
-    with pytest.raises(Unfinished) as caught:
-        PAPER.run({FIRST: corpus(FIRST, 40)}, conditions, tmp_path, **given)
-    assert str(caught.value) == (
-        "Time limit reached: 0 of 30 fits done. Run the same command again to resume."
-    )
+    assert refusal(
+        Unfinished, PAPER.run, {FIRST: corpus(FIRST, 40)}, conditions, tmp_path, **given
+    ) == ("Time limit reached: 0 of 30 fits done. Run the same command again to resume.")
 
 
 def test_what_failed_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+from tests.error_texts import error_text
 
 LEVELS = Ordinal(("1", "2", "3"))
 SCALES: dict[str, Scale] = {
@@ -199,9 +200,7 @@ def test_over_raters_needs_three_known_annotators() -> None:
     assert np.isnan(interval("percent", two_annotators((5, 5, 5, 5)), over="raters")).all()
     given = np.array([0, 0, 1]), None, np.array([0, 1, 1])
     votes = Annotations.from_arrays(*given, LEVELS, count=np.array([2, 3, 4]))
-    with pytest.raises(DataError) as error:
-        interval("percent", votes, over="raters")
-    assert str(error.value) == (
+    assert error_text(interval, "percent", votes, over="raters") == (
         "an interval over annotators needs known annotators; these answers are anonymous"
     )
     with pytest.raises(DataError) as error:

@@ -30,7 +30,7 @@ from dissensus.methods.soft_label import SoftLabel
 from dissensus.training import Training
 from dissensus.within import deadline
 from tests.crowds import anonymous, feature_crowd
-from tests.error_texts import error_text
+from tests.error_texts import error_text, refusal
 from tests.evaluation.faulty import Blended, Broken, Dying, Endless, Faulting, Nowhere
 
 QUICK = Training(epochs=2, device="cpu")
@@ -211,9 +211,7 @@ def test_another_comparison_in_the_same_folder_is_refused(crowd: Corpus, tmp_pat
     run(crowd, tmp_path / "out")
 
     def refused(corpus: Corpus, **options: Any) -> str:
-        with pytest.raises(DataError) as caught:
-            run(corpus, tmp_path / "out", **options)
-        return str(caught.value)
+        return error_text(run, corpus, tmp_path / "out", **options)
 
     start, end = (
         f"{tmp_path / 'out'}: contains another comparison: ",
@@ -354,9 +352,9 @@ def test_a_lost_gpu_ends_a_comparison_in_this_process(
     for name in ("is_initialized", "synchronize"):  # restored afterwards
         monkeypatch.setattr(torch.cuda, name, getattr(torch.cuda, name))
     faulting = Faulting(tally=str(tmp_path / "tally"))
-    with pytest.raises(ModelError) as caught:
-        run(crowd, tmp_path / "out", {"faulting": faulting}, processes=1)
-    assert str(caught.value) == (
+    assert refusal(
+        ModelError, run, crowd, tmp_path / "out", {"faulting": faulting}, processes=1
+    ) == (
         "the GPU cannot be used by this process any more (CUDA error: an illegal memory access was "
         "encountered); run the same command again to resume"
     )

@@ -172,9 +172,6 @@ def test_items_that_nobody_answered_are_dealt_out_too() -> None:
     assert np.bincount(dealt(k_fold(empty, 2, stratify="q"), 10)).tolist() == [5, 5]
 
 
-# ---- bad input ----
-
-
 # ---- real corpora ----
 
 

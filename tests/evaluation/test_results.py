@@ -104,9 +104,6 @@ def test_groups_are_kept(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["items.parquet", "results.json"]
 
 
-# ---- runs ----
-
-
 # ---- bad input ----
 
 

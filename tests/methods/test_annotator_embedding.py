@@ -170,6 +170,3 @@ def test_known_annotators_are_predicted_by_themselves() -> None:
         fitted.predict(corpus, unknown=how)["q"].distribution for how in ("error", "attributes")
     )
     np.testing.assert_array_equal(first, second)
-
-
-# ---- what is refused ----

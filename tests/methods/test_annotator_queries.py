@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -186,13 +187,7 @@ def test_items_that_are_parts_of_contents(reads: Any) -> None:
 
     corpus = sequences()
     start, stop = np.zeros((corpus.n_items, 1)), np.ones((corpus.n_items, 1))
-    parts = Corpus.build(
-        "parts",
-        corpus.items,
-        corpus.questions,
-        contents={"x": (corpus.contents["x"], corpus.content["x"])},
-        focus=Focus("x", start, stop),
-    )
+    parts = replace(corpus, focus=Focus("x", start, stop))
     fitted = method(reads=reads).fit(parts)
     attention = fitted.predict(parts, attention=True)["q"].attention[0]
     outside = [attention.of_pair(pair)[1:].sum() for pair in range(attention.n_pairs)]

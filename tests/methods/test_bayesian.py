@@ -168,9 +168,6 @@ def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
         np.testing.assert_array_equal(other.weights()[name], weights)
 
 
-# ---- side by side, and stopped ----
-
-
 # ---- the comparison it comes from ----
 
 
@@ -198,6 +195,3 @@ def test_seedberts_baselines_train_as_the_paper_trained_them(
     fitted = method.fit(text_crowd(20, 0))
     assert fitted.log_.rate == [5e-6] * 3
     assert np.isfinite(fitted.predict(text_crowd(20, 1))["q"].distribution).all()
-
-
-# ---- what is refused ----

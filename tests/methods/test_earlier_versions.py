@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from dissensus import load
-from dissensus.errors import DataError, ModelError
+from dissensus.errors import ModelError
 from dissensus.evaluation import compare, k_fold
 from dissensus.methods import AnnotatorHeads, AnnotatorQueries, Method, build
 from dissensus.methods.framework.model_folder import WEIGHTS, checksum, plain
 from dissensus.testing import example_corpus, quick
+from tests.error_texts import error_text, refusal
 
 
 def older_folder(fitted: Method, folder: Path, name: str, **settings: Any) -> Path:
@@ -46,9 +47,7 @@ def test_settings_that_are_gone_are_named(
 ) -> None:
     fitted = quick(cls()).fit(example_corpus("nominal"))
     folder = older_folder(fitted, tmp_path / "model", cls.name, **{setting: value})
-    with pytest.raises(ModelError) as error:
-        load(folder)
-    assert str(error.value) == (
+    assert refusal(ModelError, load, folder) == (
         f"{folder}: trained by an earlier version with {setting}={value}, a setting that is gone; "
         "train again without it, or load it with that version"
     )
@@ -63,9 +62,7 @@ def test_comparisons_are_refused_in_one_line(tmp_path: Path) -> None:
     begun["facts"] |= {"base-heads's rank": 0}
     begun.pop("checksums", None)
     path.write_text(json.dumps(begun))
-    with pytest.raises(DataError) as error:
-        compare(corpus, methods, out=tmp_path, **options)
-    assert str(error.value) == (
+    assert error_text(compare, corpus, methods, out=tmp_path, **options) == (
         f"{tmp_path}: contains another comparison: base-heads's rank: 0 there, None here. It was "
         "begun by another version: resume it with that version, or choose another folder"
     )

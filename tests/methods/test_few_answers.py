@@ -25,19 +25,14 @@ from dissensus.methods.framework.model_folder import WEIGHTS, checksum
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Training, sparse_tables
 from dissensus.training.examples import batches
-from tests.crowds import confused_crowd, feature_crowd
+from tests.crowds import feature_crowd, few_answers
 
 QUICK = Training(epochs=10, learning_rate=1e-2, device="cpu")
 
 
 @pytest.fixture(scope="module")
 def few() -> Corpus:
-    """A crowd in which the tenth annotator, who guesses, gave three answers."""
-    corpus, _ = confused_crowd(200)
-    rows = corpus["q"]
-    kept = np.ones(rows.n_rows, bool)
-    kept[np.flatnonzero(rows.annotator_codes("test") == 9)[3:]] = False
-    return replace(corpus, questions={"q": rows.take(kept)})
+    return few_answers()
 
 
 def heads(**settings: object) -> AnnotatorHeads:

@@ -131,6 +131,3 @@ def test_base_is_annotator_heads_with_other_settings() -> None:
     heads = quick(AnnotatorHeads(common=False, hidden=(256,))).fit(corpus)
     np.testing.assert_array_equal(_by_annotator(base, corpus), _by_annotator(heads, corpus))
     assert base.get_params() == heads.get_params()
-
-
-# ---- all three ----

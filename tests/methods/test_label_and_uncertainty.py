@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,9 +155,6 @@ def test_the_label_may_be_gold() -> None:
     gold = Annotations.from_arrays(
         np.arange(60), None, np.full(60, 2), crowd["q"].scale, items=crowd.items
     )
-    contents = {"x": (crowd.contents["x"], crowd.content["x"])}
-    corpus = Corpus.build(
-        "golden", crowd.items, {"q": crowd["q"]}, gold={"q": gold}, contents=contents
-    )
+    corpus = replace(crowd, gold={"q": gold})
     prediction = LabelAndUncertainty(label="gold", **QUICK).fit(corpus).predict(corpus)["q"]
     assert (prediction.consensus == 2).all()

@@ -23,6 +23,7 @@ from dissensus.methods.framework.settings import configured
 from dissensus.metrics import METRICS
 from dissensus.training import Training
 from tests.crowds import feature_crowd
+from tests.error_texts import refusal
 
 
 def test_annotator_majority_by_hand() -> None:
@@ -98,12 +99,7 @@ def test_heads_learn_each_annotator_and_single_cannot() -> None:
 
 def test_heads_learn_two_questions_at_once() -> None:
     rated, named = feature_crowd("interval", n_items=200), feature_crowd("nominal", n_items=200)
-    corpus = Corpus.build(
-        "both",
-        rated.items,
-        {"v": rated["q"], "class": named["q"]},
-        contents={"x": (rated.contents["x"], rated.content["x"])},
-    )
+    corpus = replace(rated, questions={"v": rated["q"], "class": named["q"]})
     training = Training(epochs=20, learning_rate=0.01)
     fitted = AnnotatorHeads(encoder="features", training=training).fit(corpus)
     predictions = fitted.predict(corpus)
@@ -165,13 +161,7 @@ def test_single_learns_from_gold_where_it_is_told() -> None:
     gold = Annotations.from_arrays(
         np.arange(60), None, np.full(60, 2), crowd["q"].scale, items=crowd.items
     )
-    corpus = Corpus.build(
-        "golden",
-        crowd.items,
-        {"q": crowd["q"]},
-        gold={"q": gold},
-        contents={"x": (crowd.contents["x"], crowd.content["x"])},
-    )
+    corpus = replace(crowd, gold={"q": gold})
     fitted = Single(encoder="features", label="gold").fit(corpus)
     assert (fitted.predict(corpus)["q"].consensus == 2).all()
 
@@ -232,9 +222,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
 def test_a_damaged_model(model: Path, damage: str) -> None:
     spoil, message = DAMAGES[damage]
     spoil(model)
-    with pytest.raises(DissensusError) as caught:
-        ds.load(model)
-    assert str(caught.value) == message.format(model)
+    assert refusal(DissensusError, ds.load, model) == message.format(model)
 
 
 def test_a_config_that_is_cut_off(model: Path) -> None:

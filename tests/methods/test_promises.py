@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dissensus import Corpus, Predictions
+from dissensus import Predictions
 from dissensus.errors import DataError, ModelError
 from dissensus.evaluation.execution.task import drawn
 from dissensus.methods import METHODS, PRESETS, method
@@ -62,9 +63,16 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_settings_that_do_not_exist(name: str) -> None:
+def test_what_is_said_before_fitting(name: str, tmp_path: Path) -> None:
+    built = make(name)
     with pytest.raises(ModelError, match=f"{name} has no setting 'hiden'.*; it has "):
-        make(name).set_params(hiden=1)
+        built.set_params(hiden=1)
+    with pytest.raises(ModelError, match=f"^{name} is not fitted yet; call fit first$"):
+        built.predict(feature_crowd())
+    with pytest.raises(ModelError, match=f"^{name} is not fitted yet; there is nothing to save$"):
+        built.save(tmp_path / "model")
+    with pytest.raises(DataError, match="^made-up: no question 'mood'; it has 'q'$"):
+        built.fit(feature_crowd(), "mood")
 
 
 def test_settings_go_through_clone(name: str) -> None:
@@ -72,18 +80,6 @@ def test_settings_go_through_clone(name: str) -> None:
 
     built = make(name)
     assert clone(built).get_params() == built.get_params()
-
-
-def test_asking_before_fitting(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=f"^{name} is not fitted yet; call fit first$"):
-        make(name).predict(feature_crowd())
-    with pytest.raises(ModelError, match=f"^{name} is not fitted yet; there is nothing to save$"):
-        make(name).save(tmp_path / "model")
-
-
-def test_a_question_that_was_not_asked(name: str) -> None:
-    with pytest.raises(DataError, match="^made-up: no question 'mood'; it has 'q'$"):
-        make(name).fit(feature_crowd(), "mood")
 
 
 @pytest.mark.parametrize(
@@ -112,12 +108,7 @@ def test_trials_of_the_search_space_can_be_fitted(name: str) -> None:
 def test_order_of_rows_and_names_does_not_matter_to_the_floors() -> None:
     crowd = feature_crowd()
     rows = np.random.default_rng(0).permutation(crowd["q"].n_rows)
-    shuffled = Corpus.build(
-        crowd.name,
-        crowd.items,
-        {"q": crowd["q"].take(rows)},
-        contents={"x": (crowd.contents["x"], crowd.content["x"])},
-    )
+    shuffled = replace(crowd, questions={"q": crowd["q"].take(rows)})
     for name in ("prior", "annotator-majority"):
         _assert_same(*(make(name).fit(given).predict(crowd) for given in (crowd, shuffled)))
 

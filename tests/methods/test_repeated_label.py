@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dissensus import Corpus, Interval
+from dissensus import Interval
 from dissensus.methods import RepeatedLabel, SoftLabel
 from dissensus.training import Training
 from tests.crowds import anonymous, feature_crowd, thinned
@@ -37,8 +38,7 @@ def test_its_loss_is_soft_labels_cross_entropy_weighted_by_votes(kind: str, form
 def test_ratings_are_learned_without_the_grid() -> None:
     crowd = feature_crowd("interval")
     coarse = crowd["q"].to(Interval(0, 10, n_bins=4))
-    contents = {"x": (crowd.contents["x"], crowd.content["x"])}
-    corpus = Corpus.build("made-up", crowd.items, {"q": coarse}, contents=contents)
+    corpus = replace(crowd, questions={"q": coarse})
     fine, rough = (RepeatedLabel(**QUICK).fit(c).predict(c)["q"].consensus for c in (crowd, corpus))
     np.testing.assert_array_equal(fine, rough)
     soft = SoftLabel(weighted=True, **QUICK).fit(crowd).predict(crowd)["q"].consensus
@@ -47,12 +47,7 @@ def test_ratings_are_learned_without_the_grid() -> None:
 
 def test_two_questions_of_which_an_item_may_have_one() -> None:
     one, other = thinned(feature_crowd("nominal"), 0.4), thinned(feature_crowd("interval"), 0.4, 1)
-    both = Corpus.build(
-        "both",
-        one.items,
-        {"class": one["q"], "rating": other["q"]},
-        contents={"x": (one.contents["x"], one.content["x"])},
-    )
+    both = replace(one, questions={"class": one["q"], "rating": other["q"]})
     fitted = RepeatedLabel(**QUICK).fit(both)
     assert len(fitted.learns(both)) > len(np.unique(one["q"].item))
     prediction = fitted.predict(both)

@@ -351,6 +351,3 @@ def test_the_mean_is_tempered_by_labels_set_aside(tmp_path: Path) -> None:
     assert result == pytest.approx(best_temperature(SCALES["nominal"], bare[aside], label[aside]))
     _, runs = begun(crowd, encoder="features", vary="order+bag", temperature=True, held_out=0.3)
     assert all(not np.isin(run.learned, aside).any() for run in runs)
-
-
-# ---- errors ----

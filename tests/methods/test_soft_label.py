@@ -140,12 +140,8 @@ def test_weighted_items_count_as_often_as_they_were_answered() -> None:
 def test_a_value_nobody_gave_in_training_is_never_impossible() -> None:
     train, test = feature_crowd(n_items=100), feature_crowd(n_items=50, seed=1)
     seen = train["q"].take(train["q"].answer != 2)
-    contents = {"x": (train.contents["x"], train.content["x"])}
-    corpus = Corpus.build("made-up", train.items, {"q": seen}, contents=contents)
+    corpus = dataclasses.replace(train, questions={"q": seen})
     assert (test["q"].answer == 2).any()
     for loss in DIVERGENCES:
         score = cross_entropy(soft(loss=loss).fit(corpus).predict(test)["q"], test["q"])
         assert np.isfinite(score), loss
-
-
-# ---- errors ----

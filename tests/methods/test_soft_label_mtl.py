@@ -136,6 +136,3 @@ def test_every_method_has_the_papers_network(cls: type[Method]) -> None:
     assert not any("mean" in name for name in shapes)  # nothing is standardised
     prediction = fitted.predict(test)["q"]
     assert (prediction.consensus == test["q"].consensus().answer).mean() > 0.6
-
-
-# ---- errors ----

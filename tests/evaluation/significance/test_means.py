@@ -249,6 +249,3 @@ def test_levels_hold_where_nothing_differs_and_fail_where_half_is_left_out() -> 
         false["items"] += over_items(first, second, resamples=299).p < 0.05
     assert false["both"] <= 200 * 0.05 + 4 * np.sqrt(200 * 0.05 * 0.95)
     assert false["items"] > 40  # other seeds are another question
-
-
-# ---- bad input ----

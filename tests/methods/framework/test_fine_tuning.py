@@ -212,13 +212,7 @@ def test_a_focus_is_pooled_as_a_store_pools_it(tiny: str) -> None:
     start = np.array([[0.0], [4.0], [8.0], [np.nan], [0.0]])
     stop = np.array([[7.0], [7.0], [9.0], [np.nan], [2.0]])
     start[2], stop[2] = 90.0, 99.0  # overlaps nothing: the whole text
-    corpus = Corpus.build(
-        "small",
-        corpus.items,
-        {"q": corpus["q"]},
-        contents={"text": (corpus.contents["text"], corpus.content["text"])},
-        focus=Focus("text", start, stop),
-    )
+    corpus = dataclasses.replace(corpus, focus=Focus("text", start, stop))
     read = encodings(corpus, tiny)
     table = Table.of_pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
     examples = Examples.of_corpus(corpus, read, table, tuned=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,9 +110,7 @@ def _untaught() -> Corpus:
     crowd = feature_crowd(n_annotators=5)
     answers, annotator = crowd["q"], crowd["q"].annotator_codes("test")
     first = answers.take(annotator != 4)
-    second = answers.take((annotator != 4) & (annotator != 3))
-    contents = {"x": (crowd.contents["x"], crowd.content["x"])}
-    return Corpus.build("made-up", crowd.items, {"q": first, "r": second}, contents=contents)
+    return replace(crowd, questions={"q": first, "r": answers.take(annotator < 3)})
 
 
 INDIVIDUAL = {

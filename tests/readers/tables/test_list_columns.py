@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dissensus.errors import DataError
 from dissensus.readers import read
+from tests.error_texts import error_text
 from tests.readers.conftest import rows_of
 
 ROWS = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no"), ("t2", "eve", "no")]
@@ -89,9 +89,7 @@ def test_lists_of_different_lengths(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     rows = [*LISTS, {**LISTS[0], "id": "t3", "labels": ["no"]}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(DataError) as error:
-        read(path)
-    assert str(error.value) == (
+    assert error_text(read, path) == (
         f"{path}, line 3: 2 entries in 'annotators', but 1 in 'labels'; write one for each "
         "annotator"
     )

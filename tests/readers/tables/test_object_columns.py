@@ -11,6 +11,7 @@ import pytest
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.readers import read
+from tests.error_texts import error_text
 from tests.readers.conftest import Write, rows_of
 
 ANSWERS: list[dict[str, Any]] = [
@@ -64,9 +65,7 @@ def test_structs_of_a_table_in_memory() -> None:
 def test_the_same_keys_everywhere_may_be_questions(write: Write) -> None:
     objects = [{"toxic": "yes", "insult": "no"}, {"toxic": "no", "insult": "yes"}]
     path = write(lines(objects, "labels"), "labels.jsonl")
-    with pytest.raises(DataError) as refusal:
-        read(path)
-    assert str(refusal.value) == (
+    assert error_text(read, path) == (
         f"{path}: 'labels' contains objects with the keys 'toxic', 'insult', which may be "
         "annotators, questions, or values with their counts; use dissensus describe "
         f"{path} --answer labels --answer-cells keys if they are annotators, dissensus describe "

@@ -336,14 +336,6 @@ def test_an_item_on_two_rows(write: Write) -> None:
     path = write("item,ann1,ann2\nt1,x,\nt1,,y\nt2,x,x\n")
     assert rows_of(read(path))[:2] == [("t1", "ann1", "x"), ("t1", "ann2", "y")]
     path = write("item,ann1,ann2\nt1,x,y\nt1,y,y\nt2,x,x\n")
-    message = (
-        f"{path}: item = item, annotator = annotator: answer: annotator 'ann1' answered item "
-        "'t1' 2 times (2 such pairs); "
-        "keep one row each, or say what to do with repeats (--repeats): keep, first, last; "
-        "or set, if they are several values of one answer"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
     assert rows_of(read(path, repeats="last"))[0] == ("t1", "ann1", "y")
     assert rows_of(read(path, repeats="set"))[:2] == [
         ("t1", "ann1", ("x", "y")),
@@ -356,13 +348,6 @@ def test_an_item_on_two_rows(write: Write) -> None:
 
 def test_annotators_who_answer_in_different_ways(write: Write) -> None:
     path = write("id,ann1,ann2\n1,3,maybe\n2,2,no\n")
-    message = (
-        f"{path}: 'ann1' answers in numbers ('3'), 'ann2' answers in words ('maybe'); name the "
-        "columns that are annotators (annotators=, --annotator-columns), or declare a scale that "
-        "contains both (scale=, --scale)"
-    )
-    with pytest.raises(DataError, match=refused(message)):
-        read(path)
     assert read(path, scale="nominal")["answer"].answers() == ["3", "maybe", "2", "no"]
     path = write('{"item": 1, "ann1": ["joy"], "ann2": "joy"}', "a.jsonl")
     with pytest.raises(DataError, match="'ann2' answers in words .'joy'., 'ann1' answers in sets"):
