@@ -177,7 +177,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
     if front["rationales"]:
         spans = _columns(folder / "rationales.parquet")
         item, annotator = (spans[name].to_numpy() for name in ("item", "annotator"))
-        texts = {name: spans[name] for name in ("question", "role", "kind")}
+        texts = {name: string_array(spans[name]) for name in ("question", "role", "kind")}
         start, stop = _ends(spans, "")
         rationales = Rationales(item, annotator, start=start, stop=stop, **texts)
     return make(
