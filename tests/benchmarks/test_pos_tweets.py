@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,7 @@ import pytest
 
 from dissensus import Annotations
 from dissensus.aggregation import DawidSkene
-
-SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "gpu"
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    return importlib.import_module
+from tests.benchmarks.test_archive import script as script
 
 
 def crowd(n_items: int = 300, n_annotators: int = 12, seed: int = 0) -> Annotations:

@@ -25,6 +25,7 @@ from dissensus.training.loop import Trainer
 from dissensus.training.stacking.groups import train_all
 from tests.crowds import SCALES, feature_crowd
 from tests.tiny import WORDS, tiny_bert
+from tests.training.test_stack import assert_same_weights, in_float64
 
 QUICK = Training(epochs=3, batch_size=16, device="cpu")
 
@@ -188,18 +189,11 @@ def test_side_by_side_they_end_as_one_by_one(kind: str, vary: str) -> None:
         _, runs = begun(crowd, encoder="features", hidden=(4,), vary=vary, pool="mean")
         for run in runs:
             run.network.double()
-        pooled = {role: stored.double() for role, stored in runs[0].examples.pooled.items()}
-        targets = {
-            name: stored.double() if stored.is_floating_point() else stored
-            for name, stored in runs[0].examples.targets.items()
-        }
-        examples = replace(runs[0].examples, pooled=pooled, targets=targets)
+        examples = in_float64(runs[0].examples)
         runs = [replace(run, examples=examples) for run in runs]
         assert train_all(runs, None if together else False) == {}
-        ends.append([run.network.state_dict() for run in runs])
-    for one, other in zip(*ends, strict=True):
-        for name, stored in one.items():
-            torch.testing.assert_close(other[name], stored, rtol=0, atol=1e-10)
+        ends.append(runs)
+    assert_same_weights(*ends)
 
 
 def test_a_stack_that_fails_is_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

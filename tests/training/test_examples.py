@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from dissensus import Annotations, Corpus, Interval, Names, Nominal
+from dissensus import Annotations, Corpus, Interval, Names
 from dissensus.contents import Contents
 from dissensus.encoders import FeaturesEncoder, encodings
 from dissensus.training import Examples, Training
@@ -62,24 +62,9 @@ def test_questions_are_joined_by_response() -> None:
 
 
 def test_repeats_and_counts_stay_rows_of_their_own() -> None:
-    twice = Annotations.from_arrays(
-        np.array([0, 0]),
-        np.array([1, 1]),
-        np.array([1.0, 3.0]),
-        Interval(0, 10),
-        items=Names.range(3),
-        annotators=PEOPLE,
-        repeats="keep",
-    )
+    twice = _asked([0, 0], [1, 1], [1, 3], repeats="keep")
     assert len(Table.of_corpus(_corpus(v=twice), ("v",)).item) == 2
-    votes = Annotations.from_arrays(
-        np.array([0, 0, 1]),
-        None,
-        np.array([0, 1, 1]),
-        Nominal(("a", "b")),
-        items=Names.range(3),
-        count=[3, 4, 5],
-    )
+    votes = _asked([0, 0, 1], None, [0, 1, 1], count=[3, 4, 5])
     assert Table.of_corpus(_corpus(v=votes), ("v",)).weight["v"].tolist() == [3, 4, 5]
 
 

@@ -28,7 +28,7 @@ from dissensus.methods import (
     SoftLabelMtl,
 )
 from dissensus.methods.framework.trained import TrainedMethod
-from dissensus.training import Batch, Network, Outputs, Sizes, Training
+from dissensus.training import Batch, Examples, Network, Outputs, Sizes, Training
 from dissensus.training.loop import Trainer
 from dissensus.training.stacking import cuda_graph, stack
 from dissensus.training.stacking import weights as stacked_weights
@@ -45,7 +45,13 @@ def run_of(method: TrainedMethod, corpus: Corpus) -> Trainer:
     method.begin_fit(corpus, None, None)
     run = method.trainer(corpus, None)
     network = run.network.double()
-    examples = run.examples
+    examples = in_float64(run.examples)
+    return Trainer(
+        network, run.losses, examples, run.training, run.validation, run.learned, run.kind
+    )
+
+
+def in_float64(examples: Examples) -> Examples:
     pooled = {role: stored.double() for role, stored in examples.pooled.items()}
     targets = {
         name: stored.double() if stored.is_floating_point() else stored
@@ -56,10 +62,7 @@ def run_of(method: TrainedMethod, corpus: Corpus) -> Trainer:
         for question, stored in examples.table.answer.items()
     }
     table = replace(examples.table, answer=answer)
-    examples = replace(examples, pooled=pooled, targets=targets, table=table)
-    return Trainer(
-        network, run.losses, examples, run.training, run.validation, run.learned, run.kind
-    )
+    return replace(examples, pooled=pooled, targets=targets, table=table)
 
 
 def weights_of(runs: list[Trainer]) -> list[dict[str, np.ndarray]]:
@@ -67,6 +70,14 @@ def weights_of(runs: list[Trainer]) -> list[dict[str, np.ndarray]]:
         {name: state.numpy().copy() for name, state in run.network.state_dict().items()}
         for run in runs
     ]
+
+
+def assert_same_weights(
+    runs: list[Trainer], others: list[Trainer], tolerance: float = 1e-10
+) -> None:
+    for one, other in zip(weights_of(runs), weights_of(others), strict=True):
+        for name, stored in one.items():
+            np.testing.assert_allclose(other[name], stored, rtol=0, atol=tolerance, err_msg=name)
 
 
 def assert_same(make: Callable[[], list[Trainer]], tolerance: float = 1e-10) -> list[Trainer]:
@@ -78,9 +89,7 @@ def assert_same(make: Callable[[], list[Trainer]], tolerance: float = 1e-10) -> 
     stack = Stack(together)
     stack.train()
     assert not stack.errors
-    for one, other in zip(weights_of(alone), weights_of(together), strict=True):
-        for name, stored in one.items():
-            np.testing.assert_allclose(other[name], stored, rtol=0, atol=tolerance, err_msg=name)
+    assert_same_weights(alone, together, tolerance)
     for single, stacked in zip(alone, together, strict=True):
         assert stacked.log.train == pytest.approx(single.log.train, abs=1e-9)
         assert stacked.log.rate == pytest.approx(single.log.rate, rel=1e-12)
@@ -324,10 +333,8 @@ def test_compiled_steps_are_the_same(case: str, tmp_path: Path) -> None:
         run.train()
     for runs in (together, again):
         Stack(runs).train()
-    for one, other, third in zip(*map(weights_of, (alone, together, again)), strict=True):
-        for name, stored in one.items():
-            np.testing.assert_allclose(other[name], stored, rtol=0, atol=1e-10, err_msg=name)
-            np.testing.assert_array_equal(third[name], other[name], err_msg=name)
+    assert_same_weights(alone, together)
+    assert_same_weights(together, again, tolerance=0)
 
 
 def test_members_that_see_the_same_batches_stop_when_they_will() -> None:
@@ -433,9 +440,7 @@ def test_captured_steps_are_the_same(in_parts: bool, captured: list[torch.device
         run.train()
     Stack(stacked, graph=True).train()
     assert len(captured) == (1 if in_parts else 2)
-    for one, other in zip(weights_of(alone), weights_of(stacked), strict=True):
-        for name, weights in one.items():
-            np.testing.assert_allclose(other[name], weights, rtol=0, atol=1e-10, err_msg=name)
+    assert_same_weights(alone, stacked)
 
 
 IN_PARTS: dict[str, Any] = {

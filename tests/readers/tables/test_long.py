@@ -360,11 +360,8 @@ def test_decimal_commas(write: Write, lines: str, scale: str | None, kind: str) 
     assert numbers == (kind == "interval") != names
 
 
-REPEATED = HEADER + "t1,ann,yes\nt1,ann,no\nt2,ann,no\n"
-
-
 def test_rules_for_repeats(write: Write) -> None:
-    path = write(REPEATED)
+    path = write(HEADER + "t1,ann,yes\nt1,ann,no\nt2,ann,no\n")
     assert read(path, repeats="keep")["label"].n_rows == 3
     corpus = read(path, repeats="last")
     assert corpus["label"].answers() == ["no", "no"]

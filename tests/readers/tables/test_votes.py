@@ -239,27 +239,22 @@ def test_a_majority_with_a_count_is_never_unanimous_votes(write: Write) -> None:
 
 
 RATINGS = np.random.default_rng(3).integers(1, 6, size=(30, 3))
+RANKS = np.stack([np.random.default_rng(n).permutation(3) + 1 for n in range(30)])
+QUESTIONS = dict(zip(("grammar", "fluency", "meaning"), RATINGS.T, strict=True))
 
 
 @pytest.mark.parametrize(
-    ("what", "columns"),
+    "columns",
     [
-        ("ratings of three questions with their sum", {"total": RATINGS.sum(axis=1)}),
-        ("the same with their mean", {"mean": RATINGS.mean(axis=1)}),
+        QUESTIONS | {"total": RATINGS.sum(axis=1)},
+        QUESTIONS | {"mean": RATINGS.mean(axis=1)},
+        {f"system {n}": RANKS[:, n] for n in range(3)},
     ],
+    ids=["ratings with their sum", "ratings with their mean", "ranks"],
 )
-def test_ratings_and_their_sum_are_no_votes(write: Write, what: str, columns: Any) -> None:
-    table = {"id": range(30), "grammar": RATINGS[:, 0], "fluency": RATINGS[:, 1]}
-    path = write(text_of(table | {"meaning": RATINGS[:, 2]} | columns))
+def test_ratings_and_ranks_are_no_votes(write: Write, columns: Any) -> None:
     with pytest.raises(NoAnswersError, match="no column of answers recognised"):
-        read(path)
-
-
-def test_ranks_are_no_votes(write: Write) -> None:
-    ranks = np.stack([np.random.default_rng(n).permutation(3) + 1 for n in range(30)])
-    table = {"id": range(30)} | {f"system {n}": ranks[:, n] for n in range(3)}
-    with pytest.raises(NoAnswersError, match="no column of answers recognised"):
-        read(write(text_of(table)))
+        read(write(text_of({"id": range(30)} | columns)))
 
 
 def test_counts_of_something_else_beside_answers(write: Write) -> None:

@@ -233,12 +233,8 @@ def test_numbered_questions_are_not_annotators(write: Write) -> None:
 
 def test_numbered_columns_with_gaps_are_annotators() -> None:
     table = pd.DataFrame([[0, np.nan, 1], [1, 1, np.nan]])
-    assert rows_of(read(table)) == [
-        ("0", "0", "0"),
-        ("0", "2", "1"),
-        ("1", "0", "1"),
-        ("1", "1", "1"),
-    ]
+    rows = [("0", "0", "0"), ("0", "2", "1"), ("1", "0", "1"), ("1", "1", "1")]
+    assert rows_of(read(table)) == rows
 
 
 def test_a_pandas_index_of_texts_names_the_items() -> None:
