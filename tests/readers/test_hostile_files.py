@@ -108,6 +108,12 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
         "300,000 columns, more than 10,000",
     ),
     "columns.jsonl": (lines([{str(i): 1 for i in range(20_000)}]), "columns, more than 10,000"),
+    "million.csv": (
+        lambda path: void(
+            path.write_text("\n".join([",".join(map("c{}".format, range(10**6)))] * 6))
+        ),
+        "1,000,000 columns, more than 10,000",
+    ),
     "loop.csv": (lambda path: path.symlink_to(path.name), "no such file or folder"),
 }
 

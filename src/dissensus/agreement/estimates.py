@@ -22,7 +22,7 @@ NamedWeights = Literal["identity", "linear", "quadratic", "ordinal"]
 Weights = NamedWeights | np.ndarray | None
 
 
-MOST_VALUES = 7_000  # that all pairs of are compared: 2 GB with all that is computed from them
+MOST_VALUES = 5_000  # that all pairs of are compared: 1 GB with all that is computed from them
 
 
 def unequal(n_values: int) -> np.ndarray:
