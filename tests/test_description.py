@@ -275,8 +275,8 @@ def test_the_work_of_finding_copies_is_limited(monkeypatch: pytest.MonkeyPatch) 
     """20,000 annotators with the same 25 items took minutes."""
     annotations = planted("nominal", seed=1)
     monkeypatch.setattr(copied_answers, "MOST_PAIRS", 500)
-    rows = copied_answers._Answers.of(annotations)
-    rare = rows._sampled(np.arange(1500))
+    rows = copied_answers.Answers.of(annotations)
+    rare = rows.sampled(np.arange(1500))
     assert 0 < (np.unique(rows.group[rare], return_counts=True)[1] ** 2).sum() <= 500
     assert [pair.annotators for pair in question(annotations).duplicated] == [["3", "4"]]
 

@@ -178,7 +178,7 @@ def scaled(answer: Any, scale: Scale | None) -> tuple[np.ndarray, Scale]:
         return scale.encode(answer), scale
     try:
         texts = string_array(answer)
-    except pa.ArrowNotImplementedError:
+    except DataError:
         raise DataError("answers that are lists of values need a multi-label scale") from None
     if texts.null_count:
         raise DataError(f"row {first_null(texts) + 1} has no answer; leave such rows out")

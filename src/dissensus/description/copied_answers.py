@@ -109,7 +109,7 @@ def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np
 
     Reference: Dawid and Skene (1979), doi:10.2307/2346806.
     """
-    rows = _Answers.of(annotations)
+    rows = Answers.of(annotations)
     same = np.arange(annotations.n_annotators)
     pairs = [
         pair
@@ -152,7 +152,7 @@ class _Pair:
 
 
 @dataclass(frozen=True, eq=False)
-class _Answers:
+class Answers:
     """Rows sorted by annotator, then by item; one for each annotator and item."""
 
     annotator: np.ndarray  # (n_rows,)
@@ -169,7 +169,7 @@ class _Answers:
     ordered: bool  # whether answers are levels or ratings
 
     @classmethod
-    def of(cls, annotations: Annotations) -> _Answers:
+    def of(cls, annotations: Annotations) -> Answers:
         annotator = annotations.annotator_codes("finding copies").astype(np.int64)
         item = annotations.item.astype(np.int64)
         _, answer = np.unique(annotations.answer, return_inverse=True)
@@ -218,7 +218,7 @@ class _Answers:
         probability = (self.times - 2 + PRIOR * self.share) / (self.size - 2 + PRIOR)
         many = np.diff(self.begin)[self.annotator] >= few
         kept = np.flatnonzero(many & (self.times >= 2) & (probability <= 0.5))
-        kept = self._sampled(kept) if kept.size else kept
+        kept = self.sampled(kept) if kept.size else kept
         if not kept.size:
             return np.zeros((2, 0), dtype=np.int64)
         annotator, surprise = self.annotator[kept], np.sqrt(-np.log(probability[kept]))
@@ -261,7 +261,7 @@ class _Answers:
         alike = (n >= few) & (n - times(self.group) <= DIFFERENT_COPIES * n)
         return pairs[:, alike]
 
-    def _sampled(self, kept: np.ndarray) -> np.ndarray:
+    def sampled(self, kept: np.ndarray) -> np.ndarray:
         """At most `MOST_ROWS` of an annotator, of the same items for everybody."""
         chance = np.random.default_rng(0).permutation(int(self.item.max()) + 1)
         kept = kept[np.lexsort((chance[self.item[kept]], self.annotator[kept]))]
