@@ -479,9 +479,8 @@ def test_a_folder_whose_answers_an_earlier_version_wrote_in_blocks(tmp_path: Pat
 
 @pytest.mark.parametrize("key", ["n_items", "n_annotators"])
 def test_a_number_of_names_that_would_take_all_memory_is_refused(tmp_path: Path, key: str) -> None:
-    answers = Annotations.from_arrays(
-        *np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0]]), Nominal(("n", "y"))
-    )
+    item, who, answer = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0]])
+    answers = Annotations.from_arrays(item, who, answer, Nominal(("n", "y")))
     Corpus.build("mine", answers.items, {"q": answers}).save(tmp_path / "crowd")
     front = tmp_path / "crowd" / "corpus.json"
     without_checksums(front)

@@ -14,15 +14,10 @@ import torch
 from dissensus.corpus import Focus
 from dissensus.methods import SeedEnsemble
 from tests.methods.test_seed_ensemble import QUICK, texts
-from tests.tiny import tiny_bert
+from tests.methods.test_seed_ensemble import tiny as tiny
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "gpu"))
 from member_attention import member_attention  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return tiny_bert(tmp_path_factory.mktemp("bert") / "tiny")
 
 
 def test_members_that_pool_show_their_weights(tiny: str) -> None:

@@ -19,6 +19,14 @@ from dissensus.methods.framework.settings import Choices
 from dissensus.methods.prior import Prior
 
 
+def counted(tally: str) -> int:
+    """How often this was called with this file, which keeps the number."""
+    path = Path(tally)
+    n = 1 + (int(path.read_text()) if path.exists() else 0)
+    path.write_text(str(n))
+    return n
+
+
 @dataclass(eq=False)
 class Broken(Prior):
     """Fails with one seed, and otherwise answers as the prior."""
@@ -42,10 +50,7 @@ class Dying(Prior):
     name: ClassVar[str] = "dying"
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
-        path = Path(self.tally)
-        begun = int(path.read_text()) if path.exists() else 0
-        path.write_text(str(begun + 1))
-        if begun < self.times:
+        if counted(self.tally) <= self.times:
             os.kill(os.getpid(), signal.SIGKILL)
         super().learn_from(corpus, validation)
 
@@ -75,12 +80,8 @@ class Blended(Prior):
     choices: ClassVar[Choices] = {"even": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)}
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
-        if self.tally:
-            path = Path(self.tally)
-            begun = 1 + (int(path.read_text()) if path.exists() else 0)
-            path.write_text(str(begun))
-            if begun == self.stop_at:
-                raise KeyboardInterrupt
+        if self.tally and counted(self.tally) == self.stop_at:
+            raise KeyboardInterrupt
         super().learn_from(corpus, validation)
         for question, prior in self.prior_.items():
             self.prior_[question] = (1 - self.even) * prior + self.even / len(prior)
@@ -95,10 +96,7 @@ class Faulting(Prior):
     name: ClassVar[str] = "faulting"
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
-        path = Path(self.tally)
-        begun = int(path.read_text()) if path.exists() else 0
-        path.write_text(str(begun + 1))
-        if begun < self.times:
+        if counted(self.tally) <= self.times:
             vars(torch.cuda).update(is_initialized=lambda: True, synchronize=_lost)
             _lost()
         super().learn_from(corpus, validation)

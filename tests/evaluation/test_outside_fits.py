@@ -16,17 +16,12 @@ from dissensus.evaluation import Results, k_fold, over_items, table
 from dissensus.methods import AnnotatorMajority
 from dissensus.methods.prior import Prior
 from dissensus.prediction import ByAnnotator, Predictions
-from tests.crowds import feature_crowd
 from tests.error_texts import error_text
 from tests.evaluation.faulty import Blended
+from tests.evaluation.test_compare import crowd as crowd
 from tests.evaluation.test_compare import run
 
 MISSING = 3
-
-
-@pytest.fixture(scope="module")
-def crowd() -> Corpus:
-    return feature_crowd(n_items=40)
 
 
 def floor_of_every_fold(crowd: Corpus) -> Predictions:

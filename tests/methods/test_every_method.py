@@ -26,7 +26,7 @@ from dissensus.metrics import scores
 from dissensus.training import Training
 from tests.crowds import FAMILIES, KINDS, SCALES, SMALL, feature_crowd, others_slow
 from tests.media import film, picture, recording
-from tests.tiny import tiny_bert
+from tests.methods.test_seed_ensemble import tiny as tiny
 
 N_ITEMS = 10
 QUICK = Training(epochs=1, batch_size=4, device="cpu")
@@ -92,11 +92,6 @@ def _modalities() -> dict[str, Modality]:
 
 
 MODALITIES = _modalities()
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return tiny_bert(tmp_path_factory.mktemp("bert") / "tiny")
 
 
 def _shown(modality: Modality) -> list[Any]:

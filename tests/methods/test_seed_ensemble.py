@@ -193,7 +193,7 @@ def test_side_by_side_they_end_as_one_by_one(kind: str, vary: str) -> None:
         runs = [replace(run, examples=examples) for run in runs]
         assert train_all(runs, None if together else False) == {}
         ends.append(runs)
-    assert_same_weights(*ends)
+    assert_same_weights(ends[0], ends[1])
 
 
 def test_a_stack_that_fails_is_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

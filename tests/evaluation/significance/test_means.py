@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from dissensus.evaluation.significance.difference import Difference
 from dissensus.evaluation.significance.paired_tests import over_both, over_items, over_seeds
 from tests.evaluation.crowds import scores
 
@@ -106,27 +109,6 @@ def test_identical_scores_are_a_tie() -> None:
     assert difference.notes == ("identical scores on all 5 items",)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "groups", "reason"),
-    [
-        ([1.0], [0.5], None, "one item: the variance is unknown"),
-        ([1, 2], [0, 0], [1, 1], "one group of 2 items: the variance is unknown"),
-        ([1.5, 2.5], [0.5, 1.5], None, "every item differs by the same amount: no variance"),
-        ([np.nan, 1], [0, np.nan], None, "no item has scores of both methods"),
-        ([], [], None, "no item has scores of both methods"),
-    ],
-)
-def test_what_is_undefined_over_items(
-    first: list[float], second: list[float], groups: list[int] | None, reason: str
-) -> None:
-    codes = None if groups is None else np.array(groups)
-    difference = over_items(np.array(first), np.array(second), groups=codes)
-    assert (
-        difference.reason == reason
-        and np.isnan([difference.low, difference.high, difference.p]).all()
-    )
-
-
 def test_an_undefined_item_and_a_run_without_scores_are_left_out_and_said() -> None:
     first, second = scores(np.random.default_rng(0), 4, 30)
     first[2] = np.nan
@@ -159,22 +141,31 @@ def test_the_test_over_seeds_is_students() -> None:
     assert (difference.n_runs, difference.n_items, difference.test) == (4, 0, "seeds")
 
 
+ONE_SEED = "one seed: the variance over seeds is unknown; test over items"
+
+
 @pytest.mark.parametrize(
-    ("first", "second", "reason"),
+    ("test", "first", "second", "reason"),
     [
-        ([0.8], [0.7], "one seed: the variance over seeds is unknown; test over items"),
-        (
-            [0.8, np.nan],
-            [0.7, 0.7],
-            "one seed: the variance over seeds is unknown; test over items",
-        ),
-        ([0.8, 0.9], [0.7, 0.8], "every seed gives the same difference; test over items"),
-        ([np.nan], [0.7], "no run has scores of both methods"),
+        (over_items, [1.0], [0.5], "one item: the variance is unknown"),
+        (partial(over_items, groups=np.array([1, 1])), [1, 2], [0, 0],
+         "one group of 2 items: the variance is unknown"),
+        (over_items, [1.5, 2.5], [0.5, 1.5], "every item differs by the same amount: no variance"),
+        (over_items, [np.nan, 1], [0, np.nan], "no item has scores of both methods"),
+        (over_items, [], [], "no item has scores of both methods"),
+        (over_seeds, [0.8], [0.7], ONE_SEED),
+        (over_seeds, [0.8, np.nan], [0.7, 0.7], ONE_SEED),
+        (over_seeds, [0.8, 0.9], [0.7, 0.8],
+         "every seed gives the same difference; test over items"),
+        (over_seeds, [np.nan], [0.7], "no run has scores of both methods"),
     ],
-)
-def test_what_is_undefined_over_seeds(first: list[float], second: list[float], reason: str) -> None:
-    difference = over_seeds(np.array(first), np.array(second))
-    assert difference.reason == reason and np.isnan(difference.p)
+)  # fmt: skip
+def test_what_is_undefined(
+    test: Callable[..., Difference], first: list[float], second: list[float], reason: str
+) -> None:
+    difference = test(np.array(first), np.array(second))
+    assert difference.reason == reason
+    assert np.isnan([difference.low, difference.high, difference.p]).all()
 
 
 def test_runs_that_tie_and_runs_left_out_are_said() -> None:
@@ -232,7 +223,7 @@ def test_seeds_that_change_nothing_leave_the_test_over_items() -> None:
 
 def test_one_seed_cannot_be_tested_over_seeds_and_items() -> None:
     result = over_both(SMALL[0], SMALL[1])
-    assert result.reason == "one seed: the variance over seeds is unknown; test over items"
+    assert result.reason == ONE_SEED
     assert result.effect == pytest.approx(0.25) and np.isnan(result.p)
 
 
