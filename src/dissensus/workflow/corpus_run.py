@@ -18,7 +18,7 @@ from dissensus.description import leave_out, marks_text, usual_aggregators
 from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import Best, best_method
-from dissensus.files.folders import check_free, is_own, staged, write_json
+from dissensus.files.folders import check_free, delete_leftovers, is_own, staged, write_json
 from dissensus.prediction.answer_files import consensus_table, write_answers
 from dissensus.report import make_report
 from dissensus.within import TimeIsUp, deadline
@@ -172,15 +172,15 @@ def _make_folder(out: Path) -> None:
         raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None
     for name, kind in FOLDERS.items():
         check_free(out / name, kind, overwrite=True)
-    front = out / f"{FRONT}.json"
     if is_own(out, FRONT):
+        delete_leftovers(out)
         return
     if existing := sorted(path for name in WRITTEN for path in out.glob(name)):
         raise DataError(
             f"{existing[0]}: already exists and was not written by a run; move it, or choose "
             "another folder"
         )
-    with staged(front) as new:
+    with staged(out / f"{FRONT}.json") as new:
         write_json(new.parent, FRONT, {})
 
 
