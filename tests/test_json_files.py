@@ -20,6 +20,7 @@ from dissensus.methods.framework.model_folder import checksum
 from dissensus.training import Training
 from tests.crowds import feature_crowd
 from tests.error_texts import error_text, refusal
+from tests.saved_folders import altered_config
 
 WRONG: tuple[Any, ...] = (
     None,
@@ -130,10 +131,8 @@ def test_json_that_cannot_be_parsed(text: str | bytes, reason: str, tmp_path: Pa
 def test_a_setting_of_another_type(tmp_path: Path) -> None:
     _model(tmp_path)
     path = tmp_path / "config.json"
-    config = json.loads(path.read_text(encoding="utf-8"))
-    config["settings"]["smoothing"] = [1.0]
-    config["checksum"] = checksum(config, (tmp_path / "model.safetensors").read_bytes())
-    path.write_text(json.dumps(config), encoding="utf-8")
+    with altered_config(tmp_path) as config:
+        config["settings"]["smoothing"] = [1.0]
     assert error_text(ds.load, tmp_path) == (
         f"{path}: damaged ('settings.smoothing' must be a number, found a list)"
     )
@@ -149,11 +148,8 @@ def test_a_repeated_key_among_many_is_found_at_once() -> None:
 def test_a_network_that_is_larger_than_its_weights_is_not_built(tmp_path: Path) -> None:
     corpus = feature_crowd()
     Single(encoder="features", training=Training(epochs=1)).fit(corpus).save(tmp_path / "m")
-    path = tmp_path / "m" / "config.json"
-    config = json.loads(path.read_text(encoding="utf-8"))
-    config["widths"] = dict.fromkeys(config["widths"], 10**10)
-    config["checksum"] = checksum(config, (tmp_path / "m" / "model.safetensors").read_bytes())
-    path.write_text(json.dumps(config), encoding="utf-8")
+    with altered_config(tmp_path / "m") as config:
+        config["widths"] = dict.fromkeys(config["widths"], 10**10)
     assert refusal(ModelError, ds.load, tmp_path / "m") == (
         f"{tmp_path / 'm'}: damaged (its network would be larger than its weights); train again"
     )

@@ -13,19 +13,18 @@ from dissensus import load
 from dissensus.errors import ModelError
 from dissensus.evaluation import compare, k_fold
 from dissensus.methods import AnnotatorHeads, AnnotatorQueries, Method, build
-from dissensus.methods.framework.model_folder import WEIGHTS, checksum, plain
+from dissensus.methods.framework.model_folder import plain
 from dissensus.testing import example_corpus, quick
 from tests.error_texts import error_text, refusal
+from tests.saved_folders import altered_config
 
 
 def older_folder(fitted: Method, folder: Path, name: str, **settings: Any) -> Path:
     """A model as the version before wrote it: with settings that no longer exist."""
     fitted.save(folder)
-    config = json.loads((folder / "config.json").read_text())
     retired = {key: plain(value) for key, value in fitted.retired.items()}
-    config |= {"method": name, "settings": retired | config["settings"] | settings}
-    config["checksum"] = checksum(config, (folder / WEIGHTS).read_bytes())
-    (folder / "config.json").write_text(json.dumps(config))
+    with altered_config(folder) as config:
+        config |= {"method": name, "settings": retired | config["settings"] | settings}
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +20,11 @@ from dissensus.methods import (
     Job,
     fit_many,
 )
-from dissensus.methods.framework.model_folder import WEIGHTS, checksum
 from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Training, sparse_tables
 from dissensus.training.examples import batches
 from tests.crowds import feature_crowd, few_answers
+from tests.saved_folders import altered_config
 
 QUICK = Training(epochs=10, learning_rate=1e-2, device="cpu")
 
@@ -199,12 +198,8 @@ def test_few_answers_keep_others_close_to_what_is_shared(
 def test_models_of_older_versions_have_no_prior(few: Corpus, tmp_path: Path, method: Any) -> None:
     fitted = method(spread=math.inf, training=replace(QUICK, epochs=1)).fit(few)
     fitted.save(tmp_path / "model")
-    path = tmp_path / "model" / "config.json"
-    config = json.loads(path.read_text())
-    del config["settings"]["spread"], config["settings"]["training"]["least_steps"]
-    weights = (tmp_path / "model" / WEIGHTS).read_bytes()
-    config["checksum"] = checksum(config, weights)
-    path.write_text(json.dumps(config))
+    with altered_config(tmp_path / "model") as config:
+        del config["settings"]["spread"], config["settings"]["training"]["least_steps"]
     loaded: Any = load(tmp_path / "model")
     assert (loaded.spread, loaded.training.least_steps) == (math.inf, 0)
     expected = fitted.predict(few)["q"].distribution

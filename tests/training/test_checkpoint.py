@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,8 @@ def assert_equal(method: Method, other: Method) -> None:
         np.testing.assert_array_equal(other.weights()[name], weights, err_msg=name)
 
 
-def stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch") -> None:
+@contextmanager
+def stopped_after(n: int, of: str = "train_batch") -> Iterator[None]:
     """Ctrl-C in the middle of the n-th batch (or of the n-th time that an epoch is judged)."""
     done = getattr(Trainer, of)
     seen = iter(range(1, 10_000))
@@ -45,7 +48,9 @@ def stop_after(n: int, monkeypatch: pytest.MonkeyPatch, of: str = "train_batch")
             signal.raise_signal(signal.SIGINT)
         done(run, *given)
 
-    monkeypatch.setattr(Trainer, of, interrupted)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Trainer, of, interrupted)
+        yield
 
 
 STOPS = (1, 2, 6, 9, 24)
@@ -69,15 +74,13 @@ STOPPED: tuple[dict[str, Any], ...] = (
     ids=str,
 )
 def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, settings: dict[str, Any]
+    tmp_path: Path, n: int, settings: dict[str, Any]
 ) -> None:
     crowd = feature_crowd()
     train, validation = crowd.split(0.2, seed=0)
     whole = _method(**settings).fit(train, validation=validation)
-    with monkeypatch.context() as patch:
-        stop_after(n, patch)
-        with pytest.raises(KeyboardInterrupt):
-            _method(**settings).fit(train, validation=validation, checkpoint=tmp_path / "c")
+    with stopped_after(n):
+        _method(**settings).fit(train, validation=validation, checkpoint=tmp_path / "c")
     assert (tmp_path / "c" / STATE).is_file()
     resumed = _method(**settings)
     resumed.fit(train, validation=validation, checkpoint=tmp_path / "c")
@@ -88,13 +91,11 @@ def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
     assert not (tmp_path / "c").exists()
 
 
-def test_stopped_while_an_epoch_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_while_an_epoch_is_judged(tmp_path: Path) -> None:
     train, validation = feature_crowd().split(0.2, seed=0)
     whole = _method().fit(train, validation=validation)
-    with monkeypatch.context() as patch:
-        stop_after(2, patch, "validate")
-        with pytest.raises(KeyboardInterrupt):
-            _method().fit(train, validation=validation, checkpoint=tmp_path / "c")
+    with stopped_after(2, "validate"):
+        _method().fit(train, validation=validation, checkpoint=tmp_path / "c")
     resumed = _method().fit(train, validation=validation, checkpoint=tmp_path / "c")
     assert resumed.log_.validation == whole.log_.validation and len(whole.log_.validation) == 4
     resumed.save(tmp_path / "model")
@@ -124,14 +125,10 @@ def test_a_second_ctrl_c_does_not_wait_and_spoils_no_state(
     assert_equal(whole, resumed)
 
 
-def test_a_state_of_another_training_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_state_of_another_training_is_refused(tmp_path: Path) -> None:
     crowd = feature_crowd()
-    with monkeypatch.context() as patch:
-        stop_after(3, patch)
-        with pytest.raises(KeyboardInterrupt):
-            _method().fit(crowd, checkpoint=tmp_path / "c")
+    with stopped_after(3):
+        _method().fit(crowd, checkpoint=tmp_path / "c")
     message = "c: the checkpoint of a training with other data or settings; use the same ones to "
     with pytest.raises(ModelError, match=message):
         _method(learning_rate=0.1).fit(crowd, checkpoint=tmp_path / "c")

@@ -27,7 +27,7 @@ from dissensus.training import (
 from dissensus.training.loop import Trainer
 from dissensus.training.sparse_tables import SparseTables
 from dissensus.training.stacking.groups import stackable
-from tests.training.test_checkpoint import stop_after
+from tests.training.test_checkpoint import stopped_after
 from tests.training.test_stack import run_of, weights_of
 
 N_ANNOTATORS, N_STEPS = 40, 60
@@ -253,16 +253,12 @@ def test_annotator_heads_end_the_same(
 
 @pytest.mark.usefixtures("by_rows")
 @pytest.mark.parametrize("n", [12, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 7, 22))])
-def test_stopped_anywhere_the_end_is_the_same_to_the_bit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int
-) -> None:
+def test_stopped_anywhere_the_end_is_the_same_to_the_bit(tmp_path: Path, n: int) -> None:
     """There are 12 batches in an epoch."""
     train, validation = _crowd().split(0.2, seed=0)
     whole = _method(save_every=0).fit(train, validation=validation)
-    with monkeypatch.context() as patch:
-        stop_after(n, patch)
-        with pytest.raises(KeyboardInterrupt):
-            _method(save_every=0).fit(train, validation=validation, checkpoint=tmp_path / "c")
+    with stopped_after(n):
+        _method(save_every=0).fit(train, validation=validation, checkpoint=tmp_path / "c")
     resumed = _method(save_every=0).fit(train, validation=validation, checkpoint=tmp_path / "c")
     for name, weights in whole.weights().items():
         np.testing.assert_array_equal(resumed.weights()[name], weights, err_msg=name)

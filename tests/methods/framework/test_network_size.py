@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ from torch import nn
 import dissensus as ds
 from dissensus.errors import ModelError
 from dissensus.methods import METHODS, Single, SoftLabel, method
-from dissensus.methods.framework.model_folder import checksum
 from dissensus.methods.framework.network_size import check_network_size
 from dissensus.training import Training
 from tests.crowds import SMALL, feature_crowd, others_slow
 from tests.error_texts import refusal
+from tests.saved_folders import altered_config
 
 HUGE = 10**9
 TOO_LARGE = "damaged (its network would be larger than its weights); train again"
@@ -30,11 +29,8 @@ QUICK = Training(epochs=1, device="cpu")
 
 
 def _change(folder: Path, settings: dict[str, Any]) -> None:
-    path = folder / "config.json"
-    config = json.loads(path.read_text(encoding="utf-8"))
-    config["settings"] |= settings
-    config["checksum"] = checksum(config, (folder / "model.safetensors").read_bytes())
-    path.write_text(json.dumps(config), encoding="utf-8")
+    with altered_config(folder) as config:
+        config["settings"] |= settings
 
 
 @pytest.mark.parametrize("name", others_slow(TRAINED))

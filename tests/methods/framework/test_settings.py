@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,10 +13,10 @@ import pytest
 from dissensus.densities import RatingKde
 from dissensus.errors import DissensusError
 from dissensus.methods import METHODS, AnnotatorHeads, CrowdLayer, Madl, TrainedMethod, load, method
-from dissensus.methods.framework.model_folder import checksum
 from dissensus.methods.framework.settings import configured
 from dissensus.testing import example_corpus
 from dissensus.training import Training
+from tests.saved_folders import altered_config
 
 TRAINED = [name for name in METHODS if "training" in method(name)().get_params()]
 
@@ -106,13 +105,10 @@ def test_a_saved_model_has_all_settings_and_an_old_one_those_of_its_time(tmp_pat
     corpus = example_corpus("nominal", n_items=20)
     fitted = CrowdLayer(encoder="features", training=Training(epochs=1)).fit(corpus)
     fitted.save(tmp_path / "model")
-    path = tmp_path / "model" / "config.json"
-    config = json.loads(path.read_text())
-    saved = config["settings"]["training"]
-    assert Training(**saved) == fitted.training and saved.keys() == asdict(Training()).keys()
-    for later in ("least_steps", "smallest_gain"):  # which old models do not have
-        del saved[later]
-    weights = (tmp_path / "model" / "model.safetensors").read_bytes()
-    path.write_text(json.dumps(config | {"checksum": checksum(config, weights)}))
+    with altered_config(tmp_path / "model") as config:
+        saved = config["settings"]["training"]
+        assert Training(**saved) == fitted.training and saved.keys() == asdict(Training()).keys()
+        for later in ("least_steps", "smallest_gain"):  # which old models do not have
+            del saved[later]
     loaded = load(tmp_path / "model")
     assert isinstance(loaded, CrowdLayer) and loaded.training == fitted.training
