@@ -41,27 +41,18 @@ def crowd() -> Corpus:
     return ds.simulate.text(n_items=12, n_annotators=3, labels_per_item=2)
 
 
-def _corpus(folder: Path) -> None:
-    crowd().save(folder)
+def fitted() -> AnnotatorMajority:
+    return AnnotatorMajority().fit(crowd())
 
 
-def _predictions(folder: Path) -> None:
-    AnnotatorMajority().fit(crowd()).predict(crowd()).save(folder)
-
-
-def _model(folder: Path) -> None:
-    AnnotatorMajority().fit(crowd()).save(folder)
-
-
-def _results(folder: Path) -> None:
-    compare(crowd(), ["prior"], folds=2, out=folder)
-
-
-FOLDERS: dict[str, tuple[Callable[[Path], None], Callable[[Path], Any]]] = {
-    "corpus": (_corpus, lambda folder: str(ds.describe(ds.read(folder)))),
-    "predictions": (_predictions, lambda folder: Predictions.load(folder)["emotion"].to_pandas()),
-    "config": (_model, lambda folder: ds.load(folder).predict(crowd())),
-    "results": (_results, Results.load),
+FOLDERS: dict[str, tuple[Callable[[Path], object], Callable[[Path], Any]]] = {
+    "corpus": (lambda path: crowd().save(path), lambda path: str(ds.describe(ds.read(path)))),
+    "predictions": (
+        lambda path: fitted().predict(crowd()).save(path),
+        lambda path: Predictions.load(path)["emotion"].to_pandas(),
+    ),
+    "config": (lambda path: fitted().save(path), lambda path: ds.load(path).predict(crowd())),
+    "results": (lambda path: compare(crowd(), ["prior"], folds=2, out=path), Results.load),
 }
 
 
@@ -129,7 +120,7 @@ def test_json_that_cannot_be_parsed(text: str | bytes, reason: str, tmp_path: Pa
 
 
 def test_a_setting_of_another_type(tmp_path: Path) -> None:
-    _model(tmp_path)
+    fitted().save(tmp_path)
     path = tmp_path / "config.json"
     with altered_config(tmp_path) as config:
         config["settings"]["smoothing"] = [1.0]

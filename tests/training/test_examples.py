@@ -111,20 +111,16 @@ def test_a_batch_says_of_its_rows_what_the_corpus_says() -> None:
             assert batch.rows.weight["q"][row] == 1
 
 
-def test_sequences_are_cut_once_for_items_that_share_a_content() -> None:
+@pytest.mark.parametrize("pool", [False, True])
+def test_sequences_are_cut_once_for_items_that_share_a_content(pool: bool) -> None:
+    """Pooled, an item without it has zeros."""
     corpus = feature_crowd(n_items=4)
     corpus.content["x"][:] = [2, 0, 2, -1]
     table = Table.of_corpus(corpus, ("q",))
-    examples = Examples.of_corpus(corpus, encodings(corpus, "features"), table, pool=False)
+    examples = Examples.of_corpus(corpus, encodings(corpus, "features"), table, pool=pool)
     ((batch, _),) = batches(examples, np.arange(4), 4)
-    assert batch.sequence["x"].vectors.shape == (2, 1, 8)
-    assert batch.content["x"].tolist() == [1, 0, 1, -1]
-
-
-def test_an_item_without_the_content_has_zeros() -> None:
-    corpus = feature_crowd(n_items=4)
-    corpus.content["x"][1] = -1
-    table = Table.of_corpus(corpus, ("q",))
-    examples = Examples.of_corpus(corpus, encodings(corpus, "features"), table)
-    ((batch, _),) = batches(examples, np.arange(4), 4)
-    assert not batch.pooled["x"][1].any() and torch.all(batch.pooled["x"][0] != 0)
+    if pool:
+        assert not batch.pooled["x"][3].any() and torch.all(batch.pooled["x"][:3] != 0)
+    else:
+        assert batch.sequence["x"].vectors.shape == (2, 1, 8)
+        assert batch.content["x"].tolist() == [1, 0, 1, -1]

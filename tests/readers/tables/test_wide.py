@@ -231,19 +231,14 @@ def test_numbered_questions_are_not_annotators(write: Write) -> None:
         read(write(two_question_lines(0.9, header)))
 
 
-def test_numbered_columns_with_gaps_are_annotators() -> None:
+def test_numbered_columns_and_a_named_index_of_pandas() -> None:
+    """Columns with gaps are annotators, texts of an index items."""
     table = pd.DataFrame([[0, np.nan, 1], [1, 1, np.nan]])
     rows = [("0", "0", "0"), ("0", "2", "1"), ("1", "0", "1"), ("1", "1", "1")]
     assert rows_of(read(table)) == rows
-
-
-def test_a_pandas_index_of_texts_names_the_items() -> None:
     table = pd.DataFrame({"ann_1": [0, 1], "ann_2": [np.nan, 1]}, index=["item0", "item1"])
-    assert rows_of(read(table)) == [
-        ("item0", "ann_1", "0"),
-        ("item1", "ann_1", "1"),
-        ("item1", "ann_2", "1"),
-    ]
+    rows = [("item0", "ann_1", "0"), ("item1", "ann_1", "1"), ("item1", "ann_2", "1")]
+    assert rows_of(read(table)) == rows
 
 
 def test_items_are_numbered_where_nothing_names_them(write: Write) -> None:
