@@ -100,6 +100,18 @@ def test_whole_contents_are_set_aside() -> None:
     assert held_out_items(crowd, 0.2, seed=4).tolist() != aside.tolist()
 
 
+def assert_calibrated(fitted: LabelMethod, crowd: ds.Corpus) -> ds.Prediction:
+    """By the items that were set aside; returns what is predicted without the temperature."""
+    prediction = fitted.predict(crowd)["q"]
+    scale, result = prediction.scale, fitted.temperature_.pop("q")
+    bare = fitted.predict(crowd)["q"]
+    expected = tempered(scale, bare.distribution, result)
+    np.testing.assert_allclose(prediction.distribution, expected, rtol=1e-9)
+    aside, label = held_out_items(crowd, 0.3, QUICK.seed), crowd["q"].consensus().answer
+    assert result == pytest.approx(best_temperature(scale, bare.distribution[aside], label[aside]))
+    return bare
+
+
 @pytest.mark.parametrize("kind", SCALES)
 def test_single_is_calibrated_by_items_it_does_not_learn(kind: str, tmp_path: object) -> None:
     crowd = feature_crowd(kind)
@@ -111,15 +123,7 @@ def test_single_is_calibrated_by_items_it_does_not_learn(kind: str, tmp_path: ob
     fitted = Single(encoder="features", temperature=True, held_out=0.3, training=QUICK).fit(crowd)
     (result,) = fitted.temperature_.values()
     assert fitted.notes_ == [f"temperature of 'q': {result:.3g}"]
-    prediction = fitted.predict(crowd)["q"]
-    fitted.temperature_ = {}
-    bare = fitted.predict(crowd)["q"]
-    np.testing.assert_allclose(
-        prediction.distribution, tempered(SCALES[kind], bare.distribution, result), rtol=1e-9
-    )
-    label = crowd["q"].consensus()
-    expected = best_temperature(SCALES[kind], bare.distribution[aside], label.answer[aside])
-    assert result == pytest.approx(expected)
+    assert_calibrated(fitted, crowd)
 
 
 def test_a_validation_corpus_takes_the_place_of_items_aside(tmp_path: object) -> None:
@@ -147,14 +151,7 @@ def test_other_methods_are_calibrated_too(method: LabelMethod, tmp_path: object)
     fitted.save(f"{tmp_path}/model")
     prediction, again = (one.predict(crowd)["q"] for one in (fitted, ds.load(f"{tmp_path}/model")))
     np.testing.assert_array_equal(prediction.distribution, again.distribution)
-    result = fitted.temperature_.pop("q")
-    bare = fitted.predict(crowd)["q"]
-    np.testing.assert_allclose(
-        prediction.distribution, tempered(SCALES["nominal"], bare.distribution, result), rtol=1e-9
-    )
-    aside, label = held_out_items(crowd, 0.3, QUICK.seed), crowd["q"].consensus().answer
-    expected = best_temperature(SCALES["nominal"], bare.distribution[aside], label[aside])
-    assert result == pytest.approx(expected)
+    bare = assert_calibrated(fitted, crowd)
     assert (prediction.members is None) == (bare.members is None) != isinstance(method, Bayesian)
     assert (prediction.disagreement is not None) == isinstance(method, LabelAndUncertainty)
 
