@@ -479,7 +479,7 @@ def test_a_folder_whose_answers_an_earlier_version_wrote_in_blocks(tmp_path: Pat
 
 @pytest.mark.parametrize("key", ["n_items", "n_annotators"])
 def test_a_number_of_names_that_would_take_all_memory_is_refused(tmp_path: Path, key: str) -> None:
-    item, who, answer = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0]])
+    item, who, answer = np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([0, 1, 0])
     answers = Annotations.from_arrays(item, who, answer, Nominal(("n", "y")))
     Corpus.build("mine", answers.items, {"q": answers}).save(tmp_path / "crowd")
     front = tmp_path / "crowd" / "corpus.json"

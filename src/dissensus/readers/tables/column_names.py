@@ -27,10 +27,12 @@ WORDS = {kind: frozenset(words.split()) for kind, words in _FILE["words"].items(
 ORDERED = tuple(" ".join(words.split()).split(", ") for words in _FILE["ordered"].values())
 KNOWN = frozenset(name for names in NAMES.values() for name in names)
 PAIR = ("premise", "hypothesis")  # two texts shown together, in this order
+_KNOWN = KNOWN | {*PAIR}
 WEAK = ("id", "uid", "uuid", "index")  # may number the rows instead of the items
 BORDER = re.compile(r"[\s_.:/|-]+")  # between the parts of a name
 MEDIA: tuple[Kind, ...] = ("image", "audio", "video")
 
+MOST_WORDS = 12  # at the end of a name, that may say who answered
 _SHORT = {word.removesuffix("id").removesuffix("name") for word in NAMES["annotator"]}
 _ANNOTATOR = "|".join(
     [*sorted(_SHORT), "ann", "anno", "annot", "human", "turker", "subject", "student"]
@@ -88,8 +90,8 @@ def has_word_of_answers(name: str) -> bool:
 def ends_in_annotator(name: str) -> bool:
     """Whether a longer name ends in an annotator: "anonymized annotator id", nameListener,
     rater_code; "rating by worker" does not."""
-    parts = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)
-    words = [part.casefold() for part in parts if part]
+    parts = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name[-200:])
+    words = [part.casefold() for part in parts if part][-MOST_WORDS:]
     if {*words[:-1]} & {*NAMES["annotator"]} and words[-1] in WORDS["name"]:
         return True
     ends = {"".join(words[at:]) for at in range(1, len(words))}
@@ -174,16 +176,18 @@ def part_name(pattern: str) -> str:
 
 def n_recognised(names: Iterable[str]) -> int:
     """How many of these names are known, to recognise the delimiter."""
-    return sum(plain(name) in KNOWN | set(PAIR) for name in names)
+    return sum(plain(name) in _KNOWN for name in names)
 
 
 def candidates(part: str, rows: Rows, taken: Iterable[str | None] = ()) -> list[str]:
     """The columns whose names fit, likeliest first."""
+    taken = {*taken}
     free = [name for name in rows.columns if name not in taken]
     by_name = {plain(name): name for name in reversed(free)}  # the first of those called the same
     named = [by_name[name] for name in NAMES[part] if name in by_name]
     if part == "annotator":
-        others = [name for name in free if name in by_name.values() and name not in named]
+        first, known = {*by_name.values()}, {*named}
+        others = [name for name in free if name in first and name not in known]
         named += filter(ends_in_annotator, others)
         named = [name for name in named if not rows.columns[name].is_text]  # of a message
     return named

@@ -167,13 +167,13 @@ def _check_finer_texts(
         several = len(items.values) * FEWEST_TEXTS <= len(texts.values) <= rows.n_rows / 2
         if not (several and texts.is_text and items.conflict(texts) is None):
             continue
-        stated = {"answer": answer} if answer else {}
-        ways = {f"if each {name!r} is an item": Layout(item=name, **stated)}
+        stated = answer or None
+        ways = {f"if each {name!r} is an item": Layout(item=name, answer=stated)}
         for other, column in rows.columns.items():
             both = combined([items, column])
             if other not in (item, name) and len(both.values) == len(texts.values):
                 if texts.conflict(both) is None:
-                    way = Layout(item=(item, other), **stated)
+                    way = Layout(item=(item, other), answer=stated)
                     ways = {f"if {other!r} names the item, too": way, **ways}
                     break
         about = f"{rows.path}: each {item!r} has several texts in {name!r}"
@@ -264,7 +264,8 @@ def _structured(
     reasons: dict[str, tuple[str, str]] = dict.fromkeys(key.item, ("item", key.why_item))
     reasons |= {key.annotator: ("annotator", key.why_annotator), **key.explained}
     if options.answer is None:
-        answer = tuple(n for n in rows.columns if n in {*answer, *key.of_kind("answer")})
+        every = {*answer, *key.of_kind("answer")}
+        answer = tuple(name for name in rows.columns if name in every)
         if not answer:
             raise _refusal(rows, key)
         if not named.answer:

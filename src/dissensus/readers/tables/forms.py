@@ -45,6 +45,7 @@ Slot = tuple[str, ...]
 Parts = dict[str, str]  # what the name of a column contains: annotator, item, question, value, k
 LONG, WIDE, VOTES = "long table", "wide table", "vote table"
 COUNT = "count"  # a name for numbers of answers that every table recognises
+MOST_CELLS = 200_000_000  # of a table with a row for each answer
 _PART = re.compile(r"\{(\w+)\}")
 
 
@@ -120,7 +121,8 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
             raise DataError(
                 f"{rows.path}: {layout.annotator!r} has no column for {listed(missing, 5)}"
             )
-    others = {n: one for n, one in rows.columns.items() if n not in (*columns, *people.values())}
+    used = {*columns, *people.values()}
+    others = {name: one for name, one in rows.columns.items() if name not in used}
     new = {
         role: _tiled([parts[role] for parts in slots.values()], rows.n_rows)
         for role in ("annotator", "item", "value")
@@ -149,12 +151,22 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     (of_slot, *more) = questions.values()
     labels = [" ".join(slot) if more else of_slot[slot] for slot in slots]
     place, n_each = rows.place, len(labels)
-    spread = {name: Column(c.values, np.repeat(c.codes, n_each)) for name, c in others.items()}
+    kept = np.any([new[question].codes >= 0 for question in questions], axis=0)
+    kept[::n_each] = True  # an item without answers is one, too
+    where = np.flatnonzero(kept)
+    if (n_cells := len(where) * len(others)) > MOST_CELLS:
+        raise DataError(
+            f"{rows.path}: {len(where):,} answers in {n_each:,} columns, and {len(others):,} other "
+            f"columns, are {n_cells:,} cells, more than {MOST_CELLS:,}; name the columns of "
+            "annotators (annotators=, --annotator-columns), or leave some out (ignore= of a layout)"
+        )
+    spread = {name: Column(c.values, c.codes[where // n_each]) for name, c in others.items()}
+    new = {name: Column(c.values, c.codes[where]) for name, c in new.items()}
     orders = {q: {rows.orders.get(name) for name in of.values()} for q, of in questions.items()}
     long_rows = replace(
         rows,
         columns={**spread, **{names[name]: column for name, column in new.items()}},
-        place=lambda row: f"{place(row // n_each)}, column {labels[row % n_each]!r}",
+        place=lambda row: f"{place(where[row] // n_each)}, column {labels[where[row] % n_each]!r}",
         index=None,
         sets=frozenset(names[q] for q, of in questions.items() if rows.sets & set(of.values())),
         orders={names[q]: one for q, (one, *two) in orders.items() if one and not two},
@@ -171,7 +183,8 @@ def _slot(parts: Parts) -> Slot:
 def _tiled(names: Sequence[str], n_rows: int) -> Column:
     """These names, in this order, for each row."""
     distinct = list(dict.fromkeys(names))
-    codes = np.tile(np.array([distinct.index(name) for name in names], np.int32), n_rows)
+    code = {name: code for code, name in enumerate(distinct)}
+    codes = np.tile(np.array([code[name] for name in names], np.int32), n_rows)
     return Column(pa.array(distinct, pa.string()), codes)
 
 
@@ -188,7 +201,8 @@ def _item_roles(
     shown = shown_columns(rows, layout, item, taken)
     why_content = BY_NAME
     if not shown and layout.text is None:  # a text for each item, whatever it is called
-        free = [name for name in rows.columns if name not in (*taken, *rows.sets)]
+        used = {*taken, *rows.sets}
+        free = [name for name in rows.columns if name not in used]
         texts = [name for name in free if _is_text_of_items(rows.columns[name])]
         shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
         why_content = "a text for each item"

@@ -104,6 +104,12 @@ def _shares(rows: Rows, name: str, others: Iterable[str]) -> bool:
     return not rows.columns[name].words.isdisjoint(_words(rows, {*others} - {name}))
 
 
+def _sharing(rows: Rows, names: Sequence[str]) -> set[str]:
+    """Those of these columns that have a value that another one of them has."""
+    times = Counter(word for name in names for word in rows.columns[name].words)
+    return {name for name in names if any(times[word] > 1 for word in rows.columns[name].words)}
+
+
 def _is_scale(rows: Rows, names: Sequence[str]) -> bool:
     """Whether columns have few values, or few for so many cells, most of them in common."""
     n_columns = Counter(word for name in names for word in rows.columns[name].words)
@@ -143,7 +149,8 @@ def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str
     if not annotators:
         free = _without_role(rows, free)
         sure = _surely_annotators(rows, free)
-        annotators = tuple(sure if len(sure) > 1 else (n for n in free if _shares(rows, n, free)))
+        sharing = _sharing(rows, free)
+        annotators = tuple(sure if len(sure) > 1 else (n for n in free if n in sharing))
         if len(annotators) < 2:
             raise DataError(
                 f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 5)}; "
@@ -202,9 +209,10 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
                 'use format="wide" if they answered (--format wide), format="long" if not '
                 "(--format long)"
             )
-        return Layout(annotators=tuple(name for name in rows.columns if name in sure))
+        every = {*sure}
+        return Layout(annotators=tuple(name for name in rows.columns if name in every))
     likely = [name for name in free if is_one_annotator(name)]
-    alike = all(_shares(rows, name, likely) for name in likely if rows.columns[name].words)
+    alike = {name for name in likely if rows.columns[name].words} <= _sharing(rows, likely)
     if answer is not None or len(likely) < 2 or not alike:
         return None
     gaps = sum(not rows.columns[name].is_filled for name in likely)
