@@ -303,7 +303,7 @@ def excel() -> bytes:
     for number, row in enumerate(table, 1):
         cells = [
             f'<c r="{column}{number}" s="1"><v>{40000 + cell}</v></c>' if isinstance(cell, int)
-            else f'<c r="{column}{number}" t="s"><v>{texts.index(cell)}</v></c>'
+            else f'<c r="{column}{number}" t="s"><v>{texts.index(str(cell))}</v></c>'
             for column, cell in zip("ABCDE", row, strict=True)
         ]  # fmt: skip
         rows += f'<row r="{number}" spans="1:5">{"".join(cells)}</row>'
@@ -337,7 +337,7 @@ def open_document() -> bytes:
             f'<table:table-cell office:value-type="float" office:value="{cell}"/>'
             if isinstance(cell, int)
             else '<table:table-cell office:value-type="string" table:number-columns-repeated="1">'
-            f"<text:p>{escape(cell)}</text:p></table:table-cell>"
+            f"<text:p>{escape(str(cell))}</text:p></table:table-cell>"
             for cell in row
         )
         blank = '<table:table-cell table:number-columns-repeated="1000"/>'

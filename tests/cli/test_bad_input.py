@@ -82,8 +82,8 @@ def test_bad_media_are_named_or_left_out(run: Run, tmp_path: Path, shown: str) -
         f"2 items left out: their {noun}s cannot be read; the first: {files[4]} ({reason})",
         f"{tmp_path / 'model'}: single for q",
     ]
-    predict = ("predict", tmp_path / "model", tmp_path / "crowd", "--media-root", tmp_path)
-    predict += ("-o", tmp_path / "said")
+    inside = ("--media-root", tmp_path, "-o", tmp_path / "said")
+    predict = ("predict", tmp_path / "model", tmp_path / "crowd", *inside)
     assert said(run(*predict))[-1] == (
         f"Error: {files[10]} cannot be read: {reason}; leave it out with --skip-bad"
     )
@@ -103,8 +103,8 @@ def test_a_line_for_each_kind_and_a_file_that_is_gone(run: Run, tmp_path: Path) 
     sounds = [*[recording(k) for k in range(4)], b"no sound", None]
     shown: dict[str, tuple[Kind, list[Any]]] = {"see": ("image", images), "hear": ("audio", sounds)}
     crowd(shown).save(tmp_path / "crowd")
-    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", "--split", "all", *FEW)
-    train += ("--media-root", tmp_path)
+    inside = ("--media-root", tmp_path, "--split", "all")
+    train = ("train", tmp_path / "crowd", "-o", tmp_path / "model", *inside, *FEW)
     names = "see=features,hear=whisper-tiny:seconds=2"
     refused = run(*train, "--encoder", names)
     assert said(refused)[-1] == (
