@@ -8,17 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.tiny import tiny_bert
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "gpu"))
 from attention_study import (  # noqa: E402
-    CONDITIONS,
     AttentionFigures,
     ObservedAttention,
     looks,
     rank_correlation,
-    text_parts,
-    train_and_observe,
 )
 
 N_ITEMS, LONGEST, N_RUNS, N_MEMBERS, N_ANNOTATORS = 120, 12, 3, 4, 3
@@ -82,25 +77,3 @@ def test_ranks_correlate_as_spearman_and_are_corrected_for_length() -> None:
     assert np.corrcoef(mine, theirs[0])[0, 1] == pytest.approx(spearmanr(observed, other)[0])
     mine, theirs = rank_correlation(observed, other[None], length)
     assert abs(np.corrcoef(mine, theirs[0])[0, 1]) < 0.15
-
-
-@pytest.mark.slow
-def test_simulated_crowd_with_a_small_network(tmp_path: Path) -> None:
-    """Everything in small: trained, kept, judged, shown."""
-    encoder = tiny_bert(tmp_path / "bert")
-    parts = text_parts(24, 16)
-    for name in ("seeds", "frozen-seeds"):
-        attention = train_and_observe(
-            CONDITIONS[name],
-            parts,
-            encoder=encoder,
-            seeds=(0, 1),
-            n_members=2,
-            training={"epochs": 1, "device": "cpu"},
-        )
-        assert attention.rank.shape[:3] == (2, 2, 16) and attention.marked.shape[:2] == (16, 5)
-        assert len(attention.size) == (2 if name == "seeds" else 0)
-        attention.save(tmp_path / f"text.{name}.npz")
-    of_corpus = looks(tmp_path)["text"]
-    assert set(of_corpus["conditions"]) == {"seeds", "frozen-seeds", "size-seeds"}
-    assert of_corpus["n_items"] == 16

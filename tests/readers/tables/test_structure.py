@@ -194,23 +194,6 @@ def test_the_order_in_which_an_annotator_answered_is_no_item() -> None:
     assert "zz" in corpus["ug"].extra
 
 
-def test_agreement_alone_does_not_say_which_column_is_the_item() -> None:
-    draw = np.random.default_rng(1)
-    item, annotator = np.indices((60, 12)).reshape(2, -1)
-    ratings = draw.normal(50, 15, 60)[item] + draw.normal(0, 10, len(item))
-    cells = {
-        "rd": [f"k{a}" for a in annotator],
-        "qa": [f"k{i}" for i in item],
-        "ug": [f"{rating:.1f}" for rating in np.clip(ratings, 0, 100)],
-    }
-    with pytest.raises(UnclearError) as refusal:
-        read(pa.table(cells))
-    corpus = read(
-        pa.table(cells), layout=refusal.value.ways["if 'qa' is the item and 'rd' the annotator"]
-    )
-    assert (corpus.n_items, corpus.n_annotators) == (60, 12)
-
-
 def test_of_several_pairs_of_columns_some_are_proposed() -> None:
     """Each annotator answers every item, at another place of the day."""
     draw = np.random.default_rng(0)
