@@ -17,7 +17,7 @@ import torch
 from dissensus import Annotations, Corpus, Ordinal
 from dissensus.errors import DataError, ModelError, Unfinished
 from dissensus.evaluation import Results, compare, k_fold, table, tables, to_text
-from dissensus.evaluation.execution.folder import locked_folder
+from dissensus.evaluation.execution.folder import FitFolder, locked_folder
 from dissensus.evaluation.execution.processes import fits_in_processes
 from dissensus.evaluation.execution.task import best, drawn
 from dissensus.evaluation.fit import Key
@@ -406,3 +406,16 @@ def test_settings_of_another_version_are_not_mixed(crowd: Corpus, tmp_path: Path
         f"{out}: contains another comparison: heads's spread: 0.5 there, 2.0 here. It was begun by "
         "another version: resume it with that version, or choose another folder"
     )
+
+
+def test_what_says_whose_a_folder_is_is_deleted_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "unfinished" / "results"
+    results.mkdir(parents=True)
+    for name in ("items.parquet", "results.json"):
+        (results / name).touch()
+    order: list[str] = []
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok: order.append(path.name))
+    FitFolder(tmp_path).forget()
+    assert order == ["items.parquet", "results.json"]

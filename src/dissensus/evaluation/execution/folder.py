@@ -135,8 +135,9 @@ class FitFolder:
         delete_own(self.corpus, "corpus")
 
     def forget(self) -> None:
-        """Delete checkpoints and trials, once all fits are done."""
-        results = f"{RESULTS}/results.json", f"{RESULTS}/*.parquet"
+        """Delete checkpoints and trials, once all fits are done; the JSON file that says whose folder
+        it is comes last, in case the process is killed."""
+        results = f"{RESULTS}/*.parquet", f"{RESULTS}/results.json"
         delete_files(self.unfinished, *(f"*/{pattern}" for pattern in TRIED), *results)
 
 
