@@ -37,7 +37,7 @@ def without_members(message: str) -> list[str]:
 def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None:
     model, answers = tmp_path / "model", tmp_path / "predictions"
     if "nominal" not in method(name).scales:
-        feature_crowd("interval").save(crowd)
+        feature_crowd("interval").save(crowd, overwrite=True)
     few: tuple[str, ...] = FEW if "training" in method(name)().get_params() else ()
     for setting, value in SMALL.get(name, {}).items():
         few += ("--set", f"{setting}={value}")

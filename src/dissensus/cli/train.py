@@ -90,9 +90,9 @@ def train(
         if skip_bad:
             part = readable(fitted, part)
             validation_part = validation_part and readable(fitted, validation_part)
-        if unfinished.exists():
-            console.say(f"{unfinished}: resuming the training that was stopped")
         try:
+            if unfinished.exists():
+                console.say(f"{unfinished}: resuming the training that was stopped")
             fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
         except KeyboardInterrupt:
             message = f"checkpoint saved in {unfinished}; run the same command again to resume"

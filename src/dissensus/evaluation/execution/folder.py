@@ -132,11 +132,13 @@ class FitFolder:
         """Delete what killed processes left half-written."""
         delete_leftovers(self.fits)
         delete_leftovers(self.folder)
-        delete_own(self.corpus, "corpus")
+        for corpus in (self.corpus, *self.corpus.glob("*")):  # of a paper: one or several
+            delete_own(corpus, "corpus")
+        delete_files(self.corpus)
 
     def forget(self) -> None:
-        """Delete checkpoints and trials, once all fits are done; the JSON file that says whose folder
-        it is comes last, in case the process is killed."""
+        """Delete checkpoints and trials, once all fits are done; the JSON file that says whose the
+        folder is comes last, in case the process is killed."""
         results = f"{RESULTS}/*.parquet", f"{RESULTS}/results.json"
         delete_files(self.unfinished, *(f"*/{pattern}" for pattern in TRIED), *results)
 
