@@ -222,12 +222,19 @@ def _places(content: Any) -> list[tuple[Any, Any]]:
 # ---- of zips ----
 
 
-def zip_member(data: bytes, random: Random) -> bytes:
-    """Change the content or the name of an entry of a zip."""
+def zip_files(data: bytes) -> dict[str, bytes] | None:
+    """The files in a zip; None if it cannot be read."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            members = {name: packed.read(name) for name in packed.namelist()}
+            return {name: packed.read(name) for name in packed.namelist()}
     except Exception:
+        return None
+
+
+def zip_member(data: bytes, random: Random) -> bytes:
+    """Change the content or the name of an entry of a zip."""
+    members = zip_files(data)
+    if members is None:
         return bits(data, random)
     if not members:
         return data

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from mutations import HOSTILE_TEXTS, HOSTILE_VALUES, json_key, json_value, mutated
+from mutations import HOSTILE_TEXTS, HOSTILE_VALUES, json_key, json_value, mutated, zip_files
 
 COLUMN_NAMES = [
     *("item", "annotator", "answer", "text", "label", "gold", "id", "worker", "split", "question"),
@@ -306,10 +306,8 @@ def array_type(data: bytes, random: Random) -> bytes:
 
 def members(data: bytes, random: Random) -> bytes:
     """Change cells, texts, sheets and names of a workbook, or the files in another zip."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            files = {name: packed.read(name) for name in packed.namelist()}
-    except Exception:
+    files = zip_files(data)
+    if files is None:
         return mutated(data, random)
     name = random.choice([name for name in files for _ in range(3 if "sheet" in name else 1)])
     if name.endswith((".xml", ".rels")):

@@ -1,8 +1,8 @@
 """Column roles: which column is the item, the annotator, the answer and so on.
 
 A role comes from the layout, else from the column's name, which its content has to fit, else from
-structure: the item and the annotator are the two columns whose pairs are all but unique, an answer
-depends on neither alone (`structure`).
+structure: pairs of an item and an annotator are all but unique, if one of both is known, and an
+answer depends on neither alone (`structure`).
 """
 
 from __future__ import annotations
@@ -144,12 +144,8 @@ def _with_items(rows: Rows, item: str, answer: tuple[str, ...]) -> Rows:
     blank = rows.columns[item].codes < 0
     answered = np.any([rows.columns[name].codes >= 0 for name in answer or [item]], axis=0)
     n_lost, n_rows = int((blank & answered).sum()), int(blank.sum())
-    if (
-        not n_rows
-        or n_lost > MOST_LOST * answered.sum()
-        or not answer
-        and n_rows > MOST_LOST * rows.n_rows
-    ):
+    few = n_lost <= MOST_LOST * answered.sum() if answer else n_rows <= MOST_LOST * rows.n_rows
+    if not n_rows or not few:
         return rows
     with_answer = f"; {n_lost} of them have an answer" if n_lost else ""
     first = rows.place(int(blank.argmax()))
