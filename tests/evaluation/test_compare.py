@@ -21,7 +21,6 @@ from dissensus.evaluation.execution.folder import FitFolder, locked_folder
 from dissensus.evaluation.execution.processes import fits_in_processes
 from dissensus.evaluation.execution.task import best, drawn
 from dissensus.evaluation.fit import Key
-from dissensus.methods import AnnotatorHeads
 from dissensus.methods import method as method_class
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
@@ -382,30 +381,6 @@ def test_two_processes_find_what_one_finds(crowd: Corpus, tmp_path: Path) -> Non
     for n, out in ((1, tmp_path / "one"), (2, tmp_path / "two")):
         run(crowd, out, methods, processes=n, trials=2, inner_folds=2)
     assert found(tmp_path / "one") == found(tmp_path / "two")
-
-
-def begun_earlier(out: Path, *settings: str) -> None:
-    """The comparison as a version saved it that did not have these settings."""
-    path = out / "comparison.json"
-    front = json.loads(path.read_text())
-    for name in [name for name in front["facts"] if name.endswith(settings)]:
-        del front["facts"][name]
-    front.pop("checksums", None)
-    path.write_text(json.dumps(front))
-
-
-def test_settings_of_another_version_are_not_mixed(crowd: Corpus, tmp_path: Path) -> None:
-    out, usual = tmp_path / "out", {"heads": AnnotatorHeads(training=QUICK)}
-    run(crowd, out, usual)
-    begun_earlier(out, "'s spread")
-    assert len(run(crowd, out, usual).fits) == 4  # the default is what versions without it did
-    begun_earlier(out, "'s spread")
-    assert error_text(
-        lambda: run(crowd, out, {"heads": AnnotatorHeads(spread=2.0, training=QUICK)})
-    ) == (
-        f"{out}: contains another comparison: heads's spread: 0.5 there, 2.0 here. It was begun by "
-        "another version: resume it with that version, or choose another folder"
-    )
 
 
 def test_what_says_whose_a_folder_is_is_deleted_last(

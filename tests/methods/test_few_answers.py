@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from dissensus import Corpus, load
+from dissensus import Corpus
 from dissensus.contents import Contents
 from dissensus.methods import (
     AnnotatorEmbedding,
@@ -24,7 +23,6 @@ from dissensus.networks.likelihoods import likelihood
 from dissensus.training import Training, sparse_tables
 from dissensus.training.examples import batches
 from tests.crowds import feature_crowd, few_answers
-from tests.saved_folders import altered_config
 
 QUICK = Training(epochs=10, learning_rate=1e-2, device="cpu")
 
@@ -192,18 +190,6 @@ def test_few_answers_keep_others_close_to_what_is_shared(
     fitted = method(spread=0.5, training=training, **settings).fit(few)
     lengths = np.sqrt((fitted.weights()[table] ** 2).sum(axis=1))
     assert lengths[9] < lengths[10:15].min()  # of those who guess too
-
-
-@pytest.mark.parametrize("method", [heads, embedding, queries])
-def test_models_of_older_versions_have_no_prior(few: Corpus, tmp_path: Path, method: Any) -> None:
-    fitted = method(spread=math.inf, training=replace(QUICK, epochs=1)).fit(few)
-    fitted.save(tmp_path / "model")
-    with altered_config(tmp_path / "model") as config:
-        del config["settings"]["spread"], config["settings"]["training"]["least_steps"]
-    loaded: Any = load(tmp_path / "model")
-    assert (loaded.spread, loaded.training.least_steps) == (math.inf, 0)
-    expected = fitted.predict(few)["q"].distribution
-    np.testing.assert_array_equal(loaded.predict(few)["q"].distribution, expected)
 
 
 @pytest.mark.parametrize(("method", "settings", "table"), OTHERS)

@@ -171,13 +171,6 @@ def test_madl_weighs_annotators_with_one_embedding_as_one() -> None:
     assert network.log_prior().item() == pytest.approx(expected, rel=1e-6)
 
 
-def test_madl_opens_folders_whose_bandwidth_had_no_axis() -> None:
-    model = _fitted("madl", feature_crowd())
-    weights = model.network_.state_dict()
-    model.network_.load_state_dict(weights | {"bandwidth": weights["bandwidth"][0]})
-    assert model.network_.bandwidth.shape == (1,)
-
-
 def test_madl_starts_with_the_accuracy_that_is_set() -> None:
     training = Training(epochs=1, learning_rate=1e-9, device="cpu")
     fitted = Madl(encoder="features", accuracy=0.9, training=training).fit(feature_crowd())

@@ -17,8 +17,6 @@ from dissensus.densities.kde import diffusion_kde, fixed_kde
 from dissensus.densities.observations import (
     draw_observations,
     n_uniforms,
-    noisy,
-    stretched,
     weighted_observations,
 )
 from dissensus.densities.readouts import pool
@@ -31,10 +29,7 @@ KINDS = ("soft", "plain", "fixed")
 SAMPLING = ("random", "even")
 CELLS = {"soft": 64, "plain": 256, "fixed": 256}
 POSITIVE = ("temperature", "bandwidth", "observations", "factor")
-LIMITS = {  # lowest and highest
-    "bins": (2, inf), "cells": (0, inf), "stretch": (0, inf), "noise": (0, inf), "shared": (0, 1),
-    "correlation": (-1, 1),
-}  # fmt: skip
+LEAST = {"bins": 2, "cells": 0}
 
 
 @dataclass(frozen=True)
@@ -54,11 +49,6 @@ class RatingKde:
         sampling: "random", means of random subsets of annotators, with noise, as published; "even",
             all subsets, weighted by the probability of drawing each.
         factor: the bandwidth of "soft" and "plain" is multiplied by it.
-        stretch: the distances of ratings from the mean of their item are multiplied by it.
-        noise: how much of its predicted spread is added to each predicted rating: 0 nothing, 1 all
-            of it. The density is the mean over ratings that are as different as ratings are.
-        shared: the correlation of the noise of two annotators of an item.
-        correlation: the correlation of the noise of two questions.
 
     Example:
         >>> import numpy as np
@@ -77,10 +67,6 @@ class RatingKde:
     observations: int = 200
     sampling: Literal["random", "even"] = "random"
     factor: float = 1.0
-    stretch: float = 1.0
-    noise: float = 0.0
-    shared: float = 0.0
-    correlation: float = 0.0
 
     def __post_init__(self) -> None:
         for name, known in (("kind", KINDS), ("sampling", SAMPLING)):
@@ -89,11 +75,10 @@ class RatingKde:
                     f"{name} of a density must be one of {', '.join(known)}, "
                     f"not {getattr(self, name)!r}"
                 )
-        for name, (low, high) in LIMITS.items():
-            value = getattr(self, name)
-            if not low <= value <= high or value == inf:
-                limits = f"at least {low:g}" if high == inf else f"from {low:g} to {high:g}"
-                raise DataError(f"{name} of a density must be {limits}, found {value:g}")
+        for name, least in LEAST.items():
+            if not least <= getattr(self, name) < inf:
+                found = getattr(self, name)
+                raise DataError(f"{name} of a density must be at least {least}, found {found:g}")
         for name in POSITIVE:
             if not getattr(self, name) > 0:
                 raise DataError(
@@ -136,7 +121,6 @@ class RatingKde:
         ratings: Any,
         present: Any = None,
         uniforms: Any = None,
-        deviations: Any = None,
         temperature: Any = None,
         factor: Any = None,
     ) -> Any:
@@ -147,19 +131,9 @@ class RatingKde:
                 a gradient.
             present: (..., n_annotators), False for padding.
             uniforms: random numbers of "random" sampling; see `draw_observations`.
-            deviations: the spread of each predicted rating, (..., n_annotators, n_questions,
-                n_knots); see `rating_noise.noisy`. Ratings that were given have none.
             temperature, factor: instead of those of the settings; a tensor has a gradient.
         """
-        n_questions = ratings.shape[-1]
-        grid = self.grid(n_questions)
-        if self.stretch != 1:
-            ratings = stretched(ratings, self.stretch, present)
-        several = self.noise > 0 and deviations is not None
-        if several:
-            ratings = noisy(ratings, deviations, self.noise, self.shared, self.correlation)
-            present = None if present is None else present[..., None, :]
-            uniforms = None if uniforms is None else uniforms[..., None, :, :]
+        grid = self.grid(ratings.shape[-1])
         settings: dict[str, Any] = {}
         if self.kind == "soft":
             settings["temperature"] = self.temperature if temperature is None else temperature
@@ -174,8 +148,7 @@ class RatingKde:
             settings |= {"n_observations": self.observations}
             settings["factor"] = self.factor if factor is None else factor
             fine = diffusion_kde(observations, grid, **settings).density
-        mass = pool(fine, grid, self.bins)
-        return mass.mean(-1 - n_questions) if several else mass
+        return pool(fine, grid, self.bins)
 
 
 FEWEST = 2  # ratings of an item with a density

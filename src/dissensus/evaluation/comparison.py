@@ -17,7 +17,7 @@ from dissensus.description.marks import marks_by_question, name_without
 from dissensus.encoders.framework.digest import data_digest
 from dissensus.errors import DataError, DissensusError, listed
 from dissensus.evaluation.density_readings import density_floors, density_readings
-from dissensus.evaluation.execution.folder import GOLD_CONSENSUS, WEIGHED_IN_TRIALS, locked_folder
+from dissensus.evaluation.execution.folder import locked_folder
 from dissensus.evaluation.execution.schedule import fit_missing
 from dissensus.evaluation.execution.task import (
     Task,
@@ -172,7 +172,6 @@ def compare(
             facts,
             command or f"dissensus.evaluation.compare({corpus.name!r}, {list(requested)!r}, ...)",
             code_commit(),
-            _default_settings(requested),
             [row.source for row in rows.values()],
         )
         of_densities = [reading.name(task.questions) for reading in task.densities]
@@ -367,11 +366,11 @@ def _facts(
         facts["scoring"] = task.scoring
     weighed = weighed_questions(corpus, task.questions, task.scoring) if task.trials else ()
     if weighed:
-        facts[WEIGHED_IN_TRIALS] = weighed
+        facts["answers weighed in trials"] = weighed
     if task.consensus is not None:
         facts["consensus"] = task.consensus
     elif any(question in corpus.gold for question in task.questions):
-        facts[GOLD_CONSENSUS] = "all"  # comparisons of earlier versions had "own"
+        facts["consensus for gold labels"] = "all"
     if task.densities:
         facts["densities"] = [reading.text for reading in task.densities]
     for name, method in requested.items():
@@ -382,16 +381,6 @@ def _facts(
     if task.trials:
         facts |= {"inner folds": task.inner_folds, "groups by": task.by}
     return facts | {"data": data_digest(corpus), "folds": _folds_digest(task.folds)}
-
-
-def _default_settings(requested: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults of all settings, by names as in `_facts`: what a version without the setting
-    did."""
-    return {
-        f"{name}'s {key}": value
-        for name, method in requested.items()
-        for key, value in settings_of(type(method)()).items()
-    }
 
 
 def _folds_digest(folds: Sequence[Fold]) -> str:

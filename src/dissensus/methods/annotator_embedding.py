@@ -201,7 +201,6 @@ class AnnotatorEmbedding(TrainedMethod):
     columns_: np.ndarray = field(init=False, repr=False, default_factory=lambda: np.zeros((0, 0)))
     counts_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)
     name: ClassVar[str] = "annotator-embedding"
-    added: ClassVar[dict[str, Any]] = {"spread": math.inf}
     ranges: ClassVar[dict[str, str]] = {
         "unseen": "at least 0 and below 1",
         "spread": "above 0, or inf for no prior",

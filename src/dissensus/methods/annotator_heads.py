@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from torch import nn
@@ -82,11 +82,7 @@ class AnnotatorHeads(AnnotatorMethod):
     common: bool = True
     spread: float = 0.5
     name: ClassVar[str] = "annotator-heads"
-    added: ClassVar[dict[str, Any]] = {"spread": math.inf}
     ranges: ClassVar[dict[str, str]] = {"spread": "above 0, or inf for no prior"}
-    retired: ClassVar[dict[str, Any]] = AnnotatorMethod.retired | {
-        "rank": 0, "pretrain": 0.0, "components": 1, "item_spread": False, "moments": 0.0,
-    }  # fmt: skip
 
     @property
     def has_prior(self) -> bool:

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dissensus.corpus import Corpus
-from dissensus.densities import RatingKde
 from dissensus.errors import ModelError
 from dissensus.methods.framework.annotator_method import PriorNetwork, annotator_biases
 from dissensus.methods.framework.losses import PENALTY, answer_losses, penalised
@@ -403,7 +402,6 @@ class AnnotatorQueries(TrainedMethod):
     rank: ClassVar[int] = 8  # basis heads of low-rank classifiers
     averages: ClassVar[bool] = False  # whether all classifiers read the mean of all queries
     name: ClassVar[str] = "annotator-queries"
-    added: ClassVar[dict[str, Any]] = {"spread": math.inf}
     ranges: ClassVar[dict[str, str]] = {
         **dict.fromkeys(("dropout", "vector_dropout", "layer_dropout"), "at least 0 and below 1"),
         "positions": "at least 0",
@@ -416,15 +414,6 @@ class AnnotatorQueries(TrainedMethod):
         "training.epochs": (5, 10, 20),
         "training.weight_decay": (0.0, 0.01, 0.1),
     }
-    retired: ClassVar[dict[str, Any]] = TrainedMethod.retired | {
-        "hidden": (), "question_hidden": (), "loss": "likelihood", "objective": "answers",
-        "kde": RatingKde(), "learn_temperature": False, "readout": "", "calibrate": "",
-        "calibrate_by": "cross-entropy", "held_out": 0.1, "aggregate": False, "similar": 0.0,
-        "projection": 0, "projection_dropout": 0.0, "layer_norms": False, "normalise": False,
-        "classifier": "auto", "common": True, "rank": 8, "panel": 64, "average": "answer",
-        "learn": "answers", "vote": "mean", "frame_queries": 0, "frame_positions": 1,
-        "most_frames": 96,
-    }  # fmt: skip
 
     @classmethod
     def published(cls, **settings: Any) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -42,12 +42,6 @@ class _MadlNet(TruthNet):
         )
         self.add_confusions(sizes, size, method.accuracy)
         self.bandwidth = nn.Parameter(torch.tensor([(SHAPE - 1) / RATE]))  # the mode
-
-    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *rest: Any) -> None:
-        """A bandwidth without an axis is that of an older folder."""
-        if (name := f"{prefix}bandwidth") in state_dict:
-            state_dict[name] = state_dict[name].reshape(1)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def rows_of(
         self, features: Tensor, truth: dict[str, Tensor], batch: Batch
@@ -132,9 +126,6 @@ class Madl(TruthMethod):
         "accuracy": "above 0 and below 1",
         "pretrain": "at least 0 and below 1",
     }
-    retired: ClassVar[dict[str, Any]] = TruthMethod.retired | {
-        "bandwidth_shape": SHAPE, "bandwidth_rate": RATE,
-    }  # fmt: skip
 
     def network(self, sizes: Sizes) -> Network:
         return _MadlNet(sizes, self)

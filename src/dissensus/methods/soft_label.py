@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,7 +55,6 @@ class SoftLabel(LabelMethod):
     label: ClassVar[str] = "consensus"  # type: ignore[misc]  # no setting here: by which the
     ties: ClassVar[Ties] = "first"  # type: ignore[misc]  # temperature is chosen
     choices: ClassVar[Choices] = PROBE_CHOICES
-    retired: ClassVar[dict[str, Any]] = LabelMethod.retired | {"label_first": "none"}
 
     def network(self, sizes: Sizes) -> Network:
         return SharedNet(sizes, self.hidden, self.dropout, self.branch)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from torch import nn
 
 MOST_TIMES = 10  # as many epochs for the sake of `least_steps`
-REMOVED = ("decay_biases",)  # settings of earlier versions, which saved models may have
 LARGEST_SEED = 2**63  # torch accepts smaller ones only
 BETAS, EPSILON, MOMENTUM = (0.9, 0.999), 1e-8, 0.9  # of the optimisers, torch's defaults
 KINDS: dict[str, tuple[type, str]] = {  # by type hint

@@ -31,8 +31,6 @@ from dissensus.files.folders import (
 
 FRONT = "comparison"
 TRIED = ("trial-*.json", "training/state.safetensors", "training/*/state.safetensors")
-WEIGHED_IN_TRIALS, GOLD_CONSENSUS = "answers weighed in trials", "consensus for gold labels"
-NEW_FACTS = {WEIGHED_IN_TRIALS, GOLD_CONSENSUS}  # comparisons of earlier versions have none of them
 
 
 @dataclass(frozen=True)
@@ -69,13 +67,11 @@ class FitFolder:
         facts: Mapping[str, Any],
         command: str,
         commit: str,
-        earlier: Mapping[str, Any] | None = None,
         outside: Sequence[str] = (),
     ) -> tuple[str, str]:
         """The command and commits that it was started with; another comparison is refused.
 
         Args:
-            earlier: the values of facts that a folder of an earlier version does not have.
             outside: predictions of other systems. They need no fit, so that a comparison may be
                 resumed with others; then the command is the new one.
         """
@@ -83,29 +79,22 @@ class FitFolder:
         known |= {"outside": list(outside)}
         if self.is_begun:
             kept = self.begun()
-            self._check_same(kept["facts"], known["facts"], plain(earlier or {}))
+            self._check_same(kept["facts"], known["facts"])
             if kept.get("outside", []) == known["outside"]:
                 known["command"] = kept["command"]
             known["commits"] = list(dict.fromkeys([*kept["commits"], commit]))
         self.write(known)
         return known["command"], ", ".join(known["commits"])
 
-    def _check_same(
-        self, kept: Mapping[str, Any], here: Mapping[str, Any], earlier: Mapping[str, Any]
-    ) -> None:
-        there = {**earlier, **kept}
-        differing = [name for name in {**kept, **here} if there.get(name) != here.get(name)]
+    def _check_same(self, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+        differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if not differing:
             return
         shown = "; ".join(_differs(name, there.get(name), here.get(name)) for name in differing[:3])
         more = f"; and {len(differing) - 3} more" if len(differing) > 3 else ""
-        one_sided = [name for name in differing if (name in kept) != (name in here)]
-        hint = "Run the command that it was started with to resume"
-        if "methods" not in differing and any(map(_is_of_version, one_sided)):
-            hint = "It was begun by another version: resume it with that version"
         raise DataError(
-            f"{self.folder}: contains another comparison: {shown}{more}. {hint}, or choose "
-            "another folder"
+            f"{self.folder}: contains another comparison: {shown}{more}. Run the command that it "
+            "was started with to resume, or choose another folder"
         )
 
     def write(self, content: dict[str, Any]) -> None:
@@ -149,11 +138,6 @@ def delete_comparison(folder: Path) -> None:
     fits = "fits/*/fit.json", "fits/*/items.parquet"
     tables = "results.json", "items.parquet", "groups.parquet", f"{FRONT}.json"
     delete_files(folder, *fits, *tables, ".lock")
-
-
-def _is_of_version(fact: str) -> bool:
-    """Whether all comparisons of a version have this fact, or none."""
-    return fact in NEW_FACTS or ("'s " in fact and "'s choices of " not in fact)
 
 
 def _differs(name: str, there: Any, here: Any) -> str:

@@ -157,10 +157,6 @@ class AnnotatorMethod(TrainedMethod):
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = TRUNK_CHOICES
-    retired: ClassVar[dict[str, Any]] = TrainedMethod.retired | {
-        "learn_temperature": False, "readout": "", "calibrate": "", "calibrate_by": "cross-entropy",
-        "held_out": 0.1,
-    }  # fmt: skip
     ranges: ClassVar[dict[str, str]] = {"similar": "at least 0"}
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:

@@ -69,8 +69,6 @@ class Method(ABC):
     item_passes: ClassVar[float | None] = None  # of a fit without a training, about
     choices: ClassVar[Choices] = {}  # values to try, by setting ("training.epochs")
     ranges: ClassVar[Mapping[str, str]] = {}  # settings that are checked: one of `RANGES` each
-    added: ClassVar[dict[str, Any]] = {}  # settings that models of earlier versions do not have
-    retired: ClassVar[dict[str, Any]] = {}  # settings of earlier versions, at their defaults
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
     _checkpoint: Path | None = dataclasses.field(init=False, repr=False, default=None)
@@ -478,7 +476,6 @@ class Method(ABC):
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings as they were before they became JSON."""
-        settings = cls.added | settings
         return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
 
 
@@ -489,14 +486,6 @@ def load_model(
     path: str | Path, cls: type[Method], config: dict[str, Any], weights: bytes
 ) -> Method:
     """The model in a folder that was read; no code in the folder is ever run."""
-    saved = config["settings"]
-    for name, default in cls.retired.items():
-        if saved.get(name, plain(default)) != plain(default):
-            raise ModelError(
-                f"{path}: trained by an earlier version with {name}={cut(repr(saved[name]))}, a "
-                "setting that is gone; train again without it, or load it with that version"
-            )
-    config = config | {"settings": {k: v for k, v in saved.items() if k not in cls.retired}}
     try:
         check_types(config["settings"], cls, Path(path) / "config.json", "settings")
         method = cls(**cls._settings(config["settings"]))

@@ -88,7 +88,7 @@ class Learned:
 
     def to_config(self) -> dict[str, Any]:
         """As entries of the config of a model folder."""
-        config = {
+        return {
             "corpus": self.corpus,
             "questions": {question: scale.to_dict() for question, scale in self.questions.items()},
             "annotators": list(self.annotators),
@@ -96,26 +96,18 @@ class Learned:
             "part": self.part,
             "n_answers": {question: n.tolist() for question, n in self.n_answers.items()},
         }
-        missing = self.without_answers()
-        return config | ({"without_answers": missing} if missing else {})
 
     @staticmethod
     def from_config(config: Mapping[str, Any]) -> Learned:
         if not config["questions"]:
             raise DataError("'questions' is empty")
         annotators = Names(config["annotators"]) if config["annotators"] else Names.range(0)
-        missing = config.get("without_answers", {})  # models of older versions have no such entry
-        codes = np.arange(len(annotators))
-        n_answers = config.get("n_answers", {})
+        n_answers = {q: np.array(config["n_answers"][q], np.int64) for q in config["questions"]}
         if any(len(n) != len(annotators) for n in n_answers.values()):
             raise DataError("'n_answers' must have a number for each annotator")
-        by_question = {}
-        for question in config["questions"]:
-            without = np.isin(codes, annotators.find(Names(missing.get(question, []))))
-            by_question[question] = np.array(n_answers.get(question, ~without), np.int64)
         scales = {q: scale_from_dict(scale) for q, scale in config["questions"].items()}
         roles, part = config["roles"], config["part"]
-        return Learned(config["corpus"], scales, annotators, roles, part, by_question)
+        return Learned(config["corpus"], scales, annotators, roles, part, n_answers)
 
 
 def training_notes(learned: Learned) -> list[str]:

@@ -32,8 +32,7 @@ class _Config(TypedDict):
     annotators: list[str]
     roles: dict[str, Kind]
     part: dict[str, Any]
-    n_answers: NotRequired[dict[str, list[int]]]
-    without_answers: NotRequired[dict[str, list[str]]]
+    n_answers: dict[str, list[int]]
     widths: NotRequired[dict[str, int]]
     encoders: NotRequired[dict[str, str]]
 

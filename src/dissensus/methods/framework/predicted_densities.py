@@ -9,7 +9,6 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.densities import Grid, RatingKde, n_uniforms, pool
-from dissensus.densities.observations import KNOTS, N_POINTS, quantiles
 from dissensus.errors import DataError, listed
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.pairs import PairPredictor, Pairs
@@ -40,7 +39,6 @@ class PredictedRatings:
 
     ratings: np.ndarray  # (n_items, most annotators, n_questions)
     present: np.ndarray  # (n_items, most annotators), False for padding
-    deviations: np.ndarray | None = None  # of quantiles, (*ratings.shape, n_knots); of noise only
 
     @staticmethod
     def of_pairs(
@@ -49,29 +47,22 @@ class PredictedRatings:
         code: np.ndarray,
         items: range,
         most: int,
-        noise: bool = True,
     ) -> PredictedRatings:
         """Of all pairs, which are sorted by item and about these items.
 
         Args:
             code: the training code of each pair's annotator, -1 without an answer in training.
             most: annotators of an item, at most.
-            noise: whether the deviations are needed.
         """
         scales, answers = predictor.learned.questions, predictor.answers(pairs, code)
         item = pairs.item - items.start
         nth = np.arange(len(pairs)) - np.searchsorted(item, item)  # among the pairs of its item
         ratings = np.zeros((len(items), most, len(scales)))
-        deviations = np.zeros((*ratings.shape, len(KNOTS))) if noise else None
         present = np.zeros((len(items), most), dtype=bool)
         present[item, nth] = True
         for axis, (question, scale) in enumerate(scales.items()):
-            positions = answers[question].positions(scale)
-            ratings[item, nth, axis] = positions
-            if deviations is not None:
-                masses, levels = answers[question].distribution, isinstance(scale, Ordinal)
-                deviations[item, nth, axis] = quantiles(masses, levels=levels) - positions[:, None]
-        return PredictedRatings(ratings, present, deviations)
+            ratings[item, nth, axis] = answers[question].positions(scale)
+        return PredictedRatings(ratings, present)
 
     def density(self, kde: RatingKde) -> np.ndarray:
         """The density of each item, with torch, for as many items at a time as fit in memory.
@@ -90,18 +81,13 @@ class PredictedRatings:
             draws = torch.from_numpy(np.concatenate([first, of_annotators], axis=1)).to(device)
         grid = kde.grid(n_questions)
         each = kde.observations * (n_uniforms(most, n_questions) + sum(grid.shape))
-        each = max(grid.n_cells, each) * (N_POINTS if kde.noise else 1)
-        at_once, parts = max(1, NUMBERS_AT_ONCE // each), []
-        arrays = (self.ratings, self.present, self.deviations if kde.noise else None)
-        tensors = [None if each is None else torch.from_numpy(each) for each in arrays]
+        at_once, parts = max(1, NUMBERS_AT_ONCE // max(grid.n_cells, each)), []
+        tensors = [torch.from_numpy(each) for each in (self.ratings, self.present)]
         for at in range(0, n_items, at_once):
-            ratings, present, deviations = (
-                None if each is None else each[at : at + at_once].to(device) for each in tensors
-            )
-            assert ratings is not None
+            ratings, present = (each[at : at + at_once].to(device) for each in tensors)
             uniforms = None if draws is None else draws.expand(len(ratings), *draws.shape)
             with torch.inference_mode():
-                mass = kde.density(ratings, present, uniforms, deviations)
+                mass = kde.density(ratings, present, uniforms)
             parts.append(np.asarray(mass.cpu().numpy()))
         return np.concatenate(parts) if parts else np.zeros((0, *(kde.bins,) * n_questions))
 
@@ -124,9 +110,7 @@ def density_of_annotators(
     for first in range(0, n_items, at_once):
         items = range(first, min(first + at_once, n_items))
         rows = slice(starts[first], starts[items.stop])
-        predicted = PredictedRatings.of_pairs(
-            predictor, voters.take(rows), code[rows], items, most, noise=kde.noise > 0
-        )
+        predicted = PredictedRatings.of_pairs(predictor, voters.take(rows), code[rows], items, most)
         parts.append(predicted.density(kde))
     mass = np.concatenate(parts) if parts else np.zeros((0, *(kde.bins,) * len(scales)))
     return JointDensity(tuple(scales), tuple(scales.values()), predictor.corpus.items, mass)

@@ -43,7 +43,7 @@ from dissensus.training.examples import Table, batches, plan_epoch
 from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
 from dissensus.training.loop import Trainer
 from dissensus.training.processes import current_processes
-from dissensus.training.settings import LARGEST_SEED, REMOVED
+from dissensus.training.settings import LARGEST_SEED
 from dissensus.training.validation import Log, Validation, mean_loss
 
 
@@ -191,7 +191,6 @@ class TrainedMethod(Method):
     most_: int = dataclasses.field(init=False, repr=False, default=1)  # annotators of an item,
     # where the network or a loss depends on them
     needs_rows: ClassVar[bool] = False  # whether the losses use the answers of annotators
-    retired: ClassVar[dict[str, Any]] = {"hidden_dropout": None, "standardise": True}
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -601,6 +600,4 @@ class TrainedMethod(Method):
 
     @classmethod
     def _settings(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        training = {k: v for k, v in settings["training"].items() if k not in REMOVED}
-        saved = Training(**training)  # older versions had fewer settings
-        return super()._settings(settings) | {"training": saved.over(Training())}
+        return super()._settings(settings) | {"training": Training(**settings["training"])}
