@@ -3,13 +3,15 @@
     python benchmarks/gpu/queries_depth.py run OUT       on a CPU, an hour
     make gpu-kit RUN=queries_depth                       MiniLM, for a machine without a network
     python benchmarks/gpu/queries_depth.py run OUT --items 4000 --test-items 1000 --seeds 3
+    python benchmarks/gpu/queries_depth.py run OUT --parts published --items 4000 --seeds 2
     python benchmarks/gpu/queries_depth.py keep OUT      into benchmarks/results
     python benchmarks/gpu/queries_depth.py show
 
 Depth: the texts of queries.py, read by queries in one layer, by those in two as the paper qumatl
 has them, and by the latter with one change each. Start: two layers learn fewer texts of these
 annotators, from random first weights, and from a Q-Former that has learned other texts by other
-annotators. Scores are those of queries.py, by seed. Settings are not chosen: they stand here.
+annotators. Published: twelve layers, for more or fewer epochs, at three rates. Scores are those of
+queries.py, by seed. Settings are not chosen: they stand here.
 """
 
 from __future__ import annotations
@@ -20,14 +22,14 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from queries import CONFIRMED, PARTS, fitted, measured, read, simulated
 
-from dissensus_papers.qumatl.models import MID_SIZED, RATE
+from dissensus_papers.qumatl.models import EPOCHS, MID_SIZED, RATE
 
 NAME, COMMIT = "queries_depth", "commit.txt"
 N_TRAIN, N_TEST, N_PACKED = 1000, 500, 5000
@@ -49,6 +51,8 @@ DEPTH: Mapping[str, Settings] = {
 FEW = (250, 500, 1000)  # texts to learn from
 START = {"one layer": ONE, "two layers": MID_SIZED}
 PRETRAINED = "two layers, pretrained"
+STEPS = {"15 epochs": 15, "60 epochs": 60}
+RATES = (1e-4, 3e-4)
 
 
 class Sizes(NamedTuple):
@@ -121,18 +125,37 @@ def of_start(sizes: Sizes, out: Path) -> Iterator[tuple[str, str, Any]]:
         yield "start", title, of_n
 
 
+def of_published(sizes: Sizes, out: Path) -> Iterator[tuple[str, str, Any]]:
+    from dissensus.methods import AnnotatorQueries, Job, fit_many
+    from dissensus.methods.framework.settings import changed, seeded
+
+    data = read(TEXTS, sizes.train, sizes.test)
+    few = {"training.batch_size": 64, "training.precision": "bf16"}
+    model = changed(AnnotatorQueries.published(encoder=TEXTS.encoder), few)
+    for (title, epochs), rate in product(STEPS.items(), RATES):
+        some = changed(model, {EPOCHS: epochs, RATE: rate})
+        jobs = [Job(seeded(some, seed), data.train) for seed in range(sizes.seeds)]
+        seeds = [measured(fitted, data)["emotion"] for fitted in fit_many(jobs)]
+        yield "published", f"{title}, a rate of {rate:.0e}", seeds
+
+
+OF_PART = {"depth": of_depth, "start": of_start, "published": of_published}
+
+
 def run(given: argparse.Namespace) -> None:
     from dissensus.evaluation import code_commit, here
 
     given.out.mkdir(parents=True, exist_ok=True)
     sizes, began = Sizes(given.items, given.test_items, given.seeds), time.monotonic()
     commit = (KIT / COMMIT).read_text().strip() if (KIT / COMMIT).exists() else code_commit()
-    rows: dict[str, Any] = {"depth": {}, "start": {}}
-    for part, title, outcome in chain(of_depth(sizes, given.out), of_start(sizes, given.out)):
+    parts = given.parts.split(",")
+    rows: dict[str, Any] = {part: {} for part in parts}
+    for part, title, outcome in chain(*(OF_PART[part](sizes, given.out) for part in parts)):
         rows[part][title] = outcome
         seconds = round(time.monotonic() - began)
         about = {"commit": commit, "seconds": seconds, **sizes._asdict(), **here()}
-        (given.out / f"{NAME}.json").write_text(json.dumps(about | {"rows": rows}, indent=1))
+        path = given.out / f"{NAME}-{parts[0]}.json"
+        path.write_text(json.dumps(about | {"rows": rows}, indent=1))
         print(f"{seconds} s: {part}, {title}", flush=True)
     show(rows)
 
@@ -140,10 +163,10 @@ def run(given: argparse.Namespace) -> None:
 # ---- tables ----
 
 
-def depth_rows(kept: Mapping[str, Any]) -> list[list[str]]:
+def depth_rows(kept: Mapping[str, Any], part: str = "depth") -> list[list[str]]:
     """A row for each change: the accuracy, its best, and how often the own part is looked at."""
     rows = []
-    for title, seeds in kept["depth"].items():
+    for title, seeds in kept.get(part, {}).items():
         looks = f"{100 * _mean(seeds, 'part'):.1f} %"
         rows.append([title, _accuracy(seeds), f"{_mean(seeds, 'best'):.3f}", looks])
     return rows
@@ -153,7 +176,7 @@ def start_rows(kept: Mapping[str, Any]) -> list[list[str]]:
     """A row for each start, with a column for each number of texts."""
     return [
         [title, *(_accuracy(of_n[str(n)]) for n in FEW if str(n) in of_n)]
-        for title, of_n in kept["start"].items()
+        for title, of_n in kept.get("start", {}).items()
     ]
 
 
@@ -171,6 +194,8 @@ def show(rows: Mapping[str, Any]) -> None:
 
     names = ["", "accuracy", "best possible", "own part has most attention"]
     print(Table(names, depth_rows(rows), "Depth", "lrrr").to_text())
+    published = depth_rows(rows, "published")
+    print(Table(names, published, "As published, of random first weights", "lrrr").to_text())
     print(Table(["", *map(str, FEW)], start_rows(rows), "Start: texts", "lrrr").to_text())
 
 
@@ -183,6 +208,7 @@ def main() -> None:
     )
     parser.add_argument("stage", choices=("run", "keep", "show"))
     parser.add_argument("out", type=Path, nargs="?", default=Path("out"))
+    parser.add_argument("--parts", default="depth,start", help="also published: needs a GPU")
     parser.add_argument("--items", type=int, default=N_TRAIN, help="to learn from")
     parser.add_argument("--test-items", type=int, default=N_TEST)
     parser.add_argument("--seeds", type=int, default=2)
@@ -190,8 +216,9 @@ def main() -> None:
     if given.stage == "run":
         return run(given)
     if given.stage == "keep":
-        content = json.loads((given.out / f"{NAME}.json").read_text())
-        keep(NAME, f"gpu/{NAME}.py run OUT", content)
+        runs = [json.loads(path.read_text()) for path in sorted(given.out.glob(f"{NAME}-*.json"))]
+        rows = {part: runs[n]["rows"][part] for n in range(len(runs)) for part in runs[n]["rows"]}
+        keep(NAME, f"gpu/{NAME}.py run OUT", runs[0] | {"rows": rows})
     show(kept(NAME)["rows"])
 
 

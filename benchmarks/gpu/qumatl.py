@@ -1,6 +1,6 @@
 """Zhang et al. (2025) on panels of annotators and on simulated ones, on a GPU.
 
-    make gpu-kit RUN=qumatl:texts                    46 MiB, a part of the kit: all are too large
+    make gpu-kit RUN=qumatl:texts                    26 MiB, a part of the kit: all are too large
     python benchmarks/dinov2.py; make gpu-kit RUN=qumatl:pictures        35 MiB; also for panel
     export PYTHONPATH=src:papers/src:gpu-kit/libs    there; DISSENSUS_DATA is not needed
     python benchmarks/gpu/qumatl.py run OUT --try --jobs texts --at-once 1      on any machine first
@@ -42,6 +42,7 @@ GRACE = 40  # seconds after the time limit, for trainings that have begun
 BASELINES = "base,d-lema,padl,madl,embedding,heads,queries,prior,annotator-majority"
 SMALLER = "heads,queries,queries-mid"
 WITH_FLOOR = f"{SMALLER},annotator-majority"
+LESS = tuple(f"{name}-{share}" for name in ("hs-brexit", "convabuse") for share in (40, 30, 20))
 JOBS = {  # condition and models, in the order in which they begin
     "panel": (
         ("cue-conflict", "published"),
@@ -61,19 +62,27 @@ JOBS = {  # condition and models, in the order in which they begin
     "texts": (
         ("simulated-text", "published"),
         ("hs-brexit-published", "published"),
-        ("speech", "queries-mid"),
-        ("followers", ""),
-        ("paraphrase", "queries-mid"),
-        ("speech", BASELINES),
+        ("followers", "queries-mid"),
+        ("followers", "alone"),
+        ("followers", "heads,queries"),
+        ("hs-brexit-published", WITH_FLOOR),
+        *((name, "queries-mid") for name in LESS),
+    ),
+    "small-texts": (
         ("convabuse", ""),
-        ("paraphrase", BASELINES),
         ("hs-brexit", ""),
         ("simulated-text", SMALLER),
-        ("hs-brexit-published", WITH_FLOOR),
         ("ablation", ""),
-        *((f"{name}-{share}", "") for name in ("convabuse", "hs-brexit") for share in (40, 30, 20)),
+        *((name, "padl,heads,queries") for name in LESS),
+    ),
+    "levels": (
+        ("speech", "queries-mid"),
+        ("paraphrase", "queries-mid"),
+        ("speech", BASELINES),
+        ("paraphrase", BASELINES),
     ),
 }
+TEXTS = ("texts", "small-texts", "levels")  # jobs on texts and speech
 
 
 # ---- what goes to the other machine ----
@@ -87,8 +96,9 @@ def pack(folder: Path, data: Path, names: list[str] | None = None) -> None:
     if {"panel", "pictures"} & {*names}:
         shutil.copytree(data / "cue_conflict16", folder / DATA / "cue_conflict16")
         _pack_dinov2(folder)
-    if "texts" in names:
-        _pack_texts(folder, data)
+    wanted = [condition for name in TEXTS for condition, _ in JOBS[name] if name in names]
+    if wanted:
+        _pack_texts(folder, data, wanted)
     SCRIPT.pack_commit(folder)
 
 
@@ -111,7 +121,7 @@ def _pack_dinov2(folder: Path) -> None:
         shutil.copy(path, folder / path.name)
 
 
-def _pack_texts(folder: Path, data: Path) -> None:
+def _pack_texts(folder: Path, data: Path, wanted: Sequence[str]) -> None:
     from kit import pack_minilm
 
     from dissensus_papers.qumatl import PAPER
@@ -119,7 +129,6 @@ def _pack_texts(folder: Path, data: Path) -> None:
     from dissensus_papers.qumatl.corpora import SPEECH
 
     corpora, texts = PAPER.read(data), []
-    wanted = {name for name, _ in JOBS["texts"]}
     for name in dict.fromkeys(c.corpus for c in CONDITIONS if c.name in wanted):
         corpus = corpora[name]
         if name == SPEECH:
