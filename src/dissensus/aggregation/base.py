@@ -23,6 +23,10 @@ NEAREST = {  # aggregators for a kind of scale, to offer instead
 }
 CHOSEN = Nominal(("not chosen", "chosen"))  # each value of multi-label answers
 Gives = Literal["share", "probability"]
+OWN = (
+    "confidence is the model's own, which was too high on all of six corpora with gold labels; "
+    "dawid-skene calibrates it"
+)
 
 
 @dataclass(eq=False)
@@ -119,6 +123,12 @@ class Aggregator(ABC):
 
     def _reported(self) -> np.ndarray:
         return self.distribution_
+
+    @property
+    def doubt_(self) -> str:
+        """Why the confidence of `prediction_` may be wrong, in words; empty unless by a model."""
+        model = self.gives == "probability" and self.needs_annotators
+        return OWN if model and self.consensus_.scale.kind != "interval" else ""
 
     @property
     def prediction_(self) -> Prediction:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,8 @@ CLOSE, PASSES = 0.01, 50  # it stops when no probability changes by as much, or 
 POWERS = tuple(np.arange(10, 0, -1) / 10)  # of the likelihood, one of which fits answers best
 SAMPLE = 5000  # items by which it is chosen
 ENOUGH_GOLD = 30  # labels by which it is chosen, instead
+CLEARLY = 0.15  # log-likelihood that it must gain, where an item counts as one answer
+DOUBTFUL, DOUBTFUL_GAIN = 0.5, 1.6  # a power, at most, and a gain with which confidence is doubtful
 
 
 @dataclass(eq=False)
@@ -39,8 +42,9 @@ class DawidSkene(HiddenTruth):
     likelihood of an item's answers to a power, at most 1. If 30 gold labels or more are given, it
     is the power that best predicts these. Otherwise it is 1 / (1 + 2 r), where 1 / (1 + r) best
     predicts each answer from the others to the same item: what answers have in common beyond the
-    model counts twice, because it says what others answer, but not what is true. What misleads
-    all annotators together cannot be seen in answers.
+    model counts twice, because it says what others answer, but not what is true. The power is 1 if
+    no other one predicts answers clearly better. What misleads all annotators together cannot be
+    seen in answers; `doubt_` says if annotators have much in common.
 
     Args:
         smoothing: answers of each kind that are added to every annotator's own.
@@ -61,6 +65,8 @@ class DawidSkene(HiddenTruth):
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, answered, true)
     _answers: Annotations | None = field(init=False, repr=False, default=None)
     _calibrated: np.ndarray = field(init=False, repr=False)
+    _worth: float = field(init=False, repr=False, default=1.0)  # of an answer, once calibrated
+    _by_gold: bool = field(init=False, repr=False, default=False)  # whether gold labels say so
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
         self._answers = annotations
@@ -94,6 +100,24 @@ class DawidSkene(HiddenTruth):
 
     # ---- calibrated probabilities ----
 
+    @property
+    def doubt_(self) -> str:
+        """Why confidence may be wrong, and what to do about it; empty if gold labels fitted it."""
+        fitted = list(getattr(self, "by_value_", {"": self}).values())
+        for each in fitted:
+            each._reported()
+        if all(each._by_gold for each in fitted):
+            return ""
+        least = min(fitted, key=attrgetter("_worth"))
+        why = "confidence assumes that annotators err independently"
+        if least._worth < 1:
+            why = (
+                "confidence is doubtful: answers to one item have more in common than independent "
+                f"errors explain, and count as {least._worth:.2g} of an answer each"
+            )
+        few = f"give {ENOUGH_GOLD} or more (--gold, --use-gold)"
+        return f"{why}; to fit it to gold labels instead, {few}"
+
     def _reported(self) -> np.ndarray:
         if self._answers is not None:  # computed when it is needed
             with closing(ItemAnswers(self._answers, self.name, self._known)) as answers:
@@ -116,17 +140,27 @@ class DawidSkene(HiddenTruth):
                 break
         counts, *prior = self._added(answers, expected, occurs)
         gold = np.flatnonzero((answers.known >= 0) & (np.diff(answers.offsets) > 0))
-        if len(gold) >= ENOUGH_GOLD:
+        self._by_gold = len(gold) >= ENOUGH_GOLD
+        if self._by_gold:
             power = self._power_by_gold(answers, gold, counts, prior)
         else:
-            likelihood = [
-                answers.expected("leave_out", counts, (*prior, power, every), False).likelihood
-                for power in POWERS
-            ]
-            power = POWERS[int(np.argmax(likelihood))]
-            power /= 2 - power
+            power = self._power_by_answers(answers, counts, prior, every)
         answers.expected("expect_others", counts, (*prior, power), False)
         return answers.posterior
+
+    def _power_by_answers(
+        self, answers: ItemAnswers, counts: np.ndarray, prior: list[Any], every: int
+    ) -> float:
+        """The power of the class's docstring, from the answers to every n-th item."""
+        likelihood = [
+            answers.expected("leave_out", counts, (*prior, power, every), False).likelihood
+            for power in POWERS
+        ]
+        sizes = np.diff(answers.offsets)
+        gain = (max(likelihood) - likelihood[0]) / sizes[sizes > 0].mean()
+        best = POWERS[int(np.argmax(likelihood))] if gain > CLEARLY else 1.0
+        self._worth = best / (2 - best) if best <= DOUBTFUL and gain > DOUBTFUL_GAIN else 1.0
+        return float(best / (2 - best))
 
     def _power_by_gold(
         self, answers: ItemAnswers, gold: np.ndarray, counts: np.ndarray, prior: list[Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -15,10 +15,6 @@ from dissensus.aggregation.votes import sums_of_votes
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.names import Names
-
-SIMULATED, FAR = 20, 4.0  # crowds, and standard deviations from their mean that are too far
-SAMPLE = 2000  # items
-ADDED = 4.0  # answers of the crowd's accuracy, without which few answers would seem certain
 
 
 @dataclass(eq=False)
@@ -61,55 +57,6 @@ class OneCoin(HiddenTruth):
         self._count(expected.counts.reshape(-1, answers.n_values).sum(axis=1))
         self.prior_ = shares(expected.mass)
         return expected.likelihood + float(self._n.sum(axis=1) @ np.log(wrong)), expected.change
-
-
-def errs_by_value(annotations: Annotations, fitted: OneCoin) -> bool:
-    """Whether annotators are right about some values more often than one-coin can explain.
-
-    The hypothesis is the fitted model. The statistic is the likelihood ratio of an accuracy for
-    each annotator and true value against one for each annotator, with the expected true values as
-    if they were known. That is no chi-square, so crowds are simulated by the model, with the same
-    annotators for each item, and fitted: the statistic may be four of their standard deviations
-    above their mean. Of many items, a sample is used.
-    """
-    generator = np.random.default_rng(0)
-    items = np.flatnonzero(annotations.per_item())
-    if len(items) > SAMPLE:
-        chosen = np.isin(annotations.item, generator.choice(items, SAMPLE, replace=False))
-        annotations = annotations.take(chosen)
-    right, total = fitted.counts_.T
-    usual = (right + ADDED * right.sum() / total.sum()) / (total + ADDED)
-    accuracy = usual[annotations.annotator_codes(fitted.name)]
-    values = np.flatnonzero(fitted.prior_)  # that occur
-    prior = fitted.prior_[values]
-    simulated = []
-    for _ in range(SIMULATED):
-        truth = generator.choice(len(values), annotations.n_items, p=prior)[annotations.item]
-        other = truth + generator.integers(1, max(len(values), 2), len(truth))
-        right = generator.random(len(truth)) < accuracy
-        answer = values[np.where(right, truth, other % len(values))]
-        made = replace(annotations, answer=answer.astype(annotations.answer.dtype))
-        simulated.append(_ratio(made))
-    return bool(_ratio(annotations) > np.mean(simulated) + FAR * np.std(simulated, ddof=1))
-
-
-def _ratio(annotations: Annotations) -> float:
-    """The log-likelihood ratio of accuracies by true value against one for each annotator."""
-    from scipy.special import xlogy
-
-    fitted = OneCoin(iterations=50, tolerance=1e-3).fit(annotations)
-    annotator, n = annotations.annotator_codes(OneCoin.name), annotations.n_annotators
-    truth = fitted.distribution_[annotations.item]  # (n_rows, n_values)
-    own = truth * (np.arange(truth.shape[1]) == annotations.answer[:, None])
-    total, right = (  # (n_annotators, n_values) each
-        np.stack([np.bincount(annotator, column, n) for column in each.T], axis=1)
-        for each in (truth, own)
-    )
-    wrong = (total - right).clip(0)
-    by_value = xlogy(right, right) + xlogy(wrong, wrong) - xlogy(total, total)
-    sums = [part.sum(axis=1) for part in (right, wrong, total)]
-    alike = xlogy(sums[0], sums[0]) + xlogy(sums[1], sums[1]) - xlogy(sums[2], sums[2])
-    return float(by_value.sum() - alike.sum())
 
 
 @dataclass(eq=False)

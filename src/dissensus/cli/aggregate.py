@@ -288,9 +288,10 @@ def aggregate(
         elif gold is not None and aggregator.gives == "probability":
             accuracy += f", mean confidence {gold[1]:.4f}"
         console.say(f"{name}: {methods[name][0]} of {aggregator.consensus_.n_rows} items{accuracy}")
+        if aggregator.doubt_:
+            console.say(f"{name}: {aggregator.doubt_}")
         for note in median_note(name, aggregator.prediction_):
             console.say(note)
-        _say_uneven(corpus, name, aggregator)
 
 
 def _vectors(texts: Sequence[str]) -> np.ndarray:
@@ -300,16 +301,3 @@ def _vectors(texts: Sequence[str]) -> np.ndarray:
 
     contents, codes = Contents.distinct("text", list(texts))
     return mean_vectors(encoder("minilm", "text"), contents).vectors[codes]
-
-
-def _say_uneven(corpus: Corpus, question: str, aggregator: Aggregator) -> None:
-    """Say if one-coin's assumption fails."""
-    from dissensus.aggregation import OneCoin, errs_by_value
-
-    if not isinstance(aggregator, OneCoin) or hasattr(aggregator, "by_value_"):
-        return
-    if errs_by_value(corpus[question], aggregator):
-        console.say(
-            f"{question}: annotators are right about some values more often than about others, "
-            "which one-coin does not allow for; use --method dawid-skene"
-        )

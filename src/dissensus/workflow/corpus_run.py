@@ -261,6 +261,8 @@ def _write_consensus(steps: Steps, corpus: Corpus) -> None:
             steps.leave_out(f"consensus.csv leaves {question} out: {error}")
             continue
         tables[question] = consensus_table(corpus, question, fitted[question].prediction_)
+        if doubt := fitted[question].doubt_:
+            steps.message(f"{question}: {doubt}")
     path = steps.out / "consensus.csv"
     if tables:
         paths = write_answers(tables, path, overwrite=True)
