@@ -417,22 +417,23 @@ def answered(work: Path, name: str) -> Callable[[Path], Any]:
 
         return web_app(make_report(Corpus.load(work / "crowd")), load(work / "queries"), TOKEN)
 
-    def run(path: Path) -> None:
+    @cache
+    def page(path: Path) -> Any:
         from dissensus.cli.layout_page import LayoutPage
-        from dissensus.errors import DissensusError
         from dissensus.web import web_app
+
+        page = LayoutPage(path)
+        return web_app(page.html(), {"read": page.read, "keep": page.keep}, TOKEN)
+
+    def run(path: Path) -> None:
+        from dissensus.errors import DissensusError
 
         fresh_cache(work)
         file = path.with_name("request.json")
         usual = {"method": "GET", "path": "/", "query": f"token={TOKEN}", "body": "", "parts": 1,
                  "headers": [["host", "localhost"]], "leaves": False}  # fmt: skip
         request = json.loads(file.read_text()) if file.exists() else usual
-        if name == "report":
-            app = report()
-        else:
-            page = LayoutPage(path)
-            app = web_app(page.html(), {"read": page.read, "keep": page.keep}, TOKEN)
-        status = asyncio.run(status_of(app, request))
+        status = asyncio.run(status_of(report() if name == "report" else page(path), request))
         if status >= 500:
             raise Wrong(f"status {status}")
         if status >= 400:
