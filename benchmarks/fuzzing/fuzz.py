@@ -18,6 +18,7 @@ are read but are not what was written.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import resource
 import shutil
@@ -197,6 +198,7 @@ def work(seed: int, first: int, last: int, step: int, until: float, kinds: Seque
         ):  # so that everything is imported before memory is limited
             outcome = outcome_of(sample, sample.path)
             assert outcome == "read", f"{sample.name}: {outcome}"
+        gc.freeze()  # what is imported need not be looked through again and again
         limit = _virtual_memory() + MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         for number in range(first, last, step):

@@ -47,7 +47,7 @@ def write_inputs(work: Path) -> None:
     from dissensus import simulate
     from dissensus.writers import write
 
-    corpus = simulate.text(n_items=24, n_annotators=4, labels_per_item=3)
+    corpus = simulate.text(n_items=12, n_annotators=4, labels_per_item=3)
     corpus.save(work / "crowd")
     write(corpus, work / "labels.csv")
     write_bert(work / "bert")
