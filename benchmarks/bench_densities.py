@@ -4,8 +4,7 @@
     python benchmarks/bench_densities.py --gpu FILE     on a GPU; see results/densities_gpu.json
 
 "as printed": numpy and scipy, one item after another, with the recursion of Botev et al. (2010) as
-it is printed and Brent's method, as in their own programs. "levels": the same with each derivative
-computed once; this is what `diffusion_kde` does with numpy arrays. Neither has a gradient.
+it is printed and Brent's method, as in their own programs, without a gradient.
 "torch": batches of tensors in float32. Rows with a gradient compute the density and the gradient of
 one number with respect to all observations; numpy's is by differences, which takes 401 densities.
 
@@ -127,7 +126,6 @@ def cpu_rows(runs: int) -> dict[str, float]:
     np.testing.assert_allclose(forward(torch.from_numpy(some).float()), expected, atol=1e-6)
     forms: dict[str, tuple[Callable[[], object], int]] = {
         "numpy, as printed": (lambda: [as_printed(item) for item in some], len(some)),
-        "numpy, levels": (lambda: diffusion_kde(some, GRID, temperature=TEMPERATURE), len(some)),
         "torch": (lambda: forward(values), BATCH),
         "torch, with gradient": (lambda: with_gradient(values), BATCH),
     }

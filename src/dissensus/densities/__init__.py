@@ -1,7 +1,7 @@
 """How do ratings spread? `observations -> density`: mass on a grid over one question or two.
 
 Functions take numpy arrays, or torch tensors, with any batch axes `...`. With tensors they have
-gradients, and can be vmapped and captured in a CUDA graph. torch is not loaded for numpy arrays.
+gradients, and can be vmapped and captured in a CUDA graph. Arrays are computed in float64.
 
 - ratings: (..., n_annotators, n_dimensions), with a mask (..., n_annotators) where some are missing
 - observations: (..., n_observations, n_dimensions), with weights (..., n_observations) or equal

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,32 @@ def floats(values: Any) -> Any:
         return values
     array = np.asarray(values)
     return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+
+
+def in_torch(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of tensors for arrays too: with arrays, it is computed in float64, and what it
+    returns are arrays again."""
+
+    @wraps(function)
+    def of_either(observations: Any, *arguments: Any, **settings: Any) -> Any:
+        if is_tensor(observations):
+            return function(observations, *arguments, **settings)
+        import torch
+
+        def tensor(value: Any) -> Any:
+            return torch.tensor(value) if isinstance(value, np.ndarray) else value
+
+        values = torch.tensor(np.asarray(observations, dtype=np.float64))
+        with torch.no_grad():
+            result = function(
+                values,
+                *map(tensor, arguments),
+                **{name: tensor(value) for name, value in settings.items()},
+            )
+        arrays = [each.numpy() for each in (result if isinstance(result, tuple) else [result])]
+        return type(result)(*arrays) if isinstance(result, tuple) else arrays[0]
+
+    return of_either
 
 
 def table(values: Any, build: Callable[..., np.ndarray], *arguments: Any) -> Any:

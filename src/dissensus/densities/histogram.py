@@ -9,9 +9,7 @@ import numpy as np
 from dissensus.densities.grid import (
     Grid,
     check_observations,
-    floats,
-    is_tensor,
-    namespace,
+    in_torch,
     numbers,
     table,
 )
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
 N_POINTS = 8  # of the uniform noise of an observation
 
 
+@in_torch
 def histogram(
     observations: Any,
     grid: Grid,
@@ -32,8 +31,8 @@ def histogram(
 ) -> Any:
     """The share of observations in each cell: (..., n_observations, n_dimensions) -> (..., *shape).
 
-    A numpy array gives a numpy array; a torch tensor gives a tensor, with a gradient where the
-    histogram is soft.
+    A numpy array gives a numpy array, computed in float64; a torch tensor gives a tensor, with a
+    gradient where the histogram is soft.
 
     Args:
         observations: ratings in the units of the grid. A hard histogram counts those outside of its
@@ -56,44 +55,24 @@ def histogram(
 
     Reference: Tavernor et al. (2024), arXiv:2408.11956, for the soft histogram.
     """
-    values = floats(observations)
-    check_observations(values, grid)
-    if grid.n_dimensions == 2 and is_tensor(values) and isinstance(temperature, (int, float)):
-        return _soft_histogram(values, grid, weights, float(temperature), spread)
+    check_observations(observations, grid)
     shares = []  # of each observation in each cell of a dimension, (..., n_observations, n)
     for axis in range(grid.n_dimensions):
-        positions = _positions(values, grid, axis, spread)
+        positions = _positions(observations, grid, axis, spread)
         shares.append(_shares(positions, grid, axis, temperature).mean(-2))
     if weights is None:
-        first = shares[0] / values.shape[-2]
+        first = shares[0] / observations.shape[-2]
     else:
-        first = shares[0] * normalised_weights(weights)[..., None]
+        first = shares[0] * _normalised(weights)[..., None]
     if grid.n_dimensions == 1:
         return first.sum(-2)
     return first.swapaxes(-1, -2) @ shares[1]
 
 
-def normalised_weights(weights: Any) -> Any:
+def _normalised(weights: Any) -> Any:
     """Weights that sum to 1 along the last axis; all zero where they are zero."""
-    xp = namespace(weights)
     total = weights.sum(-1)[..., None]
-    return weights / xp.where(total > 0, total, 1)
-
-
-def _soft_histogram(
-    values: Tensor, grid: Grid, weights: Tensor | None, temperature: float, spread: Tensor | None
-) -> Tensor:
-    """As `histogram`, of tensors in two dimensions, in less time and memory."""
-    from dissensus.densities.soft_histogram import SoftHistogram
-
-    first, second = (_positions(values, grid, axis, spread) for axis in (0, 1))
-    if weights is None:
-        shares = table(values, _equal, values.shape[-2]).expand(values.shape[:-1])
-    else:
-        shares = normalised_weights(weights).expand(values.shape[:-1])
-    edges = tuple(table(values, _edges, grid, axis) for axis in (0, 1))
-    inputs = (first, second, shares, edges, temperature)
-    return SoftHistogram.apply(*inputs)  # type: ignore[no-untyped-call]
+    return weights / total.where(total > 0, 1)
 
 
 def _positions(values: Any, grid: Grid, axis: int, spread: Any) -> Any:
@@ -111,27 +90,14 @@ def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:
     n, (low, high) = grid.shape[axis], grid.limits[axis]
     if temperature is None:
         at = (positions - low) / (high - low) * n + 1e-9  # 0.29 * 100 is below 29
-        if is_tensor(positions):
-            cells = table(positions, np.arange, n)
-            return (at.detach().floor().clip(0, n - 1)[..., None] == cells).to(positions.dtype)
-        return (np.floor(at).clip(0, n - 1)[..., None] == np.arange(n)).astype(positions.dtype)
+        cells = table(positions, np.arange, n)
+        return (at.detach().floor().clip(0, n - 1)[..., None] == cells).to(positions.dtype)
     # s(a) - s(b) = s(a) s(-b) (1 - exp(b - a)): where both are near 1, their difference would be
     # rounding error alone
-    if is_tensor(positions):
-        edges = table(positions, _edges, grid, axis)
-        scaled = temperature * (positions[..., None] - edges)
-        both = scaled[..., :-1].sigmoid() * (-scaled[..., 1:]).sigmoid()
-        return both * -(temperature * (edges[:-1] - edges[1:])).expm1()
-    from scipy.special import expit
-
-    edges = grid.edges[axis]
+    edges = table(positions, _edges, grid, axis)
     scaled = temperature * (positions[..., None] - edges)
-    both = expit(scaled[..., :-1]) * expit(-scaled[..., 1:])
-    return both * -np.expm1(-temperature * np.diff(edges))
-
-
-def _equal(n: int) -> np.ndarray:
-    return np.full(n, 1 / n)
+    both = scaled[..., :-1].sigmoid() * (-scaled[..., 1:]).sigmoid()
+    return both * -(temperature * (edges[:-1] - edges[1:])).expm1()
 
 
 def _edges(grid: Grid, axis: int) -> np.ndarray:

@@ -17,10 +17,9 @@ from dissensus.densities.diffusion import (
     inverse_cosines,
     transformed,
 )
-from dissensus.densities.grid import Grid, floats, is_tensor, namespace, numbers, table
+from dissensus.densities.grid import Grid, in_torch, is_tensor, numbers, table
 from dissensus.densities.histogram import histogram
 from dissensus.densities.readouts import marginal
-from dissensus.densities.reference import reference_smoothed, reference_times
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,6 +37,7 @@ class Estimate(NamedTuple):
     has_root: Any  # (...), bool: False where the bandwidth is that of the normal reference rule
 
 
+@in_torch
 def diffusion_kde(
     observations: Any,
     grid: Grid,
@@ -51,10 +51,9 @@ def diffusion_kde(
 ) -> Estimate:
     """Densities of observations, with the bandwidth that Botev's diffusion estimator chooses.
 
-    A numpy array gives numpy arrays: one density after another with scipy, the root by Brent's
-    method. A torch tensor gives tensors: all densities together, on its device, with gradients of
-    density and bandwidth where the histogram is soft. It can be vmapped, and captured in a CUDA
-    graph.
+    All densities are computed together. A numpy array gives numpy arrays, in float64. A torch
+    tensor gives tensors, on its device, with gradients of density and bandwidth where the histogram
+    is soft. It can be vmapped, and captured in a CUDA graph.
 
     The bandwidth is the smallest root of the estimator's equation. Few observations, or evenly
     spread ones, may have no root below a diffusion time (the square of the bandwidth over the
@@ -71,7 +70,7 @@ def diffusion_kde(
         spread: half-width of uniform noise around each observation.
         n_observations: the number that the bandwidth follows from; that of rows if left out.
         factor: the bandwidth is multiplied by it.
-        iterations: steps of the search for the root (torch). If left out, as many as end within
+        iterations: steps of the search for the root. If left out, as many as end within
             1e-6 of it: 5 if `temperature` times the range is at most 20, otherwise 16.
 
     Example:
@@ -83,33 +82,21 @@ def diffusion_kde(
     Reference: Botev, Grotowski and Kroese (2010), doi:10.1214/10-AOS799; Tavernor et al. (2024),
     arXiv:2408.11956, for ratings.
     """
-    values = floats(observations)
-    shares = histogram(values, grid, weights, temperature=temperature, spread=spread)
-    n = values.shape[-2] if n_observations is None else n_observations
-    times: Any
-    has_root: Any
-    if is_tensor(values):
-        kept = transformed(shares, grid.n_dimensions, cosines)
-        if iterations is None:
-            gentle = isinstance(temperature, (int, float))
-            gentle = gentle and temperature * grid.range.max() <= GENTLE
-            iterations = FEW if gentle else MANY
-        times, has_root = diffusion_times(kept, grid.n_dimensions, n, LIMIT, iterations)
-    else:
-        batch = shares.shape[: -grid.n_dimensions]
-        pairs = [reference_times(each, float(n), LIMIT) for each in shares.reshape(-1, *grid.shape)]
-        times = np.array([times for times, _ in pairs]).reshape(*batch, grid.n_dimensions)
-        has_root = np.array([has_root for _, has_root in pairs], dtype=bool).reshape(batch)
-    xp = namespace(values)
-    times = xp.where(has_root[..., None], times, _normal_times(shares, grid, n).clip(None, LIMIT))
-    bandwidth = xp.sqrt(times) * factor
-    if is_tensor(values):
-        density = _smoothed(kept, bandwidth, grid)
-    else:
-        density = _reference_smoothed(shares, bandwidth, grid)
-    return Estimate(_valid(density, grid), bandwidth * numbers(values, grid.range), has_root)
+    shares = histogram(observations, grid, weights, temperature=temperature, spread=spread)
+    n = observations.shape[-2] if n_observations is None else n_observations
+    kept = transformed(shares, grid.n_dimensions, cosines)
+    if iterations is None:
+        gentle = isinstance(temperature, (int, float))
+        gentle = gentle and temperature * grid.range.max() <= GENTLE
+        iterations = FEW if gentle else MANY
+    times, has_root = diffusion_times(kept, grid.n_dimensions, n, LIMIT, iterations)
+    normal = _normal_times(shares, grid, n).clip(None, LIMIT)
+    bandwidth = times.where(has_root[..., None], normal).sqrt() * factor
+    density = _valid(_smoothed(kept, bandwidth, grid), grid)
+    return Estimate(density, bandwidth * numbers(observations, grid.range), has_root)
 
 
+@in_torch
 def fixed_kde(
     observations: Any,
     grid: Grid,
@@ -131,15 +118,9 @@ def fixed_kde(
         >>> fixed_kde(np.array([[0.1], [0.6]]), Grid(4), 0.25).round(2).tolist()
         [0.0, 0.07, 0.43, 0.5]
     """
-    values = floats(observations)
-    shares = histogram(values, grid, weights, temperature=temperature, spread=spread)
-    ranges = numbers(values, grid.range)
-    relative = bandwidth / ranges  # (..., n_dimensions)
-    if is_tensor(values):
-        density = _smoothed(transformed(shares, grid.n_dimensions, cosines), relative, grid)
-    else:
-        density = _reference_smoothed(shares, relative, grid)
-    return _valid(density, grid)
+    shares = histogram(observations, grid, weights, temperature=temperature, spread=spread)
+    relative = bandwidth / numbers(observations, grid.range)  # (..., n_dimensions)
+    return _valid(_smoothed(transformed(shares, grid.n_dimensions, cosines), relative, grid), grid)
 
 
 def _smoothed(kept: Tensor, bandwidth: Tensor, grid: Grid) -> Any:
@@ -160,9 +141,10 @@ def _frequencies(n: int) -> np.ndarray:
 
 def _normal_times(shares: Any, grid: Grid, n: Any) -> Any:
     """Times of the normal reference rule, from the variances of histograms: (..., n_dimensions)."""
-    xp = namespace(shares)
+    import torch
+
     total = shares.sum(grid.axes)[..., None]
-    total = xp.where(total > 0, total, 1)
+    total = total.where(total > 0, 1)
     variances = []
     for dimension, length in enumerate(grid.shape):
         mass = marginal(shares, grid, dimension) / total
@@ -170,7 +152,7 @@ def _normal_times(shares: Any, grid: Grid, n: Any) -> Any:
         mean = (mass * places).sum(-1)[..., None]
         variances.append((mass * (places - mean) ** 2).sum(-1) + 1 / (12 * length**2))
     factor = (4 / ((grid.n_dimensions + 2) * n)) ** (2 / (grid.n_dimensions + 4))
-    return xp.stack(variances, -1) * (factor[..., None] if is_tensor(n) else factor)
+    return torch.stack(variances, -1) * (factor[..., None] if is_tensor(n) else factor)
 
 
 def _places(n: int) -> np.ndarray:
@@ -178,17 +160,10 @@ def _places(n: int) -> np.ndarray:
     return (np.arange(n) + 0.5) / n
 
 
-def _reference_smoothed(shares: np.ndarray, bandwidth: Any, grid: Grid) -> Any:
-    """As `_smoothed`, from masses, one density after another."""
-    batch = shares.shape[: -grid.n_dimensions]
-    widths = np.broadcast_to(bandwidth, (*batch, grid.n_dimensions)).reshape(-1, grid.n_dimensions)
-    flat = shares.reshape(-1, *grid.shape)
-    smooth = [reference_smoothed(*pair) for pair in zip(flat, widths, strict=True)]
-    return np.array(smooth).reshape(shares.shape)
-
-
 def _valid(density: Any, grid: Grid) -> Any:
     """Without negative masses, which rounding causes, and with the sum 1; even if all are 0."""
-    least = namespace(density).finfo(density.dtype).eps
+    import torch
+
+    least = torch.finfo(density.dtype).eps
     density = density.clip(least * grid.cell_size, None)
     return density / density.sum(grid.axes, keepdims=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
@@ -155,7 +154,7 @@ FEWEST = 2  # ratings of an item with a density
 N_DRAWN = 200  # observations of an item
 FINE = 256  # cells of the histogram, for each question; with 512 (the paper) masses are the same
 
-AT_ONCE = 64  # densities, on a GPU
+AT_ONCE = 16  # densities: on a CPU, these stay in its cache
 MOST_REMEMBERED = 1 << 16
 
 Ratings = tuple[tuple[float, ...], ...]  # of one item, sorted
@@ -213,40 +212,30 @@ def unit_positions(question: str, scale: Scale, answers: np.ndarray) -> np.ndarr
 
 
 def _remember(keys: Sequence[Key]) -> None:
-    """Estimate the densities of ratings; on a GPU many at the same time."""
-    at_once = AT_ONCE if _has_gpu() else 1
+    """Estimate the densities of ratings, some at the same time."""
     by_size: dict[int, list[Key]] = {}
     for key in keys:
         by_size.setdefault(len(key[0]), []).append(key)
     with progress("densities of ratings", len(keys)) as advance:
         for same_size in by_size.values():
-            for first in range(0, len(same_size), at_once):
-                some = same_size[first : first + at_once]
+            for first in range(0, len(same_size), AT_ONCE):
+                some = same_size[first : first + AT_ONCE]
                 _densities.update(zip(some, _estimated(some), strict=True))
                 advance(len(some))
 
 
 def _estimated(keys: Sequence[Key]) -> np.ndarray:
     """The pooled densities of items with the same number of ratings."""
+    import torch
+
     bins = keys[0][1]
     ratings = np.array([key[0] for key in keys])  # (n_items, n_annotators, n_questions)
     n_annotators, n_questions = ratings.shape[1:]
     shape = N_DRAWN, n_uniforms(n_annotators, n_questions)
     digests = (hashlib.sha256(each.tobytes()).digest()[:8] for each in ratings)
     seeds = (int.from_bytes(digest, "little") for digest in digests)
-    uniforms: Any = np.stack([np.random.default_rng(seed).random(shape) for seed in seeds])
-    grid = Grid((FINE,) * n_questions)
-    values: Any = ratings
-    if _has_gpu():
-        import torch
-
-        values, uniforms = torch.from_numpy(ratings).cuda(), torch.from_numpy(uniforms).cuda()
-    density = diffusion_kde(draw_observations(values, uniforms, grid), grid).density
-    pooled = pool(density, grid, bins)
-    return np.asarray(pooled.cpu() if _has_gpu() else pooled)
-
-
-def _has_gpu() -> bool:
-    """Whether torch is loaded and has a GPU; it is not loaded for this."""
-    torch = sys.modules.get("torch")
-    return torch is not None and bool(torch.cuda.is_available())
+    uniforms = np.stack([np.random.default_rng(seed).random(shape) for seed in seeds])
+    grid, device = Grid((FINE,) * n_questions), "cuda" if torch.cuda.is_available() else "cpu"
+    values, draws = (torch.from_numpy(each).to(device) for each in (ratings, uniforms))
+    density = diffusion_kde(draw_observations(values, draws, grid), grid).density
+    return np.asarray(pool(density, grid, bins).cpu())
