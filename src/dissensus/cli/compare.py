@@ -59,7 +59,7 @@ def compare(
     Args:
         output (-o): Folder for fits and results; a stopped comparison resumes in it.
         methods: Methods to compare, separated by commas (default: all that can learn from FILE,
-            except bayesian, annotator-embedding, d-lema, sim-label, grid-density, base-heads, padl,
+            except bayesian, annotator-embedding, d-lema, grid-density, base-heads, padl,
             crowd-layer, annotator-confusions, joint-em, madl, annot-mix).
         protocol: official, k-fold or repeated (default: official if FILE has an official split,
             else k-fold).

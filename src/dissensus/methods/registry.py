@@ -32,7 +32,6 @@ METHODS: dict[str, tuple[str, str]] = {
     "base-heads": ("annotator_heads", "AnnotatorHeads"),
     "d-lema": ("d_lema", "DLema"),
     "padl": ("padl", "Padl"),
-    "sim-label": ("annotator_heads", "AnnotatorHeads"),
     "crowd-layer": ("crowd_layer", "CrowdLayer"),
     "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
     "joint-em": ("joint_em", "JointEm"),
@@ -43,10 +42,9 @@ METHODS: dict[str, tuple[str, str]] = {
 PRESETS: dict[str, dict[str, Any]] = {  # settings of methods that are another one with these:
     "base-heads": {"common": False, "hidden": (256,)},  # Base of QuMATL (Zhang et al. 2025)
     "logistic-votes": {"target": "soft-vote"},
-    "sim-label": {"similar": 1.0},  # SimLabel (AAAI 2026), by the authors of QuMATL
 }
 ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
-    *("bayesian", "annotator-embedding", "d-lema", "sim-label", "grid-density"),  # slow ones,
+    *("bayesian", "annotator-embedding", "d-lema", "grid-density"),  # slow ones,
     "base-heads",  # annotator-heads with other settings, and
     *("padl", "crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix"),  # models of
     # a truth, which many corpora do not have

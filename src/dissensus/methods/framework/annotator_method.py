@@ -17,6 +17,7 @@ from torch import Tensor
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
 from dissensus.errors import ModelError
+from dissensus.methods.framework.aggregate_annotator import with_aggregate
 from dissensus.methods.framework.density_loss import (
     annotator_density_loss,
     check_density,
@@ -27,12 +28,6 @@ from dissensus.methods.framework.learned import Learned
 from dissensus.methods.framework.losses import RatingLoss, check_ratings, rating_losses
 from dissensus.methods.framework.pairs import StandIns
 from dissensus.methods.framework.settings import TRUNK_CHOICES, Choices
-from dissensus.methods.framework.similar_annotators import (
-    cell_losses,
-    check_similar,
-    with_aggregate,
-    with_cells,
-)
 from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.networks.likelihoods import Grouped, Likelihood
 from dissensus.scales import Interval
@@ -141,9 +136,6 @@ class AnnotatorMethod(TrainedMethod):
         aggregate: whether one more annotator is learned, whose answer to each item is the consensus
             of its annotators (the mean of interval ratings). It predicts unknown annotators
             (`predict(unknown="aggregate")`); it is not listed, and has no part in a consensus.
-        similar: above 0, pairs of item and annotator without an answer are learned too, with this
-            weight: from what is predicted for annotators who answered the item, weighted by their
-            agreement (kappa); after half of the epochs, certain ones become labels (SimLabel).
     """
 
     hidden: tuple[int, ...] = (64,)
@@ -153,11 +145,9 @@ class AnnotatorMethod(TrainedMethod):
     objective: Objective = "answers"
     kde: RatingKde = RatingKde()
     aggregate: bool = False
-    similar: float = 0.0
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = TRUNK_CHOICES
-    ranges: ClassVar[dict[str, str]] = {"similar": "at least 0"}
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
         if self.aggregate and self.objective == "density":
@@ -178,14 +168,10 @@ class AnnotatorMethod(TrainedMethod):
                     f"{self.name}: a {self.kde.kind} density has no gradient; learn a soft one "
                     f"(kde.kind=soft), and predict with density={self.kde.kind!r}"
                 )
-        if self.similar:
-            check_similar(self, corpus, names)
         return names
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         answers = rating_losses(sizes, self.loss) if self.objective != "density" else ()
-        if self.similar:
-            answers = (*answers, *cell_losses(sizes, self.similar))
         if self.objective == "answers":
             return answers
         return (*answers, annotator_density_loss(sizes, self.kde, self.most_, self.aggregate_code))
@@ -207,15 +193,7 @@ class AnnotatorMethod(TrainedMethod):
 
     def rows(self, corpus: Corpus) -> Table:
         rows = super().rows(corpus)
-        if self.aggregate:
-            rows = with_aggregate(rows, corpus, self.n_annotators - 1)
-        if self.similar:
-            rows = with_cells(rows, corpus, tuple(self.learned_.questions))
-        return rows
-
-    @property
-    def rows_key(self) -> tuple[Any, ...]:
-        return (*super().rows_key, self.similar > 0)
+        return with_aggregate(rows, corpus, self.n_annotators - 1) if self.aggregate else rows
 
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         if self.objective == "answers":

@@ -213,11 +213,6 @@ class TrainedMethod(Method):
         """How many annotators the network has."""
         return len(self.learned_.annotators)
 
-    @property
-    def rows_key(self) -> tuple[Any, ...]:
-        """What the rows depend on, besides the corpus and the questions."""
-        return (self.n_annotators,)
-
     # ---- what a method overrides ----
 
     @abstractmethod
@@ -411,7 +406,7 @@ class TrainedMethod(Method):
         """The examples of a corpus; from the cache if a method of the same kind built them."""
         if cache is None:
             return self._examples(corpus, by_role)
-        settings = self.encoder, self.tune, self.pools, self.training.device, *self.rows_key
+        settings = self.encoder, self.tune, self.pools, self.training.device, self.n_annotators
         key = id(corpus), repr((type(self), self.learned_.questions, settings))
         if key not in cache:
             cache[key] = self._examples(corpus, by_role)
