@@ -1,29 +1,23 @@
-"""Embeddings of annotators: formulas and losses in numpy, and annotators known by attributes."""
+"""Embeddings of annotators: formulas in numpy, and annotators known by attributes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-import torch
 from scipy.special import softmax
 
 import dissensus as ds
 from dissensus import Corpus
 from dissensus.methods import AnnotatorEmbedding
-from dissensus.methods.annotator_embedding import EMBEDDING
 from dissensus.metrics import scores
-from dissensus.scales import Nominal
 from dissensus.testing import CHECKS, quick
-from dissensus.training import Outputs, Training
+from dissensus.training import Training
 from tests.crowds import feature_crowd
-
-AART: dict[str, Any] = {"gated": False, "shrink": 0.1, "contrast": 0.1}
 
 
 def _with_attributes(corpus: Corpus, **columns: Any) -> Corpus:
@@ -32,7 +26,7 @@ def _with_attributes(corpus: Corpus, **columns: Any) -> Corpus:
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"embeddings": "annotations"}, {"embeddings": "both", **AART}], ids=str
+    "settings", [{}, {"embeddings": "annotations"}, {"embeddings": "both", "gated": False}], ids=str
 )
 def test_answers_are_those_of_the_formula(settings: dict[str, Any]) -> None:
     corpus = feature_crowd(n_items=20)
@@ -67,54 +61,9 @@ def test_answers_are_those_of_the_formula(settings: dict[str, Any]) -> None:
             np.testing.assert_allclose(result[i, a], expected, rtol=1e-4, atol=1e-6)
 
 
-def test_losses_of_aart() -> None:
-    generator = np.random.default_rng(0)
-    embedding, raw = generator.normal(size=(6, 4)), generator.normal(size=(6, 3))
-    item, answer = np.array([0, 0, 0, 1, 1, 1]), np.array([2, 2, 0, 1, 1, 1])
-    weight = np.array([1.0, 1, 1, 1, 1, 0])  # the last one is padding
-    batch: Any = SimpleNamespace(
-        rows=SimpleNamespace(
-            item=torch.tensor(item),
-            answer={"q": torch.tensor(answer)},
-            weight={"q": torch.tensor(weight)},
-        )
-    )
-    outputs = Outputs({"q": torch.tensor(raw), EMBEDDING: torch.tensor(embedding)})
-    sizes: Any = SimpleNamespace(scales={"q": Nominal(("a", "b", "c"))})
-    losses = AnnotatorEmbedding(**AART).losses(sizes)
-    likelihood, shrink, contrast = (
-        float(value / total) for value, total in (loss.weighted(outputs, batch) for loss in losses)
-    )
-    log_shares = np.log(softmax(raw, axis=1))
-    assert likelihood == pytest.approx(-0.8 * log_shares[np.arange(5), answer[:5]].mean())
-    assert shrink == pytest.approx(0.1 * np.linalg.norm(embedding[:5], axis=1).mean())
-
-    def cosine(r: int, s: int) -> float:
-        norms = np.linalg.norm(embedding[r]) * np.linalg.norm(embedding[s])
-        return float(embedding[r] @ embedding[s] / norms)
-
-    each = [1 - cosine(0, 1), max(0, cosine(0, 2)), max(0, cosine(1, 2)), 1 - cosine(3, 4)]
-    assert contrast == pytest.approx(0.1 * np.mean(each))
-
-
-def test_contrast_brings_annotators_who_agree_together() -> None:
-    """Annotators 0 and 1 answer alike, as do 2 and 3."""
-    corpus = feature_crowd(n_items=100)
-    rows = corpus["q"]
-    of_pair = rows.annotator_codes("test") // 2
-    rows.answer[:] = np.where(of_pair == 0, rows.item % 3, (rows.item + 1) % 3)
-    training = Training(epochs=20, learning_rate=0.01, device="cpu")
-    method = AnnotatorEmbedding(encoder="features", gated=False, contrast=0.5, training=training)
-    fitted = method.fit(corpus)
-    own = fitted.weights()["own"]
-    own = own / np.linalg.norm(own, axis=1, keepdims=True)
-    cosine = own @ own.T
-    assert min(cosine[0, 1], cosine[2, 3]) > 0.5 > cosine[:2, 2:].max()
-
-
 @pytest.mark.parametrize("promise", ["save and load", "stacked equals alone", "resume"])
 def test_promises_with_other_settings(promise: str) -> None:
-    CHECKS[promise](quick(AnnotatorEmbedding(embeddings="both", **AART)))
+    CHECKS[promise](quick(AnnotatorEmbedding(embeddings="both")))
 
 
 # ---- attributes ----

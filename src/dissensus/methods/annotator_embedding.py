@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,7 +29,6 @@ from dissensus.networks.noise import Dropout, positions_in_batch, uniforms
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes
 
 Embeddings = Literal["annotator", "annotations", "both"]
-EMBEDDING = "embedding of the annotator"  # an output that only losses read
 
 
 class _Gate(nn.Module):
@@ -117,8 +116,6 @@ class _EmbeddingNet(PriorNetwork):
                 if self.precision and self.training and self.own is not None:
                     squares = self.own[batch.annotators].square().sum(dim=-1) / len(self.questions)
                     rows[f"{question}{PENALTY}"] = self.row_penalty(number, squares, batch)
-        if self.training and embedding is not None:
-            rows[EMBEDDING] = embedding
         return Outputs(rows=rows)
 
     def _gated(self, number: int, features: Tensor, embedding: Tensor) -> Tensor:
@@ -159,9 +156,8 @@ class AnnotatorEmbedding(TrainedMethod):
 
     The embedding is weighted by how it goes with the item (Deng et al. 2023). It can be one of the
     annotator, learned with the rest; or the mean embedding of the answers that the annotator gave
-    to other items. AART (Mokhberian et al. 2024) is `gated=False, shrink=0.1, contrast=0.1`. With
-    `attributes`, what is known about annotators, such as their age, is part of the embedding: an
-    annotator who is not in the training corpus is predicted by attributes alone
+    to other items. With `attributes`, what is known about annotators, such as their age, is part of
+    the embedding: an annotator who is not in the training corpus is predicted by attributes alone
     (`predict(unknown="attributes")`). Prefer `AnnotatorHeads` if all annotators gave many answers.
 
     The sum is normalised; further layers follow, so that what an annotator changes may depend on
@@ -179,13 +175,8 @@ class AnnotatorEmbedding(TrainedMethod):
         spread: the standard deviation of a normal prior of each component of an annotator's own
             embedding; inf for none. The fewer answers an annotator gave, the shorter is the
             embedding, and the closer are predictions to those of all annotators together.
-        shrink: the weight of the mean norm of embeddings in the loss.
-        contrast: the weight of a contrastive loss: embeddings of annotators who gave the same
-            answer to an item shall be similar, those of others not.
 
-    Reference: Deng et al. (2023), You Are What You Annotate, Findings of EMNLP, arXiv 2305.14663;
-    Mokhberian et al. (2024), Capturing Perspectives of Crowdsourced Annotators, NAACL, arXiv
-    2311.09743.
+    Reference: Deng et al. (2023), You Are What You Annotate, Findings of EMNLP, arXiv 2305.14663.
     """
 
     hidden: tuple[int, ...] = (64,)
@@ -195,8 +186,6 @@ class AnnotatorEmbedding(TrainedMethod):
     attributes: str = ""
     unseen: float = 0.1
     spread: float = 0.5
-    shrink: float = 0.0
-    contrast: float = 0.0
     coding_: AttributeCoding = field(init=False, repr=False, default=AttributeCoding({}, {}))
     columns_: np.ndarray = field(init=False, repr=False, default_factory=lambda: np.zeros((0, 0)))
     counts_: dict[str, np.ndarray] = field(init=False, repr=False, default_factory=dict)
@@ -204,23 +193,15 @@ class AnnotatorEmbedding(TrainedMethod):
     ranges: ClassVar[dict[str, str]] = {
         "unseen": "at least 0 and below 1",
         "spread": "above 0, or inf for no prior",
-        "shrink": "at least 0",
-        "contrast": "at least 0",
     }
     individual: ClassVar[bool] = True
     needs_rows: ClassVar[bool] = True
     choices: ClassVar[Choices] = {
         **TRUNK_CHOICES,
         "gated": (True, False),
-        "shrink": (0.0, 0.01, 0.1),
     }
 
     def check(self, corpus: Corpus, questions: Any = None) -> tuple[str, ...]:
-        if self.shrink + self.contrast >= 1:
-            raise ModelError(
-                "shrink and contrast must be below 1 together, found "
-                f"{self.shrink:g} and {self.contrast:g}"
-            )
         names = super().check(corpus, questions)
         for question in names:
             kind = corpus[question].scale.kind
@@ -228,11 +209,6 @@ class AnnotatorEmbedding(TrainedMethod):
                 raise ModelError(
                     f"{self.name}: embeddings={self.embeddings} needs nominal or ordinal answers, "
                     f"but {question!r} is {kind}; set embeddings=annotator"
-                )
-            if self.contrast and kind == "interval":
-                raise ModelError(
-                    f"{self.name}: contrast compares equal answers, but {question!r} is interval; "
-                    "set contrast=0"
                 )
         AttributeCoding.of_corpus(corpus, self.attributes)
         return names
@@ -254,16 +230,8 @@ class AnnotatorEmbedding(TrainedMethod):
         return _EmbeddingNet(sizes, self)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        share = 1 - self.shrink - self.contrast
-        losses = [loss if share == 1 else _times(loss, share) for loss in answer_losses(sizes)]
-        if self.has_prior:
-            losses = [penalised(loss) for loss in losses]
-        for question in sizes.scales:
-            if self.shrink:
-                losses.append(_shrink_loss(question, self.shrink / len(sizes.scales)))
-            if self.contrast:
-                losses.append(_contrast_loss(question, self.contrast / len(sizes.scales)))
-        return tuple(losses)
+        losses = answer_losses(sizes)
+        return tuple(penalised(loss) for loss in losses) if self.has_prior else tuple(losses)
 
     # ---- predict, save and load ----
 
@@ -283,38 +251,3 @@ class AnnotatorEmbedding(TrainedMethod):
         self.coding_ = AttributeCoding.from_config(config["attributes"])
         self.columns_ = np.zeros((self.n_annotators, self.coding_.width), np.float32)
         super().restore(weights, config)
-
-
-def _times(loss: Loss, factor: float) -> Loss:
-    return replace(loss, function=lambda outputs, batch: factor * loss.function(outputs, batch))
-
-
-def _shrink_loss(question: str, weight: float) -> Loss:
-    """The mean norm of the embeddings of the answers' annotators."""
-
-    def function(outputs: Outputs, batch: Batch) -> Tensor:
-        if EMBEDDING not in outputs.rows:  # on a validation corpus
-            return torch.zeros_like(batch.rows.weight[question])
-        return weight * (outputs.rows[EMBEDDING].square().sum(dim=-1) + 1e-12).sqrt()
-
-    return Loss("shrink", "row", function, weight=lambda batch: batch.rows.weight[question])
-
-
-def _contrast_loss(question: str, weight: float) -> Loss:
-    """The mean over pairs of answers to an item: 1 - cosine of the embeddings if they are equal,
-    the cosine, at least 0, if not."""
-
-    def function(outputs: Outputs, batch: Batch) -> Tensor:
-        rows, answer = batch.rows, batch.rows.answer[question]
-        if EMBEDDING not in outputs.rows:  # on a validation corpus
-            return torch.zeros_like(rows.weight[question]).sum()
-        unit = F.normalize(outputs.rows[EMBEDDING], dim=-1, eps=1e-6)
-        cosine = unit @ unit.T  # (n_rows, n_rows)
-        counts = (rows.weight[question] > 0).to(cosine.dtype)
-        pairs = (rows.item[:, None] == rows.item).triu(diagonal=1) * counts * counts[:, None]
-        equal = answer[:, None] == answer
-        equal = equal.flatten(2).all(dim=-1) if equal.dim() > 2 else equal
-        each = torch.where(equal, 1 - cosine, cosine.clamp(min=0))
-        return weight * (each * pairs).sum() / pairs.sum().clamp(min=1)
-
-    return Loss("contrast", "batch", function, weight=lambda batch: batch.rows.weight[question])
