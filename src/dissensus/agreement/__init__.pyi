@@ -19,7 +19,6 @@ from .pair_measures import concordance_matrix as concordance_matrix
 from .pair_measures import correlation_matrix as correlation_matrix
 from .pair_measures import kappa_matrix as kappa_matrix
 from .pair_measures import kappa_per_value as kappa_per_value
-from .pair_measures import kendall_matrix as kendall_matrix
 from .pair_measures import masi_kappa_matrix as masi_kappa_matrix
 from .pair_measures import mean_kappa as mean_kappa
 from .pair_measures import mean_kappa_per_value as mean_kappa_per_value

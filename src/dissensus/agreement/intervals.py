@@ -29,7 +29,7 @@ from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
 
-MOST_GROUPS = 1000  # of items, left out one group after another; for functions without a shortcut
+MOST_GROUPS = 100  # of items, left out one group after another; for functions without a shortcut
 MOST_ANNOTATORS = 100  # or groups of them, likewise
 ENOUGH = 50  # items that decide, for a jackknife of answers that repeat
 MOST_CELLS = 1 << 22  # of counts over pairs of annotators and values, for a score interval
@@ -56,16 +56,18 @@ def interval_over_items(
     """How much a measure would vary with other items and the same annotators (`interval_of`).
 
     Any function that is no `Measure` has a symmetric jackknife interval; it is called without each
-    item or, above 1,000 items, without each of 1,000 random groups of them.
+    item or, above 100 items, without each of 100 random groups of them, as rank correlations are.
     """
     if not 0 < level < 1:
         raise DataError(f"a level lies between 0 and 1, found {level:g}")
+    function, bounds = measure, (-math.inf, math.inf)
     if isinstance(measure, Measure):
-        bounds, of_pairs = measure.bounds, measure.pair_counts
-        return interval_of(measure.prepare, annotations, bounds, level, of_pairs)
+        function, bounds = measure.function, measure.bounds
+        if measure.leaves_out:
+            return interval_of(measure.prepare, annotations, bounds, level, measure.pair_counts)
     items = np.flatnonzero(annotations.per_item())
-    value, without = measure(annotations), _called(measure, annotations, items)
-    return jackknife_from(value, Moments.of([without], value), (-math.inf, math.inf), level)
+    value, without = function(annotations), _called(function, annotations, items)
+    return jackknife_from(value, Moments.of([without], value), bounds, level)
 
 
 def interval_over_annotators(
@@ -113,7 +115,7 @@ def interval_of(
 
     A jackknife (`jackknife_of`), or a score interval (`score_interval`) if fewer than 50 items
     decide and answers repeat: then how much a measure varies is hardly known, and 0 where all
-    agree. Measures that are no sums over items, such as rank correlations, have jackknife intervals
+    agree. Measures that are no sums over items, such as correlations, have jackknife intervals
     only. nan if fewer than two items have two annotators.
 
     Args:

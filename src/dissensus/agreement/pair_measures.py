@@ -31,7 +31,7 @@ from dissensus.scales import MultiLabel, Nominal, has_value
 FEW = 2_000_000  # pairs of rows below which a second thread costs more than it gains
 DENSE = 1 << 18  # entries below which a plain table is quicker than a sparse one, or than kernels
 MOST_BYTES = 4 << 30  # of a matrix over pairs of annotators
-Correlation = Literal["pearson", "concordance", "spearman", "kendall"]
+Correlation = Literal["pearson", "concordance", "spearman"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -535,35 +535,18 @@ def spearman_matrix(annotations: Annotations) -> np.ndarray:
     return prepare_correlation(annotations, "spearman").matrix()
 
 
-def kendall_matrix(annotations: Annotations) -> np.ndarray:
-    """Kendall's tau-b of every pair of annotators, as `spearman_matrix`.
-
-    Pairs of items that both order alike, less those they order differently; ties are corrected.
-
-    Example:
-        >>> from dissensus import Interval
-        >>> rows = [("t1", "ann", 2), ("t1", "bob", 4), ("t2", "ann", 5), ("t2", "bob", 7),
-        ...         ("t3", "ann", 6), ("t3", "bob", 6)]
-        >>> kendall_matrix(Annotations.from_rows(rows, Interval(0, 10))).round(4).tolist()
-        [[1.0, 0.3333], [0.3333, 1.0]]
-
-    Reference: Kendall (1945), doi:10.1093/biomet/33.3.239.
-    """
-    return prepare_correlation(annotations, "kendall").matrix()
-
-
 def prepare_correlation(annotations: Annotations, kind: Correlation = "pearson") -> PairMeasure:
     """A correlation of each pair's ratings of common items."""
     from dissensus.agreement import kernels
 
-    of_ranks = kind in ("spearman", "kendall")
+    of_ranks = kind == "spearman"
     name = "concordance" if kind == "concordance" else "correlation"
     what = f"a rank {name}" if of_ranks else f"a {name}"
     number = numbers(annotations.scale, annotations.answer, what)
     pairs = Pairs.of(annotations, what)
     number = number[pairs.order].astype(float)
     if of_ranks:
-        return PairMeasure(pairs, kernels.rank_by_rows, (number, kind == "kendall"))
+        return PairMeasure(pairs, kernels.rank_by_rows, (number,))
     largest = np.zeros(pairs.n_annotators)
     np.maximum.at(largest, pairs.annotator, np.abs(number))
     settings = number, (1e-13 * largest) ** 2, kind == "concordance"

@@ -36,6 +36,7 @@ class Measure:
     bounds: tuple[float, float] = (-1.0, 1.0)  # of its confidence interval
     takes_weights: bool = False  # whether prepare has the argument `weights`
     is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
+    leaves_out: bool = True  # whether prepare can leave out one item after another
     pair_counts: Callable[..., Summable] | None = None  # of a mean over pairs, as sums over items
 
     def function(self, annotations: Annotations, **options: Any) -> float:
@@ -250,8 +251,9 @@ MEASURES: dict[str, Measure] = {
         bounds=(0.0, math.inf),
     ),
     "correlation": _correlation("Pearson's r of two annotators", "pearson"),
-    "spearman": _correlation("Spearman's rho of two annotators", "spearman"),
-    "kendall": _correlation("Kendall's tau-b of two annotators", "kendall"),
+    "spearman": replace(
+        _correlation("Spearman's rho of two annotators", "spearman"), leaves_out=False
+    ),
     "concordance": _correlation(
         "Lin's concordance of two annotators, variances divided by n", "concordance"
     ),
@@ -309,7 +311,6 @@ PER_PAIR: dict[str, Breakdown] = {
     "scott-pi": Breakdown(pair_measures.pi_matrix, _CHOICE, "beyond chance, answers pooled", True),
     "correlation": Breakdown(pair_measures.correlation_matrix, _NUMBER, "Pearson's r", True),
     "spearman": Breakdown(pair_measures.spearman_matrix, _NUMBER, "Spearman's rho", True),
-    "kendall": Breakdown(pair_measures.kendall_matrix, _NUMBER, "Kendall's tau-b", True),
     "concordance": Breakdown(pair_measures.concordance_matrix, _NUMBER, "Lin's", True),
 }
 

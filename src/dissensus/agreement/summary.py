@@ -52,7 +52,6 @@ NAMES = {  # as papers write them; others as in `MEASURES`
     "cohen-kappa": "mean pairwise Cohen's kappa",
     "scott-pi": "mean pairwise Scott's pi",
     "spearman": "mean pairwise Spearman's rho",
-    "kendall": "mean pairwise Kendall's tau-b",
     "cronbach-alpha": "Cronbach's alpha",
 }
 
