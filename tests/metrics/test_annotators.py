@@ -24,7 +24,6 @@ annotator_error = METRICS["annotator error"]
 ccc_by_annotator = METRICS["annotator CCC, mean"].annotator_scores
 cross_entropy_by_annotator = METRICS["annotator cross-entropy"].annotator_scores
 distance_by_annotator = METRICS["annotator distance"].annotator_scores
-error_rate_by_annotator = METRICS["annotator error rate"].annotator_scores
 macro_f1_by_annotator = METRICS["annotator macro-F1"].annotator_scores
 
 
@@ -52,11 +51,6 @@ def person_by_person(
 
 ONE_BY_ONE: dict[str, tuple[Any, Any, str]] = {
     "accuracy": (accuracy_by_annotator, lambda g, p, q: (g == p).mean(), "nominal"),
-    "error rate": (
-        error_rate_by_annotator,
-        lambda g, p, q: (g != q.argmax(axis=1)).mean(),
-        "ordinal",
-    ),
     "macro-F1": (
         macro_f1_by_annotator,
         lambda g, p, q: f1_score(g, p, average="macro", zero_division=0),
@@ -185,29 +179,6 @@ def test_cross_entropy_of_sets_is_the_mean_over_values() -> None:
         on = (given.astype(int)[:, None] >> np.arange(3)) & 1
         expected = -np.log(np.where(on, mass, 1 - mass)).mean()
         assert result[name] == pytest.approx(expected)
-
-
-def test_missing_labels_count_as_right_where_that_was_printed() -> None:
-    """As the released code does: cells without a label are (-1, -1), which are equal."""
-    random = np.random.default_rng(0)
-    n_items, n_annotators = 40, 5
-    labels = random.integers(0, 3, (n_items, n_annotators))
-    labels[random.random(labels.shape) < 0.6] = -1
-    guesses = random.integers(0, 3, labels.shape)
-    item, annotator = np.nonzero(labels >= 0)
-    scale = SCALES["nominal"]
-    annotations = Annotations.from_arrays(item, annotator, labels[item, annotator], scale,
-                                          items=Names.range(n_items))  # fmt: skip
-    every = np.indices(labels.shape).reshape(2, -1)
-    pairs = ByAnnotator(every[0], every[1], annotations.annotators, guesses.ravel())
-    mass = np.full((n_items, scale.n_columns), 1 / scale.n_columns)
-    built = Prediction(scale, annotations.items, mass, np.zeros(n_items, dtype=int), pairs)
-    labelled = (labels >= 0).any(axis=1)
-    printed = np.where(labels < 0, -1, guesses)[labelled] == labels[labelled]
-    metric = METRICS["annotator accuracy, missing as right"]
-    np.testing.assert_allclose(metric.annotator_scores(built, annotations), printed.mean(axis=0))
-    assert metric(built, annotations) == pytest.approx(printed.mean())
-    assert metric(built, annotations) > annotator_accuracy(built, annotations) + 0.3
 
 
 def test_accuracy_on_levels_is_of_the_most_probable_one_and_distance_of_the_median() -> None:

@@ -20,7 +20,6 @@ from dissensus.metrics.metric import (
     AnswerScores,
     ItemScores,
     codes_on,
-    common_items,
     common_pairs,
     group_means,
     predicted_annotators,
@@ -35,12 +34,6 @@ def hit(prediction: Prediction, annotations: Annotations) -> AnswerScores:
     """1 if the predicted answer equals the observed one, else 0."""
     rows, observed, predicted = _codes(prediction, annotations)
     return AnswerScores(rows, (observed == predicted).astype(float))
-
-
-def miss(prediction: Prediction, annotations: Annotations) -> AnswerScores:
-    """0 if the predicted answer equals the observed one, else 1."""
-    rows, observed, predicted = _codes(prediction, annotations)
-    return AnswerScores(rows, (observed != predicted).astype(float))
 
 
 def distance(prediction: Prediction, annotations: Annotations) -> AnswerScores:
@@ -100,25 +93,6 @@ def f1_by_annotator(prediction: Prediction, annotations: Annotations, weighted: 
     each = 2 * hits / np.maximum(observed + predicted, 1)
     total = weights.sum(axis=1).astype(float)
     return statistics.divided((weights * each).sum(axis=1), total)
-
-
-def accuracy_missing_as_right(prediction: Prediction, annotations: Annotations) -> np.ndarray:
-    """The accuracy of each annotator over all predicted items, (n_annotators,), in which an item
-    that the annotator did not label counts as right.
-
-    This is how the accuracies on AMER were printed: with a fifth of the labels present, .934 is a
-    true accuracy of .67. Use it only to compare with those; `annotator accuracy` counts labels
-    alone. Items are those that were predicted and that any annotator labelled. nan for annotators
-    without a compared answer.
-
-    Reference: Zhang et al. (2025), arXiv:2503.15237, Table 3, and the code that was released.
-    """
-    rows, observed, predicted = _codes(prediction, annotations)
-    annotator = annotations.annotator_codes("accuracy by annotator")[rows]
-    labels = np.bincount(annotator, minlength=annotations.n_annotators)
-    wrong = np.bincount(annotator[observed != predicted], minlength=annotations.n_annotators)
-    n_items = len(common_items(prediction.items, annotations)[0])
-    return np.where(labels > 0, 1 - wrong / max(n_items, 1), np.nan)
 
 
 def _tables(

@@ -50,15 +50,6 @@ def kl(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return (observed * np.log(above / below)).sum(axis=-1)
 
 
-def reverse_kl(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """sum q ln(q / p), in nats; p below 1e-12 counts as 1e-12.
-
-    Each hundredth of mass on a value that no annotator gave costs about 0.28, so that few answers
-    per item make it large for any method.
-    """
-    return kl(predicted, observed)
-
-
 def jsd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """The Jensen-Shannon divergence, in nats: 0 to ln 2.
 
@@ -74,19 +65,6 @@ def jsd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return np.maximum((kl(observed, middle) + kl(predicted, middle)) / 2, 0)  # rounding
 
 
-def jsd_base_2(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """As `jsd`, in bits: 0 to 1."""
-    return jsd(observed, predicted) / np.log(2)
-
-
-def po_jsd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """1 - `jsd_base_2`: 1 where the two distributions are equal.
-
-    Reference: Kurniawan et al. (2025), arXiv:2502.01891.
-    """
-    return 1 - jsd_base_2(observed, predicted)
-
-
 def manhattan(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """sum |p - q|, 0 to 2."""
     return np.abs(observed - predicted).sum(axis=-1)
@@ -96,13 +74,11 @@ def tvd(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Total variation distance: half of sum |p - q|, 0 to 1.
 
     The share of annotators who would have to answer differently for the prediction to be right.
-    By the name DistCE it is a calibration error, item by item.
+    Also called DistCE, a calibration error item by item (Baan et al., 2022).
 
     Example:
         >>> tvd(np.array([0.5, 0.5]), np.array([0.8, 0.2])).round(4)
         np.float64(0.3)
-
-    Reference: Baan et al. (2022), doi:10.18653/v1/2022.emnlp-main.124, for DistCE.
     """
     return manhattan(observed, predicted) / 2
 
@@ -285,7 +261,7 @@ def entropy_correlation(prediction: Prediction, annotations: Annotations) -> flo
     predicts. nan where undefined: fewer than two predicted items have answers, or either side has
     the same entropy everywhere.
 
-    Reference: Uma et al. (2021), doi:10.1613/jair.1.12752; likewise `entropy_similarity`.
+    Reference: Uma et al. (2021), doi:10.1613/jair.1.12752.
     """
     observed, predicted = _entropies(prediction, annotations)
     if len(observed) < 2 or np.ptp(observed) < EVEN or np.ptp(predicted) < EVEN:
@@ -293,32 +269,9 @@ def entropy_correlation(prediction: Prediction, annotations: Annotations) -> flo
     return float(cosine(observed - observed.mean(), predicted - predicted.mean()))
 
 
-def entropy_similarity(prediction: Prediction, annotations: Annotations) -> float:
-    """The cosine of the observed and the predicted entropies over items, 0 to 1.
-
-    nan where undefined: no predicted item has answers, annotators are unanimous about every item,
-    or the prediction is certain of every item.
-    """
-    observed, predicted = _entropies(prediction, annotations)
-    if observed.max(initial=0) < EVEN or predicted.max(initial=0) < EVEN:
-        return float("nan")
-    return float(cosine(observed, predicted))
-
-
 def entropy_correlation_sums(prediction: Prediction, annotations: Annotations) -> Sums:
     """`entropy_correlation` as a function of sums over items."""
     return correlation(*_entropies(prediction, annotations))
-
-
-def entropy_similarity_sums(prediction: Prediction, annotations: Annotations) -> Sums:
-    """`entropy_similarity` as a function of sums over items."""
-    x, y = _entropies(prediction, annotations)
-
-    def of_sums(sums: np.ndarray) -> np.ndarray:
-        below = np.sqrt(np.maximum(sums[:, 1:2] * sums[:, 2:], 0))
-        return divided(sums[:, :1], np.where(below > EVEN, below, 0))
-
-    return Sums(np.stack([x * y, x * x, y * y], axis=1), of_sums)
 
 
 def entropy(distribution: np.ndarray) -> np.ndarray:

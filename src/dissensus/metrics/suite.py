@@ -162,15 +162,12 @@ _ALL = [
         "F1 of the consensus, values weighted by how often they are observed",
     ),
     _soft("KL", soft.kl, "sum p ln(p / q)"),
-    _soft("KL, reversed", soft.reverse_kl, "sum q ln(q / p); p below 1e-12 counts as that"),
     _soft(
         "JSD",
         soft.jsd,
         "half of KL(p, m) + KL(q, m), m the average of p and q, in nats",
         EVERY_SCALE,
     ),
-    _soft("JSD, base 2", soft.jsd_base_2, "the same in bits", EVERY_SCALE),
-    _soft("PO-JSD", soft.po_jsd, "1 - JSD in bits", EVERY_SCALE, higher=True),
     _soft("TVD", soft.tvd, "half of sum |p - q|", EVERY_SCALE),
     _soft("Manhattan", soft.manhattan, "sum |p - q|", EVERY_SCALE),
     _soft("soft accuracy", soft.intersection, "sum min(p, q)", higher=True),
@@ -193,19 +190,11 @@ _ALL = [
         higher=True,
     ),
     _soft(
-        "entropy similarity",
-        of_sums(soft.entropy_similarity_sums, soft.entropy_similarity),
-        "cosine of the entropies of p and q over items",
-        LABELS,
-        higher=True,
-    ),
-    _soft(
         "ECE",
         Whole(soft.expected_calibration_error),
         "gap between the mass on the most probable value and the share of annotators who gave it, "
         "15 equal bins of [0, 1]",
     ),
-    _soft("DistCE", soft.tvd, "half of sum |p - q|"),
     Metric(
         "cross-entropy of members",
         OverItems(soft.members_cross_entropy),
@@ -259,13 +248,6 @@ _ALL = [
         "distance to single answers, mean over answers",
         short=True,
     ),
-    *_of_answers(
-        "annotator error rate",
-        annotators.miss,
-        LABELS,
-        False,
-        "share of an annotator's answers that was missed",
-    ),
     *_of_annotators(
         {
             "annotator macro-F1": plain_mean,
@@ -283,13 +265,6 @@ _ALL = [
         LABELS,
         "F1 of an annotator's answers, values weighted by how often the annotator gave them",
         partial(annotators.f1_without, weighted=True),
-    ),
-    *_of_annotators(
-        {"annotator accuracy, missing as right": plain_mean},
-        annotators.accuracy_missing_as_right,
-        LABELS,
-        "share of items on which an annotator's answer was predicted or is missing, as printed for "
-        "AMER by Zhang et al. (2025)",
     ),
     *_of_answers(
         "annotator cross-entropy",
