@@ -29,7 +29,8 @@ from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
 
-MOST_GROUPS = 100  # of items, left out one group after another; for functions without a shortcut
+MOST_GROUPS = 1000  # of items, left out one group after another; for functions without a shortcut
+RANK_GROUPS = 100  # likewise, for rank correlations
 MOST_ANNOTATORS = 100  # or groups of them, likewise
 ENOUGH = 50  # items that decide, for a jackknife of answers that repeat
 MOST_CELLS = 1 << 22  # of counts over pairs of annotators and values, for a score interval
@@ -56,17 +57,18 @@ def interval_over_items(
     """How much a measure would vary with other items and the same annotators (`interval_of`).
 
     Any function that is no `Measure` has a symmetric jackknife interval; it is called without each
-    item or, above 100 items, without each of 100 random groups of them, as rank correlations are.
+    item or, above 1,000 items, without each of 1,000 random groups of them; rank correlations are
+    above 100 items, without each of 100.
     """
     if not 0 < level < 1:
         raise DataError(f"a level lies between 0 and 1, found {level:g}")
-    function, bounds = measure, (-math.inf, math.inf)
+    function, bounds, n_groups = measure, (-math.inf, math.inf), MOST_GROUPS
     if isinstance(measure, Measure):
-        function, bounds = measure.function, measure.bounds
+        function, bounds, n_groups = measure.function, measure.bounds, RANK_GROUPS
         if measure.leaves_out:
             return interval_of(measure.prepare, annotations, bounds, level, measure.pair_counts)
     items = np.flatnonzero(annotations.per_item())
-    value, without = function(annotations), _called(function, annotations, items)
+    value, without = function(annotations), _called(function, annotations, items, n_groups)
     return jackknife_from(value, Moments.of([without], value), bounds, level)
 
 
@@ -274,13 +276,16 @@ def _holding(
 
 
 def _called(
-    measure: Callable[[Annotations], float], annotations: Annotations, items: np.ndarray
+    measure: Callable[[Annotations], float],
+    annotations: Annotations,
+    items: np.ndarray,
+    n_groups: int,
 ) -> np.ndarray:
     """The measure without each item, or without each group of items."""
     shuffled = np.random.default_rng(0).permutation(items)
     kept = np.ones(annotations.n_items, dtype=bool)
     values = []
-    for group in np.array_split(shuffled, min(len(items), MOST_GROUPS)) if len(items) else []:
+    for group in np.array_split(shuffled, min(len(items), n_groups)) if len(items) else []:
         kept[group] = False
         values.append(measure(annotations.take(kept[annotations.item])))
         kept[group] = True
