@@ -420,7 +420,6 @@ def known_corpora(folder: Path) -> Iterator[Sample]:
 def own_folders(folder: Path) -> list[Sample]:
     """A sample of every folder and file that dissensus writes and reads, and how each is read."""
     from dissensus import simulate
-    from dissensus.aggregation import DawidSkene
     from dissensus.evaluation import compare
     from dissensus.evaluation.fit import Fit
     from dissensus.methods import AnnotatorMajority, AnnotatorQueries, Single
@@ -428,7 +427,6 @@ def own_folders(folder: Path) -> list[Sample]:
 
     corpus = simulate.text(n_items=40, n_annotators=4, labels_per_item=3)
     corpus.save(folder / "corpus")
-    DawidSkene().fit(corpus["emotion"]).save(folder / "aggregation")
     os.environ["DISSENSUS_CACHE"] = str(folder / "cache")
     training = Training(epochs=1)
     model = Single(encoder="characters", training=training).fit(corpus)
@@ -441,7 +439,6 @@ def own_folders(folder: Path) -> list[Sample]:
     next((folder / "fits").iterdir()).rename(folder / "fit")
     saved: dict[str, Callable[[Path], Any]] = {
         "corpus": read_corpus,
-        "aggregation": lambda path: DawidSkene().restore(path),
         "predictions": read_predictions,
         "attention": read_predictions,
         "results": read_results,

@@ -58,8 +58,6 @@ def write_inputs(work: Path) -> None:
     floors = ("--methods", "prior,annotator-majority", "--seeds", "1", "--processes", "1")
     for command in (
         *MODELS.values(),
-        ("aggregate", "labels.csv", "--method", "dawid-skene", "-o", "out.csv", "--save-model",
-         "aggregation"),
         ("compare", "crowd", "-o", "results", *floors),
         ("run", "crowd", "-o", "project", *floors[:4]),
     ):  # fmt: skip
@@ -107,7 +105,6 @@ def saved(work: Path) -> Iterator[Sample]:
         "results": ["report results -o out.html", "report crowd --results results -o out.html"],
         "model": ["predict model crowd -o out.csv", "predict model labels.csv -o out"],
         "queries": ["predict queries crowd --attention -o out"],
-        "aggregation": ["aggregate labels.csv --method dawid-skene --warm-start aggregation"],
     }  # fmt: skip
     for name, commands in uses.items():
         for words in commands:

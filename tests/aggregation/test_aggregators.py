@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from dissensus.aggregation import (
     ZeroBasedSkill,
 )
 from dissensus.aggregation.em import HiddenTruth
-from dissensus.errors import DataError
 
 VALUES = ("a", "b", "c")
 MODELS = {name: one for name, one in AGGREGATORS.items() if issubclass(one, HiddenTruth)}
@@ -604,7 +602,7 @@ def test_tied_tables_do_not_depend_on_the_order_of_rows(name: str, mirrored: boo
         np.testing.assert_allclose(results[1:], [results[0]] * 4, atol=1e-6)
 
 
-# ---- gold questions and history ----
+# ---- gold questions ----
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -613,37 +611,6 @@ def test_gold_stays_and_teaches(name: str) -> None:
     fitted = MODELS[name]().fit(annotations, gold=gold_of(annotations, truth[:40]))
     np.testing.assert_array_equal(fitted.distribution_[:40], np.eye(3)[truth[:40]])
     assert (fitted.consensus_.answer[40:] == truth[40:]).mean() > 0.7
-
-
-def test_history_counts_as_if_it_were_here() -> None:
-    truth, annotations = votes(400, 6, share=0.9)
-    early, late = annotations.item < 300, annotations.item >= 300
-    history = DawidSkene().fit(annotations.take(early))
-    fresh = annotations.take(late)
-    with_history, alone = DawidSkene().fit(fresh, history=history), DawidSkene().fit(fresh)
-    assert with_history.counts_.sum() == pytest.approx(annotations.n_rows)  # earlier and new
-
-    def right(fitted: DawidSkene) -> float:
-        return float((fitted.consensus_.answer == truth[fitted.consensus_.item]).mean())
-
-    assert right(with_history) >= right(alone)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_saved_history_serves_like_the_model_itself(name: str, tmp_path: Path) -> None:
-    _, annotations = votes(200, 6)
-    kind = MODELS[name]
-    history = kind().fit(annotations.take(annotations.item < 100))
-    history.save(tmp_path / "history")
-    fresh = annotations.take(annotations.item >= 100)
-    known = kind().fit(fresh, history=history).distribution_
-    restored = kind().restore(tmp_path / "history")
-    np.testing.assert_array_equal(kind().fit(fresh, history=restored).distribution_, known)
-    alone = kind().fit(fresh).distribution_
-    assert np.nanmax(np.abs(known - alone)) > 1e-6
-    other = OneCoin() if name == "glad" else Glad()
-    with pytest.raises(DataError, match=f"holds '{name}', not '{other.name}'"):
-        other.restore(tmp_path / "history")
 
 
 def test_threads_count_what_one_thread_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dissensus import read
-from dissensus.aggregation import AGGREGATORS, RANKERS, TEXT_METHODS, DawidSkene, check_shares
+from dissensus.aggregation import AGGREGATORS, RANKERS, TEXT_METHODS, check_shares
 from dissensus.evaluation import aggregator_scores
 from dissensus.scales import Nominal
 from tests.cli.conftest import Run
@@ -113,16 +112,6 @@ def test_every_aggregator_is_documented() -> None:
     for name in AGGREGATORS:  # what it does, and what its columns hold
         assert section.count(f"`{name}`") >= 2, name
     assert all(f"`{name}`" in section for name in (*RANKERS, *TEXT_METHODS))
-
-
-def test_the_history_of_a_model(run: Run, table: Path, tmp_path: Path) -> None:
-    arguments = ("--method", "dawid-skene", "--history", "-o", tmp_path / "out.csv")
-    lines = run("aggregate", table, *arguments).err.splitlines()
-    fitted = DawidSkene().fit(read(table)["label"])
-    assert [line for line in lines if "log-likelihood" in line] == [
-        f"label: iteration {n}, log-likelihood {value:.6f}"
-        for n, value in enumerate(fitted.log_likelihood_, 1)
-    ]
 
 
 def test_a_median_that_is_not_the_most_frequent_level_is_said(run: Run, tmp_path: Path) -> None:

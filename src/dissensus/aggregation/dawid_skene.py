@@ -77,9 +77,6 @@ class DawidSkene(HiddenTruth):
         """How often each annotator answers what, given what is true."""
         return self._confusion().transpose(0, 2, 1)
 
-    def _shape(self, n_values: int) -> tuple[int, ...]:
-        return (n_values, n_values)
-
     def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
         self._count(answers, voted.counts)
 
@@ -95,8 +92,6 @@ class DawidSkene(HiddenTruth):
 
     def _count(self, answers: ItemAnswers, counts: np.ndarray) -> None:
         self.counts_ = counts.reshape(answers.n_annotators, answers.n_values, answers.n_values)
-        if self._history is not None:
-            self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
     # ---- calibrated probabilities ----
 
@@ -183,7 +178,6 @@ class DawidSkene(HiddenTruth):
         """The counts of cells, and what the kernels need besides, with what the prior adds."""
         n_values, others = answers.n_values, float(max(occurs.sum() - 1, 1))
         counts = expected.counts.reshape(answers.n_annotators, n_values, n_values)
-        counts = counts + self._from_history(np.zeros_like(counts), "counts_")
         totals = counts.sum(axis=1)  # (n_annotators, true)
         wrong = totals - counts.diagonal(axis1=1, axis2=2) + ADDED * (1 - RIGHT)
         counts += np.where(np.eye(n_values) > 0, ADDED * RIGHT, 1.0)

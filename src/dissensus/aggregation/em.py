@@ -8,16 +8,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, TypedDict
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from dissensus.aggregation.base import Aggregator, Gives, gold_codes
 from dissensus.annotations import Annotations
 from dissensus.conversion import annotations_of
-from dissensus.errors import DataError, listed
-from dissensus.files.folders import read_json, read_table, reading, write_json, write_table, writing
 from dissensus.names import Names, code_type
 from dissensus.progress import progress
 
@@ -128,13 +125,6 @@ def _aligned(n_rows: int, width: int) -> np.ndarray:
     return raw[begin : begin + n_rows * width].reshape(n_rows, width)
 
 
-class _Front(TypedDict):
-    """The content of aggregation.json."""
-
-    method: str
-    values: list[str]
-
-
 @dataclass(eq=False)
 class HiddenTruth(Aggregator):
     """A model of how annotators answer, given a true value that is not observed.
@@ -152,14 +142,11 @@ class HiddenTruth(Aggregator):
 
     gives: ClassVar[Gives] = "probability"
     takes_gold: ClassVar[bool] = True
-    state: ClassVar[str] = "counts_"  # the array that says how each annotator answers
     annotators_: Names = field(init=False, repr=False)
-    values_: tuple[str, ...] = field(init=False, repr=False)
     log_likelihood_: list[float] = field(init=False, repr=False)  # after each iteration
     n_iterations_: int = field(init=False, repr=False)
     prior_: np.ndarray = field(init=False, repr=False)  # (n_values,)
     _known: np.ndarray = field(init=False, repr=False)
-    _history: HiddenTruth | None = field(init=False, repr=False, default=None)
 
     # ---- what a model writes ----
 
@@ -175,15 +162,9 @@ class HiddenTruth(Aggregator):
     def _watch(self) -> bool:
         return self.tolerance > 0
 
-    @abstractmethod
-    def _shape(self, n_values: int) -> tuple[int, ...]:
-        """Of an annotator's part of the state."""
-
     # ---- the algorithm ----
 
-    def fit(
-        self, annotations: Any, gold: Annotations | None = None, history: HiddenTruth | None = None
-    ) -> Self:
+    def fit(self, annotations: Any, gold: Annotations | None = None) -> Self:
         """Aggregate the answers to one question.
 
         Args:
@@ -191,30 +172,16 @@ class HiddenTruth(Aggregator):
                 table that `dissensus.read` can read.
             gold: labels that are known for some items (by name); they stay as they are, and
                 teach how each annotator answers.
-            history: the same model, fitted on earlier answers; what it counted for annotators
-                of the same name is added to what is counted here.
         """
         annotations = annotations_of(annotations)
         if self._is_by_value(annotations):
-            if history is not None:
-                raise DataError(f"{self.name}: a history of multi-label answers cannot be used")
             self._check(annotations)
             return self._fit_values(annotations, gold)
         self._known = gold_codes(annotations, gold)
-        if history is not None and type(history) is not type(self):
-            raise DataError(f"{self.name}: the history is of another model, {history.name}")
-        values = getattr(annotations.scale, "values", ())
-        if history is not None and history.values_ != values:
-            raise DataError(
-                f"{self.name}: the history is about {listed(history.values_, 20)}, the answers "
-                f"about {listed(values, 20)}"
-            )
-        self._history = history
         return super().fit(annotations)
 
     def _fit(self, annotations: Annotations) -> np.ndarray:
         self.annotators_ = annotations.annotators
-        self.values_ = annotations.scale.values  # type: ignore[attr-defined]
         with closing(ItemAnswers(annotations, self.name, self._known)) as answers:
             self._learn(answers)
             return answers.posterior
@@ -232,47 +199,6 @@ class HiddenTruth(Aggregator):
                 advance(1)
                 if change < self.tolerance:
                     break
-
-    def _from_history(self, otherwise: np.ndarray, name: str) -> np.ndarray:
-        """The state of annotators of the same name in the history, or else `otherwise`.
-
-        Args:
-            otherwise: for annotators without a history, (n_annotators, ...).
-        """
-        values = otherwise.copy()
-        if self._history is not None:
-            at = self._history.annotators_.find(self.annotators_)
-            earlier = getattr(self._history, name)
-            values[at >= 0] = earlier[at[at >= 0]]
-        return values
-
-    # ---- a folder ----
-
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
-        """Write what was learned of annotators as a folder; `restore` reads it back.
-
-        Args:
-            overwrite: whether what was saved there is replaced; any other folder never is.
-        """
-        with writing(path, "aggregation", overwrite) as folder:
-            state = getattr(self, self.state)
-            flat = state.reshape(len(state), -1)
-            columns = {"annotator": self.annotators_.array, "state": list(flat)}
-            write_table(folder / "annotators.parquet", columns)
-            write_json(folder, "aggregation", {"method": self.name, "values": list(self.values_)})
-
-    def restore(self, path: str | Path) -> Self:
-        """Take back what `save` wrote, to serve as a history."""
-        front = read_json(path, "aggregation", _Front)
-        if front.get("method") != self.name:
-            raise DataError(f"{path}: holds {front.get('method')!r}, not {self.name!r}")
-        with reading(Path(path)):
-            table = read_table(Path(path) / "annotators.parquet")
-            self.annotators_ = Names(table["annotator"])
-            self.values_ = tuple(front["values"])
-            state = np.stack(table["state"].to_numpy())
-            setattr(self, self.state, state.reshape(len(state), *self._shape(len(self.values_))))
-        return self
 
 
 def shares(mass: np.ndarray) -> np.ndarray:

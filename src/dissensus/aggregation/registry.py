@@ -10,7 +10,6 @@ import numpy as np
 
 from dissensus.aggregation.base import CHOSEN, Aggregator
 from dissensus.aggregation.dawid_skene import BayesianDawidSkene, DawidSkene
-from dissensus.aggregation.em import HiddenTruth
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.ranking import LEFT_OUT, RANKERS
 from dissensus.aggregation.reliability import Glad, Kos, Mace, MatrixMeanSubsequenceReduced, OneCoin
@@ -142,7 +141,6 @@ def aggregate(
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
     skills: Mapping[str, float] | None = None,
-    warm_start: HiddenTruth | None = None,
 ) -> dict[str, Aggregator]:
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
@@ -162,8 +160,7 @@ def aggregate(
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
     if method in TEXT_METHODS:
         raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
-    given = {"skills": skills, "history": warm_start}
-    more: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    more: dict[str, Any] = {} if skills is None else {"skills": skills}
     _check_more(method, more, use_gold)
     return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
 
@@ -186,8 +183,6 @@ def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:
     aggregator = AGGREGATORS[method]
     if "skills" in more and not aggregator.takes_skills:
         raise DataError(f"{method} does not take skills; use weighted-vote")
-    if "history" in more and not issubclass(aggregator, HiddenTruth):
-        raise DataError(f"{method} does not take a warm start; use dawid-skene, one-coin or mace")
     if aggregator.takes_skills and not use_gold and "skills" not in more:
         raise DataError(
             f"{method} needs skills (--skills TABLE) or gold labels (--use-gold); without them use "

@@ -37,9 +37,6 @@ class OneCoin(HiddenTruth):
         with np.errstate(invalid="ignore"):
             return (self.counts_[:, 0] / self.counts_[:, 1]).clip(TINY, 1 - TINY)
 
-    def _shape(self, n_values: int) -> tuple[int, ...]:
-        return (2,)
-
     def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
         counts = voted.counts.reshape(-1, answers.n_values, answers.n_values)
         self._n = counts.sum(axis=2)
@@ -47,7 +44,6 @@ class OneCoin(HiddenTruth):
 
     def _count(self, right: np.ndarray) -> None:
         self.counts_ = np.stack([right, self._n.sum(axis=1)], axis=1).astype(float)
-        self.counts_ += self._from_history(np.zeros_like(self.counts_), "counts_")
 
     def _pass(self, answers: ItemAnswers) -> tuple[float, float]:
         accuracy = np.nan_to_num(self.accuracy_, nan=0.5)
@@ -65,8 +61,7 @@ class Glad(HiddenTruth):
 
     `ability_` is (n_annotators,), negative for annotators who answer against the truth;
     `difficulty_` is (n_items,), 1 / ease. Abilities and log-eases have a normal prior around 1,
-    the values that occur a flat one. With a history, the prior of an annotator's ability is
-    centred on the earlier ability.
+    the values that occur a flat one.
 
     Each maximisation improves the eases with fixed abilities, item by item, then the
     abilities with fixed eases, by Newton's steps that are never taken downhill.
@@ -79,24 +74,18 @@ class Glad(HiddenTruth):
 
     sweeps: int = 2
     name: ClassVar[str] = "glad"
-    state: ClassVar[str] = "ability_"
     ability_: np.ndarray = field(init=False, repr=False)
     log_ease_: np.ndarray = field(init=False, repr=False)
     objective_: list[float] = field(init=False, repr=False)  # log-posterior after each iteration
     _right: np.ndarray = field(init=False, repr=False)
-    _usual: np.ndarray = field(init=False, repr=False)  # the prior's middle of each ability
 
     @property
     def difficulty_(self) -> np.ndarray:
         return np.exp(-self.log_ease_)
 
-    def _shape(self, n_values: int) -> tuple[int, ...]:
-        return ()
-
     def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
         self.prior_ = alike(voted.mass)
-        self._usual = self._from_history(np.ones(answers.n_annotators), "ability_")
-        self.ability_ = self._usual.copy()
+        self.ability_ = np.ones(answers.n_annotators)
         self.log_ease_ = np.ones(answers.n_items)
         self.objective_ = []
         self._right = np.empty(len(answers.cell))
@@ -121,7 +110,7 @@ class Glad(HiddenTruth):
 
         likelihoods, changes = zip(*answers.each(work), strict=True)
         likelihood = sum(likelihoods)
-        square = ((self.ability_ - self._usual) ** 2).sum() + ((self.log_ease_ - 1) ** 2).sum()
+        square = ((self.ability_ - 1) ** 2).sum() + ((self.log_ease_ - 1) ** 2).sum()
         self.objective_.append(float(likelihood - 0.5 * square))
         arrays = answers.offsets, answers.cell, answers.n_values, self._right
 
@@ -157,7 +146,7 @@ class Glad(HiddenTruth):
             return sums
 
         slope, curve, value = sum(answers.each(work), np.zeros((answers.n_annotators, 3))).T
-        off = ability - self._usual
+        off = ability - 1
         return np.stack([slope - off, curve + 1, value - 0.5 * off**2])
 
 
@@ -193,7 +182,6 @@ class Mace(HiddenTruth):
     counts_: np.ndarray = field(init=False, repr=False)  # (n_annotators, known or habit, n_values)
     objective_: list[float] = field(init=False, repr=False)  # after each iteration
     _n: np.ndarray = field(init=False, repr=False)
-    _earlier: np.ndarray = field(init=False, repr=False)  # of the history, shaped as counts_
     _cost: float = field(init=False, repr=False)  # of what was learned, against the priors
     _guessing: np.ndarray = field(init=False, repr=False)  # (n_annotators,) of not knowing
     _generator: np.random.Generator = field(init=False, repr=False)
@@ -211,14 +199,10 @@ class Mace(HiddenTruth):
             setattr(self, name, value)
         answers.posterior = best[2]
 
-    def _shape(self, n_values: int) -> tuple[int, ...]:
-        return (2, n_values)
-
     def _begin(self, answers: ItemAnswers, voted: Expected) -> None:
         n_annotators, n_values = answers.n_annotators, answers.n_values
         self.prior_ = alike(voted.mass)
         self._n = voted.counts.sum(axis=1).reshape(n_annotators, n_values)
-        self._earlier = self._from_history(np.zeros((n_annotators, 2, n_values)), "counts_")
         self._cost, self.objective_ = 0.0, []
         rank = _ranks(self.annotators_)
         share = _normalised(self._generator.uniform(1, 2.5, (n_annotators, 2)))[rank]
@@ -231,7 +215,7 @@ class Mace(HiddenTruth):
         ratio = (1 + knows / guess).reshape(-1, 1)
         expected = answers.expected("expect_own", ratio, self.prior_, self._watch)
         known = expected.counts.reshape(guess.shape) * knows / (guess + knows)  # of what was right
-        self.counts_ = np.stack([known, self._n - known], axis=1) + self._earlier
+        self.counts_ = np.stack([known, self._n - known], axis=1)
         likelihood = expected.likelihood + float((self._n * np.log(guess)).sum())
         self.objective_.append(likelihood - self._cost)
         self._maximise()
@@ -240,11 +224,10 @@ class Mace(HiddenTruth):
     def _maximise(self) -> None:
         either, habit = _kinds(self.counts_)
         if self.variational:
-            earlier = _kinds(self._earlier)
             self._guessing, self.competence_ = _variational(either + KNOWING).T
             self.habit_ = _variational(habit + HABIT)
-            self._cost = divergence(either + KNOWING, earlier[0] + KNOWING)
-            self._cost += divergence(habit + HABIT, earlier[1] + HABIT)
+            self._cost = divergence(either + KNOWING, np.full_like(either, KNOWING))
+            self._cost += divergence(habit + HABIT, np.full_like(habit, HABIT))
         else:
             little = 0.01 / habit.shape[1]
             self._guessing, self.competence_ = _normalised(either + little).T

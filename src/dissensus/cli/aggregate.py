@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,66 +18,6 @@ if TYPE_CHECKING:
     from dissensus.aggregation import Aggregator
     from dissensus.corpus import Corpus
     from dissensus.evaluation.aggregator_scores import AggregatorScores
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """What a user gave besides the method."""
-
-    skills: Path | None
-    warm_start: Path | None
-    save_model: Path | None
-    history: bool
-
-    def check_none(self, method: str) -> None:
-        """Refuse all of them."""
-        for name, value in vars(self).items():
-            if value:
-                raise DataError(
-                    f"--method {method} has no --{name.replace('_', '-')}; leave it out"
-                )
-
-    def arguments(self, corpus: Corpus, method: str, questions: list[str] | None) -> dict[str, Any]:
-        """The arguments of `aggregation.aggregate` that the files contain."""
-        from dissensus.aggregation import AGGREGATORS
-        from dissensus.aggregation.em import HiddenTruth
-
-        names = questions or list(corpus.questions)
-        if (self.warm_start or self.save_model) and len(names) != 1:
-            raise DataError(f"choose one question with --question: {listed(names)}")
-        arguments: dict[str, Any] = {} if self.skills is None else {"skills": _skills(self.skills)}
-        if self.warm_start is not None:
-            aggregator = AGGREGATORS[method]()
-            if not isinstance(aggregator, HiddenTruth):
-                raise DataError(
-                    f"{method} does not take a warm start; use dawid-skene, one-coin or mace"
-                )
-            arguments["warm_start"] = aggregator.restore(self.warm_start)
-        return arguments
-
-    def report(self, fitted: Mapping[str, Aggregator], overwrite: bool) -> None:
-        """Print the history, and save the model."""
-        from dissensus.aggregation.em import HiddenTruth
-
-        for question, aggregator in fitted.items():
-            each = getattr(aggregator, "by_value_", {"": aggregator})
-            for value, model in each.items() if self.history else ():
-                likelihoods = getattr(model, "log_likelihood_", None)
-                if likelihoods is None:
-                    raise DataError(
-                        f"{model.name} has no iterations with a log-likelihood; leave out --history"
-                    )
-                about = f"{question} {value}".strip()
-                for iteration, likelihood in enumerate(likelihoods, 1):
-                    console.say(f"{about}: iteration {iteration}, log-likelihood {likelihood:.6f}")
-            if self.save_model is not None:
-                if not isinstance(aggregator, HiddenTruth) or "" not in each:
-                    raise DataError(
-                        f"--save-model is for models of annotators of nominal or ordinal answers, "
-                        f"not {aggregator.name}"
-                    )
-                aggregator.save(self.save_model, overwrite)
-                console.say(f"{self.save_model}: written")
 
 
 def show_every_aggregator(
@@ -187,9 +126,6 @@ def aggregate(
     use_gold: bool = False,
     annotator_table: Path | None = None,
     skills: Path | None = None,
-    warm_start: Path | None = None,
-    save_model: Path | None = None,
-    history: bool = False,
     json: bool = False,
     overwrite: bool = False,
 ) -> None:
@@ -212,9 +148,6 @@ def aggregate(
         use_gold: Use gold labels to estimate each annotator's errors.
         annotator_table: Also write the estimates for each annotator to this table.
         skills: Table with the columns annotator and skill, for weighted-vote.
-        warm_start: Folder of --save-model: add what was learned of annotators earlier.
-        save_model: Folder to save what dawid-skene, one-coin, mace or glad learned.
-        history: Print the log-likelihood after each iteration.
 
     Examples:
         dissensus aggregate labels.csv -o consensus.csv
@@ -222,18 +155,14 @@ def aggregate(
     """
     from dissensus import aggregation
     from dissensus.description import marks_text, usual_aggregators
-    from dissensus.files.folders import check_free
     from dissensus.prediction.answer_files import consensus_table, median_note
 
-    options = ModelOptions(skills, warm_start, save_model, history)
-    if save_model is not None:
-        check_free(save_model, "aggregation", overwrite)
     whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
     if whole and (use_gold or annotator_table is not None):
         named = "--method all" if method == "all" else method
         raise DataError(f"{named} has neither --use-gold nor --annotator-table; leave it out")
-    if whole:
-        options.check_none(str(method))
+    if whole and skills is not None:
+        raise DataError(f"--method {method} has no --skills; leave it out")
     if method is not None and method != "all":
         aggregation.check_aggregator(method)
     console.check_tables(output)
@@ -266,12 +195,11 @@ def aggregate(
     if method is None:
         methods = usual_aggregators(corpus, names)
     fitted: dict[str, Aggregator] = {}
+    weights = None if skills is None else _skills(skills)
     for name, (of, marks) in methods.items():
-        arguments = options.arguments(corpus, of, question)
-        fitted |= aggregation.aggregate(corpus, of, [name], use_gold, **arguments)
+        fitted |= aggregation.aggregate(corpus, of, [name], use_gold, weights)
         if marks:
             console.say(f"{name}: {of}, because of {marks_text(marks)}")
-    options.report(fitted, overwrite)
     tables = {q: consensus_table(corpus, q, one.prediction_) for q, one in fitted.items()}
     console.emit_answers(tables, output, json, overwrite)
     if annotator_table is not None:

@@ -24,7 +24,6 @@ from dissensus.errors import DataError
 
 if TYPE_CHECKING:
     from dissensus.aggregation import Aggregator
-    from dissensus.aggregation.em import HiddenTruth
 
 SUSPICIOUS = "suspicious"  # stands for everybody who is marked
 UNRELIABLE = ("at chance", "contrary", "constant")  # kinds of suspicious annotators who are marked
@@ -153,7 +152,6 @@ def aggregate(
     questions: Sequence[str] | None = None,
     use_gold: bool = False,
     skills: Mapping[str, float] | None = None,
-    warm_start: HiddenTruth | None = None,
 ) -> dict[str, Aggregator]:
     """A distribution and a consensus for each item: one fitted aggregator per question.
 
@@ -164,7 +162,6 @@ def aggregate(
         questions: which ones; all if left out.
         use_gold: whether gold labels teach how each annotator answers (models and weighted-vote).
         skills: the weight of each annotator's votes, by name (weighted-vote).
-        warm_start: the same model, fitted on earlier answers; its counts are added.
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t1", "cleo", "no")]
@@ -180,5 +177,5 @@ def aggregate(
     fitted: dict[str, Aggregator] = {}
     for name in names:
         of = method or usual[name][0]
-        fitted |= aggregation.aggregate(corpus, of, [name], use_gold, skills, warm_start)
+        fitted |= aggregation.aggregate(corpus, of, [name], use_gold, skills)
     return fitted
