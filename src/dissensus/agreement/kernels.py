@@ -358,6 +358,8 @@ def rank_by_rows(  # type: ignore[no-untyped-def]
                     at[m] += 1
         totals = np.zeros(8)
         for m in range(n_annotators):
+            if n_common[m] == 0:
+                continue
             pair = slice(starts[m], starts[m + 1])
             x_rank, y_rank = _ranks(x[pair]), _ranks(y[pair])
             totals[:6] = 0
