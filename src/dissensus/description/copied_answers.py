@@ -15,6 +15,7 @@ from dissensus.scales import Interval, Ordinal
 
 DIFFERENT = 0.09  # share of their answers in which annotators with a common view differ at least
 KAPPA = 0.8  # of such annotators at most
+CAREFUL = 0.75  # how often such ones differ, at least, where others differ once from the nearest
 DIFFERENT_COPIES, KAPPA_COPIES = 0.055, 0.89  # of those who are named, at most and at least
 TWO_OTHERS, TWO_OTHERS_COPIES = 0.05, 0.01  # likewise, if two others answered
 THIRD_COPIES = 0.02  # likewise, if a third annotator is as much like them
@@ -80,10 +81,10 @@ def duplicated(annotations: Annotations, few: int) -> tuple[list[Duplicated], np
        do not make the same errors, and the novices err independently of each other.
     2. *A common view.* The two may hold views, and use the scale in a way, that nobody else
        shares, or be right where others err together. Still they slip independently: they differ in
-       at least 9 % of their answers, their kappa is at most 0.8, and they differ at least half as
-       often as others from the one most like them. With two others only, it is 5 %: these may err
-       together on difficult items, so that two experts next to them look as if they copied. A
-       binomial test says whether the two differ less often.
+       at least 9 % of their answers, their kappa is at most 0.8, and they differ at least three
+       quarters as often as others from the one most like them. With two others only, it is 5 %:
+       these may err together on difficult items, so that two experts next to them look as if they
+       copied. A binomial test says whether the two differ less often.
 
     The level is 1 % for all pairs together: the first test is corrected for all pairs that have
     enough items in common, the second one for all pairs that one truth does not explain.
@@ -212,7 +213,7 @@ class Answers:
         return max(min(n_active * (n_active - 1), (sizes * (sizes - 1)).sum() / few) / 2, 1.0)
 
     def _surprising(self, few: int) -> np.ndarray:
-        """For each annotator the one who shares the most surprising answers, (2, n)."""
+        """For each annotator the two who share the most surprising answers, (2, n)."""
         from scipy.sparse import csr_array
 
         probability = (self.times - 2 + PRIOR * self.share) / (self.size - 2 + PRIOR)
@@ -236,11 +237,13 @@ class Answers:
                 np.repeat(np.arange(begin, stop), sizes),
             )
             shared = np.where(places == second, 0.0, product.data)  # with others
-            most = np.maximum.reduceat(shared, starts)
-            best = shared == np.repeat(most, sizes[sizes > 0])
-            other_one = np.minimum.reduceat(np.where(best, second, len(self.begin)), starts)
-            both = np.stack([places[starts], other_one])[:, most > 0]
-            pairs.append(np.sort(both, axis=0))
+            for _ in range(2):
+                most = np.maximum.reduceat(shared, starts)
+                best = shared == np.repeat(most, sizes[sizes > 0])
+                other_one = np.minimum.reduceat(np.where(best, second, len(self.begin)), starts)
+                both = np.stack([places[starts], other_one])[:, most > 0]
+                pairs.append(np.sort(both, axis=0))
+                shared[second == np.repeat(other_one, sizes[sizes > 0])] = 0.0
         return np.asarray(np.unique(np.hstack(pairs), axis=1))
 
     def candidates(self, few: int) -> np.ndarray:
@@ -307,7 +310,7 @@ class Answers:
             least, most = min(least, TWO_OTHERS), TWO_OTHERS_COPIES
         if n_different > n * most:
             return None
-        by_view = float(bdtr(n_different, n, min(least, answers.usual_difference() / 2)))
+        by_view = float(bdtr(n_different, n, min(least, answers.usual_difference() * CAREFUL)))
         if not (by_view < LEVEL and answers.differ_anywhere()):
             return None
         by_truth = answers.by_truth(self.ordered)
