@@ -51,6 +51,7 @@ def corpus() -> Corpus:
         ("content-0", "value", pa.int64(), "contents 'text': text cannot be int64, or missing"),
         ("content-0", "value", pa.string(), "contents 'text': text cannot be string, or missing"),
         ("items", "attribute.a", pa.struct({"b": pa.int8()}), "attribute 'a' is of type struct<"),
+        ("annotators", "name", pa.string(), "name 0 is missing: every name must be a text"),
         ("items", "split.s", pa.map_(pa.int8(), pa.int8()), "attribute 's' is of type map<"),
     ],
 )
@@ -58,7 +59,8 @@ def test_a_corpus(
     corpus: Corpus, tmp_path: Path, file: str, column: str, kind: Any, message: str
 ) -> None:
     corpus.save(tmp_path / "out")
-    alter(tmp_path / "out" / f"{file}.parquet", column, pa.nulls(N, kind))
+    table = tmp_path / "out" / f"{file}.parquet"
+    alter(table, column, pa.nulls(pq.read_metadata(table).num_rows, kind))
     with pytest.raises(DissensusError) as refused:
         Corpus.load(tmp_path / "out")
     assert message in str(refused.value) and "\n" not in str(refused.value)

@@ -483,4 +483,4 @@ def test_the_command_draws_what_is_named(tmp_path: Path) -> None:
     plain.save(tmp_path / "plain")
     arguments[-2] = str(tmp_path / "plain")
     with pytest.raises(DataError, match=r"plain: no attention .* `dissensus predict` with --att"):
-        CliRunner().invoke(app, [*arguments, str(tmp_path / "t.svg")], catch_exceptions=False)
+        CliRunner().invoke(app, [*arguments, str(tmp_path / "u.svg")], catch_exceptions=False)

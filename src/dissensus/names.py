@@ -57,6 +57,8 @@ class Names(Sequence[str]):
     @classmethod
     def compressed(cls, array: Any) -> Names:
         """As `distinct`; very many are compressed, and unpacked where they are looked at."""
+        if array.null_count:
+            raise DataError(f"name {first_null(array)} is missing: every name must be a text")
         names = cls.distinct(array)
         if len(array) > MANY:
             names._array, names._packed = None, _Packed(array)

@@ -16,8 +16,9 @@ from dissensus import Corpus, compare, simulate
 from dissensus import run as run_all
 from dissensus.aggregation import DawidSkene
 from dissensus.errors import DissensusError
-from dissensus.methods import AnnotatorMajority
+from dissensus.methods import AnnotatorMajority, AnnotatorQueries
 from dissensus.report import make_report
+from dissensus.training import Training
 from dissensus.writers import write
 from tests.cli.conftest import Run
 
@@ -78,21 +79,23 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = simulate.text(n_items=30, n_annotators=4, labels_per_item=3, seed=0)
     corpus.save(folder / "crowd")
     write(corpus, folder / "labels.csv")
-    fitted = AnnotatorMajority().fit(corpus)
-    fitted.save(folder / "model")
-    fitted.predict(corpus).save(folder / "predictions")
+    AnnotatorMajority().fit(corpus).save(folder / "model")
+    queries = AnnotatorQueries(encoder="characters", training=Training(epochs=1)).fit(corpus)
+    queries.save(folder / "queries")
+    queries.predict(corpus, attention=True).save(folder / "predictions")
+    commands.write_bert(folder / "bert")
     return folder
 
 
 QUICK = {"--method": "annotator-majority", "--encoder": None, "--epochs": None}
-LEFT_OUT = ("predict with attention", "attention", "draw", "train with a cache", "demo")
-COMMANDS = {name: c for name, c in commands.COMMANDS.items() if name not in LEFT_OUT}
+COMMANDS = commands.COMMANDS
+FILES = [name for name, command in COMMANDS.items() if any(w[:4] == "out." for w in command)]
 
 
 def quick(command: tuple[str, ...]) -> list[str]:
     """The command with a method that needs no training."""
     words = list(command)
-    for option, value in QUICK.items() if words[0] == "train" else ():
+    for option, value in QUICK.items() if "single" in words else ():
         at = words.index(option)
         words[at : at + 2] = [] if value is None else [option, value]
     return words
@@ -131,8 +134,59 @@ def test_commands(
         assert "Traceback" not in ended.err
         lost = {path for path, known in hashes(Path()).items() if before.get(path, known) != known}
         lost |= before.keys() - hashes(Path()).keys()
-        own = {"out.csv", "out.json", "out.html"} if where == "later" else set()
+        own = {word for word in command if word[:4] == "out."} if where == "later" else set()
+        own |= {"out.json"} if "out.html" in own else set()
         assert lost - own == set(), ended.err
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_exists(
+    name: str, inputs: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shutil.copytree(inputs, tmp_path / "here"))
+    command = COMMANDS[name]
+    files = [word for word in command if word[:4] == "out."]
+    for file in files:
+        Path(file).write_text("mine\n")
+        ended = run(*(word for word in command if word != "--overwrite"))
+        assert (ended.code, Path(file).read_text()) == (1, "mine\n")
+        assert f"Error: {file}: already exists" in ended.err and "choose another path" in ended.err
+        Path(file).write_text("")
+    if name != "report":
+        plant(Path(), files, "mine\n")
+        assert run(*command).code == 0
+        assert all(Path(file).read_bytes() != b"mine\n" for file in files)
+
+
+def test_what_is_read_is_never_written_over(
+    inputs: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shutil.copytree(inputs, tmp_path / "here"))
+    Path("llm.csv").write_text("item,answer\ni1,joy\n")
+    for command in (
+        ("judge", "llm.csv", "labels.csv", "-o", "llm.csv"),
+        ("evaluate", "predictions", "labels.csv", "--against", "llm.csv", "-o", "llm.csv"),
+        ("aggregate", "labels.csv", "--gold", "llm.csv", "-o", "./llm.csv"),
+        ("convert", "labels.csv", "labels.csv"),
+    ):
+        ended = run(*command, "--overwrite")
+        assert "is the input; choose another path" in ended.err, command
+    assert Path("llm.csv").read_text() == "item,answer\ni1,joy\n"
+
+
+def test_the_cache(inputs: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, own = tmp_path / "cache", "0123456789abcdef01234567"
+    monkeypatch.setenv("DISSENSUS_CACHE", str(cache))
+    within = ("a.safetensors", ".new-a", "notes.txt", "a/12345678-12345678.safetensors")
+    names = [*within, *(f"{own}/{name}" for name in within)]
+    plant(cache, names, "mine\n")
+    command = ("train", inputs / "crowd", "--method", "single", "--encoder", inputs / "bert", "-o")
+    assert run(*command, tmp_path / "out", "--epochs", "1").code == 0
+    before = hashes(cache)
+    pieces = {path for path in before if Path(path).stat().st_size > 5}
+    for words in (("--clear",), ("--clear", "bert"), ("--limit", "1B")):
+        run("cache", *words)
+    assert pieces and before.keys() - hashes(cache).keys() == pieces
 
 
 SAVING: dict[str, Callable[[Corpus, Path], Any]] = {
@@ -167,7 +221,8 @@ def test_functions(name: str, later: bool, tmp_path: Path) -> None:
         SAVING[name](corpus, tmp_path / "out")
     after = hashes(tmp_path)
     lost = {path for path in before if before[path] != after.get(path)}
-    own = {"report.html", "report.json"} if later and name in ("run", "report") else set()
+    own = {"report.html", "report.json"} if name in ("run", "report") else {f"{name}.json"}
+    own = own if later else set()
     assert {Path(path).name for path in lost} - own == set()
 
 

@@ -53,7 +53,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
 @given(corpus=corpora())
 def test_what_was_written_is_read_again(tmp_path: Path, name: str, corpus: Corpus) -> None:
     path = tmp_path / name
-    notes = write(corpus, path)
+    notes = write(corpus, path, overwrite=True)
     scale = corpus["label"].scale
     columns = {"item": "item", "annotator": "annotator", "answer": "label", "text": "text"}
     again = ds.read(path, format="long", scale=scale, **columns)  # type: ignore[arg-type]

@@ -112,7 +112,9 @@ def test_tasks_of_label_studio_have_the_consensus_as_a_prediction(tmp_path: Path
     }
     corpus = ds.read(rows, answer=["mood", "score"])
     (tmp_path / "tasks.json").write_text("old")
-    notes = write(corpus, tmp_path / "tasks.json", "label-studio")
+    with pytest.raises(DataError, match="tasks.json: already exists; replace it with --over"):
+        write(corpus, tmp_path / "tasks.json", "label-studio")
+    notes = write(corpus, tmp_path / "tasks.json", "label-studio", overwrite=True)
     first, second = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
     assert first["data"] == {
         "item": "t1",

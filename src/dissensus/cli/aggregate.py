@@ -165,8 +165,8 @@ def aggregate(
         raise DataError(f"--method {method} has no --skills; leave it out")
     if method is not None and method != "all":
         aggregation.check_aggregator(method)
-    console.check_tables(output)
-    console.check_table(annotator_table)
+    console.check_tables(output, overwrite)
+    console.check_table(annotator_table, overwrite)
     console.reserve(output)
     corpus = source.read()
     names = question or list(corpus.questions)

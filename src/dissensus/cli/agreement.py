@@ -34,6 +34,7 @@ def agreement(
     as_: str = "text",
     json: bool = False,
     output: Path | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Measure how much the annotators in FILE agree.
 
@@ -89,7 +90,7 @@ def agreement(
             raise DataError(f"--groups compares alpha; leave out {option}")
     if groups and interval == "raters":
         raise DataError("--groups has intervals over items; leave out --interval raters")
-    console.check_result(output)
+    console.check_result(output, overwrite)
     if groups and (by is not None or measure):
         raise DataError("--groups compares alpha; leave out --by and --measure")
     if groups and as_ != "text":

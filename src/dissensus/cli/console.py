@@ -257,28 +257,34 @@ def reservations() -> Iterator[None]:
             _reservations.reset(token)
 
 
-def check_table(output: Path | None) -> None:
-    """Refuse a file that is not a table, before any work is done."""
+def check_table(output: Path | None, overwrite: bool) -> None:
+    """Refuse a file that is not a table, or exists, before any work is done."""
     from dissensus.files import tabular
+    from dissensus.files.folders import check_free_file
 
     if output is not None:
         tabular.check_table(output)
+        check_free_file(output, overwrite)
 
 
-def check_tables(output: Path | None) -> None:
-    """Refuse a path that is neither a table nor a folder, before any work is done."""
+def check_tables(output: Path | None, overwrite: bool) -> None:
+    """Refuse a path that is neither a table nor a folder, or a file that exists."""
     from dissensus.files.tabular import ENDINGS, is_table
 
     if output is not None and output.suffix.lower() in FILE_ENDINGS:
-        check_table(output)
+        check_table(output, overwrite)
     if output is not None and not is_table(output) and output.is_file():
         raise DataError(f"{output}: is a file; name a folder, or a {ENDINGS} file")
 
 
-def check_result(output: Path | None) -> None:
-    """Refuse a file that is neither a table nor JSON, before any work is done."""
-    if output is not None and output.suffix:
-        check_table(output)
+def check_result(output: Path | None, overwrite: bool) -> None:
+    """Refuse a file that is neither a table nor JSON, or exists, before any work is done."""
+    from dissensus.files.folders import check_free_file
+
+    if output is not None:
+        if output.suffix:
+            check_table(output, overwrite)
+        check_free_file(output, overwrite)
 
 
 def emit(

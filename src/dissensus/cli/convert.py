@@ -35,7 +35,7 @@ def convert(
         dissensus convert labels.csv corpus/
         dissensus convert labels.csv corpus/ --item comment_id --scale interval:1:5
     """
-    from dissensus.files.folders import check_free
+    from dissensus.files.folders import check_free, check_free_file
     from dissensus.writers import format_of, write
 
     out = out or output
@@ -45,6 +45,8 @@ def convert(
     console.reserve(out)
     if to == "corpus":
         check_free(out, "corpus", overwrite)
+    else:
+        check_free_file(out, overwrite)
     corpus = source.read()
     if question:
         corpus = corpus.select(questions=question)

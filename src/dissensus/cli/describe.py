@@ -35,6 +35,7 @@ def describe(
     most: int | None = None,
     json: bool = False,
     output: Path | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Describe FILE: answers, agreement, disputed items, annotators and who is suspicious.
 
@@ -55,7 +56,7 @@ def describe(
     """
     from dissensus.description import describe as describe_corpus
 
-    console.check_result(output)
+    console.check_result(output, overwrite)
     sources = source.each()
     if output is not None and len(sources) > 1:
         raise DataError(f"{source.file}: contains several corpora; choose one with --corpus")

@@ -34,7 +34,7 @@ def disputed(
     """
     from dissensus.description import disputed_table
 
-    check_tables(output)
+    check_tables(output, overwrite)
     corpus = source.read()
     names = question or list(corpus.questions)
     corpus.check_questions(names)

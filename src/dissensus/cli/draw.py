@@ -19,6 +19,7 @@ def draw(
     predictions: Path | None = None,
     question: str | None = None,
     annotators: str | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Draw items of FILE with their answers, to an SVG or PNG file.
 
@@ -41,10 +42,12 @@ def draw(
     import numpy as np
 
     from dissensus.drawing import check_ending, draw_items, save_picture
+    from dissensus.files.folders import check_free_file
     from dissensus.names import split_names
     from dissensus.prediction import Predictions
 
     check_ending(output)
+    check_free_file(output, overwrite)
     chosen = None if annotators is None else split_names(annotators)
     predicted = None if predictions is None else Predictions.load(predictions)
     corpus = source.read(unanswered=True)

@@ -28,6 +28,7 @@ def evaluate(
     consensus: str | None = None,
     json: bool = False,
     output: Path | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Score PREDICTIONS against the answers in FILE.
 
@@ -54,7 +55,7 @@ def evaluate(
     from dissensus import evaluation
     from dissensus.metrics import DENSITY_METRICS, METRICS
 
-    console.check_result(output)
+    console.check_result(output, overwrite)
     if metric and all_:
         raise DataError("--all shows every metric; leave --metric out")
     wanted = [*METRICS, *DENSITY_METRICS] if all_ else metric or None
@@ -101,6 +102,7 @@ def attention(
     question: list[str] | None = None,
     json: bool = False,
     output: Path | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Score the attention of annotators in PREDICTIONS.
 
@@ -121,7 +123,7 @@ def attention(
     from dissensus import evaluation
     from dissensus.prediction import Predictions
 
-    console.check_result(output)
+    console.check_result(output, overwrite)
     own = Predictions.load(predictions)
     others = [Predictions.load(folder) for folder in against or []]
     result = evaluation.evaluate_attention(

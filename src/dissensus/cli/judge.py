@@ -25,6 +25,7 @@ def judge(
     margin: float = 0.1,
     json: bool = False,
     output: Path | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Compare SYSTEM, such as an LLM, with each annotator of FILE.
 
@@ -49,7 +50,7 @@ def judge(
     from dissensus.description import marked, marks_text
     from dissensus.description.marks import without_marked
 
-    check_result(output)
+    check_result(output, overwrite)
     corpus = source.read()
     if Path(system).exists():
         predictions, notes = evaluation.read_predictions(system, corpus, question)

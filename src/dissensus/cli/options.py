@@ -19,7 +19,7 @@ import re
 import shlex
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -43,7 +43,10 @@ COMMON = {  # options of several commands, as in `Documentation`
         "Compare groups of annotators by this attribute, e.g. gender; repeatable; all: by every "
         "attribute that has groups.",
     ),
-    "overwrite": ("", "Replace what an earlier run wrote there; nothing else is ever replaced."),
+    "overwrite": (
+        "",
+        "Replace the file, or the folder if dissensus wrote all that is in it.",
+    ),
     "skip_bad": ("", "Leave out items whose contents cannot be read, and report them."),
     "epochs": ("min=1", "Number of epochs: --set training.epochs."),
     "learning_rate": ("", "Learning rate: --set training.learning_rate."),
@@ -311,16 +314,6 @@ class Input:
                     arguments += [option, str(part)]
         return arguments
 
-    def check_outputs(self, *outputs: Path | None) -> None:
-        """Refuse to write over FILE, or two results into one file."""
-        named = [output for output in outputs if output is not None]
-        inputs = self.file, self.items, self.annotator_attributes, self.layout
-        for output, path in itertools.product(named, filter(None, inputs)):
-            if output.exists() and path.exists() and output.samefile(path):
-                raise DataError(f"{output}: is the input; choose another path for the output")
-        if len({os.path.realpath(output) for output in named}) < len(named):
-            raise DataError(f"{named[0]}: given for two outputs; write each to its own file")
-
     def each(self) -> list[Input]:
         """FILE once for each corpus in it, if it is a folder of several and none is chosen."""
         from dissensus.datasets import corpora_in
@@ -498,6 +491,19 @@ def scales_of(texts: list[str]) -> str | dict[str, str] | None:
     return {question.strip(): scale for question, scale in named}
 
 
+def check_outputs(arguments: Mapping[str, Any]) -> None:
+    """Refuse to write over anything that a command reads, or two results into one file."""
+    outputs = [arguments[name] for name in WRITTEN if arguments.get(name) is not None]
+    others = (value for name, value in arguments.items() if name not in WRITTEN)
+    inputs = itertools.chain.from_iterable(v if isinstance(v, list) else [v] for v in others)
+    paths = [value for value in inputs if isinstance(value, str | Path) and os.path.exists(value)]
+    for output, path in itertools.product(outputs, paths):
+        if os.path.exists(output) and os.path.samefile(output, path):
+            raise DataError(f"{output}: is the input; choose another path for the output")
+    if len({os.path.realpath(output) for output in outputs}) < len(outputs):
+        raise DataError(f"{outputs[0]}: given for two outputs; write each to its own file")
+
+
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter `source` of a command by FILE and its options.
 
@@ -516,10 +522,9 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**arguments: typing.Any) -> None:
+        check_outputs(arguments)
         of_source = {field.name: arguments.pop(field.name) for field in fields(Input)}
         source = None if of_source["file"] is None else Input(**of_source)
-        if source is not None:
-            source.check_outputs(*(arguments.get(name) for name in WRITTEN))
         _explains.set(command.__name__ in EXPLAINING)
         command(source=source, **arguments)
 

@@ -120,11 +120,12 @@ def _outputs(
     from dissensus.files.folders import check_free
     from dissensus.files.tabular import is_table
 
-    check_table(table)
+    check_table(table, overwrite)
     tables: list[Path | None] = [] if table is None else [table]
     if output is None:
         return None, tables or [None]
     if is_table(output):
+        check_table(output, overwrite)
         return None, [output, *tables]
     check_folder(output, "predict")
     check_free(output, "predictions", overwrite)

@@ -308,6 +308,18 @@ def check_free(target: Path, kind: str, overwrite: bool = False) -> None:
         )
 
 
+def check_free_file(target: Path, overwrite: bool = False) -> None:
+    """Refuse a file that exists, before any work is done; an empty one is free.
+
+    A table or a picture does not say who wrote it, so that is not distinguished.
+    """
+    if not overwrite and target.is_file() and target.stat().st_size:
+        raise DataError(
+            f"{target}: already exists; replace it with --overwrite (overwrite=True), or choose "
+            "another path"
+        )
+
+
 def is_own(folder: Path, kind: str) -> bool:
     """Whether a folder has a JSON file that says that dissensus wrote it, and of which kind."""
     return _front_of(folder, kind) is not None

@@ -13,8 +13,7 @@ import pyarrow as pa
 from dissensus.annotations.annotations import middle
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
-from dissensus.errors import DataError
-from dissensus.files.folders import staged
+from dissensus.files.folders import check_free_file, staged
 from dissensus.files.tabular import DIGITS, check_table, is_table, save_table
 from dissensus.prediction.prediction import Prediction
 from dissensus.scales import Nominal, Ordinal
@@ -101,7 +100,7 @@ def write_answers(
     label.csv in a folder.
 
     Args:
-        overwrite: whether files are replaced that `output` does not name itself.
+        overwrite: whether files that exist are replaced.
     """
     if is_table(output) and len(tables) == 1:
         paths = dict.fromkeys(tables, output)
@@ -113,11 +112,8 @@ def write_answers(
     if len(set(paths.values())) < len(paths):  # questions "a/b" and "a:b"
         numbered = enumerate(paths.items(), 1)
         paths = {q: p.with_name(f"{p.stem}-{n}{p.suffix}") for n, (q, p) in numbered}
-    existing = [path for path in paths.values() if path != output and path.exists()]
-    if existing and not overwrite:
-        raise DataError(
-            f"{existing[0]}: already exists; replace it with --overwrite, or choose another path"
-        )
+    for path in paths.values():
+        check_free_file(path, overwrite)
     for question, path in paths.items():
         own = tables[question]
         write_tables([with_question(own, question) if len(tables) > 1 else own], path)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.files.folders import staged
+from dissensus.files.folders import check_free_file, staged
 from dissensus.files.tabular import TABLES, is_table
 from dissensus.writers.hugging_face import write_datasets
 from dissensus.writers.label_studio import write_tasks
@@ -57,7 +57,8 @@ def write(corpus: Corpus, path: Path, to: str | None = None, overwrite: bool = F
     """Write a corpus, whole or not at all; the notes say what the format cannot hold.
 
     Args:
-        overwrite: whether a corpus folder that is there is replaced; any other folder never is.
+        overwrite: whether a file or a corpus folder that exists is replaced; any other folder never
+            is.
     """
     path = Path(path)
     to = format_of(path, to)
@@ -68,6 +69,7 @@ def write(corpus: Corpus, path: Path, to: str | None = None, overwrite: bool = F
         raise DataError(f"{path}: already exists; choose another path")
     if path.is_dir() and to != "datasets":
         raise DataError(f"{path}: is a folder; name a file")
+    check_free_file(path, overwrite)
     if not path.parent.is_dir():
         raise DataError(f"{path.parent}: no such folder")
     with staged(path) as new:
