@@ -164,3 +164,26 @@ def test_a_folder_of_others_with_an_empty_lock_is_not_emptied(tmp_path: Path) ->
     ):
         pass
     assert (theirs / "thesis.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_what_is_written_is_on_the_disk_before_it_is_renamed(
+    folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    sync, replace = os.fsync, os.replace
+
+    def fsync(handle: int) -> None:
+        steps.append(os.readlink(f"/proc/self/fd/{handle}").removeprefix(f"{tmp_path}/"))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", lambda *paths: (steps.append("renamed"), replace(*paths)))
+    with staged(tmp_path / "out") as new:
+        if folder:
+            new.mkdir()
+            (new / "a").write_text("yes")
+        else:
+            new.write_text("yes")
+    before = [".out.new/files/out", *[".out.new/files/out/a"] * folder]
+    assert steps == [*before, "renamed", str(tmp_path)]

@@ -14,7 +14,6 @@ import pytest
 
 from dissensus import Corpus, compare, simulate
 from dissensus import run as run_all
-from dissensus.aggregation import DawidSkene
 from dissensus.errors import DissensusError
 from dissensus.methods import AnnotatorMajority, AnnotatorQueries
 from dissensus.report import make_report
@@ -195,7 +194,6 @@ SAVING: dict[str, Callable[[Corpus, Path], Any]] = {
     "predictions": lambda corpus, path: (
         AnnotatorMajority().fit(corpus).predict(corpus).save(path, overwrite=True)
     ),
-    "aggregation": lambda corpus, path: DawidSkene().fit(corpus["emotion"]).save(path, True),
     "compare": lambda corpus, path: compare(corpus, ["prior"], out=path, seeds=1, processes=1),
     "results": lambda corpus, path: compare(
         corpus, ["prior"], out=path.with_name("done"), seeds=1

@@ -164,3 +164,13 @@ def test_columns_of_arrow_that_python_cannot_hold() -> None:
     for column in (cells, no_zone):
         with pytest.raises(DataError, match="^table: column 'label' of type .* cannot be read: "):
             read(pa.table({"item": ["t1"], "annotator": ["ann"], "label": column}))
+
+
+def test_columns_that_arrow_cannot_join_are_refused(tmp_path: Path) -> None:
+    texts = [pa.ExtensionArray.from_storage(pa.json_(), pa.array(two)) for two in ("12", "32")]
+    chunks = [pa.DictionaryArray.from_arrays(pa.array([0, 1]), each) for each in texts]
+    columns = {"item": list("abab"), "answer": pa.chunked_array(chunks)}
+    with pytest.raises(
+        DataError, match="column 'answer' of type dictionary<.*cannot be read: Unif"
+    ):
+        read(pa.table(columns))

@@ -11,7 +11,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ _reserved: ContextVar[Mapping[Path, Path]] = ContextVar("reserved", default={}) 
 def staged(target: str | Path) -> Iterator[Path]:
     """A path for a file or folder that becomes `target` if the block succeeds.
 
-    If the block fails, `target` is as before. If another process is writing to it, it is refused.
+    If the block fails, `target` is as before, also after a power failure: what is written is on the
+    disk before it is renamed. If another process is writing to `target`, it is refused.
 
     Example:
         >>> import tempfile
@@ -58,7 +59,10 @@ def staged(target: str | Path) -> Iterator[Path]:
         new.parent.mkdir(exist_ok=True)
         try:
             yield new
+            for path in (new, *new.rglob("*")):
+                _flush(path)
             _move(new, place)
+            _flush(place.parent)
         finally:
             _delete(new.parent)
 
@@ -183,6 +187,17 @@ def _flock(handle: int) -> None:
         raise
     except OSError:  # a file system without locks
         return
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk, as power may fail."""
+    folder = path.is_dir()
+    with suppress(OSError) if folder else nullcontext():  # not every system can do it for folders
+        handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _move(new: Path, place: Path) -> None:

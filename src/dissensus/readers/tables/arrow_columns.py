@@ -49,13 +49,13 @@ def arrow_rows(names: list[Any], arrays: list[Any], path: str, **facts: Any) -> 
     orders: dict[str, tuple[str, ...]] = {}
     texts = []
     for name, array in zip(names, arrays, strict=True):
-        if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks() if array.num_chunks else pa.nulls(0, pa.string())
-        if _is_list(array.type):
-            sets.add(str(name).strip())
-        if (order := order_of(array)) is not None:
-            orders[str(name).strip()] = order
         try:
+            if isinstance(array, pa.ChunkedArray):
+                array = array.combine_chunks() if array.num_chunks else pa.nulls(0, pa.string())
+            if _is_list(array.type):
+                sets.add(str(name).strip())
+            if (order := order_of(array)) is not None:
+                orders[str(name).strip()] = order
             texts.append(as_texts(array))
         except (pa.ArrowException, ValueError, OverflowError) as error:
             reason = str(error).splitlines()[0]
