@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error
 
 from dissensus.agreement import concordance_matrix
 from dissensus.annotations import Annotations
@@ -42,6 +42,9 @@ def test_equals_scikit_learn(kind: str) -> None:
         if isinstance(scale, MultiLabel):
             truth, answer = scale.one_hot(truth), scale.one_hot(answer)
         assert accuracy(prediction, annotations) == pytest.approx(accuracy_score(truth, answer))
+        if kind == "ordinal":
+            error = METRICS["MAE"](prediction, annotations)
+            assert error == pytest.approx(mean_absolute_error(truth, answer))
         for average in ("micro", "weighted", "macro"):
             name = "weighted F1" if average == "weighted" else f"{average}-F1"
             if average == "macro" and kind == "multi-label":  # over the values that occur

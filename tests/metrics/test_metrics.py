@@ -93,10 +93,12 @@ def test_tables_lead_with_the_soft_metrics_of_the_scale() -> None:
         "Wasserstein",
         "macro-F1",
         "accuracy",
+        "MAE",
         "annotator accuracy",
+        "annotator median accuracy",
         "annotator error",
     ]
-    assert names("interval") == ["CCC", "Wasserstein", "annotator CCC", "annotator error"]
+    assert names("interval") == ["CCC", "Wasserstein", "MAE", "annotator CCC", "annotator error"]
     assert names("multi-label") == ["cross-entropy", "macro-F1", "accuracy"]
 
 

@@ -155,6 +155,7 @@ def aggregate(
     """
     from dissensus import aggregation
     from dissensus.description import marks_text, usual_aggregators
+    from dissensus.metrics import score
     from dissensus.prediction.answer_files import consensus_table, median_note
 
     whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
@@ -211,6 +212,9 @@ def aggregate(
     for name, aggregator in fitted.items():
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[2]} gold labels"
+        if gold is not None and corpus[name].scale.kind == "ordinal":
+            error = score(aggregator.prediction_, corpus.gold[name], "MAE")
+            accuracy += f" (mean distance {error:.2f} levels)"
         if gold is not None and use_gold:
             accuracy += " that it was given"
         elif gold is not None and aggregator.gives == "probability":

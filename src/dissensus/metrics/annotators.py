@@ -36,6 +36,14 @@ def hit(prediction: Prediction, annotations: Annotations) -> AnswerScores:
     return AnswerScores(rows, (observed == predicted).astype(float))
 
 
+def median_hit(prediction: Prediction, annotations: Annotations) -> AnswerScores:
+    """1 if the predicted median level equals the observed answer, else 0."""
+    rows, pairs = common_pairs(prediction, annotations)
+    observed = codes_on(prediction.scale, annotations)[rows]
+    equal = observed == predicted_annotators(prediction).value[pairs]
+    return AnswerScores(rows, equal.astype(float))
+
+
 def distance(prediction: Prediction, annotations: Annotations) -> AnswerScores:
     """The absolute difference of predicted and observed answer, in units of the scale or levels."""
     rows, observed, predicted = _numbers(prediction, annotations)

@@ -10,7 +10,7 @@ from dissensus.annotations import Annotations
 from dissensus.metrics.metric import labels, ratings
 from dissensus.metrics.statistics import Sums, divided
 from dissensus.prediction import Prediction
-from dissensus.scales import MultiLabel
+from dissensus.scales import Interval, MultiLabel
 
 F1 = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -28,6 +28,20 @@ def correct(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         [1.0, 1.0, 0.0]
     """
     return (observed == predicted).astype(float)
+
+
+def distance(prediction: Prediction, annotations: Annotations) -> np.ndarray:
+    """How far the predicted consensus of each item is from the observed one, (n_common,).
+
+    Medians in levels, mean ratings in units of the scale. nan where a gold label is a level that
+    the prediction's scale does not have.
+    """
+    if isinstance(prediction.scale, Interval):
+        observed, predicted = ratings(prediction, annotations)
+        return np.asarray(np.abs(observed - predicted))
+    observed, predicted = labels(prediction, annotations)
+    known = observed < prediction.scale.n_columns
+    return np.where(known, np.abs(observed - predicted), np.nan)
 
 
 def macro_f1(right: np.ndarray, occurring: np.ndarray, true: np.ndarray) -> np.ndarray:

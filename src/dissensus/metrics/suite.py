@@ -147,7 +147,18 @@ _ALL = [
     _label(
         "accuracy",
         of_labels(consensus.correct),
-        "share of items whose consensus was predicted; of tied values the first",
+        "share of items whose consensus was predicted: of levels the median; of tied values the "
+        "first",
+        short=True,
+    ),
+    Metric(
+        "MAE",
+        OverItems(consensus.distance),
+        DISTANCES,
+        "consensus",
+        False,
+        "mean distance of the predicted from the observed consensus: of medians, in levels; of "
+        "mean ratings",
         short=True,
     ),
     _label(
@@ -227,7 +238,16 @@ _ALL = [
         annotators.hit,
         LABELS,
         True,
-        "share of an annotator's answers that equal the predicted ones",
+        "share of an annotator's answers that equal the predicted ones: the most probable levels",
+        short=True,
+    ),
+    Metric(
+        "annotator median accuracy",
+        OverAnswers(annotators.median_hit, "annotators"),
+        ("ordinal",),
+        "annotators",
+        True,
+        "share of an annotator's answers that equal the predicted median; mean over annotators",
         short=True,
     ),
     Metric(
