@@ -182,7 +182,7 @@ def start_rows(kept: Mapping[str, Any]) -> list[list[str]]:
 
 def _accuracy(seeds: list[dict[str, float]]) -> str:
     spread = np.std([row["accuracy"] for row in seeds], ddof=1) if len(seeds) > 1 else 0.0
-    return f"{_mean(seeds, 'accuracy'):.3f} +- {spread:.3f}"
+    return f"{_mean(seeds, 'accuracy'):.3f}" + f" +- {spread:.3f}" * (len(seeds) > 1)
 
 
 def _mean(seeds: list[dict[str, float]], name: str) -> float:
