@@ -196,6 +196,13 @@ def _simulated(kept: dict[str, Any]) -> str:
     return "\n".join([*lines, ""])
 
 
+def _depth(kept: dict[str, Any]) -> str:
+    """Queries of several depths on simulated texts, and from which weights they start."""
+    depth: Any = _script("queries_depth")
+    rows = kept["rows"]
+    return "\n".join(f"{table.to_markdown()}\n" for table in depth.tables(rows))
+
+
 def _short(figure: float) -> str:
     return f"{figure:.3f}".removeprefix("0")
 
@@ -220,6 +227,7 @@ def updated(*texts: str) -> list[str]:
         "seedbert-looks": _tables("seedbert", "Do members look"),
         "qumatl": _queries(),
         "qumatl-simulated": _simulated(json.loads((RESULTS / "queries.json").read_text())),
+        "qumatl-depth": _depth(json.loads((RESULTS / "queries_depth.json").read_text())),
     }
     return [BLOCK.sub(lambda b: f"{b[1]}{blocks[b[2]]}{b[3]}", text) for text in texts]
 

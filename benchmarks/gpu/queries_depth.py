@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from queries import CONFIRMED, PARTS, fitted, measured, read, simulated
 
+from dissensus.tables import Table
 from dissensus_papers.qumatl.models import EPOCHS, MID_SIZED, RATE
 
 NAME, COMMIT = "queries_depth", "commit.txt"
@@ -189,14 +190,16 @@ def _mean(seeds: list[dict[str, float]], name: str) -> float:
     return float(np.mean([row[name] for row in seeds]))
 
 
-def show(rows: Mapping[str, Any]) -> None:
-    from dissensus.tables import Table
-
+def tables(rows: Mapping[str, Any]) -> Iterator[Table]:
     names = ["", "accuracy", "best possible", "own part has most attention"]
-    print(Table(names, depth_rows(rows), "Depth", "lrrr").to_text())
-    published = depth_rows(rows, "published")
-    print(Table(names, published, "As published, of random first weights", "lrrr").to_text())
-    print(Table(["", *map(str, FEW)], start_rows(rows), "Start: texts", "lrrr").to_text())
+    yield Table(names, depth_rows(rows), "Depth", "lrrr")
+    yield Table(names, depth_rows(rows, "published"), "As published, random first weights", "lrrr")
+    yield Table(["texts", *map(str, FEW)], start_rows(rows), "Start", "lrrr")
+
+
+def show(rows: Mapping[str, Any]) -> None:
+    for one in tables(rows):
+        print(one.to_text())
 
 
 def main() -> None:
