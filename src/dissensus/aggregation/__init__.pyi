@@ -20,9 +20,6 @@ from .reliability import Kos as Kos
 from .reliability import Mace as Mace
 from .reliability import MatrixMeanSubsequenceReduced as MatrixMeanSubsequenceReduced
 from .reliability import OneCoin as OneCoin
-from .texts import TEXT_METHODS as TEXT_METHODS
-from .texts import aggregate_texts as aggregate_texts
-from .texts import rover as rover
 from .votes import Majority as Majority
 from .votes import Mean as Mean
 from .votes import Median as Median

@@ -13,7 +13,6 @@ from dissensus.aggregation.dawid_skene import BayesianDawidSkene, DawidSkene
 from dissensus.aggregation.gaussian import Gaussian
 from dissensus.aggregation.ranking import LEFT_OUT, RANKERS
 from dissensus.aggregation.reliability import Glad, Kos, Mace, MatrixMeanSubsequenceReduced, OneCoin
-from dissensus.aggregation.texts import TEXT_METHODS
 from dissensus.aggregation.votes import (
     Majority,
     Mean,
@@ -43,8 +42,7 @@ def check_shares(n_items: int, scale: Scale, question: str) -> None:
     if n_values > MANY_VALUES and n_items * n_values > MOST_SHARES:
         raise DataError(
             f"{question}: {n_items:,} items x {n_values:,} values are too large a table of shares; "
-            "if these answers are free texts, use --method rover, else choose other questions "
-            "(--question), or fewer values or items"
+            "choose other questions (--question), or fewer values or items"
         )
 
 
@@ -158,8 +156,6 @@ def aggregate(
     check_aggregator(method)
     if method in RANKERS:
         raise DataError(f"{method} ranks what is compared, not items: use aggregation.rank")
-    if method in TEXT_METHODS:
-        raise DataError(f"{method} writes new texts: use aggregation.aggregate_texts")
     more: dict[str, Any] = {} if skills is None else {"skills": skills}
     _check_more(method, more, use_gold)
     return {name: _fitted(method, corpus, name, use_gold, more) for name in questions}
@@ -192,7 +188,7 @@ def _check_more(method: str, more: Mapping[str, Any], use_gold: bool) -> None:
 
 def check_aggregator(method: str) -> None:
     """Refuse a name that is no aggregator."""
-    known = [*AGGREGATORS, *RANKERS, *TEXT_METHODS]
+    known = [*AGGREGATORS, *RANKERS]
     if method not in known:
         unknown = (
             f"no aggregator {method!r}{did_you_mean(method, known)}; there are "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,6 @@ from dissensus.cli.options import Input, reads_corpus
 from dissensus.errors import DataError, listed
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from dissensus.aggregation import Aggregator
     from dissensus.corpus import Corpus
     from dissensus.evaluation.aggregator_scores import AggregatorScores
@@ -141,8 +138,7 @@ def aggregate(
         method: Aggregation method, e.g. majority, soft-vote, dawid-skene, mace, glad or mean
             (default: mean of ratings, median of levels, otherwise majority; if annotators are
             suspicious, gaussian or dawid-skene, which weigh them); all compares every one, against
-            gold labels if there are some; bradley-terry ranks what annotators compared; rover and
-            closest-text are for free texts.
+            gold labels if there are some; bradley-terry ranks what annotators compared.
         output (-o): Table to write (.csv, .tsv, .parquet, .json, .jsonl, .xlsx), one for each
             question if there are several, or a folder for them (default: CSV on stdout).
         use_gold: Use gold labels to estimate each annotator's errors.
@@ -158,7 +154,7 @@ def aggregate(
     from dissensus.metrics import score
     from dissensus.prediction.answer_files import consensus_table, median_note
 
-    whole = method == "all" or method in (*aggregation.RANKERS, *aggregation.TEXT_METHODS)
+    whole = method == "all" or method in aggregation.RANKERS
     if whole and (use_gold or annotator_table is not None):
         named = "--method all" if method == "all" else method
         raise DataError(f"{named} has neither --use-gold nor --annotator-table; leave it out")
@@ -172,12 +168,6 @@ def aggregate(
     corpus = source.read()
     names = question or list(corpus.questions)
     corpus.check_questions(names)
-    if method in aggregation.TEXT_METHODS:
-        texts = {q: aggregation.aggregate_texts(corpus[q], method, _vectors) for q in names}
-        console.emit_answers(texts, output, json, overwrite)
-        for name, table in texts.items():
-            console.say(f"{name}: {method} of {table.num_rows} items")
-        return
     if method in aggregation.RANKERS:  # a score and a rank for each thing that was compared
         pairs = {name: aggregation.comparisons(corpus, name) for name in names}
         rankers = {name: aggregation.RANKERS[method]().fit(each) for name, each in pairs.items()}
@@ -224,12 +214,3 @@ def aggregate(
             console.say(f"{name}: {aggregator.doubt_}")
         for note in median_note(name, aggregator.prediction_):
             console.say(note)
-
-
-def _vectors(texts: Sequence[str]) -> np.ndarray:
-    """The mean vectors of MiniLM, a row for each text."""
-    from dissensus.contents import Contents
-    from dissensus.encoders import encoder, mean_vectors
-
-    contents, codes = Contents.distinct("text", list(texts))
-    return mean_vectors(encoder("minilm", "text"), contents).vectors[codes]
