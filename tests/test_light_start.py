@@ -50,7 +50,7 @@ except SystemExit as stop:
 PROGRAMS = {
     "import": "import dissensus",
     "data": "from dissensus import Annotations, Corpus, Predictions, readers, datasets, agreement",
-    "kde": "from dissensus.densities import Grid, fixed_kde; fixed_kde([[0.5]], Grid(8), 0.2)",
+    "densities": "from dissensus.densities import Grid; Grid(8).centres",
     "methods": "from dissensus.methods import METHODS; assert METHODS",
     "evaluation": "from dissensus.evaluation import Results, compare, tables",
     "--help": running("--help"),

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dissensus.densities import Grid, fixed_kde
+from dissensus.densities import Grid, diffusion_kde
 from dissensus.drawing import contour, draw_density
 from dissensus.errors import DataError
 
@@ -33,7 +33,7 @@ def test_contours_of_two_regions_that_touch_at_a_corner_are_closed() -> None:
 def test_a_drawing_is_xml_and_has_everything() -> None:
     ratings = np.array([[1.0, 2.0], [4.0, 5.0]])
     grid = Grid((100, 20), limits=(1, 5))
-    density = fixed_kde(ratings, grid, 0.5)
+    density = diffusion_kde(ratings, grid).density
     drawing = draw_density(
         density, grid, ratings=ratings, questions=["a < b", "valence"], title="item 7"
     )

@@ -12,7 +12,7 @@ import torch
 from scipy.stats import gaussian_kde
 from torch import Tensor
 
-from dissensus.densities import Grid, diffusion_kde, fixed_kde, histogram, pool
+from dissensus.densities import Grid, diffusion_kde, histogram, pool
 from tests.densities.examples import DEGENERATE, crowds, published, tvd
 
 SQUARE = Grid((64, 64))
@@ -192,30 +192,13 @@ def test_the_search_for_a_root_ends_in_time(temperature: float | None) -> None:
     torch.testing.assert_close(short.bandwidth, long.bandwidth, rtol=1e-6, atol=0)
 
 
-def test_a_given_bandwidth_is_a_gaussian_kernel() -> None:
-    """Away from the limits, as scipy's estimator; observations are at centres of cells."""
-    grid = Grid(128)
-    centres = grid.centres[0]
-    values = centres[np.random.default_rng(0).integers(48, 80, 50)]
-    bandwidth = 0.08
-    kernel = gaussian_kde(values, bw_method=bandwidth / values.std(ddof=1))
-    for kind in (values[:, None], torch.from_numpy(values[:, None])):
-        density = fixed_kde(kind, grid, bandwidth)
-        np.testing.assert_allclose(density / grid.cell_size, kernel(centres), atol=1e-9)
-
-
-@pytest.mark.parametrize("estimator", ["fixed", "diffusion"])
-def test_the_limits_reflect_the_kernel(estimator: str) -> None:
+def test_the_limits_reflect_the_kernel() -> None:
     """The sum of Gaussian kernels and of their mirror images, where the bandwidth is the same."""
     grid = Grid((48, 48), limits=[(-1, 1), (0, 5)])
     generator = np.random.default_rng(1)
     cells = generator.integers(0, 12, (30, 2))  # near two limits
     values = np.stack([grid.centres[axis][cells[:, axis]] for axis in (0, 1)], axis=1)
-    if estimator == "fixed":
-        bandwidth = np.array([0.15, 0.4])
-        density = fixed_kde(values, grid, bandwidth)
-    else:
-        density, bandwidth, _ = diffusion_kde(values, grid)
+    density, bandwidth, _ = diffusion_kde(values, grid)
     factors = []
     for axis in (0, 1):
         low, high = grid.limits[axis]
@@ -266,20 +249,15 @@ def test_gradients_are_finite_differences(n_dimensions: int, temperature: float)
 
 
 def test_gradients_without_a_search_are_finite_differences() -> None:
-    """Of a given bandwidth, and of the normal reference rule where there is no root."""
+    """Of the normal reference rule where there is no root."""
     values = torch.from_numpy(observations(2, 5, 2)).requires_grad_()
-    bandwidth = torch.tensor([[0.2, 0.3], [0.4, 0.1]], dtype=torch.float64).requires_grad_()
     grid = Grid((12, 12))
-
-    def fixed(values: Tensor, bandwidth: Tensor) -> Tensor:
-        return loss(fixed_kde(values, grid, bandwidth, temperature=8.0), bandwidth)
 
     def without_root(values: Tensor) -> Tensor:
         estimate = diffusion_kde(values, grid, temperature=1.0, n_observations=2)
         assert not bool(estimate.has_root.any())
         return loss(estimate.density, estimate.bandwidth)
 
-    torch.autograd.gradcheck(fixed, [values, bandwidth], eps=1e-6, atol=1e-6)
     torch.autograd.gradcheck(without_root, [values], eps=1e-6, atol=1e-6)
 
 

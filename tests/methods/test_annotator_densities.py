@@ -111,7 +111,7 @@ def test_an_item_has_the_same_density_alone_and_with_others(corpus: Corpus) -> N
     np.testing.assert_allclose(one.mass[0], every.mass[7], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["soft", "plain", "fixed"])
+@pytest.mark.parametrize("kind", ["soft", "plain"])
 def test_any_method_predicts_a_density_on_request(corpus: Corpus, kind: str) -> None:
     for method in (heads(), Prior()):
         predictions = method.fit(corpus).predict(corpus, density=f"{kind}:bins=3,observations=40")

@@ -80,7 +80,7 @@ def compare(
         metric: Metric to compute, named as in docs/metrics.md, e.g. accuracy, or 'accuracy (gold)'
             against gold labels; repeatable.
         density: Also score the joint density of the one or two questions, predicted in this way:
-            soft, plain or fixed, with settings such as soft:bins=8, @all for all annotators;
+            soft or plain, with settings such as soft:bins=8, @all for all annotators;
             repeatable.
         encoder: Encoder of the contents, as in `dissensus train`.
         set_: Setting of all methods, name=value, or of one, method:name=value; repeatable.

@@ -55,8 +55,8 @@ def predict(
         enrolment: Table or corpus folder with the contents and answers that --unknown nearest
             compares (default: FILE).
         same_annotators: FILE is another corpus with the same annotators.
-        density: Also predict the joint density of the ratings on one or two questions: soft, plain
-            or fixed, with settings such as soft:bins=8.
+        density: Also predict the joint density of the ratings on one or two questions: soft or
+            plain, with settings such as soft:bins=8.
         attention: Also save the attention of each annotator or member, if the method has it.
         table: Also write the predictions to this table, if -o is a folder.
         by: Rows of the table: item or annotator.

@@ -7,8 +7,8 @@ gradients, and can be vmapped and captured in a CUDA graph. Arrays are computed 
 - observations: (..., n_observations, n_dimensions), with weights (..., n_observations) or equal
 - density: (..., *grid.shape), the mass in each cell, which sums to 1
 
-`draw_observations` and `weighted_observations` make observations of ratings; `histogram`,
-`diffusion_kde` and `fixed_kde` make densities of observations; `pool` makes them coarser.
+`draw_observations` and `weighted_observations` make observations of ratings; `histogram`
+and `diffusion_kde` make densities of observations; `pool` makes them coarser.
 
 Example:
     >>> import numpy as np
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from dissensus.densities.grid import Grid
 from dissensus.densities.histogram import histogram
-from dissensus.densities.kde import Estimate, diffusion_kde, fixed_kde
+from dissensus.densities.kde import Estimate, diffusion_kde
 from dissensus.densities.observations import (
     Observations,
     draw_observations,
@@ -49,7 +49,6 @@ __all__ = [
     "diffusion_kde",
     "draw_observations",
     "expectation",
-    "fixed_kde",
     "histogram",
     "marginal",
     "n_uniforms",

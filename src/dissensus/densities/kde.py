@@ -1,6 +1,6 @@
-"""Kernel density estimates on a grid: with the bandwidth of a diffusion estimator, or a given one.
+"""Kernel density estimates on a grid, with the bandwidth of a diffusion estimator.
 
-Both smooth a histogram by damping its cosine coefficients. This is a Gaussian kernel that is
+A histogram is smoothed by damping its cosine coefficients. This is a Gaussian kernel that is
 reflected at the limits of the grid, so that no mass is lost.
 """
 
@@ -94,33 +94,6 @@ def diffusion_kde(
     bandwidth = times.where(has_root[..., None], normal).sqrt() * factor
     density = _valid(_smoothed(kept, bandwidth, grid), grid)
     return Estimate(density, bandwidth * numbers(observations, grid.range), has_root)
-
-
-@in_torch
-def fixed_kde(
-    observations: Any,
-    grid: Grid,
-    bandwidth: Any,
-    weights: Any = None,
-    *,
-    temperature: float | Tensor | None = None,
-    spread: Any = None,
-) -> Any:
-    """Densities of observations, smoothed with a given bandwidth: (..., *grid.shape).
-
-    Args:
-        bandwidth: standard deviation of the Gaussian kernel, in units of the ratings: a number, or
-            an array (..., n_dimensions). A tensor has a gradient.
-
-    The other arguments are those of `diffusion_kde`.
-
-    Example:
-        >>> fixed_kde(np.array([[0.1], [0.6]]), Grid(4), 0.25).round(2).tolist()
-        [0.0, 0.07, 0.43, 0.5]
-    """
-    shares = histogram(observations, grid, weights, temperature=temperature, spread=spread)
-    relative = bandwidth / numbers(observations, grid.range)  # (..., n_dimensions)
-    return _valid(_smoothed(transformed(shares, grid.n_dimensions, cosines), relative, grid), grid)
 
 
 def _smoothed(kept: Tensor, bandwidth: Tensor, grid: Grid) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.densities.grid import Grid
-from dissensus.densities.kde import diffusion_kde, fixed_kde
+from dissensus.densities.kde import diffusion_kde
 from dissensus.densities.observations import (
     draw_observations,
     n_uniforms,
@@ -24,10 +24,10 @@ from dissensus.prediction import JointDensity
 from dissensus.progress import progress
 from dissensus.scales import Interval, Ordinal, Scale
 
-KINDS = ("soft", "plain", "fixed")
+KINDS = ("soft", "plain")
 SAMPLING = ("random", "even")
-CELLS = {"soft": 64, "plain": 256, "fixed": 256}
-POSITIVE = ("temperature", "bandwidth", "observations", "factor")
+CELLS = {"soft": 64, "plain": 256}
+POSITIVE = ("temperature", "observations", "factor")
 LEAST = {"bins": 2, "cells": 0}
 
 
@@ -36,18 +36,16 @@ class RatingKde:
     """How the ratings of an item become a density. Ratings are positions on [-1, 1].
 
     Args:
-        kind: "soft", the differentiable estimate of Tavernor et al. (2024); "plain", Botev's
-            diffusion estimate with a hard histogram; "fixed", a Gaussian kernel of a given
-            `bandwidth`.
+        kind: "soft", the differentiable estimate of Tavernor et al. (2024), or "plain", Botev's
+            diffusion estimate with a hard histogram.
         bins: cells of the density, for each question.
         cells: cells of the histogram, for each question; 0: 64 of a soft, 256 of a hard one. The
             paper has 64 and 512.
         temperature: of the soft histogram. The higher, the closer to a hard one.
-        bandwidth: of "fixed", on [-1, 1].
         observations: how many are drawn from the ratings of an item.
         sampling: "random", means of random subsets of annotators, with noise, as published; "even",
             all subsets, weighted by the probability of drawing each.
-        factor: the bandwidth of "soft" and "plain" is multiplied by it.
+        factor: the bandwidth is multiplied by it.
 
     Example:
         >>> import numpy as np
@@ -58,11 +56,10 @@ class RatingKde:
         8
     """
 
-    kind: Literal["soft", "plain", "fixed"] = "soft"
+    kind: Literal["soft", "plain"] = "soft"
     bins: int = 4
     cells: int = 0
     temperature: float = 8.0
-    bandwidth: float = 0.1
     observations: int = 200
     sampling: Literal["random", "even"] = "random"
     factor: float = 1.0
@@ -141,12 +138,9 @@ class RatingKde:
             settings |= {"weights": weights, "spread": spread}
         else:
             observations = draw_observations(ratings, uniforms, grid, present)
-        if self.kind == "fixed":
-            fine = fixed_kde(observations, grid, self.bandwidth, **settings)
-        else:
-            settings |= {"n_observations": self.observations}
-            settings["factor"] = self.factor if factor is None else factor
-            fine = diffusion_kde(observations, grid, **settings).density
+        settings |= {"n_observations": self.observations}
+        settings["factor"] = self.factor if factor is None else factor
+        fine = diffusion_kde(observations, grid, **settings).density
         return pool(fine, grid, self.bins)
 
 
