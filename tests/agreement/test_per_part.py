@@ -9,11 +9,9 @@ import pytest
 from scipy.stats import entropy
 
 from dissensus.agreement import (
-    BENCHMARKS,
     agreement_with_consensus,
     agreement_with_rest,
     alpha_of_values,
-    benchmark_word,
     confusion,
     correlation_with_rest,
     item_entropy,
@@ -138,19 +136,3 @@ def test_sets_have_each_value_by_itself() -> None:
     sets = Annotations.from_rows([*rows, ("t2", "bob", "fear")], MultiLabel(("joy", "fear")))
     assert positive_agreement(sets) == pytest.approx([1, 2 / 3])
     assert negative_agreement(sets) == pytest.approx([1, 0])
-
-
-def test_words_at_the_ends_of_ranges() -> None:
-    values = [-0.01, 0.0, 0.2, 0.21, 0.4, 0.6, 0.75, 0.8, 0.81, 1.0]
-    assert [benchmark_word(value, "landis-koch") for value in values] == [
-        "poor", "slight", "slight", "fair", "fair", "moderate", "substantial", "substantial",
-        "almost perfect", "almost perfect",
-    ]  # fmt: skip
-    assert [benchmark_word(value, "fleiss") for value in (0.39, 0.4, 0.75, 0.76)] == [
-        "poor", "fair to good", "fair to good", "excellent",
-    ]  # fmt: skip
-    assert [benchmark_word(value, "altman") for value in (-1, 0.2, 0.5, 0.9)] == [
-        "poor", "poor", "moderate", "very good",
-    ]  # fmt: skip
-    assert benchmark_word(float("nan")) is None
-    assert all(benchmark.words[-1][0] == 1 for benchmark in BENCHMARKS.values())

@@ -60,13 +60,11 @@ from .rest import ratings_against_rest as ratings_against_rest
 from .spans import SPAN_MEASURES as SPAN_MEASURES
 from .spans import SpanAgreement as SpanAgreement
 from .spans import span_agreement as span_agreement
-from .summary import BENCHMARKS as BENCHMARKS
 from .summary import Agreement as Agreement
 from .summary import CorpusBreakdown as CorpusBreakdown
 from .summary import MeasureResult as MeasureResult
 from .summary import QuestionAgreement as QuestionAgreement
 from .summary import QuestionBreakdown as QuestionBreakdown
-from .summary import benchmark_word as benchmark_word
 from .summary import break_down as break_down
 from .summary import interval as interval
 from .summary import measured as measured

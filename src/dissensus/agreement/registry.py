@@ -35,7 +35,6 @@ class Measure:
     brief: bool = False  # whether it is among the few of `at_a_glance`
     bounds: tuple[float, float] = (-1.0, 1.0)  # of its confidence interval
     takes_weights: bool = False  # whether prepare has the argument `weights`
-    is_kappa: bool = False  # agreement beyond chance, for which textbooks have words
     leaves_out: bool = True  # whether prepare can leave out one item after another
     pair_counts: Callable[..., Summable] | None = None  # of a mean over pairs, as sums over items
 
@@ -142,11 +141,10 @@ _VALUES = (*_CHOICE, "multi-label")
 _NUMBER = ("ordinal", "interval")
 _SETS = ("multi-label",)
 _VARIES = (*_TOGETHER, NO_PAIR_VARIES)
-_KAPPA: dict[str, Any] = {"takes_weights": True, "is_kappa": True}
 
 
 def _beyond_chance(function: Any, description: str, reason: Reason) -> Measure:
-    return Measure(function.prepare, _CHOICE, description, (*_PAIRED, reason), **_KAPPA)
+    return Measure(function.prepare, _CHOICE, description, (*_PAIRED, reason), takes_weights=True)
 
 
 def _of_levels(measure: Measure, weights: Literal["linear", "quadratic"]) -> Measure:
@@ -184,7 +182,7 @@ _COHEN = Measure(
     _VARIES,
     needs_ids=True,
     pair_counts=pair_measures.prepare_pair_counts,
-    **_KAPPA,
+    takes_weights=True,
 )
 
 MEASURES: dict[str, Measure] = {
@@ -202,7 +200,7 @@ MEASURES: dict[str, Measure] = {
         "agreement beyond chance; 1 is perfect, 0 is chance",
         (*_PAIRED, PAIRED_EQUAL),
         brief=True,
-        **_KAPPA,
+        takes_weights=True,
     ),
     "fleiss-kappa": _beyond_chance(
         chance_corrected.fleiss_kappa,
@@ -216,7 +214,6 @@ MEASURES: dict[str, Measure] = {
         (*_PAIRED, ONE_ANNOTATOR, ALL_EQUAL),
         needs_ids=True,
         takes_weights=True,
-        is_kappa=True,
     ),
     "randolph-kappa": _beyond_chance(
         chance_corrected.randolph_kappa,
@@ -240,7 +237,6 @@ MEASURES: dict[str, Measure] = {
         "Cohen's kappa of each value being chosen, mean over pairs and values",
         (*_TOGETHER, NO_VALUE_VARIES),
         needs_ids=True,
-        is_kappa=True,
     ),
     "mean-difference": Measure(
         ratings.mean_difference.prepare,

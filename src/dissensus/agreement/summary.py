@@ -32,7 +32,7 @@ from dissensus.agreement.registry import (
 from dissensus.annotations import Annotations
 from dissensus.conversion import annotations_of, corpus_of
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, did_you_mean, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.names import Names
 from dissensus.tables import html_table, to_frame
 
@@ -64,13 +64,11 @@ class MeasureResult:
     value: float
     interval: ConfidenceInterval | None  # None: not computed
     undefined: str | None
-    benchmark: str | None = None  # a textbook's word for the value
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; what is undefined is null."""
         ends = {} if self.interval is None else self.interval._asdict()
-        word = {} if self.benchmark is None else {"benchmark": self.benchmark or None}
-        fields = {"measure": self.measure, "value": self.value, **ends, **word}
+        fields = {"measure": self.measure, "value": self.value, **ends}
         return or_none(fields | {"undefined": self.undefined})
 
 
@@ -119,61 +117,6 @@ def about(annotations: Annotations, question: str) -> dict[str, Any]:
     }
 
 
-# ---- words for values of kappa ----
-
-
-class Benchmark(NamedTuple):
-    """Words for ranges of kappa, and where they come from."""
-
-    source: str
-    words: tuple[tuple[float, str], ...]  # the largest value of a range and its word, rising
-
-
-BENCHMARKS: dict[str, Benchmark] = {
-    "landis-koch": Benchmark(
-        "Landis and Koch (1977), doi:10.2307/2529310",
-        (
-            (math.nextafter(0.0, -1.0), "poor"),
-            (0.2, "slight"),
-            (0.4, "fair"),
-            (0.6, "moderate"),
-            (0.8, "substantial"),
-            (1.0, "almost perfect"),
-        ),
-    ),
-    "fleiss": Benchmark(
-        "Fleiss (1981), Statistical Methods for Rates and Proportions, 2nd edition",
-        ((math.nextafter(0.4, 0.0), "poor"), (0.75, "fair to good"), (1.0, "excellent")),
-    ),
-    "altman": Benchmark(
-        "Altman (1991), Practical Statistics for Medical Research",
-        ((0.2, "poor"), (0.4, "fair"), (0.6, "moderate"), (0.8, "good"), (1.0, "very good")),
-    ),
-}
-
-
-def check_benchmark(benchmark: str) -> None:
-    """Refuse a name that is no benchmark."""
-    if benchmark not in BENCHMARKS:
-        guess = did_you_mean(benchmark, BENCHMARKS)
-        raise DataError(f"no benchmark {benchmark!r}{guess}; there are {listed(BENCHMARKS)}")
-
-
-def benchmark_word(value: float, benchmark: str = "landis-koch") -> str | None:
-    """The word for a value of kappa; None where the value is nan.
-
-    Words ignore how uncertain a value is and how many values the scale has; report the value with
-    its interval, and the source of the words.
-
-    Example:
-        >>> benchmark_word(0.72), benchmark_word(0.72, "fleiss"), benchmark_word(0.72, "altman")
-        ('substantial', 'fair to good', 'good')
-    """
-    check_benchmark(benchmark)
-    words = BENCHMARKS[benchmark].words
-    return next((word for most, word in words if value <= most), None)
-
-
 # ---- all measures ----
 
 
@@ -183,7 +126,6 @@ def summarise(
     measures: Sequence[str] | None = None,
     intervals: bool | Over = False,
     weights: Weights = None,
-    benchmark: str | None = None,
 ) -> Agreement:
     """How much the annotators of a corpus agree, question by question.
 
@@ -194,7 +136,6 @@ def summarise(
         intervals: whether to compute the confidence `interval` of each measure, over items unless
             it is "raters": then over items and annotators.
         weights: between levels, such as "linear"; then the measures are those that take weights.
-        benchmark: whose words for values of kappa to add, a name of `BENCHMARKS`.
 
     Example:
         >>> from dissensus import Corpus
@@ -208,8 +149,6 @@ def summarise(
     questions = list(corpus.questions) if questions is None else questions
     corpus.check_questions(questions)
     check_measures(measures or ())
-    if benchmark is not None:
-        check_benchmark(benchmark)
     entries = entries_of(measures, weights)
     over = "items" if intervals is True else intervals or None
     if over is not None:
@@ -218,7 +157,7 @@ def summarise(
         QuestionAgreement(
             **about(corpus[name], name),
             measures=[
-                _result(corpus[name], entry, measure, over, benchmark)
+                _result(corpus[name], entry, measure, over)
                 for entry, measure in entries.items()
                 if measures is not None or why_unfit(measure, corpus[name]) is None
             ],
@@ -228,7 +167,7 @@ def summarise(
 
 
 def _result(
-    annotations: Annotations, name: str, measure: Measure, over: str | None, benchmark: str | None
+    annotations: Annotations, name: str, measure: Measure, over: str | None
 ) -> MeasureResult:
     value = measure.value(annotations)
     undefined = math.isnan(value)
@@ -236,15 +175,7 @@ def _result(
     if over is not None:
         ends = NONE if undefined else INTERVALS[over](measure, annotations)
     why_nan = measure.why_nan(annotations) if undefined else None
-    return MeasureResult(name, value, ends, why_nan, _word(measure, value, benchmark))
-
-
-def _word(measure: Measure, value: float, benchmark: str | None) -> str | None:
-    """A textbook's word for a value of kappa; "" for other measures, None if not wanted."""
-    if benchmark is None:
-        return None
-    known = measure.is_kappa and not math.isnan(value)
-    return benchmark_word(value, benchmark) if known else ""
+    return MeasureResult(name, value, ends, why_nan)
 
 
 def measured(annotations: Annotations) -> dict[str, float]:

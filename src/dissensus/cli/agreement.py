@@ -29,7 +29,6 @@ def agreement(
     groups: list[str] | None = None,
     interval: str | None = None,
     weights: str | None = None,
-    benchmark: str | None = None,
     most: int | None = None,
     as_: str = "text",
     json: bool = False,
@@ -51,8 +50,6 @@ def agreement(
             annotators; with raters, over items and annotators, for others like them.
         weights: Weights of kappas and alpha between levels: identity, linear, quadratic or
             ordinal.
-        benchmark: Add the words of landis-koch, fleiss or altman for values of kappa; they are
-            conventions, not tests.
         most (--top, min=0): Number of rows of --by to show, the most unusual first (default: 20),
             or of items that divide --groups (default: 5).
         as_: Format of the tables: text, csv, markdown or latex.
@@ -64,7 +61,6 @@ def agreement(
         dissensus agreement labels.csv --measure krippendorff-alpha --as latex
     """
     from dissensus.agreement import (
-        BENCHMARKS,
         BREAKDOWNS,
         SPAN_MEASURES,
         check_measures,
@@ -82,7 +78,7 @@ def agreement(
     check_measures(answer_measures if by is None else measure or (), by)
     if interval not in (None, "items", "raters"):
         raise DataError(f"--interval is over items or raters, found {interval}")
-    typed = {"--interval": interval, "--weights": weights, "--benchmark": benchmark}
+    typed = {"--interval": interval, "--weights": weights}
     for option in (option for option, value in typed.items() if value is not None):
         if by is not None:
             raise DataError(f"{option} applies to whole measures; leave out --by {by}")
@@ -123,7 +119,7 @@ def agreement(
         every = json or output is not None or as_ == "csv"
         results = _breakdown(corpus, by, question, measure, None if every else most)
     else:
-        options = interval or False, weights, benchmark
+        options = interval or False, weights
         results = _summary(corpus, question, answer_measures, *options)
         _add_without(corpus, results)
         for result in results:
@@ -139,7 +135,7 @@ def agreement(
         if as_ == "csv":
             console.write_tables(list(_tables(results, by)), None, console.RESULT_DIGITS)
         else:
-            shown = [t for r in results for t in _shown(corpus, r, by, most, weights, benchmark)]
+            shown = [t for r in results for t in _shown(corpus, r, by, most, weights)]
             _show(shown, as_, by is None)
         if by is None and weights is None:
             names = measure or ["krippendorff-alpha"]
@@ -154,9 +150,6 @@ def agreement(
                 print("", *map(console.visible, known), sep="\n")
             for sentence in known if as_ != "text" else ():  # stdout is to be copied
                 console.say(sentence)
-        if benchmark is not None:
-            words = BENCHMARKS[benchmark].source
-            console.say(f"{benchmark}: the words of {words}; a convention, not a test")
 
     everything = {"corpus": corpus.name, "questions": results}
     emit(lambda: everything, lambda: list(_tables(results, by)), show_tables, output, json)
@@ -269,7 +262,6 @@ def _shown(
     by: str | None,
     most: int,
     weights: str | None,
-    benchmark: str | None,
 ) -> Iterator[tuple[str, Cells]]:
     heading = f"{corpus.name}, {result['question']}"
     if by is not None:
@@ -277,7 +269,7 @@ def _shown(
         return
     if result["measures"]:
         weighted = "" if weights is None else f", {weights} weights"
-        yield f"{heading} ({result['scale']}){weighted}", _measures(result, benchmark)
+        yield f"{heading} ({result['scale']}){weighted}", _measures(result)
     if result["spans"]:
         amount = counted(result["spans"][0]["spans"], "span")
         yield f"{heading}: {amount}", _span_rows(result["spans"], most)
@@ -310,18 +302,16 @@ def _span_rows(spans: list[dict[str, Any]], most: int) -> Cells:
     return ["label", *names], with_rest(rows, len(spans), len(names) + 1), names
 
 
-def _measures(result: dict[str, Any], benchmark: str | None) -> Cells:
+def _measures(result: dict[str, Any]) -> Cells:
     from dissensus.agreement import MEASURES
 
     numbers = [n for n in ("value", "low", "high") if n in result["measures"][0]]
-    words = [benchmark] if benchmark is not None else []
     rows = []
     for entry in result["measures"]:
         cells = [_cell(entry[key]) for key in numbers]
-        cells += [entry["benchmark"] or "" for _ in words]
         meaning = _meaning(entry, MEASURES[entry["measure"]].description)
         rows.append([entry["measure"], *cells, meaning])
-    head = ["measure", *numbers, *words, "meaning"]
+    head = ["measure", *numbers, "meaning"]
     if not any(row[-1] for row in rows):
         head, rows = head[:-1], [row[:-1] for row in rows]
     return head, rows, numbers
