@@ -155,7 +155,6 @@ def texts() -> dict[str, dict[str, str | bytes]]:
         "prodigy": {"moods.jsonl": "".join(f"{json.dumps(one)}\n" for one in prodigy())},
         "lewidi2023": {"HS-Brexit_train.json": json.dumps(lewidi(2023))},
         "lewidi2025": {"MP_dev.json": json.dumps(lewidi(2025))},
-        "elan": {"talk.eaf": elan()},
         "webanno": {"study/ann_doc.tsv": webanno("PER"), "study/bob_doc.tsv": webanno("ORG")},
     }
 
@@ -227,23 +226,6 @@ def lewidi(year: int) -> dict[str, Any]:
             "other_info": {"other annotations": {}},
         }  # fmt: skip
     return items
-
-
-def elan() -> str:
-    times = "".join(
-        f'<TIME_SLOT TIME_SLOT_ID="ts{ms}" TIME_VALUE="{ms}"/>' for ms in (500, 1500, 2500)
-    )
-    tiers = "".join(
-        f'<TIER TIER_ID="gesture_{who}" ANNOTATOR="{who}"><ANNOTATION><ALIGNABLE_ANNOTATION '
-        f'ANNOTATION_ID="a{who}" TIME_SLOT_REF1="ts500" TIME_SLOT_REF2="ts1500">'
-        "<ANNOTATION_VALUE>point</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION></TIER>"
-        for who in ("ann", "bob")
-    )
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT><HEADER>'
-        '<MEDIA_DESCRIPTOR MEDIA_URL="file:///x/talk.mp4" RELATIVE_MEDIA_URL="./talk.mp4"/>'
-        f"</HEADER><TIME_ORDER>{times}</TIME_ORDER>{tiers}</ANNOTATION_DOCUMENT>"
-    )
 
 
 def webanno(kind: str) -> str:
@@ -373,23 +355,13 @@ def folders() -> dict[str, dict[str, str | bytes]]:
         )
         for at, who in enumerate(("ann", "bob", "eve"))
     }
-    potato, sagemaker = {}, {}
+    potato = {}
     for who, mood in (("ann", "joy"), ("bob", "fear")):
         plain = {"t1": {"mood": {"labels": {mood: True}}}, "t2": {"mood": {"labels": {"joy": 1}}}}
         state = {"user_id": f"{who}@x", "instance_id_to_label_to_value": plain}
         potato[f"{who}/user_state.json"] = json.dumps(state)
-    for number in (0, 1):
-        answers = [
-            {"workerId": who, "answerContent": {"crowd-classifier": {"label": mood}}}
-            for who, mood in (("w1", "joy"), ("w2", "fear"))
-        ]
-        place = f"annotations/worker-response/iteration-1/{number}/2023.json"
-        sagemaker[place] = json.dumps({"answers": answers})
-    metadata = {"class-name": "joy", "type": "groundtruth/text-classification"}
-    shown = {"source": "text", "mood": 0, "mood-metadata": metadata}
-    sagemaker["manifests/output/output.manifest"] = f"{json.dumps(shown)}\n" * 2
     named: dict[str, Mapping[str, str]] = {
-        "brat": brat, "folder": folder, "potato": potato, "sagemaker": sagemaker,
+        "brat": brat, "folder": folder, "potato": potato,
     }  # fmt: skip
     return {name: dict(files) for name, files in named.items()}
 

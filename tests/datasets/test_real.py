@@ -59,8 +59,6 @@ def focused(corpus: Corpus) -> list[str]:
         ("nsc_voices", "telephone", "aktiv", 0.507),
         ("trompa_mer", None, "valence", 0.493),
         ("trompa_mer", None, "arousal", 0.623),
-        ("vgmidi", None, "valence", 0.521),
-        ("vgmidi", None, "arousal", 0.569),
     ],
 )
 def test_the_correlation_of_an_answer_with_the_mean_of_the_others(
@@ -447,12 +445,3 @@ def test_the_published_consistency_of_tvsum(data_folder: Path) -> None:
     assert len(alphas) == 50 and np.mean(alphas) == pytest.approx(0.81, abs=0.005)
     frames = real(data_folder, "tvsum")
     assert len(frames.contents["image"]) == 329 and frames.n_annotators == 400
-
-
-def test_notes_of_vgmidi(data_folder: Path) -> None:
-    corpus = real(data_folder, "vgmidi")
-    assert (corpus.content["notes"] < 0).sum() == 4
-    lengths = [len(corpus.contents["notes"][code]) for code in range(200)]
-    assert (min(lengths), max(lengths), sum(lengths)) == (45, 4783, 151_633)
-    places = np.concatenate([np.array(corpus.contents["notes"][c])[:, 0] for c in range(200)])
-    assert places.min() >= 0 and places.max() <= 1

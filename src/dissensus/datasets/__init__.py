@@ -178,8 +178,6 @@ _EVERY = (
     Dataset("dawid_skene_classics", "classics", 45, 5, 315, "GPL-2",
             "the first examples of aggregation",
             ("anesthesia.csv", "caries.csv"), ("anaesthesia", "caries"), has_default=False),
-    Dataset("vgmidi", "sounds", 204, 3070, 12202, UNSTATED, "ratings over time; music",
-            ("pieces.csv & notes.csv.gz",)),
     Dataset("msp_improv", "speech", None, None, None, LICENSED, "individual annotators; speech",
             ("Evaluation.txt", "Evalution.txt", "session1/*/*/MSP-IMPROV-*.wav",
              "Audio/session1/*/*/MSP-IMPROV-*.wav")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +21,7 @@ from dissensus.datasets.files import (
     standardised,
     word_focus,
 )
-from dissensus.errors import DataError, counted, listed
+from dissensus.errors import DataError, listed
 from dissensus.names import Names
 from dissensus.scales import Interval, Nominal, Scale
 
@@ -287,104 +286,3 @@ def _descriptors(folder: Folder, items: Names) -> np.ndarray:
         at = names.codes(items, "excerpt")
     first = np.unique(code, return_index=True)[1]
     return standardised(tracks.array(*DESCRIPTORS)[first[at]])
-
-
-QUESTIONS = ("valence", "arousal")
-COPY = "a second copy of the same annotation"
-ABOUT_ANNOTATORS = ("age", "country", "gender", "musicianship")  # musicianship: 1 to 5
-NOTE = (
-    "notes: a note is its place in the piece (0 to 1), length in beats, pitch, velocity and track"
-)
-
-
-def load_vgmidi(folder: Folder, corpus: str) -> Corpus:
-    """VGMIDI (Ferreira & Whitehead 2019): valence and arousal of 204 pieces of game music.
-
-    Annotators moved two sliders while a piece was played; the files have a value for each measure.
-    An answer is the mean over the measures. The ids of annotators were derived from their answers
-    to a questionnaire and link the two pieces of one task, no more: with about two answers each,
-    there is little to learn about an annotator.
-
-    Questions `valence` and `arousal`, from -1 to 1, linked by `response`; an item is a piece.
-
-    The role `notes` has a vector for each note. Rated pieces without a MIDI file have no content.
-    """
-    texts = ("item_id", "annotator_id", "is_known", *ABOUT_ANNOTATORS, *QUESTIONS)
-    every = folder.csv("annotations.csv.gz", texts, n_measures=pa.int32())
-    items = names_in_order(every["item_id"])
-    kept = _first_of_each(every)
-    rows = Table(every.path, every.columns.take(kept).combine_chunks())
-    annotators = names_in_order(rows["annotator_id"])
-    annotator = annotators.codes(rows["annotator_id"])
-    facts = {key: rows.once_each(annotator, key)[1] for key in ABOUT_ANNOTATORS}
-    with rows.errors():
-        answers = {question: _means(rows, question, kept) for question in QUESTIONS}
-    about_rows: dict[str, Any] = {"annotators": annotators, "response": np.arange(len(kept))}
-    about_rows["extra"] = {"is_known": pc.equal(rows["is_known"], "True")}
-    questions = {
-        question: rows.annotations(means, Interval(-1, 1), items, **about_rows)
-        for question, means in answers.items()
-    }
-    pieces = folder.csv("pieces.csv", ("item_id", "name", "midi"), ["duration_s"])
-    pieces.codes("item_id", items, "piece")
-    about = pieces.of(items)  # null where the list does not have a piece
-    shown = {"name": about["name"], "midi": about["midi"], "seconds": about["duration_s"]}
-    notes = _notes(folder, items)
-    silent = [items[i] for i in np.flatnonzero(notes[1] < 0)]
-    without = f"{counted(len(silent), 'piece')} without notes: {listed(silent)}"
-    n_copies = len(every) - len(kept)
-    return Corpus.build(
-        corpus,
-        items,
-        questions,
-        annotators=annotators,
-        contents={"notes": notes},
-        item_attributes=shown,
-        annotator_attributes=facts,
-        left_out=[LeftOut(question, COPY, n_copies) for question in QUESTIONS],
-        notes=(NOTE, *([without] if silent else [])),
-    )
-
-
-def _first_of_each(answers: Table) -> np.ndarray:
-    """The rows that are no copy of an earlier one: same piece, annotator and values."""
-    columns = ("item_id", "annotator_id", *QUESTIONS)
-    rows = zip(*(answers.list(key) for key in columns), strict=True)
-    first: dict[tuple[str, ...], int] = {}
-    for row, key in enumerate(rows):
-        first.setdefault(key, row)
-    return np.array(list(first.values()))
-
-
-def _means(answers: Table, question: str, rows: np.ndarray) -> np.ndarray:
-    """The mean over the measures of each answer, (n_rows,)."""
-    means = np.empty(len(answers))
-    lengths = answers.array("n_measures")
-    for i, text in enumerate(answers.list(question)):
-        try:
-            values = np.array(json.loads(text), dtype=float)
-        except (ValueError, TypeError, RecursionError):
-            values = np.empty(0)
-        wrong = not (values.ndim == 1 and len(values) == lengths[i] > 0)
-        if wrong or not (np.abs(values) <= 1).all():
-            raise DataError(
-                f"row {rows[i] + 1}: {question!r} must be a list of {lengths[i]} numbers from -1 "
-                f"to 1, found {text[:40]!r}"
-            )
-        means[i] = values.mean()
-    return means
-
-
-def _notes(folder: Folder, items: Names) -> tuple[Contents, np.ndarray]:
-    """The notes of each piece in the order of the file, as vectors."""
-    columns = ("onset_beat", "dur_beats", "pitch", "velocity", "track")
-    table = folder.csv("notes.csv.gz", ["item_id"], columns)
-    piece = table.codes("item_id", items, "piece")
-    vectors = table.array(*columns)
-    order = np.argsort(piece, kind="stable")
-    present, starts = np.unique(piece[order], return_index=True)
-    sequences: list[np.ndarray | None] = [None] * len(items)
-    for code, of_piece in zip(present, np.split(vectors[order], starts[1:]), strict=True):
-        of_piece[:, 0] /= max((of_piece[:, 0] + of_piece[:, 1]).max(), 1e-9)
-        sequences[code] = of_piece.astype(np.float32)
-    return Contents.distinct("features", sequences)

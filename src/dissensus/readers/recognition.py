@@ -218,7 +218,6 @@ _DOCCANO = re.compile(r'\s*\{.*"(?:label|labels|entities|category|categories)"\s
 _SPANS = (
     r'"(?:label|labels|entities)"\s*:\s*\[\s*(?:\[\s*\d+\s*,\s*\d+\s*,\s*"|\{[^}]*"start_offset")'
 )
-_JOB = r'"type"\s*:\s*"groundtruth/'
 _VERDICT = r'"answer"\s*:\s*"(?:accept|reject|ignore)"'
 _ANNOTATORS = r'"annotators"\s*:\s*"'
 
@@ -247,11 +246,6 @@ def _is_brat(head: Head) -> bool:
     return any(file.stem in texts for file in files)
 
 
-def _is_elan(head: Head) -> bool:
-    files = folders.files_in(head.path, ".eaf")[:3]
-    return bool(files) and all(b"<ANNOTATION_DOCUMENT" in first_bytes(file) for file in files)
-
-
 def _has_tables(head: Head) -> bool:
     files = folders.table_files(head.path)
     return len(files) > 1 or any(ending(file) in folders.COLUMNS for file in files)
@@ -267,13 +261,8 @@ _FORMATS = (
     Format("corpus", folder=lambda head: (head.path / "corpus.json").is_file()),
     Format("webanno", _is_webanno, _is_webanno, tool="WebAnno TSV"),
     Format("brat", _is_brat, _is_brat, tool="brat"),
-    Format("elan", _is_elan, _is_elan, tool="ELAN"),
     Format("potato", columns("user", "instance_id", "*:::*"),
            lambda head: folders.potato_files(head.path), tool="potato", may=("text",)),
-    Format("sagemaker",
-           lambda head: head.path.suffix.lower() == ".manifest" and re.search(_JOB, head.text),
-           lambda head: folders.sagemaker_files(head.path),
-           tool="SageMaker Ground Truth", may=("text",), table="jsonl"),
     Format("doccano", keys('"text"', _SPANS, opening=r"\s*\{"), _has_doccano,
            tool="doccano", table="jsonl"),
     Format("spreadsheet", lambda head: head.start.startswith(b"\xd0\xcf\x11\xe0") or (

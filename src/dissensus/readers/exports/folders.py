@@ -78,12 +78,6 @@ def potato_files(path: Path) -> list[Path]:
     return sorted({file.parent: file for file in reversed(files)}.values())
 
 
-def sagemaker_files(path: Path) -> list[Path]:
-    """The answers of workers, by the number of the object, which is the name of the folder."""
-    files = [file for file in path.rglob("worker-response/**/*.json") if file.is_file()]
-    return sorted(files, key=lambda file: (file.parent.name, file.name))
-
-
 def doccano_files(path: Path) -> list[Path]:
     """The files in a folder; none if there are others than JSON lines."""
     inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
