@@ -14,7 +14,7 @@ from dissensus.cli import COMMANDS
 HEAVY = ("torch", "transformers", "sklearn", "scipy.stats", "pandas", "numba")
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 SHOWING = (
-    ("cache",),
+    ("datasets",),
     ("papers", "soft-labels", "--show", str(RESULTS / "soft_labels.json")),
     ("papers", "seedbert", "--show", str(RESULTS / "seedbert.json")),
     ("papers", "individual", "--show", str(RESULTS / "individual.json")),

@@ -20,7 +20,7 @@ from mutations import HOSTILE_TEXTS, json_key, json_value
 from samples import Sample
 from structures import COLUMN_NAMES, everywhere, of_encoder, restructured, tampered
 
-WITH_CHECKSUMS = ("aggregation", "corpus", "predictions", "attention", "results", "fit", "model",
+WITH_CHECKSUMS = ("corpus", "predictions", "attention", "results", "fit", "model",
                   "cache", "checkpoint")  # fmt: skip
 
 
@@ -188,10 +188,9 @@ BASES: dict[str, list[str]] = {
     "draw": "draw crowd -o out.svg".split(),
     "compare": "compare crowd -o out --methods prior,annotator-majority --seeds 1 --folds 3 "
     "--processes 1".split(),
-    "cache": ["cache"],
 }
 PLACES = [
-    *("crowd", "labels.csv", "model", "predictions", "results", "aggregation", "project", "bert"),
+    *("crowd", "labels.csv", "model", "predictions", "results", "project", "bert"),
     *(
         "layout.toml",
         "loop",
@@ -323,7 +322,7 @@ def run_planned(work: Path) -> Callable[[Path], Any]:
         fresh_cache(path)
         web.listen = lambda app, token, port=0: None
         arguments = path / "arguments.json"
-        run_command(path, json.loads(arguments.read_text()) if arguments.exists() else ["cache"])
+        run_command(path, json.loads(arguments.read_text()) if arguments.exists() else ["datasets"])
 
     return run
 

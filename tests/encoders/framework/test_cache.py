@@ -15,13 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pytest
-from safetensors.numpy import load_file
 
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import Encoder, Store, encode
 from dissensus.encoders.framework import cache as module
 from dissensus.encoders.framework.cache import content_keys
-from dissensus.errors import DataError
 from tests.error_texts import error_text
 
 ROOT = Path(__file__).parents[3]
@@ -205,7 +203,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("DISSENSUS_CACHE", str(tmp_path / "file"))
     assert error_text(encode, Letters(), texts_of("ab")).partition(": ")[2] == (
         "features cannot be written (Not a directory); set DISSENSUS_CACHE to another folder, "
-        "or free space with `dissensus cache --clear`"
+        "or delete what is in it"
     )
 
 
@@ -258,37 +256,6 @@ def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
         "DISSENSUS_CACHE_LIMIT: a size must be a number and a unit, e.g. '20 GB', found 'plenty'"
     )
     assert letters.asked == []
-
-
-# ---- what it holds ----
-
-
-def test_the_cache_knows_whose_pieces_it_holds(cache: Path) -> None:
-    assert module.cached_encoders() == []
-    encode(Letters("first"), texts_of("ab"))
-    encode(Letters("second"), texts_of("ab", "cd"))
-    encode(Letters("second"), texts_of("ef"))
-    for piece in cache.glob("*/*.safetensors"):
-        if len(load_file(piece)["keys"]) == 1:
-            _age(piece, 1)
-    second, first = module.cached_encoders()
-    assert (first.name, first.identity, first.contents) == ("first", "first", 1)
-    assert (second.name, second.contents) == ("second", 3)
-    assert first.bytes + second.bytes == sum(_sizes(cache))
-    assert abs(second.used - time.time()) < 60
-
-
-def test_clearing_leaves_others_alone(cache: Path) -> None:
-    for name in ("first", "second"):
-        encode(Letters(name), texts_of("ab"))
-    (cache / "notes.txt").write_text("not ours")
-    module.clear("first")
-    assert [stored.name for stored in module.cached_encoders()] == ["second"]
-    with pytest.raises(DataError, match="nothing of encoder 'first'; choose from 'second'$"):
-        module.clear("first")
-    module.clear()
-    assert module.cached_encoders() == []
-    assert (cache / "notes.txt").read_text() == "not ours"
 
 
 # ---- two processes at once ----

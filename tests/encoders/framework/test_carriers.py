@@ -81,7 +81,7 @@ def test_a_cache_that_cannot_be_written(parts: list[Path], tmp_path: Path) -> No
     target = tmp_path / "models" / "whisper.bin"
     assert join_refusal(parts, target) == (
         f"{target}: cannot be written (File exists); set DISSENSUS_CACHE to another folder, or "
-        "free space with `dissensus cache --clear`"
+        "delete what is in it"
     )
 
 

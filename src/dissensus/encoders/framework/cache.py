@@ -29,7 +29,7 @@ from safetensors.numpy import save_file
 
 from dissensus.contents import Contents
 from dissensus.encoders.framework.store import Store, Unreadable
-from dissensus.errors import DataError, listed
+from dissensus.errors import DataError
 from dissensus.files.folders import reason_of
 
 if TYPE_CHECKING:
@@ -53,22 +53,6 @@ class Piece:
     folder: Path
     keys: np.ndarray  # (n_contents,)
     store: Store
-
-
-@dataclass(frozen=True)
-class CachedEncoder:
-    """What the cache contains of one encoder."""
-
-    name: str
-    identity: str
-    folder: Path
-    contents: int
-    bytes: int
-    used: float  # when a piece was last used, in seconds since 1970
-
-    def matches(self, name: str) -> bool:
-        """Whether this is the name of the encoder, or the beginning of its folder's name."""
-        return self.name == name or (len(name) >= 6 and self.folder.name.startswith(name))
 
 
 # ---- folder and limit ----
@@ -193,7 +177,7 @@ def _written(folder: Path, encoder: Encoder, keys: np.ndarray, store: Store) -> 
         reason = reason_of(error) if isinstance(error, OSError) else error
         raise DataError(
             f"{folder}: features cannot be written ({reason}); set DISSENSUS_CACHE to another "
-            "folder, or free space with `dissensus cache --clear`"
+            "folder, or delete what is in it"
         ) from None
     return Piece(path, piece.keys, piece.store)
 
@@ -252,65 +236,28 @@ def _empty(folder: Path, shape: tuple[int, int], dtype: Any) -> np.ndarray:
     return np.empty(shape, dtype=dtype)
 
 
-# ---- list and delete ----
+# ---- delete ----
 
 
-def cached_encoders() -> list[CachedEncoder]:
-    """The encoders in the cache, the most recently used first."""
-    encoders = [_cached_encoder(folder) for folder in _encoder_folders()]
-    return sorted((one for one in encoders if one.bytes), key=lambda one: -one.used)
-
-
-def clear(name: str | None = None) -> int:
-    """Delete the vectors of one encoder, or of all; returns the number of freed bytes.
-
-    Args:
-        name: of an encoder, or the beginning of its folder's name.
-    """
-    encoders = cached_encoders()
-    chosen = [one for one in encoders if name is None or one.matches(name)]
-    if name is not None and not chosen:
-        names = listed(sorted({one.name for one in encoders})) or "nothing"
-        raise DataError(f"{cache_folder()}: nothing of encoder {name!r}; choose from {names}")
-    for one in chosen:
-        for piece in one.folder.glob(PIECES):
-            _remove(piece)
-    _remove_leftovers()
-    return sum(one.bytes for one in chosen)
-
-
-def trim(limit: int, in_use: list[Path] | None = None) -> int:
-    """Delete the least recently used pieces until all together have at most `limit` bytes; returns
-    the number of freed bytes. Pieces in use are kept."""
+def trim(limit: int, in_use: list[Path]) -> None:
+    """Delete the least recently used pieces until all together have at most `limit` bytes. Pieces
+    in use are kept."""
     _remove_leftovers()
     folders = _encoder_folders()
     pieces = [(*_used(piece), piece) for folder in folders for piece in folder.glob(PIECES)]
-    total = before = sum(n_bytes for _, n_bytes, _ in pieces)
-    kept = set(in_use or ())
+    total = sum(n_bytes for _, n_bytes, _ in pieces)
+    kept = set(in_use)
     for _, n_bytes, piece in sorted(pieces):
         if total <= limit:
             break
         if piece not in kept:
             _remove(piece)
             total -= n_bytes
-    return before - total
 
 
 def _encoder_folders() -> list[Path]:
     paths = cache_folder().glob("*")
     return sorted(path for path in paths if re.fullmatch("[0-9a-f]{24}", path.name))
-
-
-def _cached_encoder(folder: Path) -> CachedEncoder:
-    pieces = list(folder.glob(PIECES))
-    about, contents = {"name": folder.name, "identity": ""}, 0
-    for piece in pieces:
-        with suppress(OSError, SafetensorError), safe_open(piece, framework="np") as file:
-            about |= file.metadata() or {}
-            contents += file.get_slice("keys").get_shape()[0]
-    used, sizes = zip(*map(_used, pieces), strict=True) if pieces else ((0.0,), (0,))
-    name, identity = about["name"], about["identity"]
-    return CachedEncoder(name, identity, folder, contents, sum(sizes), max(used))
 
 
 def _used(piece: Path) -> tuple[float, int]:

@@ -150,8 +150,7 @@ def join_parts(parts: Sequence[Path], target: Path, sha256: str, extra: str) -> 
                 raise _changed(parts[0], extra)
     except DataError as error:
         raise DataError(
-            f"{error}; set DISSENSUS_CACHE to another folder, or free space with `dissensus cache "
-            "--clear`"
+            f"{error}; set DISSENSUS_CACHE to another folder, or delete what is in it"
         ) from None
     return target
 
