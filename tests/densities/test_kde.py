@@ -187,8 +187,8 @@ def test_many_at_once_agree_with_scipy(n_dimensions: int, temperature: float | N
 def test_the_search_for_a_root_ends_in_time(temperature: float | None) -> None:
     values = torch.from_numpy(np.concatenate([observations(60, 20), observations(60)[:, 5:25]]))
     grid = Grid((64, 64))
-    short = diffusion_kde(values, grid, temperature=temperature, n_observations=200)
-    long = diffusion_kde(values, grid, temperature=temperature, n_observations=200, iterations=60)
+    short = diffusion_kde(values, grid, temperature=temperature)
+    long = diffusion_kde(values, grid, temperature=temperature, iterations=60)
     torch.testing.assert_close(short.bandwidth, long.bandwidth, rtol=1e-6, atol=0)
 
 
@@ -220,31 +220,25 @@ def loss(density: Tensor, bandwidth: Tensor) -> Tensor:
     [(1, 30.0), *(pytest.param(n, t, marks=SLOW) for n, t in ((1, 4.0), (2, 4.0), (2, 30.0)))],
 )
 def test_gradients_are_finite_differences(n_dimensions: int, temperature: float) -> None:
-    """Of observations, weights, temperature, spread and factor, through the bandwidth too."""
+    """Of observations, temperature and factor, through the bandwidth too."""
     grid = Grid((16, 20)[:n_dimensions])
-    generator = torch.Generator().manual_seed(0)
     values = torch.from_numpy(observations(3, 6, n_dimensions, seed=2)) * 0.9
-    weights = torch.rand(3, 6, generator=generator, dtype=torch.float64) + 0.5
-    spread = torch.full((3, 1, n_dimensions), 0.05, dtype=torch.float64)
     softness = torch.tensor(temperature, dtype=torch.float64)
     factor = torch.tensor(1.2, dtype=torch.float64)
 
     def of(*inputs: Tensor) -> Tensor:
-        values, weights, softness, spread, factor = inputs
+        values, softness, factor = inputs
         estimate = diffusion_kde(
             values,
             grid,
-            weights,
             temperature=softness,
-            spread=spread,
             factor=factor,
-            n_observations=200,
             iterations=20,
         )
         assert bool(estimate.has_root.all())
         return loss(estimate.density, estimate.bandwidth)
 
-    inputs = [each.requires_grad_() for each in (values, weights, softness, spread, factor)]
+    inputs = [each.requires_grad_() for each in (values, softness, factor)]
     torch.autograd.gradcheck(of, inputs, eps=1e-6, atol=1e-6, rtol=1e-5)
 
 
@@ -254,20 +248,11 @@ def test_gradients_without_a_search_are_finite_differences() -> None:
     grid = Grid((12, 12))
 
     def without_root(values: Tensor) -> Tensor:
-        estimate = diffusion_kde(values, grid, temperature=1.0, n_observations=2)
+        estimate = diffusion_kde(values, grid, temperature=1.0)
         assert not bool(estimate.has_root.any())
         return loss(estimate.density, estimate.bandwidth)
 
     torch.autograd.gradcheck(without_root, [values], eps=1e-6, atol=1e-6)
-
-
-def test_an_observation_of_weight_0_is_padding() -> None:
-    values = torch.from_numpy(observations(1, 20))[0]
-    padded = torch.cat([values, torch.full((7, 2), 0.9, dtype=torch.float64)])
-    weights = torch.cat([torch.ones(20), torch.zeros(7)]).double()
-    expected = diffusion_kde(values, SQUARE, temperature=8.0)
-    estimate = diffusion_kde(padded, SQUARE, weights, temperature=8.0, n_observations=20)
-    torch.testing.assert_close(estimate.density, expected.density)
 
 
 @pytest.mark.parametrize("n_dimensions", [1, 2])
@@ -325,12 +310,6 @@ def test_without_a_root_the_normal_reference_rule_takes_its_place(n_dimensions: 
         np.testing.assert_allclose(bandwidth, deviation * factor, rtol=1e-6)
 
 
-def test_without_observations_the_density_is_even() -> None:
-    values, weights = torch.zeros(3, 5, 2), torch.zeros(3, 5)
-    estimate = diffusion_kde(values, Grid((8, 8)), weights, temperature=8.0)
-    torch.testing.assert_close(estimate.density, torch.full((3, 8, 8), 1 / 64))
-
-
 def test_units_of_the_ratings_do_not_matter() -> None:
     values = torch.from_numpy(observations(5))
     unit = diffusion_kde(values, SQUARE, temperature=8.0)
@@ -339,38 +318,16 @@ def test_units_of_the_ratings_do_not_matter() -> None:
     torch.testing.assert_close(scaled.bandwidth, 2 * unit.bandwidth)
 
 
-def test_large_batches_are_divided_into_chunks() -> None:
-    """Values and gradients of more items than are computed together on a CPU."""
-    values = torch.from_numpy(observations(37, 20)).requires_grad_()
-    weights = torch.from_numpy(np.random.default_rng(0).random((37, 20))).requires_grad_()
-    grid = Grid((12, 10))
-
-    def of(values: Tensor, weights: Tensor) -> Tensor:
-        return diffusion_kde(values, grid, weights, temperature=8.0).density
-
-    upstream = torch.from_numpy(np.random.default_rng(1).normal(size=(37, 12, 10)))
-    together = torch.autograd.grad((of(values, weights) * upstream).sum(), [values, weights])
-    for item in (0, 15, 16, 36):
-        alone = of(values[item], weights[item])
-        gradients = torch.autograd.grad((alone * upstream[item]).sum(), [values, weights])
-        for every, one in zip(together, gradients, strict=True):
-            torch.testing.assert_close(every[item], one[item])
-
-
 @pytest.mark.parametrize("learned", [False, True])
-@pytest.mark.parametrize("spread", [None, 0.2])
 @pytest.mark.parametrize("temperature", [8.0, 20.0, 60.0])
-def test_soft_shares_are_exact_in_single_precision(
-    temperature: float, spread: float | None, learned: bool
-) -> None:
+def test_soft_shares_are_exact_in_single_precision(temperature: float, learned: bool) -> None:
     """Far below and far above a position, where differences of shares would be rounding error."""
     drawn = np.random.default_rng(0).uniform(-1, 1, (64, 6, 2)).astype(np.float32)
 
     def soft(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         values = torch.from_numpy(drawn).to(dtype).clone().requires_grad_()
-        width = None if spread is None else torch.full((1, 2), spread, dtype=dtype)
         sharp: Any = torch.tensor(temperature, dtype=dtype) if learned else temperature
-        masses = histogram(values, Grid((4, 4)), temperature=sharp, spread=width)
+        masses = histogram(values, Grid((4, 4)), temperature=sharp)
         masses.clamp_min(1e-25).log().sum().backward()
         assert values.grad is not None
         return masses.detach().double(), values.grad.double()
@@ -379,6 +336,5 @@ def test_soft_shares_are_exact_in_single_precision(
     exact, exact_gradients = soft(torch.float64)
     np.testing.assert_allclose(masses, exact, rtol=1e-5, atol=1e-30)
     np.testing.assert_allclose(gradients, exact_gradients, rtol=1e-4, atol=1e-4)
-    width = None if spread is None else np.full((1, 2), spread)
-    double = histogram(drawn.astype(float), Grid((4, 4)), temperature=temperature, spread=width)
+    double = histogram(drawn.astype(float), Grid((4, 4)), temperature=temperature)
     np.testing.assert_allclose(exact, double, rtol=1e-10)

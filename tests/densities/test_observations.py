@@ -1,4 +1,4 @@
-"""Observations of ratings: how they are drawn, padding, gradients, the variant without chance."""
+"""Observations of ratings: how they are drawn, padding, gradients."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from dissensus.densities import (
     Grid,
     diffusion_kde,
     draw_observations,
-    histogram,
     n_uniforms,
     pool,
-    weighted_observations,
 )
 from tests.densities.examples import crowds, tvd
 
@@ -67,15 +65,9 @@ def test_padding_changes_nothing(kind: str) -> None:
     if kind == "torch":
         inputs = [torch.from_numpy(each) for each in inputs]
     together = draw_observations(inputs[0], inputs[1], SQUARE, inputs[2])
-    weighted = weighted_observations(inputs[0], SQUARE, inputs[2])
     for item, n in enumerate((1, 2, 5, 7)):
         alone = draw_observations(inputs[0][item, :n], inputs[1][item, :, : n + 3], SQUARE)
         np.testing.assert_allclose(together[item], alone, atol=1e-12)
-        expected = weighted_observations(inputs[0][item, :n], SQUARE)
-        kept = np.asarray(weighted.weights[item]) > 0
-        np.testing.assert_allclose(np.asarray(weighted.values[item])[kept], expected.values)
-        np.testing.assert_allclose(np.asarray(weighted.weights[item])[kept], expected.weights)
-        np.testing.assert_allclose(weighted.spread[item], expected.spread)
 
 
 def test_items_without_annotators_and_annotators_who_agree() -> None:
@@ -85,15 +77,10 @@ def test_items_without_annotators_and_annotators_who_agree() -> None:
     observations = draw_observations(ratings, drawn, SQUARE, mask)
     expected = torch.tensor([0.5, 0.5, 0.0])[:, None, None].expand(3, 20, 2)
     torch.testing.assert_close(observations.detach(), expected)
-    values, weights, spread = weighted_observations(ratings, SQUARE, mask)
-    torch.testing.assert_close(weights.sum(dim=-1), torch.tensor([1.0, 1.0, 0.0]))
-    for estimate in (
-        diffusion_kde(observations, SQUARE, temperature=8.0),
-        diffusion_kde(values, SQUARE, weights, spread=spread, temperature=8.0),
-    ):
-        torch.testing.assert_close(estimate.density.sum(dim=(-1, -2)).detach(), torch.ones(3))
-        (gradient,) = torch.autograd.grad((estimate.density[:, :9] ** 2).sum(), ratings)
-        assert bool(torch.isfinite(gradient).all())
+    estimate = diffusion_kde(observations, SQUARE, temperature=8.0)
+    torch.testing.assert_close(estimate.density.sum(dim=(-1, -2)).detach(), torch.ones(3))
+    (gradient,) = torch.autograd.grad((estimate.density[:, :9] ** 2).sum(), ratings)
+    assert bool(torch.isfinite(gradient).all())
 
 
 def test_gradients_are_finite_differences() -> None:
@@ -107,27 +94,7 @@ def test_gradients_are_finite_differences() -> None:
         density = diffusion_kde(observations, grid, temperature=8.0, iterations=20).density
         return pool(density, grid, 2)
 
-    def expecting(ratings: Tensor) -> Tensor:
-        values, weights, spread = weighted_observations(ratings, grid, mask)
-        density = diffusion_kde(
-            values, grid, weights, spread=spread, temperature=8.0, iterations=20
-        ).density
-        return pool(density, grid, 2)
-
     torch.autograd.gradcheck(drawing, [ratings], eps=1e-6, atol=1e-6)
-    torch.autograd.gradcheck(expecting, [ratings], eps=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("n_annotators", [1, 2, 5, 20])
-def test_weighted_observations_are_what_draws_give_on_average(n_annotators: int) -> None:
-    ratings = crowds(3, n_annotators, 2, seed=1)
-    drawn = draw_observations(ratings, uniforms(3, 40000, n_uniforms(n_annotators, 2)), SQUARE)
-    values, weights, spread = weighted_observations(ratings, SQUARE)
-    np.testing.assert_allclose(weights.sum(axis=-1), 1)
-    expected = histogram(drawn, SQUARE, temperature=8.0)
-    exact = histogram(values, SQUARE, weights, temperature=8.0, spread=spread)
-    distance = tvd(exact, expected, SQUARE)
-    assert distance.max() < (0.005 if n_annotators <= 8 else 0.03)
 
 
 def test_draws_and_densities_can_be_vmapped() -> None:
@@ -141,18 +108,11 @@ def test_draws_and_densities_can_be_vmapped() -> None:
         pooled = pool(diffusion_kde(observations, SQUARE, temperature=8.0).density, SQUARE, 4)
         return tvd(pooled, target, Grid((4, 4))).sum()
 
-    def expecting(ratings: Tensor, mask: Tensor) -> Tensor:
-        values, weights, spread = weighted_observations(ratings, SQUARE, mask)
-        estimate = diffusion_kde(values, SQUARE, weights, spread=spread, temperature=8.0)
-        return tvd(pool(estimate.density, SQUARE, 4), target, Grid((4, 4))).sum()
-
     vmap, grad = torch.func.vmap, torch.func.grad
     stacked = vmap(grad(drawing), randomness="error")(ratings, drawn, mask)
     shared = vmap(grad(drawing), (0, None, 0), randomness="error")(ratings, drawn[0], mask)
-    exact = vmap(grad(expecting), randomness="error")(ratings, mask)
     for member in range(2):
         inputs = ratings[member], drawn[member], mask[member]
         torch.testing.assert_close(stacked[member], grad(drawing)(*inputs))
         inputs = ratings[member], drawn[0], mask[member]
         torch.testing.assert_close(shared[member], grad(drawing)(*inputs))
-        torch.testing.assert_close(exact[member], grad(expecting)(ratings[member], mask[member]))

@@ -4,10 +4,10 @@ Functions take numpy arrays, or torch tensors, with any batch axes `...`. With t
 gradients, and can be vmapped and captured in a CUDA graph. Arrays are computed in float64.
 
 - ratings: (..., n_annotators, n_dimensions), with a mask (..., n_annotators) where some are missing
-- observations: (..., n_observations, n_dimensions), with weights (..., n_observations) or equal
+- observations: (..., n_observations, n_dimensions)
 - density: (..., *grid.shape), the mass in each cell, which sums to 1
 
-`draw_observations` and `weighted_observations` make observations of ratings; `histogram`
+`draw_observations` makes observations of ratings; `histogram`
 and `diffusion_kde` make densities of observations; `pool` makes them coarser.
 
 Example:
@@ -19,12 +19,6 @@ Example:
     >>> density, bandwidth, has_root = diffusion_kde(observations, grid, temperature=8)
     >>> pool(density, grid, (2, 2)).round(2).tolist()
     [[0.04, 0.02], [0.62, 0.32]]
-    >>> values, weights, spread = weighted_observations(ratings, grid)  # without random numbers
-    >>> exact = diffusion_kde(
-    ...     values, grid, weights, spread=spread, n_observations=200, temperature=8
-    ... )
-    >>> float(abs(exact.density - density).sum() / 2) < 0.1
-    True
 """
 
 from __future__ import annotations
@@ -32,19 +26,13 @@ from __future__ import annotations
 from dissensus.densities.grid import Grid
 from dissensus.densities.histogram import histogram
 from dissensus.densities.kde import Estimate, diffusion_kde
-from dissensus.densities.observations import (
-    Observations,
-    draw_observations,
-    n_uniforms,
-    weighted_observations,
-)
+from dissensus.densities.observations import draw_observations, n_uniforms
 from dissensus.densities.rating_kde import RatingKde, rating_densities, unit_positions
 from dissensus.densities.readouts import expectation, marginal, pool, region_levels
 
 __all__ = [
     "Estimate",
     "Grid",
-    "Observations",
     "RatingKde",
     "diffusion_kde",
     "draw_observations",
@@ -55,6 +43,5 @@ __all__ = [
     "pool",
     "rating_densities",
     "region_levels",
-    "weighted_observations",
     "unit_positions",
 ]

@@ -42,7 +42,7 @@ class Times(NamedTuple):
 
 
 def diffusion_times(
-    coefficients: Tensor, n_dimensions: int, n: float | Tensor, limit: float, iterations: int
+    coefficients: Tensor, n_dimensions: int, n: float, limit: float, iterations: int
 ) -> Times:
     """How long to smooth each density along each dimension.
 
@@ -56,7 +56,7 @@ def diffusion_times(
 
     doubled = table(coefficients, _doubled, *coefficients.shape[-n_dimensions:])
     power = coefficients * coefficients * doubled
-    log_n = n.log() if isinstance(n, torch.Tensor) else math.log(n)
+    log_n = math.log(n)
 
     def rough(log_time: Tensor) -> Tensor:
         return _roughness(power, log_time, n_dimensions, log_n)

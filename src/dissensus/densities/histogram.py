@@ -10,24 +10,19 @@ from dissensus.densities.grid import (
     Grid,
     check_observations,
     in_torch,
-    numbers,
     table,
 )
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-N_POINTS = 8  # of the uniform noise of an observation
-
 
 @in_torch
 def histogram(
     observations: Any,
     grid: Grid,
-    weights: Any = None,
     *,
     temperature: float | Tensor | None = None,
-    spread: Any = None,
 ) -> Any:
     """The share of observations in each cell: (..., n_observations, n_dimensions) -> (..., *shape).
 
@@ -38,12 +33,9 @@ def histogram(
         observations: ratings in the units of the grid. A hard histogram counts those outside of its
             limits in the first or last cell; a soft one loses their mass, and some of those near a
             limit.
-        weights: (..., n_observations), of each observation; equal if left out. 0 is padding.
         temperature: None is the hard histogram. Otherwise each observation is spread over cells: a
             cell with edges a and b has the share s(T (x - a)) - s(T (x - b)) of it, where s is the
             logistic function. The higher T, the sharper. T is per unit of the ratings.
-        spread: (..., n_observations or 1, n_dimensions): each observation stands for uniform noise
-            of this half-width around it, clamped to the limits of the grid.
 
     Example:
         >>> grid = Grid((2, 2))
@@ -58,31 +50,11 @@ def histogram(
     check_observations(observations, grid)
     shares = []  # of each observation in each cell of a dimension, (..., n_observations, n)
     for axis in range(grid.n_dimensions):
-        positions = _positions(observations, grid, axis, spread)
-        shares.append(_shares(positions, grid, axis, temperature).mean(-2))
-    if weights is None:
-        first = shares[0] / observations.shape[-2]
-    else:
-        first = shares[0] * _normalised(weights)[..., None]
+        shares.append(_shares(observations[..., axis], grid, axis, temperature))
+    first = shares[0] / observations.shape[-2]
     if grid.n_dimensions == 1:
         return first.sum(-2)
     return first.swapaxes(-1, -2) @ shares[1]
-
-
-def _normalised(weights: Any) -> Any:
-    """Weights that sum to 1 along the last axis; all zero where they are zero."""
-    total = weights.sum(-1)[..., None]
-    return weights / total.where(total > 0, 1)
-
-
-def _positions(values: Any, grid: Grid, axis: int, spread: Any) -> Any:
-    """The positions that each observation stands for: (..., n_observations, n_positions)."""
-    positions = values[..., axis][..., None]
-    if spread is None:
-        return positions
-    offsets = numbers(values, (2 * np.arange(N_POINTS) + 1) / N_POINTS - 1)
-    low, high = grid.limits[axis]
-    return (positions + spread[..., axis][..., None] * offsets).clip(low, high)
 
 
 def _shares(positions: Any, grid: Grid, axis: int, temperature: Any) -> Any:

@@ -17,7 +17,7 @@ from dissensus.densities.diffusion import (
     inverse_cosines,
     transformed,
 )
-from dissensus.densities.grid import Grid, in_torch, is_tensor, numbers, table
+from dissensus.densities.grid import Grid, in_torch, numbers, table
 from dissensus.densities.histogram import histogram
 from dissensus.densities.readouts import marginal
 
@@ -41,11 +41,8 @@ class Estimate(NamedTuple):
 def diffusion_kde(
     observations: Any,
     grid: Grid,
-    weights: Any = None,
     *,
     temperature: float | Tensor | None = None,
-    spread: Any = None,
-    n_observations: float | Tensor | None = None,
     factor: float | Tensor = 1.0,
     iterations: int | None = None,
 ) -> Estimate:
@@ -61,14 +58,11 @@ def diffusion_kde(
     the density is normal with the variance of the histogram, or that of 0.1 if it is less. (Botev's
     own program minimises the error of the equation, Tavernor et al. draw other observations.) A
     bandwidth is at most the range of the grid. One observation alone, and equal observations, have
-    a root. Without any observation of positive weight, the density is even.
+    a root.
 
     Args:
         observations: (..., n_observations, n_dimensions), in the units of the grid.
-        weights: (..., n_observations); see `histogram`, also for the next two.
         temperature: of the soft histogram; None: a hard one. Tavernor et al. train with 8.
-        spread: half-width of uniform noise around each observation.
-        n_observations: the number that the bandwidth follows from; that of rows if left out.
         factor: the bandwidth is multiplied by it.
         iterations: steps of the search for the root. If left out, as many as end within
             1e-6 of it: 5 if `temperature` times the range is at most 20, otherwise 16.
@@ -82,8 +76,8 @@ def diffusion_kde(
     Reference: Botev, Grotowski and Kroese (2010), doi:10.1214/10-AOS799; Tavernor et al. (2024),
     arXiv:2408.11956, for ratings.
     """
-    shares = histogram(observations, grid, weights, temperature=temperature, spread=spread)
-    n = observations.shape[-2] if n_observations is None else n_observations
+    shares = histogram(observations, grid, temperature=temperature)
+    n = observations.shape[-2]
     kept = transformed(shares, grid.n_dimensions, cosines)
     if iterations is None:
         gentle = isinstance(temperature, (int, float))
@@ -112,7 +106,7 @@ def _frequencies(n: int) -> np.ndarray:
     return np.pi * np.arange(n)
 
 
-def _normal_times(shares: Any, grid: Grid, n: Any) -> Any:
+def _normal_times(shares: Any, grid: Grid, n: int) -> Any:
     """Times of the normal reference rule, from the variances of histograms: (..., n_dimensions)."""
     import torch
 
@@ -125,7 +119,7 @@ def _normal_times(shares: Any, grid: Grid, n: Any) -> Any:
         mean = (mass * places).sum(-1)[..., None]
         variances.append((mass * (places - mean) ** 2).sum(-1) + 1 / (12 * length**2))
     factor = (4 / ((grid.n_dimensions + 2) * n)) ** (2 / (grid.n_dimensions + 4))
-    return torch.stack(variances, -1) * (factor[..., None] if is_tensor(n) else factor)
+    return torch.stack(variances, -1) * factor
 
 
 def _places(n: int) -> np.ndarray:

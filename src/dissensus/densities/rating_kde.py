@@ -13,11 +13,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.densities.grid import Grid
 from dissensus.densities.kde import diffusion_kde
-from dissensus.densities.observations import (
-    draw_observations,
-    n_uniforms,
-    weighted_observations,
-)
+from dissensus.densities.observations import draw_observations, n_uniforms
 from dissensus.densities.readouts import pool
 from dissensus.errors import DataError, listed
 from dissensus.prediction import JointDensity
@@ -25,7 +21,6 @@ from dissensus.progress import progress
 from dissensus.scales import Interval, Ordinal, Scale
 
 KINDS = ("soft", "plain")
-SAMPLING = ("random", "even")
 CELLS = {"soft": 64, "plain": 256}
 POSITIVE = ("temperature", "observations", "factor")
 LEAST = {"bins": 2, "cells": 0}
@@ -43,15 +38,14 @@ class RatingKde:
             paper has 64 and 512.
         temperature: of the soft histogram. The higher, the closer to a hard one.
         observations: how many are drawn from the ratings of an item.
-        sampling: "random", means of random subsets of annotators, with noise, as published; "even",
-            all subsets, weighted by the probability of drawing each.
         factor: the bandwidth is multiplied by it.
 
     Example:
         >>> import numpy as np
         >>> ratings = np.array([[0.2, 0.0], [0.4, -0.2], [0.9, -0.1]])  # of three annotators
-        >>> RatingKde("plain", bins=2, sampling="even").density(ratings).round(2).tolist()
-        [[0.0, 0.0], [0.92, 0.07]]
+        >>> uniforms = np.random.default_rng(0).random((200, n_uniforms(3, 2)))
+        >>> RatingKde("plain", bins=2).density(ratings, uniforms=uniforms).round(1).tolist()
+        [[0.0, 0.0], [0.9, 0.1]]
         >>> RatingKde.from_text("soft:bins=8,temperature=16").bins
         8
     """
@@ -61,16 +55,13 @@ class RatingKde:
     cells: int = 0
     temperature: float = 8.0
     observations: int = 200
-    sampling: Literal["random", "even"] = "random"
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        for name, known in (("kind", KINDS), ("sampling", SAMPLING)):
-            if getattr(self, name) not in known:
-                raise DataError(
-                    f"{name} of a density must be one of {', '.join(known)}, "
-                    f"not {getattr(self, name)!r}"
-                )
+        if self.kind not in KINDS:
+            raise DataError(
+                f"kind of a density must be one of {', '.join(KINDS)}, not {self.kind!r}"
+            )
         for name, least in LEAST.items():
             if not least <= getattr(self, name) < inf:
                 found = getattr(self, name)
@@ -116,7 +107,8 @@ class RatingKde:
         self,
         ratings: Any,
         present: Any = None,
-        uniforms: Any = None,
+        *,
+        uniforms: Any,
         temperature: Any = None,
         factor: Any = None,
     ) -> Any:
@@ -126,20 +118,15 @@ class RatingKde:
             ratings: (..., n_annotators, n_questions), numpy or torch; a soft density of tensors has
                 a gradient.
             present: (..., n_annotators), False for padding.
-            uniforms: random numbers of "random" sampling; see `draw_observations`.
+            uniforms: random numbers; see `draw_observations`.
             temperature, factor: instead of those of the settings; a tensor has a gradient.
         """
         grid = self.grid(ratings.shape[-1])
         settings: dict[str, Any] = {}
         if self.kind == "soft":
             settings["temperature"] = self.temperature if temperature is None else temperature
-        if self.sampling == "even":
-            observations, weights, spread = weighted_observations(ratings, grid, present)
-            settings |= {"weights": weights, "spread": spread}
-        else:
-            observations = draw_observations(ratings, uniforms, grid, present)
-        settings |= {"n_observations": self.observations}
         settings["factor"] = self.factor if factor is None else factor
+        observations = draw_observations(ratings, uniforms, grid, present)
         fine = diffusion_kde(observations, grid, **settings).density
         return pool(fine, grid, self.bins)
 

@@ -68,17 +68,15 @@ def annotator_density_loss(
         ratings, present = by_item(
             torch.stack(predicted, dim=1), rated, batch.rows.item, len(batch.items), most
         )
-        draws = None
-        if kde.sampling == "random":
-            shape = (len(batch.items), kde.observations, n_uniforms(most, len(scales)))
-            with drawing(batch.noise), positions_in_batch(batch.places.get("items")):
-                draws = uniforms(shape, 0, ratings)
+        shape = (len(batch.items), kde.observations, n_uniforms(most, len(scales)))
+        with drawing(batch.noise), positions_in_batch(batch.places.get("items")):
+            draws = uniforms(shape, 0, ratings)
         learned = {
             name: getattr(kde, name) * outputs.items[name].mean().exp()
             for name in (TEMPERATURE, FACTOR)
             if name in outputs.items
         }
-        mass = kde.density(ratings, present, draws, **learned)
+        mass = kde.density(ratings, present, uniforms=draws, **learned)
         target = batch.targets[TARGET].to(mass.dtype)
         return -(target * (mass + SMALLEST).log()).flatten(1).sum(dim=1)
 

@@ -73,21 +73,20 @@ class PredictedRatings:
 
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         n_items, most, n_questions = self.ratings.shape
-        draws = None
-        if kde.sampling == "random":  # those of an annotator do not depend on how many there are
-            n = kde.observations
-            first = np.random.default_rng(0).random((n, 1 + n_questions))
-            of_annotators = np.random.default_rng(1).random((most, n)).T
-            draws = torch.from_numpy(np.concatenate([first, of_annotators], axis=1)).to(device)
+        # the random numbers of an annotator do not depend on how many there are
+        n = kde.observations
+        first = np.random.default_rng(0).random((n, 1 + n_questions))
+        of_annotators = np.random.default_rng(1).random((most, n)).T
+        draws = torch.from_numpy(np.concatenate([first, of_annotators], axis=1)).to(device)
         grid = kde.grid(n_questions)
         each = kde.observations * (n_uniforms(most, n_questions) + sum(grid.shape))
         at_once, parts = max(1, NUMBERS_AT_ONCE // max(grid.n_cells, each)), []
         tensors = [torch.from_numpy(each) for each in (self.ratings, self.present)]
         for at in range(0, n_items, at_once):
             ratings, present = (each[at : at + at_once].to(device) for each in tensors)
-            uniforms = None if draws is None else draws.expand(len(ratings), *draws.shape)
+            uniforms = draws.expand(len(ratings), *draws.shape)
             with torch.inference_mode():
-                mass = kde.density(ratings, present, uniforms)
+                mass = kde.density(ratings, present, uniforms=uniforms)
             parts.append(np.asarray(mass.cpu().numpy()))
         return np.concatenate(parts) if parts else np.zeros((0, *(kde.bins,) * n_questions))
 
