@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -13,21 +13,14 @@ from dissensus.within import set_within
 
 BAR = 30  # characters of a bar in a notebook
 REDRAW = 0.2  # seconds between two states of it
+REMEMBERED = 3600  # seconds of steps from which the time left is estimated
 _hidden = ContextVar("hidden", default=False)
-
-
-Note = str | Callable[[], str]  # a function is called whenever the bar is drawn
 
 
 class Advance(Protocol):
     """Moves a bar by some steps, and shows a note next to it; without one, the last note stays."""
 
-    def __call__(self, steps: int, note: Note | None = None) -> None: ...
-
-
-def text_of(note: Note) -> str:
-    """The text next to a bar, now."""
-    return note() if callable(note) else note
+    def __call__(self, steps: int, note: str | None = None) -> None: ...
 
 
 def hidden() -> AbstractContextManager[None]:
@@ -36,13 +29,9 @@ def hidden() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
-    """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal, and as one
-    line of text in a notebook.
-
-    Args:
-        clock: whether to show the time left, estimated from the last seconds' steps; where a step
-            takes longer, use the note. Of nested bars only the outermost is drawn.
+def progress(what: str, total: int) -> Iterator[Advance]:
+    """Give a function `advance(steps, note)` that moves the bar; drawn on a terminal with the time
+    left, and as one line of text in a notebook. Of nested bars only the outermost is drawn.
     """
     in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
     if _hidden.get() or not (in_notebook or sys.stderr.isatty()):
@@ -66,20 +55,25 @@ def progress(what: str, total: int, *, clock: bool = True) -> Iterator[Advance]:
 
     class NoteColumn(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(text_of(task.fields["note"]))
+            return Text(task.fields["note"])
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        *([TimeRemainingColumn()] if clock else []),
+        TimeRemainingColumn(),
         NoteColumn(),
     )
-    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    shown = Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        speed_estimate_period=REMEMBERED,
+    )
     with hidden(), shown as bar:
         task = bar.add_task(what, total=total, note="")
 
-        def advance(steps: int, note: Note | None = None) -> None:
+        def advance(steps: int, note: str | None = None) -> None:
             shown_note = bar.tasks[0].fields["note"] if note is None else note
             bar.update(task, advance=steps, note=shown_note)
 
@@ -93,10 +87,10 @@ def _line(what: str, total: int) -> Iterator[Advance]:
     from IPython.display import display
 
     done, shown_at = 0, -REDRAW
-    last_note: Note = ""
+    last_note = ""
     handle = display({"text/plain": ""}, raw=True, display_id=True)
 
-    def advance(steps: int, note: Note | None = None) -> None:
+    def advance(steps: int, note: str | None = None) -> None:
         nonlocal done, shown_at, last_note
         done += steps
         last_note = last_note if note is None else note
@@ -104,7 +98,7 @@ def _line(what: str, total: int) -> Iterator[Advance]:
             return
         filled = BAR * min(done, total) // max(total, 1)
         bar = f"{what} [{'#' * filled}{'.' * (BAR - filled)}] {done}/{total}"
-        handle.update({"text/plain": f"{bar} {text_of(last_note)}".rstrip()}, raw=True)
+        handle.update({"text/plain": f"{bar} {last_note}".rstrip()}, raw=True)
         shown_at = time.monotonic()
 
     try:
@@ -113,5 +107,5 @@ def _line(what: str, total: int) -> Iterator[Advance]:
         handle.update({"text/plain": ""}, raw=True)
 
 
-def _nowhere(steps: int, note: Note | None = None) -> None:
+def _nowhere(steps: int, note: str | None = None) -> None:
     """Advance no bar."""

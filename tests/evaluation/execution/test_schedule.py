@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from dissensus.evaluation import Results, compare, k_fold
 from dissensus.evaluation.execution import schedule
 from dissensus.evaluation.execution.schedule import jobs_of
 from dissensus.evaluation.execution.task import Task
-from dissensus.evaluation.fit import Fit, Key
+from dissensus.evaluation.fit import Key
 from dissensus.methods.annotator_heads import AnnotatorHeads
 from dissensus.methods.framework.base import Method
 from dissensus.methods.prior import Prior
@@ -146,21 +145,3 @@ def test_processes_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
     tuned: dict[str, Method] = {"tuned": Single(training=quick, tune="all")}
     assert schedule.default_processes(task_of(crowd, tuned), crowd) == 5  # time unknown
     assert schedule.default_processes(task_of(crowd, arguments[1]), crowd, left=20) == 1
-
-
-def test_the_time_left_is_counted_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock: Any = SimpleNamespace(now=100.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr(schedule, "time", clock)
-    keys = [Key("single", seed, "fold 1") for seed in range(4)]
-    left = schedule.TimeLeft(keys, 1, {"single": 10.0})
-    limited = schedule.TimeLeft(keys, 1, {"single": 10.0}, deadline=120.0)
-    assert left.words() == "" and limited.words() == "20 s until the time limit"
-    for each in (left, limited):
-        each.ended(Fit("single", 0, "fold 1", 0, seconds=8.0))
-    assert left.words() == "about 24 s left"
-    assert limited.words() == "20 s until the time limit"
-    clock.now += 10
-    assert left.words() == "about 14 s left" and limited.words() == "10 s until the time limit"
-    clock.now += 20
-    assert left.words() == "longer than estimated"
-    assert limited.words() == "0 s until the time limit"

@@ -165,7 +165,7 @@ def run_fits(
     else:
         fits = fits_in_this_process(task, Opened(corpora), in_time)
     failed = []
-    with progress("training", total, clock=False) as advance, closing(fits):
+    with progress("training", total) as advance, closing(fits):
         advance(total - missing)
         for outcome in fits:
             if outcome.reason:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import takewhile
-
-import numpy as np
 
 from dissensus.corpus import Corpus
 from dissensus.encoders import pooling_once
@@ -53,26 +51,24 @@ def fit_missing(
     """Run the fits that are missing; Unfinished if the time limit is reached before."""
     keys = task.keys()
     missing = place.missing(keys)
-    wanted = set(missing)
+    wanted, left = set(missing), set(missing)
     jobs = [job for job in jobs_of(task, corpus) if not wanted.isdisjoint(job)]
     begun = takewhile(lambda job: time.monotonic() < deadline, jobs)
     with ExitStack() as stack:
         stack.enter_context(pooling_once())
-        fits, n = _fits(place, corpus, task, jobs, begun, processes, deadline)
+        fits = _fits(place, corpus, task, jobs, begun, processes, deadline)
         stack.enter_context(closing(fits))
-        passes = {key.method: _passes(task, corpus, key) for key in reversed(keys)}
-        left = TimeLeft(missing, max(n, 1), passes, deadline)
-        advance = stack.enter_context(progress("fitting", len(keys), clock=False))
-        advance(len(keys) - len(missing), left.words)
+        advance = stack.enter_context(progress("fitting", len(keys)))
+        advance(len(keys) - len(missing))
         for fit in fits:
             if fit.key in wanted:  # a job runs whole, even if some of its fits were saved before
                 place.keep(fit)
-                left.ended(fit)
-                advance(1, left.words)
+                left.discard(fit.key)
+                advance(1)
     place.clean()
-    if left.keys:
+    if left:
         raise Unfinished(
-            f"time limit reached: {len(keys) - len(left.keys)} of {len(keys)} fits done; run the "
+            f"time limit reached: {len(keys) - len(left)} of {len(keys)} fits done; run the "
             "same command again to resume"
         )
     place.forget()
@@ -86,8 +82,8 @@ def _fits(
     begun: Iterable[Job],
     processes: int | None,
     deadline: float,
-) -> tuple[Generator[Fit], int]:
-    """The fits, from one process or several, and the number of processes."""
+) -> Generator[Fit]:
+    """The fits, from one process or several."""
     encode(corpus, [task.methods[name] for name in dict.fromkeys(j[0].method for j in jobs)])
     left = deadline - time.monotonic()
     n = default_processes(task, corpus, left) if processes is None else processes
@@ -95,11 +91,11 @@ def _fits(
     if n < 0 or processes == 0:
         raise DataError(f"at least one process is needed, found {processes}")
     if n < 2:
-        return fits_in_this_process(task, corpus, begun, deadline), n
+        return fits_in_this_process(task, corpus, begun, deadline)
     corpus.save(place.corpus, overwrite=True)
     roots = {root for one in corpus.contents.values() for root in one.roots or (os.sep,)}
     task = replace(task, media=tuple(sorted(roots)))
-    return fits_in_processes(task, place.corpus, begun, n, deadline), n
+    return fits_in_processes(task, place.corpus, begun, n, deadline)
 
 
 def default_processes(task: Task, corpus: Corpus, left: float = math.inf) -> int:
@@ -129,51 +125,6 @@ def _is_estimated(method: Method) -> bool:
 
     frozen = isinstance(method, TrainedMethod) and method.tune == "nothing"
     return frozen or method.item_passes is not None or method.name in FLOORS
-
-
-@dataclass
-class TimeLeft:
-    """The fits that remain, and how long they may take."""
-
-    keys: list[Key]
-    processes: int
-    passes: Mapping[str, float]  # over items and answers in a fit, by method
-    deadline: float = math.inf  # of time.monotonic
-    seconds: dict[str, list[float]] = field(default_factory=dict)  # of fits, by method
-    expected: float | None = None  # when all fits are done, of time.monotonic; None if unknown
-
-    def ended(self, fit: Fit) -> None:
-        self.keys = [key for key in self.keys if key != fit.key]
-        if not math.isnan(fit.seconds):  # unknown if the process died
-            self.seconds.setdefault(fit.method, []).append(fit.seconds)
-        estimate = self._estimate()
-        self.expected = None if estimate is None else time.monotonic() + estimate
-
-    def words(self) -> str:
-        """The remaining time as text, now; empty while it is unknown."""
-        if not self.keys:
-            return ""
-        now = time.monotonic()
-        if self.expected is not None and now + 1 <= self.expected < self.deadline:
-            return f"about {duration(self.expected - now)} left"
-        if self.deadline < math.inf:
-            return f"{duration(max(self.deadline - now, 0.0))} until the time limit"
-        return "" if self.expected is None else "longer than estimated"
-
-    def _estimate(self) -> float | None:
-        """How many seconds the remaining fits take; None if it is unknown.
-
-        A method without a finished fit takes as long for an item as the trained ones on average.
-        """
-        known = {name: float(np.mean(took)) for name, took in self.seconds.items()}
-        speeds = [known[name] / self.passes[name] for name in known if self.passes[name]]
-        if not known or not self.keys:
-            return None
-        if not speeds and any(self.passes[key.method] for key in self.keys):
-            return None
-        speed = float(np.mean(speeds)) if speeds else 0.0
-        expected = {name: known.get(name, speed * n) for name, n in self.passes.items()}
-        return sum(expected[key.method] for key in self.keys) / self.processes
 
 
 def duration(seconds: float) -> str:
