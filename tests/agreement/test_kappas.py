@@ -18,7 +18,6 @@ from dissensus.agreement import (
     mean_kappa,
     mean_kappa_per_value,
     pi_matrix,
-    scott_pi,
 )
 from dissensus.annotations import Annotations
 from dissensus.names import Names
@@ -107,10 +106,10 @@ def test_own_distances_between_values() -> None:
 
 def test_published_pair() -> None:  # Gwet (2014), two abstractors and three kinds of pregnancies
     assert cohen_kappa(abstractors(), "one", "two") == pytest.approx(0.7964094, abs=5e-8)
-    assert scott_pi(abstractors(), "one", "two") == pytest.approx(0.7962397, abs=5e-8)
+    assert pi_matrix(abstractors())[0, 1] == pytest.approx(0.7962397, abs=5e-8)
     levels = abstractors(Ordinal(("ectopic", "AIU", "NIU")))
-    assert scott_pi(levels, "one", "two", "linear") == pytest.approx(0.843, abs=5e-4)
-    assert scott_pi(levels, "one", "two", "quadratic") == pytest.approx(0.892, abs=5e-4)
+    assert pi_matrix(levels, "linear")[0, 1] == pytest.approx(0.843, abs=5e-4)
+    assert pi_matrix(levels, "quadratic")[0, 1] == pytest.approx(0.892, abs=5e-4)
 
 
 def test_pi_pools_the_answers_of_both() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row
 from dissensus.evaluation.interval_plot import (
     HEAD,
@@ -17,7 +14,6 @@ from dissensus.evaluation.interval_plot import (
     TITLE,
     Axis,
     intervals,
-    save_intervals,
 )
 from dissensus.evaluation.result_tables import table
 from tests.evaluation.comparisons import comparison
@@ -84,16 +80,3 @@ def test_an_axis_has_a_few_round_ticks_inside(values: list[float]) -> None:
     assert all(axis.low <= tick <= axis.high for tick in ticks)
     assert axis.at(axis.low) == pytest.approx(100)
     assert axis.at(axis.high) == pytest.approx(100 + PANEL)
-
-
-def test_plots_of_several_questions_have_names_that_files_can_have(
-    comparison_table: ComparisonTable, tmp_path: Path
-) -> None:
-    other = replace(comparison_table, question="love/hate?")
-    paths = save_intervals([comparison_table, other], tmp_path / "x.PDF")
-    assert [path.name for path in paths] == ["x-hate.PDF", "x-love-hate-.PDF"]
-    assert all(path.read_bytes().startswith(b"%PDF") for path in paths)
-    with pytest.raises(DataError, match=r"x.gif: pictures are saved as .svg, .png or .pdf"):
-        save_intervals([other], tmp_path / "x.gif")
-    with pytest.raises(DataError, match="there is no folder"):
-        save_intervals([other], tmp_path / "no" / "x.svg")

@@ -41,23 +41,20 @@ def test_disagreement_by_hand() -> None:
     )
     entropy = (0.75 * np.log(4 / 3) + 0.25 * np.log(4)) / np.log(4)
     np.testing.assert_allclose(disagreement(requested), [0, 0.5, 1, np.nan, entropy])
-    np.testing.assert_allclose(disagreement(requested, "minority"), [0, 0.5, 0.75, np.nan, 0.25])
     levels = _asked(Ordinal(("1", "2")), ["1", "2"], ["2", "2"])
     np.testing.assert_allclose(disagreement(levels), [1, 0])
 
 
-@pytest.mark.parametrize("measure", ["entropy", "minority"])
-def test_ratings_disagree_by_their_standard_deviation(measure: Any) -> None:
+def test_ratings_disagree_by_their_standard_deviation() -> None:
     requested = _asked(Interval(0, 10), [0, 10], [5, 5], [4, 6], [3])
-    np.testing.assert_allclose(disagreement(requested, measure), [1, 0, 0.2, np.nan])
+    np.testing.assert_allclose(disagreement(requested), [1, 0, 0.2, np.nan])
 
 
-def test_sets_disagree_value_by_value_or_as_a_whole() -> None:
+def test_sets_disagree_value_by_value() -> None:
     requested = _asked(
         MultiLabel(("joy", "fear")), [["joy"], []], [["joy", "fear"], ["joy", "fear"]]
     )
     np.testing.assert_allclose(disagreement(requested), [0.5, 0])
-    np.testing.assert_allclose(disagreement(requested, "minority"), [0.5, 0])
 
 
 def test_a_scale_of_one_value_leaves_nothing_to_disagree_about() -> None:
@@ -89,13 +86,12 @@ def disputed_crowd(seed: int, n_items: int = 300) -> Corpus:
     return Corpus.build("disputed", Names.range(n_items), {"q": answers}, contents=shown)
 
 
-@pytest.mark.parametrize("measure", ["entropy", "minority"])
-def test_it_knows_what_will_be_disputed(measure: str) -> None:
+def test_it_knows_what_will_be_disputed() -> None:
     train, test = disputed_crowd(0), disputed_crowd(1)
-    fitted = LabelAndUncertainty(measure=measure, **QUICK).fit(train)  # type: ignore[arg-type]
+    fitted = LabelAndUncertainty(**QUICK).fit(train)
     prediction = fitted.predict(test)["q"]
     assert prediction.disagreement is not None
-    truth = disagreement(test["q"], measure)  # type: ignore[arg-type]
+    truth = disagreement(test["q"])
     assert np.corrcoef(prediction.disagreement, truth)[0, 1] > 0.5
     assert prediction.disagreement.mean() == pytest.approx(truth.mean(), abs=0.05)
     assert (prediction.consensus == test["q"].consensus().answer).mean() > 0.9

@@ -23,7 +23,6 @@ from .pair_measures import masi_kappa_matrix as masi_kappa_matrix
 from .pair_measures import mean_kappa as mean_kappa
 from .pair_measures import mean_kappa_per_value as mean_kappa_per_value
 from .pair_measures import pi_matrix as pi_matrix
-from .pair_measures import scott_pi as scott_pi
 from .pair_measures import spearman_matrix as spearman_matrix
 from .per_part import agreement_of_answers as agreement_of_answers
 from .per_part import agreement_with_consensus as agreement_with_consensus
@@ -39,7 +38,6 @@ from .per_part import negative_agreement as negative_agreement
 from .per_part import positive_agreement as positive_agreement
 from .per_part import value_pairs as value_pairs
 from .per_part import with_oneself as with_oneself
-from .ratings import cronbach_alpha as cronbach_alpha
 from .ratings import icc as icc
 from .ratings import mean_difference as mean_difference
 from .registry import BREAKDOWNS as BREAKDOWNS

@@ -359,26 +359,14 @@ def two(annotations: Annotations, first: str, second: str) -> Annotations:
     return annotations.select_annotators(codes, Names([first, second]))
 
 
-def scott_pi(annotations: Annotations, first: str, second: str, weights: Weights = None) -> float:
-    """Agreement of two annotators on the items both answered, beyond chance.
+def pi_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarray:
+    """Scott's pi of every pair of annotators, (n_annotators, n_annotators); 1 on the diagonal.
 
     As Cohen's kappa, but chance takes the answers of both together: two annotators who lean to
-    different answers have a lower pi than kappa. nan where undefined: no item in common, or both
-    always gave one and the same answer. For more annotators at once there is `fleiss_kappa`.
-
-    Example:
-        >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
-        ...         ("t2", "bob", "no"), ("t3", "ann", "yes"), ("t3", "bob", "no")]
-        >>> round(scott_pi(Annotations.from_rows(rows), "ann", "bob"), 4)
-        0.3333
+    different answers have a lower pi than kappa.
 
     Reference: Scott (1955), doi:10.1086/266577.
     """
-    return float(pi_matrix(two(annotations, first, second), weights)[0, 1])
-
-
-def pi_matrix(annotations: Annotations, weights: Weights = None) -> np.ndarray:
-    """Scott's pi of every pair of annotators, (n_annotators, n_annotators); 1 on the diagonal."""
     return prepare_mean_kappa(annotations, weights, pooled=True).matrix()
 
 

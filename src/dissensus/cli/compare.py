@@ -49,7 +49,6 @@ def compare(
     reference: str | None = None,
     as_: str = "text",
     compact: bool = False,
-    plot: Path | None = None,
 ) -> None:
     """Compare methods on FILE over folds and seeds, with intervals and tests.
 
@@ -92,11 +91,10 @@ def compare(
         reference: Method to compare all others with.
         as_: Format of the tables: text, markdown, latex or csv.
         compact: Show means only, without intervals and differences.
-        plot: Also plot the intervals to this file: .svg, .png or .pdf.
 
     Examples:
         dissensus compare labels.csv -o comparison/ --methods soft-label,annotator-heads
-        dissensus compare labels.csv -o comparison/ --with llm.csv --plot intervals.svg
+        dissensus compare labels.csv -o comparison/ --with llm.csv
     """
     from dissensus import evaluation
     from dissensus.evaluation import FORMATS
@@ -104,13 +102,11 @@ def compare(
     if as_ not in FORMATS:
         guess = did_you_mean(as_, FORMATS)
         raise DataError(f"--as: no format {as_!r}{guess}; there are {', '.join(FORMATS)}")
-    if plot is not None:
-        evaluation.check_picture(plot)
     if show is not None:
         if source is not None or output is not None or with_:
             raise DataError("--show reads results only; leave FILE, -o and --with out")
         results = evaluation.Results.load(show, unfinished=True)
-        _print(results, question, metric, reference, as_, compact, plot)
+        _print(results, question, metric, reference, as_, compact)
         return
     if source is None or output is None:
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
@@ -155,13 +151,13 @@ def compare(
     except Unfinished as unfinished:
         if any((output / "fits").glob("*/fit.json")):
             done = evaluation.Results.load(output, unfinished=True)
-            _print(done, None, metric, reference, as_, compact, plot)
+            _print(done, None, metric, reference, as_, compact)
         console.fail(f"{output}: {unfinished}", UNFINISHED)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"{output} has the fits done so far; run the same command again to resume"
         ) from None
-    _print(results, None, metric, reference, as_, compact, plot)
+    _print(results, None, metric, reference, as_, compact)
 
 
 def _check_some_fitted(results: Results) -> None:
@@ -182,7 +178,6 @@ def _print(
     reference: str | None,
     style: str,
     compact: bool,
-    plot: Path | None,
 ) -> None:
     from dissensus import evaluation
     from dissensus.metrics import divided_names
@@ -196,5 +191,3 @@ def _print(
     width, fold = shutil.get_terminal_size().columns, sys.stdout.isatty()  # 80 in a pipe
     text = evaluation.format_tables(tables, style, compact=compact, width=width, fold=fold)
     print(console.visible(text), end="")
-    for path in [] if plot is None else evaluation.save_intervals(tables, plot):
-        console.say(f"{path}: plot saved")

@@ -1,16 +1,13 @@
-"""Plot results as SVG, PNG or PDF: an interval for each method and metric, with floors as lines."""
+"""Plot results as SVG: an interval for each method and metric, with floors as lines."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from dissensus.drawing import PALETTE, check_ending, save_picture
+from dissensus.drawing import PALETTE
 from dissensus.drawing.svg import letters, plain_line
-from dissensus.errors import DataError
 from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row, higher_is_better
 
 PANEL = 250  # width of a metric's panel, in pixels, as all below
@@ -92,26 +89,6 @@ def intervals(table: ComparisonTable, across: int = ACROSS) -> str:
             "</svg>\n",
         ]
     )
-
-
-def check_picture(path: Path) -> None:
-    """Refuse a file that no plot can be saved to, before anything is trained."""
-    check_ending(path)
-    if not path.parent.is_dir():
-        raise DataError(f"{path}: there is no folder {path.parent}")
-
-
-def save_intervals(tables: Sequence[ComparisonTable], path: str | Path) -> list[Path]:
-    """Plot each table to an SVG, PNG or PDF file; of several, names end in the question."""
-    path = Path(path)
-    check_picture(path)
-    paths = []
-    for table in tables:
-        question = re.sub(r'[\\/:*?"<>|\s]+', "-", table.question)
-        own = path if len(tables) == 1 else path.with_stem(f"{path.stem}-{question}")
-        save_picture(own, intervals(table))
-        paths.append(own)
-    return paths
 
 
 def _panel(

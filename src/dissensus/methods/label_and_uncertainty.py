@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dissensus.agreement import item_entropy, item_variance, majority_share
+from dissensus.agreement import item_entropy, item_variance
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.methods.framework.labels import LabelMethod
@@ -21,19 +21,15 @@ from dissensus.methods.framework.trained import TrainedMethod
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Batch, Loss, Network, Outputs, Sizes, Training
 
-Measure = Literal["entropy", "minority"]
 DISAGREEMENT = ".disagreement"  # is added to the name of the question
 
 
-def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.ndarray:
+def disagreement(annotations: Annotations) -> np.ndarray:
     """How much annotators disagree about each item, (n_items,), from 0 to 1.
 
-    On an interval scale it is always the standard deviation, with the scale mapped to [-1, 1].
-    nan for items with fewer than two answers.
-
-    Args:
-        measure: "entropy" of the answers as a share of the highest possible (multi-label: mean
-            over the values), or "minority", the share of annotators outside the majority.
+    The entropy of the answers as a share of the highest possible (multi-label: mean over the
+    values); on an interval scale the standard deviation, with the scale mapped to [-1, 1]. nan for
+    items with fewer than two answers.
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "yes")]
@@ -43,8 +39,6 @@ def disagreement(annotations: Annotations, measure: Measure = "entropy") -> np.n
     scale = annotations.scale
     if isinstance(scale, Interval):
         per_item = np.sqrt(item_variance(annotations)) / ((scale.high - scale.low) / 2)
-    elif measure == "minority":
-        per_item = 1 - majority_share(annotations)
     else:
         n_values = 2 if isinstance(scale, MultiLabel) else scale.n_columns
         per_item = item_entropy(annotations) / np.log(max(n_values, 2))
@@ -91,9 +85,6 @@ class LabelAndUncertainty(LabelMethod):
     nan. Prefer `SoftLabel` to predict the share of each answer as well.
 
     Args:
-        measure: of disagreement: "entropy" of the answers as a share of the highest possible, or
-            "minority", the share of annotators outside the majority; on an interval scale always
-            the standard deviation on [-1, 1], as in the paper.
         uncertainty_weight: of the squared error of the disagreement, added to the label's loss.
         hidden: widths of hidden layers over the pooled features; empty for a linear probe.
 
@@ -101,7 +92,6 @@ class LabelAndUncertainty(LabelMethod):
     10.1145/3123266.3123383; on categories as in SeedBERT's comparison, arXiv 2211.13196.
     """
 
-    measure: Measure = "entropy"
     uncertainty_weight: float = 1.0
     hidden: tuple[int, ...] = ()
     dropout: float = 0.5
@@ -126,7 +116,7 @@ class LabelAndUncertainty(LabelMethod):
     def targets(self, corpus: Corpus) -> dict[str, np.ndarray]:
         targets = super().targets(corpus)
         for question in self.learned_.questions:
-            per_item = disagreement(corpus[question], self.measure)
+            per_item = disagreement(corpus[question])
             name = f"{question}{DISAGREEMENT}"
             targets[name] = np.nan_to_num(per_item).astype(np.float32)
             targets[f"{name}.weight"] = np.isfinite(per_item).astype(np.float32)
@@ -138,7 +128,7 @@ class LabelAndUncertainty(LabelMethod):
 
     def start(self, corpus: Corpus, question: str) -> np.ndarray:
         """The biases of the label, followed by the mean disagreement."""
-        per_item = disagreement(corpus[question], self.measure)
+        per_item = disagreement(corpus[question])
         known = per_item[np.isfinite(per_item)]
         mean = known.mean() if known.size else 0.0
         return np.r_[super().start(corpus, question), mean]
