@@ -26,7 +26,7 @@ from dissensus.metrics import (
 from dissensus.metrics.soft import expected_calibration_error
 from dissensus.names import Names
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval, MultiLabel, Nominal
+from dissensus.scales import Interval, Nominal
 from tests.metrics.crowds import SCALES, item_by_item, people, perfect, predicted, share_by_share
 
 Formula = Callable[[np.ndarray, np.ndarray], float]
@@ -119,19 +119,6 @@ def test_values_by_hand(name: str, mass: list[float], expected: float) -> None:
     assert METRICS[name](guess, answers) == pytest.approx(expected)
     perfect_score = bounds(["cross-entropy"], answers)["cross-entropy"].perfect
     assert str(perfect_score) == "0.0"  # and not -0.0
-
-
-def test_soft_micro_f1() -> None:
-    annotations, prediction = people(SCALES["nominal"]), predicted(SCALES["nominal"])
-    metric, same = METRICS["soft micro-F1"], METRICS["soft accuracy"]
-    assert metric(prediction, annotations) == pytest.approx(same(prediction, annotations))
-    annotations, prediction = people(SCALES["multi-label"]), predicted(SCALES["multi-label"])
-    chosen = np.array(share_by_share(prediction, annotations))[:, :, 1]  # values never chosen: 0
-    expected = 2 * chosen.min(axis=1).sum() / chosen.sum()
-    assert metric(prediction, annotations) == pytest.approx(expected)
-    nothing = Annotations.from_rows([("t1", "ann", [])], MultiLabel(("a", "b")))
-    none = Prediction(nothing.scale, nothing.items, np.zeros((1, 2)), np.array([0]))
-    assert np.isnan(metric(none, nothing))
 
 
 # ---- calibration, votes of members, uncertainty ----

@@ -16,10 +16,6 @@ from dissensus.names import Names
 LEFT = frozenset("left a 1 first l option_a option_1".split())
 RIGHT = frozenset("right b 2 second r option_b option_2".split())
 TIES = frozenset("tie equal same both draw neither none no_preference 0".split())
-LEFT_OUT = {
-    "noisy-bradley-terry": "noisy-bradley-terry was left out, because comparisons hardly tell "
-    "the scale of its scores from the skills of annotators; use bradley-terry"
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,10 +272,9 @@ def rank(
         {'thing': 'cat', 'rank': 1, 'wins': 2.0, 'comparisons': 3}
     """
     if method not in RANKERS:
-        unknown = (
+        raise DataError(
             f"no ranker {method!r}{did_you_mean(method, RANKERS)}; there are {listed(RANKERS)}"
         )
-        raise DataError(LEFT_OUT.get(method, unknown))
     if question is None:
         if len(corpus.questions) != 1:
             raise DataError(f"{corpus.name}: name one question of {listed(corpus.questions)}")

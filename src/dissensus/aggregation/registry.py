@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.aggregation.base import CHOSEN, Aggregator
 from dissensus.aggregation.dawid_skene import BayesianDawidSkene, DawidSkene
 from dissensus.aggregation.gaussian import Gaussian
-from dissensus.aggregation.ranking import LEFT_OUT, RANKERS
+from dissensus.aggregation.ranking import RANKERS
 from dissensus.aggregation.reliability import Glad, Kos, Mace, MatrixMeanSubsequenceReduced, OneCoin
 from dissensus.aggregation.votes import (
     Majority,
@@ -190,11 +190,10 @@ def check_aggregator(method: str) -> None:
     """Refuse a name that is no aggregator."""
     known = [*AGGREGATORS, *RANKERS]
     if method not in known:
-        unknown = (
+        raise DataError(
             f"no aggregator {method!r}{did_you_mean(method, known)}; there are "
             f"{listed(known, 40)}, or 'all'"
         )
-        raise DataError(LEFT_OUT.get(method, unknown))
 
 
 def _fitted(

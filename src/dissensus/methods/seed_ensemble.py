@@ -60,7 +60,6 @@ class SeedEnsemble(LabelMethod):
         read: the distribution is the "mean" of the members' probabilities, or the share of their
             "votes", as in the paper. Five votes cannot express a share below one fifth, so the mean
             is closer to the answers; the votes are always in `Prediction.members`.
-        label_smoothing: the share of each label that is spread evenly over all values.
         hidden: widths of hidden layers before the last layer.
         pool: "mean" over positions, "attention", or "auto": attention if the encoder is frozen.
         init_seed: of the first weights, and of the first member's last layer. The seeds of other
@@ -74,7 +73,6 @@ class SeedEnsemble(LabelMethod):
     n_members: int = 5
     vary: str = "last-layer"
     read: ReadOut = "mean"
-    label_smoothing: float = 0.0
     hidden: tuple[int, ...] = ()
     pool: Literal["auto", "mean", "attention"] = "auto"
     dropout: float = 0.5
@@ -82,7 +80,6 @@ class SeedEnsemble(LabelMethod):
     name: ClassVar[str] = "seed-ensemble"
     ranges: ClassVar[dict[str, str]] = {
         "n_members": "1 or more",
-        "label_smoothing": "at least 0 and below 1",
     }
     choices: ClassVar[Choices] = PROBE_CHOICES
     members_: list[Single] = field(init=False, repr=False)

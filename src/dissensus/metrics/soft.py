@@ -13,7 +13,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.metric import common_items, distributions, shares
-from dissensus.metrics.statistics import Sums, correlation, divided, ratio
+from dissensus.metrics.statistics import Sums, correlation, divided
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel, Ordinal, Scale, has_value
 
@@ -157,20 +157,6 @@ def lewidi2025_soft(observed: np.ndarray, predicted: np.ndarray, scale: Scale) -
     if isinstance(scale, Ordinal):
         return wasserstein(observed, predicted, scale)
     return manhattan(observed, predicted)
-
-
-def soft_micro_f1(prediction: Prediction, annotations: Annotations) -> Sums:
-    """2 sum min(p, q) / sum (p + q) over all items and values.
-
-    Equal to soft accuracy where one value is chosen. On a multi-label scale p and q are the shares
-    that chose each value, so that values that are never chosen do not count; nan if nothing is
-    chosen at all, or no predicted item has answers.
-
-    Reference: Kurniawan et al. (2025), arXiv:2502.01891.
-    """
-    observed, predicted = distributions(prediction, annotations)
-    common = 2 * np.minimum(observed, predicted).sum(axis=1)
-    return ratio(common, (observed + predicted).sum(axis=1))
 
 
 # ---- calibration ----

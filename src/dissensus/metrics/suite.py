@@ -182,12 +182,6 @@ _ALL = [
     _soft("TVD", soft.tvd, "half of sum |p - q|", EVERY_SCALE),
     _soft("Manhattan", soft.manhattan, "sum |p - q|", EVERY_SCALE),
     _soft("soft accuracy", soft.intersection, "sum min(p, q)", higher=True),
-    _soft(
-        "soft micro-F1",
-        of_sums(soft.soft_micro_f1),
-        "2 sum min(p, q) / sum (p + q), sums over all items; of sets over what is chosen",
-        higher=True,
-    ),
     _soft("Chebyshev", soft.chebyshev, "max |p - q|"),
     _soft("Clark", soft.clark, "root of sum ((p - q) / (p + q))^2"),
     _soft("Canberra", soft.canberra, "sum |p - q| / (p + q)"),
